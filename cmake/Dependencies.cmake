@@ -1,0 +1,73 @@
+# Finds the optional libraries. Sets DB_DEFINITIONS (DB_HAVE_* of what was found) and DB_PRIVATE_LIBRARIES (what
+# libdualbragg itself links to); the fit's, tests' and benchmarks' libraries stay PkgConfig:: targets.
+set(DB_DEFINITIONS "")
+set(DB_PRIVATE_LIBRARIES "")
+set(DB_HAVE_FIT OFF)
+
+# Windows of a missing libm aside, every C library we know of has one.
+find_library(DB_LIBM m)
+if(DB_LIBM)
+  list(APPEND DB_PRIVATE_LIBRARIES m)
+endif()
+
+find_package(PkgConfig QUIET)
+macro(db_pkg prefix module)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
+  endif()
+endmacro()
+
+if(DB_WITH_OPENMP)
+  find_package(OpenMP QUIET COMPONENTS C)
+  if(OpenMP_C_FOUND)
+    list(APPEND DB_DEFINITIONS DB_HAVE_OPENMP=1)
+    list(APPEND DB_PRIVATE_LIBRARIES OpenMP::OpenMP_C)
+  endif()
+endif()
+
+if(DB_WITH_PNG)
+  find_package(PNG QUIET)
+  if(PNG_FOUND)
+    list(APPEND DB_DEFINITIONS DB_HAVE_PNG=1)
+    list(APPEND DB_PRIVATE_LIBRARIES PNG::PNG)
+  endif()
+endif()
+
+if(DB_WITH_CBF)
+  # CBFlib comes without a .pc file, and its cbf.h includes hdf5.h.
+  db_pkg(DB_HDF5 hdf5)
+  find_path(DB_CBF_INCLUDE cbf.h PATH_SUFFIXES cbflib cbf)
+  find_library(DB_CBF_LIBRARY cbf)
+  if(DB_CBF_INCLUDE AND DB_CBF_LIBRARY AND DB_HDF5_FOUND)
+    set(DB_HAVE_CBF ON)
+    list(APPEND DB_DEFINITIONS DB_HAVE_CBF=1)
+    list(APPEND DB_PRIVATE_LIBRARIES cbf)
+    set(DB_CBF_INCLUDES ${DB_CBF_INCLUDE} ${DB_HDF5_INCLUDE_DIRS})
+  endif()
+endif()
+
+if(DB_WITH_JANSSON)
+  db_pkg(JANSSON jansson)
+  if(JANSSON_FOUND)
+    list(APPEND DB_DEFINITIONS DB_HAVE_JANSSON=1)
+  endif()
+endif()
+
+db_pkg(GSL gsl)
+if(DB_WITH_FIT)
+  db_pkg(NLOPT nlopt)
+  db_pkg(YAML yaml-0.1)
+  db_pkg(CYAML libcyaml)
+  file(GLOB DB_FIT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fit/*.c)
+  if(NLOPT_FOUND AND GSL_FOUND AND YAML_FOUND AND JANSSON_FOUND AND DB_FIT_SOURCES)
+    set(DB_HAVE_FIT ON)
+    list(APPEND DB_DEFINITIONS DB_HAVE_FIT=1)
+  endif()
+endif()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  set(DB_HAVE_X86_INSTANCES ON)
+  list(APPEND DB_DEFINITIONS DB_HAVE_X86_INSTANCES=1)
+endif()
+
+message(STATUS "dualbragg ${PROJECT_VERSION} with: ${DB_DEFINITIONS}")

@@ -1,0 +1,28 @@
+#include <dualbragg/version.h>
+
+/* The components' names, each with the separator in front, so that the first two characters can be left out. */
+static const char features[] = ", "
+#ifdef DB_HAVE_OPENMP
+                               ", OpenMP"
+#endif
+#ifdef DB_HAVE_X86_INSTANCES
+                               ", AVX2, AVX-512"
+#endif
+#ifdef DB_HAVE_PNG
+                               ", PNG"
+#endif
+#ifdef DB_HAVE_CBF
+                               ", CBF"
+#endif
+#ifdef DB_HAVE_JANSSON
+                               ", JSON"
+#endif
+#ifdef DB_HAVE_FIT
+                               ", fit"
+#endif
+    ;
+
+const char *db_version(void) { return DB_VERSION_STRING; }
+
+/* Without any component the list is just its leading separator. */
+const char *db_features(void) { return sizeof features > 3 ? features + 4 : features + 2; }
