@@ -1,0 +1,56 @@
+/* 3 x 3 matrices of dual numbers, held as rows. Included by ad/num.h. */
+typedef struct {
+    vec3 r[3];
+} mat3;
+
+AD_INLINE mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
+    mat3 m;
+    m.r[0] = a;
+    m.r[1] = b;
+    m.r[2] = c;
+    return m;
+}
+/* From nine plain numbers, row-major. */
+AD_INLINE mat3 m3_passive(const REAL *m) {
+    return m3_rows(v3_passive(l_set(m[0]), l_set(m[1]), l_set(m[2])),
+                   v3_passive(l_set(m[3]), l_set(m[4]), l_set(m[5])),
+                   v3_passive(l_set(m[6]), l_set(m[7]), l_set(m[8])));
+}
+AD_INLINE mat3 m3_identity(void) {
+    const REAL one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    return m3_passive(one);
+}
+AD_INLINE vec3 m3_apply(mat3 m, vec3 v) {
+    return v3_make(v3_dot(m.r[0], v), v3_dot(m.r[1], v), v3_dot(m.r[2], v));
+}
+/* The transposed matrix times v: a sum of rows. */
+AD_INLINE vec3 m3_apply_transposed(mat3 m, vec3 v) {
+    return v3_add(v3_scale(m.r[0], v.x), v3_add(v3_scale(m.r[1], v.y), v3_scale(m.r[2], v.z)));
+}
+AD_INLINE mat3 m3_transpose(mat3 m) {
+    return m3_rows(v3_make(m.r[0].x, m.r[1].x, m.r[2].x), v3_make(m.r[0].y, m.r[1].y, m.r[2].y),
+                   v3_make(m.r[0].z, m.r[1].z, m.r[2].z));
+}
+AD_INLINE mat3 m3_multiply(mat3 a, mat3 b) {
+    const mat3 t = m3_transpose(b);
+    return m3_rows(m3_apply(t, a.r[0]), m3_apply(t, a.r[1]), m3_apply(t, a.r[2]));
+}
+
+#if LANES == 1 && AD_SIZE != 4
+/* Right-handed rotation by `angle` (radian) about a unit axis: Rodrigues' formula. */
+static inline __attribute__((unused)) mat3 m3_rotation(vec3 axis, num angle) {
+    const num c = n_cos(angle), s = n_sin(angle), t = n_shift(n_neg(c), 1);
+    const num xy = n_mul(n_mul(axis.x, axis.y), t), xz = n_mul(n_mul(axis.x, axis.z), t),
+              yz = n_mul(n_mul(axis.y, axis.z), t);
+    const vec3 w = v3_scale(axis, s);
+    return m3_rows(v3_make(n_add(n_mul(n_sqr(axis.x), t), c), n_sub(xy, w.z), n_add(xz, w.y)),
+                   v3_make(n_add(xy, w.z), n_add(n_mul(n_sqr(axis.y), t), c), n_sub(yz, w.x)),
+                   v3_make(n_sub(xz, w.y), n_add(yz, w.x), n_add(n_mul(n_sqr(axis.z), t), c)));
+}
+/* Rotation about laboratory x, then y, then z (radian). */
+static inline __attribute__((unused)) mat3 m3_rotation_xyz(num x, num y, num z) {
+    const mat3 one = m3_identity();
+    return m3_multiply(m3_rotation(one.r[2], z),
+                       m3_multiply(m3_rotation(one.r[1], y), m3_rotation(one.r[0], x)));
+}
+#endif

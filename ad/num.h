@@ -1,0 +1,118 @@
+/* Dual numbers: a value and DIRS slopes, carried through every operation by the rules of forward-mode automatic
+ * differentiation. DIRS = 0 is the plain value. Include once per (REAL, DIRS).
+ *
+ * Rules at special points are listed and tested in ad/rules.h. */
+#include "ad/names.h"
+
+typedef struct {
+    lane v;
+    AD_SLOPES
+} num;
+
+/* A quantity that does not depend on any direction. */
+AD_INLINE num n_passive(lane v) {
+    num r;
+    r.v = v;
+    EACH_SLOPE(k, r.d[k] = l_set((REAL)0);)
+    return r;
+}
+AD_INLINE num n_constant(REAL v) { return n_passive(l_set(v)); }
+
+/* The independent variable of direction k (with DIRS = 0: passive, so that seeding code serves both). */
+AD_INLINE num n_seed(lane v, int direction) {
+    num r = n_passive(v);
+    (void)direction;
+    EACH_SLOPE(k, if (k == direction) r.d[k] = l_set((REAL)1);)
+    return r;
+}
+
+AD_INLINE num n_add(num a, num b) {
+    a.v = l_add(a.v, b.v);
+    EACH_SLOPE(k, a.d[k] = l_add(a.d[k], b.d[k]);)
+    return a;
+}
+AD_INLINE num n_sub(num a, num b) {
+    a.v = l_sub(a.v, b.v);
+    EACH_SLOPE(k, a.d[k] = l_sub(a.d[k], b.d[k]);)
+    return a;
+}
+AD_INLINE num n_neg(num a) {
+    a.v = l_neg(a.v);
+    EACH_SLOPE(k, a.d[k] = l_neg(a.d[k]);)
+    return a;
+}
+/* a * s and a + s with passive s */
+AD_INLINE num n_scale(num a, lane s) {
+    a.v = l_mul(a.v, s);
+    EACH_SLOPE(k, a.d[k] = l_mul(a.d[k], s);)
+    return a;
+}
+AD_INLINE num n_shift(num a, lane s) {
+    a.v = l_add(a.v, s);
+    return a;
+}
+AD_INLINE num n_mul(num a, num b) {
+    num r;
+    r.v = l_mul(a.v, b.v);
+    EACH_SLOPE(k, r.d[k] = l_fma(a.v, b.d[k], l_mul(b.v, a.d[k]));)
+    return r;
+}
+/* f(a), given f and f' at a: the chain rule, through which every elementary function goes. */
+AD_INLINE num n_chain(lane value, lane slope, num a) {
+    num r;
+    r.v = value;
+    (void)slope;
+    (void)a;
+    EACH_SLOPE(k, r.d[k] = l_mul(slope, a.d[k]);)
+    return r;
+}
+AD_INLINE num n_sqr(num a) { return n_chain(l_mul(a.v, a.v), l_add(a.v, a.v), a); }
+AD_INLINE num n_div(num a, num b) {
+    num r;
+    const lane inverse = l_div(l_set((REAL)1), b.v);
+    r.v = l_mul(a.v, inverse);
+    EACH_SLOPE(k, r.d[k] = l_mul(l_fnma(r.v, b.d[k], a.d[k]), inverse);)
+    return r;
+}
+/* sqrt has a vertical tangent at 0: infinite slope, except along directions in which the argument rests. */
+AD_INLINE num n_sqrt(num a) {
+    num r;
+    r.v = l_sqrt(a.v);
+    const lane half = l_div(l_set((REAL)0.5), r.v), zero = l_set((REAL)0);
+    (void)half;
+    (void)zero;
+    EACH_SLOPE(k, r.d[k] = l_select(l_eq(a.d[k], zero), zero, l_mul(half, a.d[k]));)
+    return r;
+}
+AD_INLINE num n_rsqrt(num a) {
+    const lane r = l_rsqrt(a.v);
+    return n_chain(r, l_mul(l_mul(l_mul(r, r), r), l_set((REAL)-0.5)), a);
+}
+AD_INLINE num n_exp(num a) {
+    const lane e = l_exp(a.v);
+    return n_chain(e, e, a);
+}
+/* S(t) = sin(pi sqrt t)/sqrt t, 0 <= t <= 1/4: entire, no special point. */
+AD_INLINE num n_sinpic(num t) { return n_chain(l_sinpic(t.v), l_sinpic_slope(t.v), t); }
+/* The ball's amplitude j(u) (up to sign, see l_sphere), u >= 0. */
+AD_INLINE num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v), u); }
+/* a where m holds, else b: value and slopes of the branch not taken never enter. */
+AD_INLINE num n_select(lane_mask m, num a, num b) {
+    a.v = l_select(m, a.v, b.v);
+    EACH_SLOPE(k, a.d[k] = l_select(m, a.d[k], b.d[k]);)
+    return a;
+}
+
+#if LANES == 1 && AD_SIZE != 4
+/* Host side only: the model needs angles, the pixel loop does not. */
+#if AD_SIZE == 8
+static inline __attribute__((unused)) num n_sin(num a) { return n_chain(sin(a.v), cos(a.v), a); }
+static inline __attribute__((unused)) num n_cos(num a) { return n_chain(cos(a.v), -sin(a.v), a); }
+#else
+static inline __attribute__((unused)) num n_sin(num a) { return n_chain(sinl(a.v), cosl(a.v), a); }
+static inline __attribute__((unused)) num n_cos(num a) { return n_chain(cosl(a.v), -sinl(a.v), a); }
+#endif
+#endif
+
+#include "ad/vec3.h"
+#include "ad/mat3.h"

@@ -1,0 +1,33 @@
+/* The context's inside, and the one way to fail. */
+#ifndef DB_CONTEXT_INTERNAL_H
+#define DB_CONTEXT_INTERNAL_H
+
+#include <dualbragg/context.h>
+
+enum { DB_MESSAGE_SIZE = 1024 };
+
+typedef enum db_isa { DB_ISA_SSE2, DB_ISA_AVX2, DB_ISA_AVX512, DB_ISA_COUNT } db_isa;
+
+struct db_context {
+    char message[DB_MESSAGE_SIZE];
+    int threads; /* 0: all */
+    db_isa isa;
+    db_progress_function progress;
+    void *progress_user;
+};
+
+/* Records a message (printf style) and returns the status; context may be NULL. Exported for libdualbragg_fit. */
+DB_API db_status db_fail(db_context *context, db_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Records an out-of-memory message for `what`. */
+DB_API db_status db_fail_memory(db_context *context, const char *what);
+
+/* Passes a failed status on to the caller. */
+#define DB_TRY(call)                                                                               \
+    do {                                                                                           \
+        const db_status db_try_status_ = (call);                                                   \
+        if (db_try_status_ != DB_OK) return db_try_status_;                                        \
+    } while (0)
+
+#endif

@@ -1,0 +1,14 @@
+/* dualbragg: differentiable nanocrystal diffraction. Includes the whole public interface. */
+#ifndef DUALBRAGG_H
+#define DUALBRAGG_H
+
+#include <dualbragg/context.h>
+#include <dualbragg/experiment.h>
+#include <dualbragg/io.h>
+#include <dualbragg/parameters.h>
+#include <dualbragg/plan.h>
+#include <dualbragg/setup.h>
+#include <dualbragg/status.h>
+#include <dualbragg/version.h>
+
+#endif

@@ -1,0 +1,166 @@
+/* What is simulated: crystal, beam, goniometer, detector, structure factors, in the units people use.
+ *
+ * These are plain values; nothing here is derived from anything else here. The model (src/model) turns them
+ * into what the pixel loop needs, with derivatives. All structs may be filled by hand; db_experiment_init
+ * gives every field its documented default. */
+#ifndef DUALBRAGG_EXPERIMENT_H
+#define DUALBRAGG_EXPERIMENT_H
+
+#include <dualbragg/context.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Shape of the crystal, i.e. of the interference function around every reciprocal lattice node. */
+typedef enum db_crystal_shape {
+    DB_SHAPE_SQUARE, /* parallelepiped of N_a x N_b x N_c cells: product of sin(N pi h)/sin(pi h) */
+    DB_SHAPE_ROUND,  /* ellipsoid */
+    DB_SHAPE_GAUSS,  /* Gaussian spots */
+    DB_SHAPE_TOPHAT  /* flat spots; its derivative with respect to position is zero */
+} db_crystal_shape;
+
+typedef struct db_crystal {
+    double cell[6];        /* a, b, c (angstrom), alpha, beta, gamma (degree) */
+    double orientation[9]; /* row-major rotation from the standard frame (c along z, b in the yz plane) to the
+                              laboratory, applied before misset; identity by default */
+    double misset[3];      /* rotations about laboratory x, then y, then z (degree) */
+    double cells[3];       /* N_a, N_b, N_c: crystal size in unit cells, >= 1 */
+    db_crystal_shape shape;
+    double fudge;         /* multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
+    double mosaic_spread; /* cap angle of the mosaic rotations (degree) */
+    int mosaic_domains;   /* number of domains, >= 1; 1 without spread */
+    long mosaic_seed;     /* seed of the mosaic rotations; 12345678 */
+} db_crystal;
+
+/* One source: a ray direction and a wavelength. */
+typedef struct db_source {
+    double direction[3];     /* unit vector of photon travel, before divergence and beam tilt */
+    double divergence[2];    /* angles (radian): [0] horizontal, about the vertical axis beam x polarization,
+                                [1] vertical, about the polarization axis; the latter is applied first */
+    double wavelength_ratio; /* wavelength of this source / wavelength of the beam */
+    double weight;           /* relative intensity; weights are normalized by their sum */
+} db_source;
+
+typedef struct db_beam {
+    double direction[3];         /* unit vector of photon travel */
+    double polarization_axis[3]; /* unit vector along the E field */
+    double wavelength;           /* central wavelength (angstrom) */
+    double tilt[2];              /* beam steering (mrad): horizontal, vertical, as for db_source.divergence; turns
+                                    all sources, leaves detector, crystal and polarization axis where they are */
+    double polarization;         /* Kahn factor, -1 to 1; 0 = unpolarized */
+    int polarized;               /* 0: no polarization correction at all (factor 1) */
+    double fluence;              /* photons/m^2 */
+    double scale;                /* free overall factor; 1 */
+    size_t source_count;         /* >= 1 */
+    db_source *sources;          /* owned by the experiment */
+} db_beam;
+
+typedef struct db_goniometer {
+    double spindle_axis[3]; /* unit vector */
+    double phi;             /* spindle angle of the first step (degree) */
+    double phi_step;        /* degree */
+    int phi_steps;          /* >= 1 */
+} db_goniometer;
+
+/* A flat panel, in the frame of the detector plate (x = plate fast axis, y = slow axis, z = normal;
+ * lengths in mm). A one-panel detector has origin 0, fast 1 0 0, slow 0 1 0, normal 0 0 1. */
+typedef struct db_panel {
+    double origin[3];    /* outer corner of the first pixel (mm) */
+    double fast_axis[3]; /* unit vectors */
+    double slow_axis[3];
+    double normal[3];     /* away from the sample */
+    double pixel_size[2]; /* along fast, slow (mm) */
+    int fast_pixels, slow_pixels;
+} db_panel;
+
+typedef enum db_pivot {
+    DB_PIVOT_BEAM,  /* the direct beam stays on the beam centre when the detector turns */
+    DB_PIVOT_SAMPLE /* the detector swings around the sample */
+} db_pivot;
+
+/* The detector: a rigid plate that carries a list of panels. */
+typedef struct db_detector {
+    double fast_axis[3], slow_axis[3], normal[3]; /* of the plate, before rotations (unit vectors) */
+    double rotation[3];                           /* about laboratory x, then y, then z (degree) */
+    double twotheta_axis[3];                      /* unit vector */
+    double twotheta;                              /* degree, applied after rotation */
+    db_pivot pivot;
+    double distance;       /* sample to plate (mm): along the beam, or along the normal if distance_is_close */
+    int distance_is_close; /* 0 or 1 */
+    double centre[2];      /* (mm, along fast, slow, from the plate's origin): where the direct beam hits
+                              (pivot beam), or the point closest to the sample (pivot sample) */
+    size_t panel_count;    /* >= 1 */
+    db_panel *panels;      /* owned by the experiment */
+} db_detector;
+
+/* Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
+ * Index of (h,k,l): ((h-min[0])*extent[1] + (k-min[1]))*extent[2] + (l-min[2]). */
+typedef struct db_structure_factors {
+    int min[3];
+    int extent[3];     /* number of entries per axis; 0 0 0 without a list */
+    double *amplitude; /* electrons; owned by the experiment; NULL without a list */
+    double default_F;  /* electrons */
+} db_structure_factors;
+
+typedef struct db_experiment {
+    db_crystal crystal;
+    db_beam beam;
+    db_goniometer goniometer;
+    db_detector detector;
+    db_structure_factors structure_factors;
+    int oversample;  /* sub-pixels per pixel and direction, >= 1 */
+    int point_pixel; /* 1: solid angle 1/R^2 instead of that of a flat pixel */
+} db_experiment;
+
+/* Fluence for which r_e^2 x fluence = 1 (photons/m^2): the reference's default. */
+#define DB_DEFAULT_FLUENCE 125932015286227086360700780544.0
+/* Thomson scattering length squared (m^2). */
+#define DB_THOMSON_R2 7.94079248018965e-30
+
+/* Fills *experiment with defaults (no cell; one source; a one-panel MOSFLM detector of 1024 x 1024 pixels
+ * of 0.1 mm at 100 mm). Allocates the source and panel lists. */
+DB_API db_status db_experiment_init(db_context *context, db_experiment *experiment);
+
+/* Deep copy; *copy must not own anything (it is overwritten). */
+DB_API db_status db_experiment_copy(db_context *context, const db_experiment *experiment,
+                                    db_experiment *copy);
+
+/* Frees the lists and zeroes the struct. Safe on a zeroed struct. */
+DB_API void db_experiment_clear(db_experiment *experiment);
+
+/* Checks every value (finite, in range, cell possible, axes orthogonal, detector not behind the sample ...).
+ * DB_ERROR_INPUT with a message naming the first bad one. */
+DB_API db_status db_experiment_check(db_context *context, const db_experiment *experiment);
+
+/* Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end. */
+DB_API size_t db_experiment_pixels(const db_experiment *experiment);
+
+/* Replaces the source list by a grid over divergence and dispersion (see db_beam_spread). */
+typedef struct db_beam_spread {
+    double horizontal_range, vertical_range; /* full ranges (radian) */
+    double horizontal_step, vertical_step;   /* radian */
+    int horizontal_steps, vertical_steps;    /* >= 1 */
+    int round;                               /* 1: elliptical cut of the grid */
+    double dispersion;                       /* full relative width of the wavelength */
+    double dispersion_step;                  /* relative */
+    int dispersion_steps;                    /* >= 1 */
+} db_beam_spread;
+DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam, const db_beam_spread *spread);
+
+/* Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major, columns a*, b*, c*.
+ * DB_ERROR_INPUT if singular or left-handed. */
+DB_API db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal, const double a_star[9]);
+
+/* Reciprocal matrix (1/angstrom; row-major, columns a*, b*, c*) of the crystal at phi = 0, misset included. */
+DB_API void db_crystal_matrix(const db_crystal *crystal, double a_star[9]);
+
+/* The laboratory position (mm) of a point of a panel given in pixels from the panel's outer corner. */
+DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel, double fast,
+                                              double slow, double position[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

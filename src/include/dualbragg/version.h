@@ -1,0 +1,22 @@
+/* Semantic version of the library. */
+#ifndef DUALBRAGG_VERSION_H
+#define DUALBRAGG_VERSION_H
+
+#include <dualbragg/status.h>
+
+#define DB_VERSION_MAJOR 0
+#define DB_VERSION_MINOR 1
+#define DB_VERSION_PATCH 0
+#define DB_VERSION_STRING "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* "0.1.0" of the library in use. Static storage. */
+DB_API const char *db_version(void);
+/* Comma-separated optional components of this build, e.g. "OpenMP, PNG, CBF". Static storage. */
+DB_API const char *db_features(void);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,133 @@
+/* Life cycle of an experiment, and geometry questions about it. */
+#include <dualbragg/experiment.h>
+
+#include "core/context_internal.h"
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double IDENTITY[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+
+static void set3(double v[3], double x, double y, double z) {
+    v[0] = x;
+    v[1] = y;
+    v[2] = z;
+}
+
+static void crystal_defaults(db_crystal *crystal) {
+    memcpy(crystal->orientation, IDENTITY, sizeof IDENTITY);
+    for (int i = 0; i < 3; i++) {
+        crystal->cell[i + 3] = 90;
+        crystal->cells[i] = 1;
+    }
+    crystal->shape = DB_SHAPE_SQUARE;
+    crystal->fudge = 1;
+    crystal->mosaic_domains = 1;
+    crystal->mosaic_seed = 12345678;
+}
+
+static void beam_defaults(db_beam *beam) {
+    set3(beam->direction, 1, 0, 0);
+    set3(beam->polarization_axis, 0, 0, 1);
+    beam->wavelength = 1;
+    beam->polarized = 1;
+    beam->fluence = DB_DEFAULT_FLUENCE;
+    beam->scale = 1;
+    beam->source_count = 1;
+    set3(beam->sources[0].direction, 1, 0, 0);
+    beam->sources[0].wavelength_ratio = 1;
+    beam->sources[0].weight = 1;
+}
+
+static void detector_defaults(db_detector *detector) {
+    set3(detector->fast_axis, 0, 0, 1);
+    set3(detector->slow_axis, 0, -1, 0);
+    set3(detector->normal, 1, 0, 0);
+    set3(detector->twotheta_axis, 0, 0, -1);
+    detector->pivot = DB_PIVOT_BEAM;
+    detector->distance = 100;
+    detector->centre[0] = detector->centre[1] = 51.3;
+    detector->panel_count = 1;
+    db_panel *panel = &detector->panels[0];
+    panel->fast_axis[0] = panel->slow_axis[1] = panel->normal[2] = 1;
+    panel->pixel_size[0] = panel->pixel_size[1] = 0.1;
+    panel->fast_pixels = panel->slow_pixels = 1024;
+}
+
+db_status db_experiment_init(db_context *context, db_experiment *experiment) {
+    memset(experiment, 0, sizeof *experiment);
+    experiment->beam.sources = calloc(1, sizeof(db_source));
+    experiment->detector.panels = calloc(1, sizeof(db_panel));
+    if (!experiment->beam.sources || !experiment->detector.panels) {
+        db_experiment_clear(experiment);
+        return db_fail_memory(context, "an experiment");
+    }
+    crystal_defaults(&experiment->crystal);
+    beam_defaults(&experiment->beam);
+    set3(experiment->goniometer.spindle_axis, 0, 0, 1);
+    experiment->goniometer.phi_steps = 1;
+    detector_defaults(&experiment->detector);
+    experiment->oversample = 1;
+    return DB_OK;
+}
+
+static size_t amplitude_count(const db_structure_factors *factors) {
+    return (size_t)factors->extent[0] * (size_t)factors->extent[1] * (size_t)factors->extent[2];
+}
+
+static void *duplicate(const void *source, size_t size) {
+    void *copy = malloc(size ? size : 1);
+    if (copy && size) memcpy(copy, source, size);
+    return copy;
+}
+
+db_status db_experiment_copy(db_context *context, const db_experiment *experiment, db_experiment *copy) {
+    *copy = *experiment;
+    copy->beam.sources =
+        duplicate(experiment->beam.sources, experiment->beam.source_count * sizeof(db_source));
+    copy->detector.panels =
+        duplicate(experiment->detector.panels, experiment->detector.panel_count * sizeof(db_panel));
+    if (experiment->structure_factors.amplitude)
+        copy->structure_factors.amplitude =
+            duplicate(experiment->structure_factors.amplitude,
+                      amplitude_count(&experiment->structure_factors) * sizeof(double));
+    if (!copy->beam.sources || !copy->detector.panels ||
+        (experiment->structure_factors.amplitude && !copy->structure_factors.amplitude)) {
+        db_experiment_clear(copy);
+        return db_fail_memory(context, "a copy of an experiment");
+    }
+    return DB_OK;
+}
+
+void db_experiment_clear(db_experiment *experiment) {
+    free(experiment->beam.sources);
+    free(experiment->detector.panels);
+    free(experiment->structure_factors.amplitude);
+    memset(experiment, 0, sizeof *experiment);
+}
+
+size_t db_experiment_pixels(const db_experiment *experiment) {
+    size_t pixels = 0;
+    for (size_t p = 0; p < experiment->detector.panel_count; p++)
+        pixels += (size_t)experiment->detector.panels[p].fast_pixels *
+                  (size_t)experiment->detector.panels[p].slow_pixels;
+    return pixels;
+}
+
+db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel, double fast,
+                                       double slow, double position[3]) {
+    if (panel >= experiment->detector.panel_count) return DB_ERROR_USAGE;
+    /* one panel at a time through the same placement as the pixel loop's */
+    db_experiment one = *experiment;
+    db_panel_interface placed;
+    one.detector.panels += panel;
+    one.detector.panel_count = 1;
+    db_model_panels(&one, &placed);
+    const double f = fast * one.detector.panels[0].pixel_size[0];
+    const double s = slow * one.detector.panels[0].pixel_size[1];
+    position[0] = 1e3 * placed.origin.x.v + f * placed.fast.x.v + s * placed.slow.x.v;
+    position[1] = 1e3 * placed.origin.y.v + f * placed.fast.y.v + s * placed.slow.y.v;
+    position[2] = 1e3 * placed.origin.z.v + f * placed.fast.z.v + s * placed.slow.z.v;
+    return DB_OK;
+}

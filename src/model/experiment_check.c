@@ -1,0 +1,165 @@
+/* Every value that the model takes on trust is checked here, once, with the value named. */
+#include <dualbragg/experiment.h>
+
+#include "core/context_internal.h"
+#include "model/model.h"
+
+#include <math.h>
+
+enum { LARGEST_PANEL = 1 << 20, LARGEST_COUNT = 1000000 };
+
+static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static db_status check_range(db_context *context, const char *what, double value, double low, double high,
+                             const char *unit) {
+    if (value >= low && value <= high) return DB_OK; /* false for NaN */
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a number from %g to %g %s, found %g", what, low, high,
+                   unit, value);
+}
+
+static db_status check_count(db_context *context, const char *what, long value, long high) {
+    if (value >= 1 && value <= high) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected 1 to %ld, found %ld", what, high, value);
+}
+
+static db_status check_unit_vector(db_context *context, const char *what, const double v[3]) {
+    const double length = sqrt(dot(v, v));
+    if (fabs(length - 1) <= 1e-6) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a vector of length 1, found (%g, %g, %g)", what, v[0],
+                   v[1], v[2]);
+}
+
+static db_status check_cell(db_context *context, const double cell[6]) {
+    static const char *const edges[3] = { "cell edge a", "cell edge b", "cell edge c" };
+    static const char *const angles[3] = { "cell angle alpha", "cell angle beta", "cell angle gamma" };
+    for (int i = 0; i < 3; i++) DB_TRY(check_range(context, edges[i], cell[i], 0.1, 1e6, "angstrom"));
+    for (int i = 0; i < 3; i++) DB_TRY(check_range(context, angles[i], cell[3 + i], 1, 179, "degree"));
+    const double degree = 0.017453292519943295769;
+    const double x = cos(cell[3] * degree), y = cos(cell[4] * degree), z = cos(cell[5] * degree);
+    const double square = 1 - x * x - y * y - z * z + 2 * x * y * z;
+    if (!(square > 1e-8))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "cell angles %g, %g, %g degree: no cell has them (each must be less than the sum of the "
+                       "other two, and all together less than 360)",
+                       cell[3], cell[4], cell[5]);
+    return DB_OK;
+}
+
+static db_status check_orientation(db_context *context, const double u[9]) {
+    double worst = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double error = fabs(dot(u + 3 * i, u + 3 * j) - (i == j));
+            if (!(error <= worst)) worst = error;
+        }
+    const double determinant = u[0] * (u[4] * u[8] - u[5] * u[7]) - u[1] * (u[3] * u[8] - u[5] * u[6]) +
+                               u[2] * (u[3] * u[7] - u[4] * u[6]);
+    if (worst <= 1e-6 && determinant > 0) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "crystal orientation: expected a rotation matrix, found one off by %g with determinant %g", worst,
+                   determinant);
+}
+
+static db_status check_crystal(db_context *context, const db_crystal *crystal) {
+    DB_TRY(check_cell(context, crystal->cell));
+    DB_TRY(check_orientation(context, crystal->orientation));
+    for (int i = 0; i < 3; i++) {
+        DB_TRY(check_range(context, "misset", crystal->misset[i], -1e6, 1e6, "degree"));
+        DB_TRY(check_range(context, "crystal size N", crystal->cells[i], 1, 1e6, "cells"));
+    }
+    if ((unsigned)crystal->shape > DB_SHAPE_TOPHAT)
+        return db_fail(context, DB_ERROR_USAGE, "crystal shape: unknown value %d", (int)crystal->shape);
+    DB_TRY(check_range(context, "fudge", crystal->fudge, 0, 1e6, ""));
+    DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, 0, 180, "degree"));
+    return check_count(context, "mosaic domains", crystal->mosaic_domains, LARGEST_COUNT);
+}
+
+static db_status check_sources(db_context *context, const db_beam *beam) {
+    if (beam->source_count < 1)
+        return db_fail(context, DB_ERROR_INPUT, "beam: expected at least one source, found none");
+    double total = 0;
+    for (size_t j = 0; j < beam->source_count; j++) {
+        const db_source *s = &beam->sources[j];
+        DB_TRY(check_unit_vector(context, "source direction", s->direction));
+        DB_TRY(check_range(context, "divergence", s->divergence[0], -3.2, 3.2, "radian"));
+        DB_TRY(check_range(context, "divergence", s->divergence[1], -3.2, 3.2, "radian"));
+        DB_TRY(check_range(context, "source wavelength / beam wavelength", s->wavelength_ratio, 1e-6, 1e6, ""));
+        DB_TRY(check_range(context, "source weight", s->weight, 0, 1e300, ""));
+        total += s->weight;
+    }
+    if (!(total > 0 && isfinite(total)))
+        return db_fail(context, DB_ERROR_INPUT, "source weights: expected a positive sum, found %g", total);
+    return DB_OK;
+}
+
+static db_status check_beam(db_context *context, const db_beam *beam) {
+    DB_TRY(check_range(context, "wavelength", beam->wavelength, 1e-3, 1e4, "angstrom"));
+    DB_TRY(check_unit_vector(context, "beam direction", beam->direction));
+    DB_TRY(check_unit_vector(context, "polarization axis", beam->polarization_axis));
+    if (fabs(dot(beam->direction, beam->polarization_axis)) > 0.999)
+        return db_fail(context, DB_ERROR_INPUT, "polarization axis: parallel to the beam");
+    DB_TRY(check_range(context, "beam tilt", beam->tilt[0], -1570, 1570, "mrad"));
+    DB_TRY(check_range(context, "beam tilt", beam->tilt[1], -1570, 1570, "mrad"));
+    DB_TRY(check_range(context, "polarization", beam->polarization, -1, 1, ""));
+    DB_TRY(check_range(context, "fluence", beam->fluence, 0, 1e60, "photons/m^2"));
+    DB_TRY(check_range(context, "scale", beam->scale, -1e30, 1e30, ""));
+    return check_sources(context, beam);
+}
+
+static db_status check_panel(db_context *context, const db_panel *panel, const db_panel_interface *placed) {
+    DB_TRY(check_unit_vector(context, "panel fast axis", panel->fast_axis));
+    DB_TRY(check_unit_vector(context, "panel slow axis", panel->slow_axis));
+    DB_TRY(check_unit_vector(context, "panel normal", panel->normal));
+    for (int i = 0; i < 2; i++)
+        DB_TRY(check_range(context, "pixel size", panel->pixel_size[i], 1e-6, 1e4, "mm"));
+    DB_TRY(check_count(context, "detector pixels (fast)", panel->fast_pixels, LARGEST_PANEL));
+    DB_TRY(check_count(context, "detector pixels (slow)", panel->slow_pixels, LARGEST_PANEL));
+    if (!(placed->z.v > 0))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector: the panel lies at %g mm along its normal, i.e. behind or through the sample; "
+                       "expected a positive distance",
+                       1e3 * placed->z.v);
+    return DB_OK;
+}
+
+static db_status check_detector(db_context *context, const db_experiment *experiment) {
+    const db_detector *d = &experiment->detector;
+    DB_TRY(check_unit_vector(context, "detector fast axis", d->fast_axis));
+    DB_TRY(check_unit_vector(context, "detector slow axis", d->slow_axis));
+    DB_TRY(check_unit_vector(context, "detector normal", d->normal));
+    DB_TRY(check_unit_vector(context, "two-theta axis", d->twotheta_axis));
+    for (int i = 0; i < 3; i++) DB_TRY(check_range(context, "detector rotation", d->rotation[i], -1e6, 1e6, "degree"));
+    DB_TRY(check_range(context, "two-theta", d->twotheta, -1e6, 1e6, "degree"));
+    DB_TRY(check_range(context, "detector distance", d->distance, 1e-6, 1e9, "mm"));
+    for (int i = 0; i < 2; i++) DB_TRY(check_range(context, "beam centre", d->centre[i], -1e7, 1e7, "mm"));
+    if (d->panel_count < 1) return db_fail(context, DB_ERROR_INPUT, "detector: expected at least one panel, found none");
+    for (size_t p = 0; p < d->panel_count; p++) {
+        db_experiment one = *experiment;
+        db_panel_interface placed;
+        one.detector.panels += p;
+        one.detector.panel_count = 1;
+        db_model_panels(&one, &placed);
+        DB_TRY(check_panel(context, &d->panels[p], &placed));
+    }
+    return DB_OK;
+}
+
+static db_status check_structure_factors(db_context *context, const db_structure_factors *f) {
+    DB_TRY(check_range(context, "default F", f->default_F, -1e30, 1e30, "electrons"));
+    if (!f->amplitude) return DB_OK;
+    for (int i = 0; i < 3; i++)
+        DB_TRY(check_count(context, "structure factor table extent", f->extent[i], LARGEST_COUNT));
+    return DB_OK;
+}
+
+db_status db_experiment_check(db_context *context, const db_experiment *experiment) {
+    DB_TRY(check_crystal(context, &experiment->crystal));
+    DB_TRY(check_beam(context, &experiment->beam));
+    DB_TRY(check_unit_vector(context, "spindle axis", experiment->goniometer.spindle_axis));
+    DB_TRY(check_range(context, "phi", experiment->goniometer.phi, -1e6, 1e6, "degree"));
+    DB_TRY(check_range(context, "phi step", experiment->goniometer.phi_step, -1e6, 1e6, "degree"));
+    DB_TRY(check_count(context, "phi steps", experiment->goniometer.phi_steps, LARGEST_COUNT));
+    DB_TRY(check_detector(context, experiment));
+    DB_TRY(check_structure_factors(context, &experiment->structure_factors));
+    return check_count(context, "oversample", experiment->oversample, 1000);
+}

@@ -1,0 +1,31 @@
+/* The interface between the model and the pixel loop: everything a pixel needs, as dual numbers of the current width.
+ * Include once per (REAL, DIRS), LANES = 1. The pixel's intensity is a smooth function of these values alone, so
+ * its derivatives with respect to parameters are those with respect to these values, contracted with their slopes. */
+#include "ad/num.h"
+
+#define panel_interface AD_NUM(panel_interface)
+#define source_interface AD_NUM(source_interface)
+#define interface_values AD_NUM(interface_values)
+
+/* Lengths in metre, laboratory frame. */
+typedef struct {
+    vec3 origin;     /* outer corner of the first pixel */
+    vec3 fast, slow; /* unit vectors */
+    num z;           /* distance of the panel's plane along its normal */
+} panel_interface;
+
+typedef struct {
+    num kappa;           /* 1/wavelength (1/angstrom) */
+    vec3 s0;             /* incident wave vector: unit direction / wavelength (1/angstrom) */
+    num polarization[6]; /* symmetric tensor W: P = (1 + d.W d)/2; xx, yy, zz, xy, xz, yz */
+    num weight;          /* normalized: the weights of all sources sum to 1 */
+} source_interface;
+
+typedef struct {
+    mat3 lattice;   /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
+    mat3 *rotation; /* [phi_steps * domains], domain fastest: takes a laboratory vector into the frame of `lattice` */
+    num cells[3];   /* N_a, N_b, N_c */
+    num scale;      /* r_e^2 x fluence x scale / (sub-pixels x phi steps x domains) */
+    panel_interface *panel;
+    source_interface *source;
+} interface_values;

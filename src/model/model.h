@@ -1,0 +1,49 @@
+/* Entry points of the model: interface values without slopes and with a slope for every parameter. */
+#ifndef DB_MODEL_MODEL_H
+#define DB_MODEL_MODEL_H
+
+#include "model/mosaic_directions.h"
+
+#include <dualbragg/parameters.h>
+
+#ifndef LANES
+#define LANES 1
+#endif
+#define AD_MANY DB_PARAMETER_COUNT
+#define REAL double
+#include "ad/lane.h"
+#define DIRS 0
+#include "model/interface.h"
+typedef interface_values db_interface;
+typedef panel_interface db_panel_interface;
+typedef source_interface db_source_interface;
+typedef num db_number;
+typedef vec3 db_vector;
+typedef mat3 db_matrix;
+#undef DIRS
+#define DIRS many
+#include "model/interface.h"
+typedef interface_values db_dual_interface;
+typedef panel_interface db_dual_panel_interface;
+typedef source_interface db_dual_source_interface;
+typedef num db_dual;
+typedef vec3 db_dual_vector;
+typedef mat3 db_dual_matrix;
+#undef DIRS
+#undef REAL
+
+/* Fills the interface; the arrays in it are the caller's: panel [panel_count], source [source_count], rotation
+ * [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic seed. The experiment must have passed
+ * db_experiment_check. Thread-safe. */
+void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
+                    db_interface *out);
+void db_model_dual(const db_experiment *experiment, const db_mosaic_direction *directions,
+                   db_dual_interface *out);
+
+/* Lattice vectors a, b, c (angstrom, rows) at phi = 0, misset included. */
+void db_model_lattice(const db_experiment *experiment, double rows[9]);
+
+/* Only the panels (all of them), without slopes. */
+void db_model_panels(const db_experiment *experiment, db_panel_interface *panels);
+
+#endif

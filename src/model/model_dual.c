@@ -1,0 +1,11 @@
+/* The model with a slope for every parameter of the table. */
+#include "model/model.h"
+
+#define REAL double
+#define DIRS many
+#include "model/model_body.h"
+
+void db_model_dual(const db_experiment *experiment, const db_mosaic_direction *directions,
+                   db_dual_interface *out) {
+    model_interface(experiment, directions, out);
+}
