@@ -1,6 +1,6 @@
 #include <dualbragg/version.h>
 
-/* The components' names, each with the separator in front, so that the first two characters can be left out. */
+/* The names of the components, each with the separator in front. */
 static const char features[] = ", "
 #ifdef DB_HAVE_OPENMP
                                ", OpenMP"

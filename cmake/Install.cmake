@@ -1,0 +1,55 @@
+# make install: program, libraries, headers, CMake package, pkg-config files.
+include(CMakePackageConfigHelpers)
+set(DB_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/dualbragg)
+
+if(TARGET dualbragg_program)
+  install(TARGETS dualbragg_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+function(db_install_library library export_set headers)
+  install(TARGETS ${library} EXPORT ${export_set}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${headers}/dualbragg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.h")
+  install(EXPORT ${export_set} NAMESPACE dualbragg:: DESTINATION ${DB_PACKAGE_DIR})
+  configure_file(${PROJECT_SOURCE_DIR}/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# A static library leaves its own libraries to the program that uses it; pkg-config is told so, so that
+# the same command links both kinds.
+set(DB_PC_REQUIRES "")
+set(DB_PC_LIBS "")
+set(DB_PC_FIT_REQUIRES "")
+if(NOT BUILD_SHARED_LIBS)
+  if(PNG_FOUND)
+    string(APPEND DB_PC_REQUIRES "libpng ")
+  endif()
+  if(DB_HAVE_CBF)
+    string(APPEND DB_PC_LIBS "-lcbf ")
+  endif()
+  if(OpenMP_C_FOUND)
+    string(APPEND DB_PC_LIBS "${OpenMP_C_FLAGS} ")
+  endif()
+  if(DB_LIBM)
+    string(APPEND DB_PC_LIBS "-lm ")
+  endif()
+  string(JOIN " " DB_PC_FIT_REQUIRES ${DB_FIT_MODULES})
+endif()
+# Relative to the .pc file, so that an installation can be moved.
+file(RELATIVE_PATH DB_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" DB_PC_UP ${DB_PC_UP})
+
+db_install_library(dualbragg dualbraggTargets ${PROJECT_SOURCE_DIR}/src/include)
+if(TARGET dualbragg_fit)
+  db_install_library(dualbragg_fit dualbraggFitTargets ${PROJECT_SOURCE_DIR}/fit/include)
+endif()
+
+configure_package_config_file(cmake/dualbraggConfig.cmake.in ${PROJECT_BINARY_DIR}/dualbraggConfig.cmake
+                              INSTALL_DESTINATION ${DB_PACKAGE_DIR} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/dualbraggConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/dualbraggConfig.cmake
+              ${PROJECT_BINARY_DIR}/dualbraggConfigVersion.cmake
+        DESTINATION ${DB_PACKAGE_DIR})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

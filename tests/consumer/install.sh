@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs into a temporary prefix, then builds and runs a user's project by find_package and by pkg-config.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+cmake --install "$BINARY_DIR" --prefix "$prefix" > "$work/install.log"
+
+cmake -S "$SOURCE_DIR/tests/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" > "$work/configure.log"
+cmake --build "$work/build"
+"$work/build/render"
+if [ -f "$prefix/include/dualbragg/fit.h" ]; then "$work/build/settings"; fi
+
+if command -v pkg-config > /dev/null; then
+    pc=$(dirname "$(find "$prefix" -name dualbragg.pc)")
+    export PKG_CONFIG_PATH="$pc" LD_LIBRARY_PATH="$pc/.."
+    for module in dualbragg dualbragg_fit; do
+        [ -f "$pc/$module.pc" ] || continue
+        source=render
+        [ $module = dualbragg ] || source=settings
+        # shellcheck disable=SC2046,SC2086 # flags are to be split
+        "${CC:-cc}" ${CFLAGS:-} "$SOURCE_DIR/tests/consumer/$source.c" -o "$work/$source" \
+            $(pkg-config --cflags --libs $module)
+        "$work/$source"
+    done
+else
+    echo "without pkg-config: only find_package was tried"
+fi
+
+# The installed program runs from where it is.
+if [ -n "${DUALBRAGG:-}" ]; then "$prefix/bin/dualbragg" --version; fi
