@@ -1,0 +1,145 @@
+#!/bin/sh
+# One command from a bare Debian 12 to a result: installs what is missing, builds, runs.
+set -eu
+cd "$(dirname "$0")"
+root=$PWD
+jobs=$(nproc 2> /dev/null || echo 2)
+
+usage() {
+    cat << 'TEXT'
+usage: ./setup.sh demo      install what is missing, build, run examples/thaumatin.sh
+       ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
+       ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
+       ./setup.sh tsan      the tests under the thread sanitizer (clang)
+       ./setup.sh coverage  the tests with line coverage by gcov
+TEXT
+}
+
+fail() {
+    echo "setup.sh: $*" >&2
+    exit 1
+}
+
+# step TEXT COMMAND...: runs a command with its output in the log, and says what it does and how long it took.
+step() {
+    text=$1
+    shift
+    printf '%s ... ' "$text"
+    start=$(date +%s)
+    if "$@" > "$log" 2>&1; then
+        echo "$(($(date +%s) - start)) s"
+    else
+        echo "failed after $(($(date +%s) - start)) s:"
+        tail -n 100 "$log"
+        fail "'$*' failed; all it printed is in $log"
+    fi
+}
+
+# Installs those of the given Debian packages that are missing.
+install_packages() {
+    if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
+        echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.21, pkg-config;" \
+            "optional: libpng, CBFlib, HDF5, jansson, NLopt, GSL, libyaml, libcyaml, cmocka)"
+        return
+    fi
+    missing=
+    for package; do
+        case $(dpkg-query -W -f '${Status}' "$package" 2> /dev/null || true) in
+        "install ok installed") ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+    sudo=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo > /dev/null ||
+            fail "these packages are missing, and installing them takes root or sudo: as root, run
+    apt-get update && apt-get install$missing"
+        sudo=sudo
+    fi
+    step "Updating the package lists" $sudo env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -o DPkg::Lock::Timeout=300 update
+    # shellcheck disable=SC2086 # a list of packages
+    step "Installing$missing" $sudo env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install $missing < /dev/null
+}
+
+build_preset() {
+    step "Configuring build/$1" cmake --preset "$1"
+    step "Building build/$1 ($jobs jobs)" cmake --build --preset "$1" -j "$jobs"
+}
+
+check_format() {
+    if ! clang-format --version 2> /dev/null | grep -q 'version 14\.'; then
+        echo "Format check: skipped, it needs clang-format 14"
+        return
+    fi
+    step "Checking the format" sh -c 'find src ad fit cuda tests bench examples \
+        \( -name "*.[ch]" -o -name "*.cu" -o -name "*.cuh" \) -print |
+        xargs clang-format --dry-run -Werror'
+}
+
+check_tidy() {
+    if ! command -v clang-tidy > /dev/null; then
+        echo "clang-tidy: skipped, not installed"
+        return
+    fi
+    step "Checking with clang-tidy" sh -c "find src fit -name '*.c' ! -name instance.c -print |
+        xargs -P $jobs -n 4 clang-tidy --quiet -p build/dev"
+}
+
+# Runs the tests of a preset; prints the summary, which names the skipped ones, and everything on failure.
+run_tests() {
+    printf 'Running the tests of build/%s ... ' "$1"
+    start=$(date +%s)
+    # Idle OpenMP threads must not take the processor from the other tests.
+    if OMP_WAIT_POLICY=passive ctest --preset "$1" -j "$jobs" > "$log" 2>&1; then
+        echo "$(($(date +%s) - start)) s"
+        sed -n '/tests passed/,$p' "$log"
+    else
+        echo "failed after $(($(date +%s) - start)) s:"
+        cat "$log"
+        exit 1
+    fi
+}
+
+mkdir -p build
+log=$root/build/setup.log
+
+tools="gcc libc6-dev make cmake pkg-config"
+libraries="libpng-dev libcbf-dev libhdf5-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libcyaml-dev"
+test_packages="libcmocka-dev g++"
+
+# shellcheck disable=SC2086 # lists of packages
+case ${1-} in
+demo)
+    install_packages $tools $libraries
+    build_preset release
+    echo "Running examples/thaumatin.sh"
+    start=$(date +%s)
+    DUALBRAGG=$root/build/release/dualbragg sh examples/thaumatin.sh "$root/build/demo"
+    echo "Done in $(($(date +%s) - start)) s. The results are in $root/build/demo:"
+    ls "$root/build/demo"
+    ;;
+test)
+    install_packages $tools $libraries $test_packages clang-format
+    check_format
+    build_preset dev
+    check_tidy
+    run_tests dev
+    ;;
+asan | coverage)
+    install_packages $tools $libraries $test_packages
+    build_preset "$1"
+    run_tests "$1"
+    ;;
+tsan)
+    install_packages $tools $libraries $test_packages clang libomp-dev
+    build_preset tsan
+    run_tests tsan
+    ;;
+*)
+    usage
+    [ "${1-}" = -h ] || [ "${1-}" = --help ] || exit 2
+    ;;
+esac
