@@ -65,12 +65,14 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
     DB_TRY(check_orientation(context, crystal->orientation));
     for (int i = 0; i < 3; i++) {
         DB_TRY(check_range(context, "misset", crystal->misset[i], -1e6, 1e6, "degree"));
-        DB_TRY(check_range(context, "crystal size N", crystal->cells[i], 1, 1e6, "cells"));
+        DB_TRY(check_range(context, "crystal size N", crystal->cells[i], 0.1, 1e6, "cells"));
     }
+    /* mosaic spread, N and polarization: a little wider than physical, so that finite differences may step over
+     * the physical ends; what users type is checked by db_setup_resolve */
     if ((unsigned)crystal->shape > DB_SHAPE_TOPHAT)
         return db_fail(context, DB_ERROR_USAGE, "crystal shape: unknown value %d", (int)crystal->shape);
     DB_TRY(check_range(context, "fudge", crystal->fudge, 0, 1e6, ""));
-    DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, 0, 180, "degree"));
+    DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, -180, 180, "degree"));
     return check_count(context, "mosaic domains", crystal->mosaic_domains, LARGEST_COUNT);
 }
 
@@ -100,7 +102,7 @@ static db_status check_beam(db_context *context, const db_beam *beam) {
         return db_fail(context, DB_ERROR_INPUT, "polarization axis: parallel to the beam");
     DB_TRY(check_range(context, "beam tilt", beam->tilt[0], -1570, 1570, "mrad"));
     DB_TRY(check_range(context, "beam tilt", beam->tilt[1], -1570, 1570, "mrad"));
-    DB_TRY(check_range(context, "polarization", beam->polarization, -1, 1, ""));
+    DB_TRY(check_range(context, "polarization", beam->polarization, -2, 2, ""));
     DB_TRY(check_range(context, "fluence", beam->fluence, 0, 1e60, "photons/m^2"));
     DB_TRY(check_range(context, "scale", beam->scale, -1e30, 1e30, ""));
     return check_sources(context, beam);

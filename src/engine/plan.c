@@ -1,0 +1,236 @@
+/* Creating, updating and destroying plans. */
+#include "engine/plan_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE_WORK = 1 << 15 }; /* samples per tile, roughly: a fraction of a millisecond */
+
+static db_status check_region(db_context *context, const db_experiment *e, const db_region *r, size_t i) {
+    if (r->panel >= e->detector.panel_count)
+        return db_fail(context, DB_ERROR_USAGE, "region %zu: panel %zu of %zu does not exist", i, r->panel,
+                       e->detector.panel_count);
+    const db_panel *panel = &e->detector.panels[r->panel];
+    if (r->fast_start < 0 || r->slow_start < 0 || r->fast_count < 1 || r->slow_count < 1 ||
+        r->fast_count > panel->fast_pixels - r->fast_start ||
+        r->slow_count > panel->slow_pixels - r->slow_start || r->stride < (size_t)r->fast_count)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "region %zu: start (%d, %d), size %d x %d, stride %zu does not fit the panel of %d x %d pixels",
+                       i, r->fast_start, r->slow_start, r->fast_count, r->slow_count, r->stride,
+                       panel->fast_pixels, panel->slow_pixels);
+    return DB_OK;
+}
+
+/* All pixels of all panels. */
+static db_status whole_panels(db_plan *plan) {
+    const db_detector *d = &plan->experiment.detector;
+    plan->region_count = d->panel_count;
+    plan->regions = calloc(d->panel_count, sizeof *plan->regions);
+    if (!plan->regions) return db_fail_memory(plan->context, "the regions of a plan");
+    size_t offset = 0;
+    for (size_t p = 0; p < d->panel_count; p++) {
+        db_region *r = &plan->regions[p];
+        r->panel = p;
+        r->fast_count = d->panels[p].fast_pixels;
+        r->slow_count = d->panels[p].slow_pixels;
+        r->offset = offset;
+        r->stride = (size_t)r->fast_count;
+        offset += (size_t)r->fast_count * (size_t)r->slow_count;
+    }
+    return DB_OK;
+}
+
+static db_status take_regions(db_plan *plan, const db_plan_options *options) {
+    if (!options->regions) {
+        DB_TRY(whole_panels(plan));
+    } else {
+        if (options->region_count < 1)
+            return db_fail(plan->context, DB_ERROR_USAGE, "regions: expected at least one, found none");
+        plan->region_count = options->region_count;
+        plan->regions = malloc(plan->region_count * sizeof *plan->regions);
+        if (!plan->regions) return db_fail_memory(plan->context, "the regions of a plan");
+        memcpy(plan->regions, options->regions, plan->region_count * sizeof *plan->regions);
+    }
+    for (size_t i = 0; i < plan->region_count; i++) {
+        const db_region *r = &plan->regions[i];
+        DB_TRY(check_region(plan->context, &plan->experiment, r, i));
+        const size_t end =
+            r->offset + (size_t)(r->slow_count - 1) * r->stride + (size_t)r->fast_count;
+        if (end > plan->pixels) plan->pixels = end;
+    }
+    return DB_OK;
+}
+
+static db_status take_parameters(db_plan *plan, const db_plan_options *options) {
+    unsigned char seen[DB_PARAMETER_COUNT] = { 0 };
+    plan->parameter_count = options->parameter_count;
+    plan->parameters = calloc(plan->parameter_count + 1, sizeof *plan->parameters);
+    if (!plan->parameters) return db_fail_memory(plan->context, "the parameters of a plan");
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        const db_parameter p = options->parameters[k];
+        if ((unsigned)p >= DB_PARAMETER_COUNT)
+            return db_fail(plan->context, DB_ERROR_USAGE, "parameter number %d does not exist", (int)p);
+        if (seen[p]++)
+            return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice",
+                           db_parameter_describe(p)->name);
+        plan->parameters[k] = p;
+    }
+    return DB_OK;
+}
+
+static int rows_per_tile(const db_plan *plan, const db_region *region) {
+    const double samples = (double)plan->sample_count * (double)plan->experiment.beam.source_count *
+                           plan->experiment.oversample * plan->experiment.oversample;
+    const double rows = TILE_WORK / (samples * region->fast_count);
+    return rows < 1 ? 1 : rows > region->slow_count ? region->slow_count : (int)rows;
+}
+
+static db_status cut_tiles(db_plan *plan) {
+    for (int pass = 0; pass < 2; pass++) {
+        plan->tile_count = 0;
+        for (size_t i = 0; i < plan->region_count; i++) {
+            const db_region *r = &plan->regions[i];
+            const int rows = rows_per_tile(plan, r);
+            for (int row = 0; row < r->slow_count; row += rows) {
+                if (pass == 1) {
+                    const int end = r->slow_count - row < rows ? r->slow_count : row + rows;
+                    plan->tiles[plan->tile_count] = (db_tile){ i, row, end };
+                }
+                plan->tile_count++;
+            }
+        }
+        if (pass == 0) {
+            plan->tiles = malloc(plan->tile_count * sizeof *plan->tiles);
+            if (!plan->tiles) return db_fail_memory(plan->context, "the tiles of a plan");
+        }
+    }
+    return DB_OK;
+}
+
+static size_t table_entries(const db_structure_factors *f) {
+    return f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
+}
+
+static db_status allocate_values(db_plan *plan) {
+    const db_experiment *e = &plan->experiment;
+    plan->table_count = table_entries(&e->structure_factors);
+    plan->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *plan->directions);
+    plan->plain.rotation = malloc(plan->sample_count * sizeof *plan->plain.rotation);
+    plan->plain.panel = malloc(e->detector.panel_count * sizeof *plan->plain.panel);
+    plan->plain.source = malloc(e->beam.source_count * sizeof *plan->plain.source);
+    plan->panel = malloc(e->detector.panel_count * sizeof *plan->panel);
+    plan->source = malloc(e->beam.source_count * sizeof *plan->source);
+    plan->sample_double = malloc(plan->sample_count * sizeof *plan->sample_double);
+    plan->sample_float = malloc(plan->sample_count * sizeof *plan->sample_float);
+    const int mixed = plan->precision == DB_PRECISION_MIXED;
+    if (mixed)
+        plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
+    else
+        plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
+    if (!plan->directions || !plan->plain.rotation || !plan->plain.panel || !plan->plain.source ||
+        !plan->panel || !plan->source || !plan->sample_double || !plan->sample_float ||
+        !(mixed ? (void *)plan->intensity_float : (void *)plan->intensity_double))
+        return db_fail_memory(plan->context, "a plan");
+    return DB_OK;
+}
+
+static db_status build(db_plan *plan, const db_experiment *experiment, const db_plan_options *options) {
+    DB_TRY(db_experiment_copy(plan->context, experiment, &plan->experiment));
+    plan->precision = options->precision;
+    plan->sample_count = (size_t)experiment->goniometer.phi_steps * (size_t)experiment->crystal.mosaic_domains;
+    DB_TRY(take_parameters(plan, options));
+    DB_TRY(take_regions(plan, options));
+    DB_TRY(cut_tiles(plan));
+    DB_TRY(allocate_values(plan));
+    if (plan->parameter_count) DB_TRY(db_plan_allocate_dual(plan));
+    plan->job.pixel_type = options->pixel_type;
+    db_mosaic_directions(experiment->crystal.mosaic_seed, experiment->crystal.mosaic_domains, plan->directions);
+    db_plan_fill_table(plan);
+    db_plan_fill_values(plan);
+    return DB_OK;
+}
+
+db_status db_plan_create(db_context *context, const db_experiment *experiment,
+                         const db_plan_options *options, db_plan **plan) {
+    const db_plan_options defaults = DB_PLAN_OPTIONS_INIT;
+    *plan = NULL;
+    if (!options) options = &defaults;
+    if (options->size != sizeof *options)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)", options->size,
+                       sizeof *options);
+    DB_TRY(db_experiment_check(context, experiment));
+    db_plan *made = calloc(1, sizeof *made);
+    if (!made) return db_fail_memory(context, "a plan");
+    made->context = context;
+    const db_status status = build(made, experiment, options);
+    if (status != DB_OK) {
+        db_plan_destroy(&made);
+        return status;
+    }
+    *plan = made;
+    return DB_OK;
+}
+
+static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
+    const db_experiment *own = &plan->experiment;
+    int same = e->beam.source_count == own->beam.source_count &&
+               e->crystal.mosaic_domains == own->crystal.mosaic_domains &&
+               e->goniometer.phi_steps == own->goniometer.phi_steps &&
+               e->detector.panel_count == own->detector.panel_count && e->oversample == own->oversample &&
+               table_entries(&e->structure_factors) == plan->table_count;
+    for (size_t p = 0; same && p < e->detector.panel_count; p++)
+        same = e->detector.panels[p].fast_pixels == own->detector.panels[p].fast_pixels &&
+               e->detector.panels[p].slow_pixels == own->detector.panels[p].slow_pixels;
+    if (same) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_USAGE,
+                   "plan update: numbers of sources, domains, phi steps, sub-pixels, panels, pixels and structure "
+                   "factors must be those the plan was created with");
+}
+
+/* Takes values over into the plan's own lists. */
+static void take_values(db_plan *plan, const db_experiment *e) {
+    db_experiment *own = &plan->experiment;
+    db_source *const sources = own->beam.sources;
+    db_panel *const panels = own->detector.panels;
+    double *const amplitude = own->structure_factors.amplitude;
+    memcpy(sources, e->beam.sources, e->beam.source_count * sizeof *sources);
+    memcpy(panels, e->detector.panels, e->detector.panel_count * sizeof *panels);
+    const size_t table_bytes = plan->table_count * sizeof *amplitude;
+    const int table_changed = own->structure_factors.default_F != e->structure_factors.default_F ||
+                              (table_bytes && memcmp(amplitude, e->structure_factors.amplitude, table_bytes) != 0);
+    const int seed_changed = own->crystal.mosaic_seed != e->crystal.mosaic_seed;
+    if (table_bytes && table_changed) memcpy(amplitude, e->structure_factors.amplitude, table_bytes);
+    *own = *e;
+    own->beam.sources = sources;
+    own->detector.panels = panels;
+    own->structure_factors.amplitude = amplitude;
+    if (seed_changed)
+        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_domains, plan->directions);
+    if (table_changed) db_plan_fill_table(plan);
+}
+
+db_status db_plan_update(db_plan *plan, const db_experiment *experiment) {
+    DB_TRY(check_same_shape(plan, experiment));
+    DB_TRY(db_experiment_check(plan->context, experiment));
+    take_values(plan, experiment);
+    db_plan_fill_values(plan);
+    plan->slopes_current = 0;
+    return DB_OK;
+}
+
+size_t db_plan_pixels(const db_plan *plan) { return plan->pixels; }
+
+void db_plan_destroy(db_plan **plan) {
+    if (!plan || !*plan) return;
+    db_plan *p = *plan;
+    db_experiment_clear(&p->experiment);
+    void *const owned[] = { p->parameters,    p->regions,          p->tiles,          p->directions,
+                            p->plain.rotation, p->plain.panel,     p->plain.source,   p->dual.rotation,
+                            p->dual.panel,    p->dual.source,      p->panel,          p->source,
+                            p->source_slope,  p->sample_double,    p->sample_float,   p->lattice_slope,
+                            p->intensity_double, p->lattice_slope_float, p->intensity_float, p->term,
+                            p->term_start,    p };
+    *plan = NULL;
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
+}

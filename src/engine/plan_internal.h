@@ -1,0 +1,62 @@
+/* The inside of a plan. */
+#ifndef DB_ENGINE_PLAN_INTERNAL_H
+#define DB_ENGINE_PLAN_INTERNAL_H
+
+#include "core/context_internal.h"
+#include "kernel/instances.h"
+#include "kernel/job.h"
+#include "model/model.h"
+
+#include <dualbragg/plan.h>
+
+/* Some rows of one region: the unit of work of a thread. */
+typedef struct db_tile {
+    size_t region;
+    int row_begin, row_end;
+} db_tile;
+
+struct db_plan {
+    db_context *context;
+    db_experiment experiment; /* own copy */
+    db_precision precision;
+    db_parameter *parameters;
+    size_t parameter_count;
+    db_region *regions;
+    size_t region_count, pixels;
+    db_tile *tiles;
+    size_t tile_count;
+
+    db_mosaic_direction *directions;
+    db_interface plain;
+    db_dual_interface dual; /* arrays are NULL until the first gradient */
+    int slopes_current;     /* 1: dual and what follows from it belong to the experiment's present values */
+
+    /* what the job points to */
+    db_kernel_panel *panel;
+    db_kernel_source *source, *source_slope;
+    db_kernel_sample_double *sample_double;
+    db_kernel_sample_float *sample_float;
+    double *lattice_slope, *intensity_double;
+    float *lattice_slope_float, *intensity_float;
+    db_kernel_term *term;
+    int *term_start;
+    size_t sample_count, table_count; /* table_count: entries of the box, without the one for outside */
+    db_kernel_job job;
+};
+
+/* Fills the job's values from the experiment (plan_values.c). Allocates nothing. */
+void db_plan_fill_values(db_plan *plan);
+
+/* Fills the squared structure factors (plan_values.c). */
+void db_plan_fill_table(db_plan *plan);
+
+/* Runs the dual model and fills slopes and contraction terms, unless they are current (plan_slopes.c). */
+void db_plan_fill_slopes(db_plan *plan);
+
+/* Allocates what only gradients need (plan_slopes.c). */
+db_status db_plan_allocate_dual(db_plan *plan);
+
+/* Kernel kind for this plan's parameters. */
+db_kernel_kind db_plan_gradient_kind(const db_plan *plan);
+
+#endif

@@ -1,0 +1,162 @@
+/* From full-width duals of the interface to what gradient kernels need: slopes of sources and sample rotations, and for
+ * each parameter the few terms that contract the kernel's columns with dz/dparameter. */
+#include "engine/plan_internal.h"
+
+#include <stdlib.h>
+
+static int moves(const db_plan *plan, size_t k, unsigned what) {
+    return (db_parameter_describe(plan->parameters[k])->moves & what) != 0;
+}
+
+static int count_moving(const db_plan *plan, unsigned what) {
+    int count = 0;
+    for (size_t k = 0; k < plan->parameter_count; k++) count += moves(plan, k, what);
+    return count;
+}
+
+db_kernel_kind db_plan_gradient_kind(const db_plan *plan) {
+    return count_moving(plan, DB_MOVES_CELLS) ? DB_KERNEL_GRADIENT_CELLS : DB_KERNEL_GRADIENT;
+}
+
+db_status db_plan_allocate_dual(db_plan *plan) {
+    const db_experiment *e = &plan->experiment;
+    const size_t panels = e->detector.panel_count, sources = e->beam.source_count;
+    const int rotations = count_moving(plan, DB_MOVES_ROTATIONS), moving = count_moving(plan, DB_MOVES_SOURCES);
+    if (rotations > DB_MAX_ROTATION_SLOPES || moving > DB_MAX_SOURCE_SLOPES)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "at most %d parameters of the sample rotations and %d of the sources fit one plan",
+                       DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
+    const size_t rotation_count = (size_t)rotations * plan->sample_count * 9;
+    plan->dual.rotation = malloc(plan->sample_count * sizeof *plan->dual.rotation);
+    plan->dual.panel = malloc(panels * sizeof *plan->dual.panel);
+    plan->dual.source = malloc(sources * sizeof *plan->dual.source);
+    plan->lattice_slope = malloc((rotation_count + 1) * sizeof *plan->lattice_slope);
+    plan->lattice_slope_float = malloc((rotation_count + 1) * sizeof *plan->lattice_slope_float);
+    plan->source_slope = malloc(((size_t)moving * sources + 1) * sizeof *plan->source_slope);
+    plan->term = malloc((panels * plan->parameter_count * DB_COLUMN_COUNT + 1) * sizeof *plan->term);
+    plan->term_start = malloc((panels * (plan->parameter_count + 1)) * sizeof *plan->term_start);
+    if (!plan->dual.rotation || !plan->dual.panel || !plan->dual.source || !plan->lattice_slope ||
+        !plan->lattice_slope_float || !plan->source_slope || !plan->term || !plan->term_start)
+        return db_fail_memory(plan->context, "the gradient part of a plan");
+    plan->job.rotation_slopes = rotations;
+    plan->job.source_slopes = moving;
+    return DB_OK;
+}
+
+static void vector_slope(db_dual_vector v, db_parameter p, double out[3]) {
+    out[0] = v.x.d[p];
+    out[1] = v.y.d[p];
+    out[2] = v.z.d[p];
+}
+
+static void matrix_slope(const db_dual_matrix *m, db_parameter p, double out[9]) {
+    for (int r = 0; r < 3; r++) vector_slope(m->r[r], p, out + 3 * r);
+}
+
+static void matrix_value(const db_dual_matrix *m, double out[9]) {
+    for (int r = 0; r < 3; r++) {
+        out[3 * r] = m->r[r].x.v;
+        out[3 * r + 1] = m->r[r].y.v;
+        out[3 * r + 2] = m->r[r].z.v;
+    }
+}
+
+/* lattice . d(rotation)/dparameter of every sample. */
+static void fill_rotation_slopes(db_plan *plan, db_parameter p, size_t number) {
+    double lattice[9], slope[9];
+    matrix_value(&plan->dual.lattice, lattice);
+    for (size_t s = 0; s < plan->sample_count; s++) {
+        matrix_slope(&plan->dual.rotation[s], p, slope);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                const double sum = lattice[3 * r] * slope[c] + lattice[3 * r + 1] * slope[3 + c] +
+                                   lattice[3 * r + 2] * slope[6 + c];
+                const size_t i = (number * plan->sample_count + s) * 9 + (size_t)(3 * r + c);
+                plan->lattice_slope[i] = sum;
+                plan->lattice_slope_float[i] = (float)sum;
+            }
+    }
+}
+
+static void fill_source_slopes(db_plan *plan, db_parameter p, size_t number) {
+    const size_t count = plan->experiment.beam.source_count;
+    for (size_t j = 0; j < count; j++) {
+        const db_dual_source_interface *z = &plan->dual.source[j];
+        db_kernel_source *slope = &plan->source_slope[number * count + j];
+        slope->kappa = z->kappa.d[p];
+        vector_slope(z->s0, p, slope->s0);
+        for (int n = 0; n < 6; n++) slope->polarization[n] = z->polarization[n].d[p];
+        slope->weight = z->weight.d[p];
+    }
+}
+
+/* Appends a term, unless it is nothing. */
+static void add_term(db_plan *plan, int *count, int column, double coefficient) {
+    if (coefficient == 0) return;
+    db_kernel_term *term = &plan->term[(*count)++];
+    term->column = column;
+    term->coefficient = coefficient;
+    term->coefficient_float = (float)coefficient;
+}
+
+static void add_terms(db_plan *plan, int *count, int first_column, const double *slopes, int n, double scale) {
+    for (int i = 0; i < n; i++) add_term(plan, count, first_column + i, scale * slopes[i]);
+}
+
+static void fill_terms(db_plan *plan, size_t panel, size_t k, int rotation, int source, int *count) {
+    const db_parameter p = plan->parameters[k];
+    const db_dual_interface *z = &plan->dual;
+    const double scale = z->scale.v;
+    double slopes[9];
+    if (moves(plan, k, DB_MOVES_LATTICE)) {
+        matrix_slope(&z->lattice, p, slopes);
+        add_terms(plan, count, DB_COLUMN_LATTICE, slopes, 9, scale);
+    }
+    if (moves(plan, k, DB_MOVES_ROTATIONS)) add_term(plan, count, DB_COLUMN_ROTATION + rotation, scale);
+    if (moves(plan, k, DB_MOVES_CELLS))
+        for (int i = 0; i < 3; i++) add_term(plan, count, DB_COLUMN_CELLS + i, scale * z->cells[i].d[p]);
+    if (moves(plan, k, DB_MOVES_SOURCES)) add_term(plan, count, DB_COLUMN_SOURCE + source, scale);
+    double of_intensity = z->scale.d[p];
+    if (moves(plan, k, DB_MOVES_PANELS)) {
+        const db_dual_panel_interface *placed = &z->panel[panel];
+        vector_slope(placed->origin, p, slopes);
+        add_terms(plan, count, DB_COLUMN_ORIGIN, slopes, 3, scale);
+        vector_slope(placed->fast, p, slopes);
+        add_terms(plan, count, DB_COLUMN_FAST, slopes, 3, scale);
+        vector_slope(placed->slow, p, slopes);
+        add_terms(plan, count, DB_COLUMN_SLOW, slopes, 3, scale);
+        /* the solid angle of a flat pixel is proportional to z */
+        if (!plan->experiment.point_pixel) of_intensity += scale * placed->z.d[p] / placed->z.v;
+    }
+    add_term(plan, count, DB_COLUMN_INTENSITY, of_intensity);
+}
+
+void db_plan_fill_slopes(db_plan *plan) {
+    if (plan->slopes_current) return;
+    db_kernel_job *job = &plan->job;
+    db_model_dual(&plan->experiment, plan->directions, &plan->dual);
+    int rotation[DB_PARAMETER_COUNT], source[DB_PARAMETER_COUNT], rotations = 0, sources = 0;
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        rotation[k] = rotations;
+        source[k] = sources;
+        if (moves(plan, k, DB_MOVES_ROTATIONS))
+            fill_rotation_slopes(plan, plan->parameters[k], (size_t)rotations++);
+        if (moves(plan, k, DB_MOVES_SOURCES)) fill_source_slopes(plan, plan->parameters[k], (size_t)sources++);
+    }
+    int count = 0;
+    for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
+        int *start = plan->term_start + panel * (plan->parameter_count + 1);
+        for (size_t k = 0; k < plan->parameter_count; k++) {
+            start[k] = count;
+            fill_terms(plan, panel, k, rotation[k], source[k], &count);
+        }
+        start[plan->parameter_count] = count;
+    }
+    job->lattice_slope = plan->lattice_slope;
+    job->lattice_slope_float = plan->lattice_slope_float;
+    job->source_slope = plan->source_slope;
+    job->term = plan->term;
+    job->term_start = plan->term_start;
+    job->parameter_count = plan->parameter_count;
+    plan->slopes_current = 1;
+}

@@ -1,0 +1,92 @@
+/* From interface values to the kernel's plain arrays. */
+#include "engine/plan_internal.h"
+
+static void vector_out(db_vector v, double out[3]) {
+    out[0] = v.x.v;
+    out[1] = v.y.v;
+    out[2] = v.z.v;
+}
+
+static void matrix_out(const db_matrix *m, double out[9]) {
+    for (int r = 0; r < 3; r++) vector_out(m->r[r], out + 3 * r);
+}
+
+static void fill_panels(db_plan *plan) {
+    for (size_t p = 0; p < plan->experiment.detector.panel_count; p++) {
+        const db_panel_interface *z = &plan->plain.panel[p];
+        db_kernel_panel *k = &plan->panel[p];
+        vector_out(z->origin, k->origin);
+        vector_out(z->fast, k->fast);
+        vector_out(z->slow, k->slow);
+        k->z = z->z.v;
+        for (int i = 0; i < 2; i++) k->pixel_size[i] = plan->experiment.detector.panels[p].pixel_size[i] * 1e-3;
+    }
+}
+
+static void fill_sources(db_plan *plan) {
+    for (size_t j = 0; j < plan->experiment.beam.source_count; j++) {
+        const db_source_interface *z = &plan->plain.source[j];
+        db_kernel_source *k = &plan->source[j];
+        k->kappa = z->kappa.v;
+        vector_out(z->s0, k->s0);
+        for (int n = 0; n < 6; n++) k->polarization[n] = z->polarization[n].v;
+        k->weight = z->weight.v;
+    }
+}
+
+static void fill_samples(db_plan *plan) {
+    double lattice[9];
+    matrix_out(&plan->plain.lattice, lattice);
+    for (size_t s = 0; s < plan->sample_count; s++) {
+        db_kernel_sample_double *k = &plan->sample_double[s];
+        matrix_out(&plan->plain.rotation[s], k->rotation);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                k->lattice[3 * r + c] = lattice[3 * r] * k->rotation[c] + lattice[3 * r + 1] * k->rotation[3 + c] +
+                                        lattice[3 * r + 2] * k->rotation[6 + c];
+        for (int i = 0; i < 9; i++) {
+            plan->sample_float[s].lattice[i] = (float)k->lattice[i];
+            plan->sample_float[s].rotation[i] = (float)k->rotation[i];
+        }
+    }
+}
+
+void db_plan_fill_values(db_plan *plan) {
+    const db_experiment *e = &plan->experiment;
+    db_kernel_job *job = &plan->job;
+    db_model_plain(e, plan->directions, &plan->plain);
+    fill_panels(plan);
+    fill_sources(plan);
+    fill_samples(plan);
+    job->shape = e->crystal.shape;
+    job->fudge = e->crystal.fudge;
+    for (int i = 0; i < 3; i++) {
+        job->cells[i] = plan->plain.cells[i].v;
+        job->table_min[i] = e->structure_factors.min[i];
+        job->table_extent[i] = e->structure_factors.extent[i];
+    }
+    job->scale = plan->plain.scale.v;
+    job->oversample = e->oversample;
+    job->point_pixel = e->point_pixel;
+    job->panel = plan->panel;
+    job->source = plan->source;
+    job->source_count = e->beam.source_count;
+    job->sample_double = plan->sample_double;
+    job->sample_float = plan->sample_float;
+    job->sample_count = plan->sample_count;
+    job->intensity_double = plan->intensity_double;
+    job->intensity_float = plan->intensity_float;
+    job->table_used = plan->table_count > 0;
+    job->default_intensity = e->structure_factors.default_F * e->structure_factors.default_F;
+    job->region = plan->regions;
+    plan->slopes_current = 0;
+}
+
+void db_plan_fill_table(db_plan *plan) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    for (size_t i = 0; i <= plan->table_count; i++) {
+        const double amplitude = i < plan->table_count ? f->amplitude[i] : f->default_F;
+        if (plan->intensity_double) plan->intensity_double[i] = amplitude * amplitude;
+        if (plan->intensity_float) plan->intensity_float[i] = (float)(amplitude * amplitude);
+    }
+}

@@ -1,0 +1,67 @@
+/* The number types of a kernel instance, and the physics compiled for each:
+ *   wide   double, no slopes: positions, scattering vectors, Miller indices
+ *   fine   SHAPE_REAL, no slopes: everything after reduction to the nearest node; sums
+ *   axis   SHAPE_REAL, slopes by dh and N: the interference function along one axis
+ *   site   SHAPE_REAL, slopes by the pixel's position or direction: solid angle, polarization */
+#ifndef DB_KERNEL_INSTANCE_TYPES_H
+#define DB_KERNEL_INSTANCE_TYPES_H
+
+#define REAL double
+#define DIRS 0
+#include "ad/lane.h"
+#include "ad/num.h"
+#include "kernel/scattering.h"
+typedef lane wide;
+typedef vec3 wide_vec3;
+typedef mat3 wide_mat3;
+#undef REAL
+#undef DIRS
+
+#define REAL SHAPE_REAL
+#define DIRS 0
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+#include "ad/lane.h"
+#include "ad/num.h"
+#endif
+typedef lane fine;
+typedef lane_mask fine_mask;
+#if DB_INSTANCE_KIND == 0
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+typedef num axis_num;
+typedef num site_num;
+typedef vec3 site_vec3;
+#endif
+#undef DIRS
+
+#if DB_INSTANCE_KIND > 0
+#if DB_INSTANCE_KIND == 1
+#define DIRS 1
+#else
+#define DIRS 2
+#endif
+#include "ad/num.h"
+#include "kernel/lattice.h"
+typedef num axis_num;
+#undef DIRS
+#define DIRS 3
+#include "ad/num.h"
+#include "kernel/radiometry.h"
+typedef num site_num;
+typedef vec3 site_vec3;
+#undef DIRS
+#endif
+#undef REAL
+
+/* wide -> fine: the only place where digits are given up, after the nearest node has been subtracted. */
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+#if LANES == 1
+AD_INLINE fine narrow(wide a) { return (float)a; }
+#else
+AD_INLINE fine narrow(wide a) { return vec_narrow(a.lo, a.hi); }
+#endif
+#else
+AD_INLINE fine narrow(wide a) { return a; }
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* The table of compiled kernel instances. */
+#ifndef DB_KERNEL_INSTANCES_H
+#define DB_KERNEL_INSTANCES_H
+
+#include "core/context_internal.h"
+#include "kernel/job.h"
+
+typedef enum db_kernel_kind {
+    DB_KERNEL_FORWARD,
+    DB_KERNEL_GRADIENT,
+    DB_KERNEL_GRADIENT_CELLS /* with the cell counts N among the parameters */
+} db_kernel_kind;
+
+/* The instance for this instruction set; never NULL. */
+db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_kernel_kind kind);
+
+#endif

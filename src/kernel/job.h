@@ -1,0 +1,94 @@
+/* What a kernel instance is given: plain arrays of interface values, their slopes, and where the pixels go. Filled by
+ * the engine, read by every instance (any instruction set, precision, device). */
+#ifndef DB_KERNEL_JOB_H
+#define DB_KERNEL_JOB_H
+
+#include <dualbragg/plan.h>
+#include <stdint.h>
+
+/* Columns: the derivatives of a pixel with respect to interface values, in the order in which the kernel accumulates
+ * them. A parameter's derivative is a short sum of columns times coefficients (db_kernel_term). */
+enum {
+    DB_MAX_ROTATION_SLOPES = 4,
+    DB_MAX_SOURCE_SLOPES = 8,
+    DB_COLUMN_LATTICE = 0,    /* 9: d/d lattice, row-major, in the frame of the first phi step */
+    DB_COLUMN_ORIGIN = 9,     /* 3: d/d panel origin */
+    DB_COLUMN_FAST = 12,      /* 3: d/d panel fast axis */
+    DB_COLUMN_SLOW = 15,      /* 3: d/d panel slow axis */
+    DB_COLUMN_INTENSITY = 18, /* 1: the pixel itself, for values it is proportional to */
+    DB_COLUMN_CELLS = 19,     /* 3: d/dN (instances of kind gradient_cells) */
+    DB_COLUMN_ROTATION = 22,  /* one per parameter that moves the sample rotations */
+    DB_COLUMN_SOURCE = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES, /* one per parameter that moves the sources */
+    DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES
+};
+
+typedef struct db_kernel_panel {
+    double origin[3], fast[3], slow[3], z; /* m */
+    double pixel_size[2];                  /* m */
+} db_kernel_panel;
+
+typedef struct db_kernel_source {
+    double kappa, s0[3];    /* 1/angstrom */
+    double polarization[6]; /* tensor W */
+    double weight;
+} db_kernel_source;
+
+/* One combination of phi step and mosaic domain. */
+typedef struct db_kernel_sample_double {
+    double lattice[9];  /* rotated lattice vectors, rows a, b, c (angstrom) */
+    double rotation[9]; /* laboratory -> frame of the first phi step */
+} db_kernel_sample_double;
+typedef struct db_kernel_sample_float {
+    float lattice[9];
+    float rotation[9];
+} db_kernel_sample_float;
+
+typedef struct db_kernel_term {
+    double coefficient;
+    float coefficient_float;
+    int32_t column;
+} db_kernel_term;
+
+typedef struct db_kernel_job {
+    db_crystal_shape shape;
+    double fudge;
+    double cells[3];
+    double scale;
+    int oversample;
+    int point_pixel;
+
+    const db_kernel_panel *panel;
+    const db_kernel_source *source;
+    size_t source_count;
+    const db_kernel_sample_double *sample_double;
+    const db_kernel_sample_float *sample_float;
+    size_t sample_count;
+
+    /* squared structure factors on the box, and one more entry at the end for everything outside */
+    const double *intensity_double;
+    const float *intensity_float;
+    double table_min[3], table_extent[3];
+    int table_used; /* 0: default_F everywhere */
+    double default_intensity;
+
+    /* slopes */
+    int rotation_slopes;             /* parameters that move the rotations */
+    const double *lattice_slope;     /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
+    const float *lattice_slope_float;
+    int source_slopes;               /* parameters that move the sources */
+    const db_kernel_source *source_slope; /* [source_slopes][source_count]: d(source)/dparameter */
+    size_t parameter_count;
+    const db_kernel_term *term;      /* the overall scale is in the coefficients */
+    const int *term_start;           /* [panel][parameter_count + 1], offsets into term */
+
+    const db_region *region;
+    db_pixel_type pixel_type;
+    void *image;
+    void *const *derivative;
+} db_kernel_job;
+
+/* Renders rows [row_begin, row_end) of one region. */
+typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin, int row_end);
+
+
+#endif

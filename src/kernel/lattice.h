@@ -1,0 +1,39 @@
+/* The interference function of the crystal: squared lattice amplitude F_latt^2 near a node, as a function of the
+ * offsets dh, dk, dl from it (|dh| <= 1/2) and the cell counts N. Include once per (REAL, DIRS) that needs it, after ad/num.h.
+ *
+ * Every shape is built from per-axis factors, so that an instance with one direction per axis (dh) or two (dh, N)
+ * suffices in the inner loop. Only squares appear: the sign of sin(N pi h)/sin(pi h) does not matter, and the
+ * argument can be reduced to the node, which is what keeps digits. Source: model.md 10, 18.1 to 18.3. */
+
+#define square_axis AD_NUM(square_axis)
+#define spot_radius_axis AD_NUM(spot_radius_axis)
+#define round_spot AD_NUM(round_spot)
+#define gauss_spot AD_NUM(gauss_spot)
+#define tophat_spot AD_NUM(tophat_spot)
+
+/* SQUARE: (sin(N pi dh)/sin(pi dh))^2 along one axis. With X = N dh and k the integer nearest to X the sine of
+ * pi X is, up to sign, y S(y^2) with y = X - k; for k = 0 the factor dh is cancelled analytically, so that the
+ * quotient and its slope keep all digits down to the node itself. */
+AD_INLINE num square_axis(num dh, num cells) {
+    const num x = n_mul(cells, dh);
+    const lane k = l_rint(x.v);
+    const num y = n_shift(x, l_neg(k));
+    const lane_mask central = l_eq(k, l_set((REAL)0));
+    const num top = n_mul(n_select(central, cells, y), n_sinpic(n_sqr(y)));
+    const num bottom = n_mul(n_select(central, n_constant((REAL)1), dh), n_sinpic(n_sqr(dh)));
+    return n_sqr(n_div(top, bottom));
+}
+
+/* ROUND, GAUSS, TOPHAT: one axis' share (N dh)^2 of the squared distance G to the node. */
+AD_INLINE num spot_radius_axis(num dh, num cells) { return n_sqr(n_mul(cells, dh)); }
+
+/* The squared amplitude as a function of fudge G, for one cell (N = 1); N^2 multiplies it. */
+AD_INLINE num round_spot(num g) {
+    /* pi/6: an ellipsoid with the integrated intensity of the box */
+    return n_scale(n_sqr(n_sphere(g)), l_set((REAL)(0.723601254558268 * 0.723601254558268)));
+}
+AD_INLINE num gauss_spot(num g) { return n_exp(n_scale(g, l_set((REAL)(-2 / 0.63)))); }
+/* Its slope is 0 almost everywhere and undefined at the edge. */
+AD_INLINE num tophat_spot(num g) {
+    return n_passive(l_select(l_lt(g.v, l_set((REAL)0.3969)), l_set((REAL)1), l_set((REAL)0)));
+}

@@ -1,0 +1,81 @@
+/* F_latt^2 of one sample with its slopes, put together from the per-axis factors of kernel/lattice.h by the product
+ * rule. The shape is a compile-time constant after inlining. */
+#ifndef DB_KERNEL_LATTICE_FACTOR_H
+#define DB_KERNEL_LATTICE_FACTOR_H
+
+typedef struct {
+    fine value;
+#if DB_INSTANCE_KIND > 0
+    fine slope[3]; /* by h, k, l */
+#endif
+#if DB_INSTANCE_KIND > 1
+    fine cells[3]; /* by N_a, N_b, N_c */
+#endif
+} lattice_factor;
+
+#define REAL SHAPE_REAL
+#if DB_INSTANCE_KIND == 0
+#define DIRS 0
+#elif DB_INSTANCE_KIND == 1
+#define DIRS 1
+#else
+#define DIRS 2
+#endif
+
+AD_INLINE lattice_factor square_factor(const fine offset[3], const fine cells[3]) {
+    num axis[3];
+    for (int j = 0; j < 3; j++) axis[j] = square_axis(n_seed(offset[j], 0), n_seed(cells[j], 1));
+    lattice_factor f;
+    const fine ab = l_mul(axis[0].v, axis[1].v);
+    f.value = l_mul(ab, axis[2].v);
+#if DB_INSTANCE_KIND > 0
+    const fine bc = l_mul(axis[1].v, axis[2].v), ac = l_mul(axis[0].v, axis[2].v);
+    f.slope[0] = l_mul(axis[0].d[0], bc);
+    f.slope[1] = l_mul(axis[1].d[0], ac);
+    f.slope[2] = l_mul(axis[2].d[0], ab);
+#endif
+#if DB_INSTANCE_KIND > 1
+    f.cells[0] = l_mul(axis[0].d[1], bc);
+    f.cells[1] = l_mul(axis[1].d[1], ac);
+    f.cells[2] = l_mul(axis[2].d[1], ab);
+#endif
+    return f;
+}
+
+/* N_a^2 N_b^2 N_c^2 spot(fudge G): the spot's slope by G is direction 0 of its own little dual. */
+AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offset[3], const fine cells[3],
+                                        fine fudge) {
+    num share[3], size[3];
+    for (int j = 0; j < 3; j++) {
+        const num n = n_seed(cells[j], 1);
+        share[j] = spot_radius_axis(n_seed(offset[j], 0), n);
+        size[j] = n_sqr(n);
+    }
+    const num g = n_seed(l_mul(fudge, l_add(share[0].v, l_add(share[1].v, share[2].v))), 0);
+    const num spot = shape == DB_SHAPE_ROUND   ? round_spot(g)
+                     : shape == DB_SHAPE_GAUSS ? gauss_spot(g)
+                                               : tophat_spot(g);
+    const fine ab = l_mul(size[0].v, size[1].v), volume = l_mul(ab, size[2].v);
+    lattice_factor f;
+    f.value = l_mul(volume, spot.v);
+#if DB_INSTANCE_KIND > 0
+    const fine by_share = l_mul(volume, l_mul(fudge, spot.d[0]));
+    for (int j = 0; j < 3; j++) f.slope[j] = l_mul(by_share, share[j].d[0]);
+#endif
+#if DB_INSTANCE_KIND > 1
+    const fine others[3] = { l_mul(size[1].v, size[2].v), l_mul(size[0].v, size[2].v), ab };
+    for (int j = 0; j < 3; j++)
+        f.cells[j] = l_fma(by_share, share[j].d[1], l_mul(l_mul(size[j].d[1], others[j]), spot.v));
+#endif
+    return f;
+}
+
+AD_INLINE lattice_factor lattice_factor_of(db_crystal_shape shape, const fine offset[3], const fine cells[3],
+                                           fine fudge) {
+    return shape == DB_SHAPE_SQUARE ? square_factor(offset, cells)
+                                    : compact_factor(shape, offset, cells, fudge);
+}
+
+#undef REAL
+#undef DIRS
+#endif

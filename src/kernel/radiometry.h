@@ -1,0 +1,23 @@
+/* How much of the scattered wave a pixel sees. Include once per (REAL, DIRS) that needs it, after ad/num.h.
+ * Source: model.md 10. */
+
+#define solid_angle AD_NUM(solid_angle)
+#define point_solid_angle AD_NUM(point_solid_angle)
+#define polarization_factor AD_NUM(polarization_factor)
+
+/* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal. */
+AD_INLINE num solid_angle(vec3 x, num z, lane area) {
+    const num inverse = n_rsqrt(v3_square(x));
+    return n_mul(n_scale(z, area), n_mul(inverse, n_sqr(inverse)));
+}
+
+/* Of a pixel whose size and obliquity are left out: 1/R^2 (1/m^2). */
+AD_INLINE num point_solid_angle(vec3 x) { return n_sqr(n_rsqrt(v3_square(x))); }
+
+/* Polarization factor (1 + d.W d)/2; tensor W: xx, yy, zz, xy, xz, yz. */
+AD_INLINE num polarization_factor(vec3 d, const num w[6]) {
+    const vec3 wd = v3_make(n_add(n_mul(w[0], d.x), n_add(n_mul(w[3], d.y), n_mul(w[4], d.z))),
+                            n_add(n_mul(w[3], d.x), n_add(n_mul(w[1], d.y), n_mul(w[5], d.z))),
+                            n_add(n_mul(w[4], d.x), n_add(n_mul(w[5], d.y), n_mul(w[2], d.z))));
+    return n_scale(n_shift(v3_dot(d, wd), l_set((REAL)1)), l_set((REAL)0.5));
+}

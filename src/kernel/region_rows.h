@@ -1,0 +1,113 @@
+/* Rows of a region: grouping pixels into lanes, contraction of columns with the parameters, storing. */
+#ifndef DB_KERNEL_REGION_ROWS_H
+#define DB_KERNEL_REGION_ROWS_H
+
+/* Where the pixels of a group are and go. */
+typedef struct {
+    int count;          /* pixels in use, the rest of the lanes is padding */
+    int contiguous;     /* 1: element[i] = element[0] + i */
+    size_t element[LANES];
+} group_target;
+
+#define REAL SHAPE_REAL
+AD_INLINE void store_group(const db_kernel_job *job, const group_target *target, void *buffer, fine value) {
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+    if (job->pixel_type == DB_FLOAT32 && target->contiguous && target->count == LANES) {
+        l_store((float *)buffer + target->element[0], value);
+        return;
+    }
+#else
+    if (job->pixel_type == DB_FLOAT64 && target->contiguous && target->count == LANES) {
+        l_store((double *)buffer + target->element[0], value);
+        return;
+    }
+#endif
+    SHAPE_REAL pixel[LANES];
+    l_store(pixel, value);
+    if (job->pixel_type == DB_FLOAT32)
+        for (int i = 0; i < target->count; i++) ((float *)buffer)[target->element[i]] = (float)pixel[i];
+    else
+        for (int i = 0; i < target->count; i++) ((double *)buffer)[target->element[i]] = (double)pixel[i];
+}
+
+AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region, const pixel_sums *sums,
+                            const group_target *target) {
+    store_group(job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
+#if DB_INSTANCE_KIND > 0
+    const int *start = job->term_start + region->panel * (job->parameter_count + 1);
+    for (size_t k = 0; k < job->parameter_count; k++) {
+        fine slope = fine_set(0);
+        for (int t = start[k]; t < start[k + 1]; t++)
+            slope = l_fma(l_set(FINE_COEFFICIENT(&job->term[t])), sums->column[job->term[t].column], slope);
+        store_group(job, target, job->derivative[k], slope);
+    }
+#else
+    (void)region;
+#endif
+}
+#undef REAL
+
+/* Lanes along a row; the last group of a row may hang over its end. */
+AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
+                                int row_begin, int row_end) {
+    const db_kernel_panel *panel = &job->panel[region->panel];
+    group_target target;
+    target.contiguous = 1;
+    for (int row = row_begin; row < row_end; row++)
+        for (int column = 0; column < region->fast_count; column += LANES) {
+            const int left = region->fast_count - column;
+            target.count = left < LANES ? left : LANES;
+            for (int i = 0; i < LANES; i++)
+                target.element[i] = region->offset + (size_t)row * region->stride + (size_t)(column + i);
+            const pixel_sums sums =
+                render_group(shape, job, panel, l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
+                             l_set_double(region->slow_start + row));
+            finish_group(job, region, &sums, &target);
+        }
+}
+
+/* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
+AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
+                                 int row_begin, int row_end) {
+    const db_kernel_panel *panel = &job->panel[region->panel];
+    group_target target;
+    target.contiguous = 0;
+    int row = row_begin, column = 0;
+    while (row < row_end) {
+        double fast[LANES], slow[LANES];
+        target.count = 0;
+        for (int i = 0; i < LANES; i++) {
+            fast[i] = region->fast_start + column;
+            slow[i] = region->slow_start + row;
+            if (row >= row_end) continue; /* padding repeats the first pixel after the end */
+            target.element[target.count++] =
+                region->offset + (size_t)row * region->stride + (size_t)column;
+            if (++column == region->fast_count) {
+                column = 0;
+                row++;
+            }
+        }
+        const pixel_sums sums = render_group(shape, job, panel, l_load_double(fast), l_load_double(slow));
+        finish_group(job, region, &sums, &target);
+    }
+}
+
+AD_INLINE void render_rows_of(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
+                              int row_begin, int row_end) {
+    if (region->fast_count % LANES == 0 || region->fast_count > 8 * LANES)
+        render_long_rows(shape, job, region, row_begin, row_end);
+    else
+        render_short_rows(shape, job, region, row_begin, row_end);
+}
+
+/* One specialization per shape, so that the choice costs nothing inside. */
+static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin, int row_end) {
+    switch (job->shape) {
+    case DB_SHAPE_SQUARE: render_rows_of(DB_SHAPE_SQUARE, job, region, row_begin, row_end); break;
+    case DB_SHAPE_ROUND: render_rows_of(DB_SHAPE_ROUND, job, region, row_begin, row_end); break;
+    case DB_SHAPE_GAUSS: render_rows_of(DB_SHAPE_GAUSS, job, region, row_begin, row_end); break;
+    case DB_SHAPE_TOPHAT: render_rows_of(DB_SHAPE_TOPHAT, job, region, row_begin, row_end); break;
+    }
+}
+
+#endif

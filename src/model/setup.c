@@ -1,0 +1,123 @@
+/* From what users say to an experiment: defaults, order of the parts, and the checks that need the whole. */
+#include "model/setup_parts.h"
+
+#include <dualbragg/io.h>
+
+#include "core/context_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const convention_names[DB_CONVENTION_COUNT] = { "mosflm", "denzo", "adxv",
+                                                                   "xds",    "dials", "custom" };
+
+const char *db_convention_name(db_convention convention) {
+    return (unsigned)convention < DB_CONVENTION_COUNT ? convention_names[convention] : NULL;
+}
+
+void db_setup_note(const db_setup_notes *notes, const char *format, ...) {
+    if (!notes->line) return;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    notes->line(notes->user, text);
+}
+
+static void leave_open(double *values, int count) {
+    for (int i = 0; i < count; i++) values[i] = NAN;
+}
+
+void db_setup_init(db_setup *setup) {
+    memset(setup, 0, sizeof *setup);
+    leave_open(setup->cell, 6);
+    setup->misset_seed = 1;
+    for (int i = 0; i < 3; i++) setup->cells[i] = 1;
+    setup->shape = DB_SHAPE_SQUARE;
+    setup->fudge = 1;
+    setup->mosaic_seed = 12345678;
+
+    setup->interpolate = -1;
+
+    setup->wavelength = 1;
+    setup->fluence = DB_DEFAULT_FLUENCE;
+    setup->exposure = 1;
+    setup->beamsize = 0.1;
+    leave_open(setup->divergence_range, 2);
+    leave_open(setup->divergence_step, 2);
+    setup->round_divergence = 1;
+    setup->polarized = 1;
+
+    setup->osc = setup->phi_step = NAN;
+    setup->phi_steps = -1;
+
+    setup->convention = DB_CONVENTION_MOSFLM;
+    setup->pixel_size = 0.1;
+    setup->detector_size[0] = setup->detector_size[1] = 102.4;
+    setup->distance = setup->close_distance = NAN;
+    leave_open(setup->beam_centre, 2);
+    leave_open(setup->close_point, 2);
+    leave_open(setup->org, 2);
+    setup->pivot = setup->pivot_hint = -1;
+    double *const vectors[] = { setup->fast_axis,         setup->slow_axis,    setup->normal,
+                                setup->beam_axis,         setup->origin,       setup->twotheta_axis,
+                                setup->polarization_axis, setup->spindle_axis };
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) leave_open(vectors[i], 3);
+}
+
+/* Tricubic interpolation would be chosen for crystals this small (model.md 9). */
+static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
+    if (setup->interpolate >= 0) return setup->interpolate;
+    return crystal->cells[0] <= 2 || crystal->cells[1] <= 2 || crystal->cells[2] <= 2;
+}
+
+static db_status structure_factors(db_context *context, const db_setup *setup, db_experiment *experiment) {
+    if (!setup->hkl_file) return DB_OK;
+    if (interpolation_wanted(setup, &experiment->crystal))
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "structure factors: a crystal of %g x %g x %g cells asks for tricubic interpolation of the "
+                       "list, which arrives in a later version; for the nearest entry use -nointerpolate",
+                       experiment->crystal.cells[0], experiment->crystal.cells[1],
+                       experiment->crystal.cells[2]);
+    return db_read_hkl(context, setup->hkl_file, &experiment->structure_factors);
+}
+
+static db_status sampling(db_context *context, const db_setup *setup, db_experiment *experiment,
+                          const db_setup_notes *notes) {
+    if (setup->oversample < 0)
+        return db_fail(context, DB_ERROR_INPUT, "oversample: expected 0 (automatic) or more, found %d",
+                       setup->oversample);
+    experiment->point_pixel = setup->point_pixel;
+    const int recommended = db_recommended_oversample(experiment);
+    experiment->oversample = setup->oversample ? setup->oversample : recommended;
+    if (!setup->oversample)
+        db_setup_note(notes, "auto-selected %d-fold oversampling", recommended);
+    else if (setup->oversample < recommended)
+        db_setup_note(notes, "oversampling %d: spots this sharp ask for %d", setup->oversample, recommended);
+    return DB_OK;
+}
+
+static db_status resolve_parts(db_context *context, const db_setup *setup, db_experiment *experiment,
+                               const db_setup_notes *notes) {
+    DB_TRY(db_setup_detector(context, setup, experiment, notes));
+    DB_TRY(db_setup_beam(context, setup, experiment, notes));
+    DB_TRY(db_setup_crystal(context, setup, experiment, notes));
+    DB_TRY(db_setup_spindle(context, setup, &experiment->goniometer, notes));
+    experiment->structure_factors.default_F = setup->default_F;
+    DB_TRY(db_experiment_check(context, experiment));
+    DB_TRY(sampling(context, setup, experiment, notes));
+    /* large files last, when everything cheap is known to be right */
+    DB_TRY(structure_factors(context, setup, experiment));
+    return db_experiment_check(context, experiment);
+}
+
+db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experiment *experiment,
+                           void (*notices)(void *user, const char *line), void *user) {
+    const db_setup_notes notes = { notices, user };
+    DB_TRY(db_experiment_init(context, experiment));
+    const db_status status = resolve_parts(context, setup, experiment, &notes);
+    if (status != DB_OK) db_experiment_clear(experiment);
+    return status;
+}
