@@ -1,4 +1,5 @@
-/* From what users say to an experiment: defaults, order of the parts, and the checks that need the whole. */
+/* From what users say to an experiment: defaults, order of the parts, and the checks that need the
+ * whole. */
 #include "model/setup_parts.h"
 
 #include <dualbragg/io.h>
@@ -61,8 +62,8 @@ void db_setup_init(db_setup *setup) {
     leave_open(setup->close_point, 2);
     leave_open(setup->org, 2);
     setup->pivot = setup->pivot_hint = -1;
-    double *const vectors[] = { setup->fast_axis,         setup->slow_axis,    setup->normal,
-                                setup->beam_axis,         setup->origin,       setup->twotheta_axis,
+    double *const vectors[] = { setup->fast_axis,         setup->slow_axis,   setup->normal,
+                                setup->beam_axis,         setup->origin,      setup->twotheta_axis,
                                 setup->polarization_axis, setup->spindle_axis };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) leave_open(vectors[i], 3);
 }
@@ -73,34 +74,38 @@ static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal
     return crystal->cells[0] <= 2 || crystal->cells[1] <= 2 || crystal->cells[2] <= 2;
 }
 
-static db_status structure_factors(db_context *context, const db_setup *setup, db_experiment *experiment) {
+static db_status structure_factors(db_context *context, const db_setup *setup,
+                                   db_experiment *experiment) {
     if (!setup->hkl_file) return DB_OK;
     if (interpolation_wanted(setup, &experiment->crystal))
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "structure factors: a crystal of %g x %g x %g cells asks for tricubic interpolation of the "
-                       "list, which arrives in a later version; for the nearest entry use -nointerpolate",
-                       experiment->crystal.cells[0], experiment->crystal.cells[1],
-                       experiment->crystal.cells[2]);
+        return db_fail(
+            context, DB_ERROR_UNSUPPORTED,
+            "structure factors: a crystal of %g x %g x %g cells asks for tricubic interpolation of "
+            "the "
+            "list, which arrives in a later version; for the nearest entry use -nointerpolate",
+            experiment->crystal.cells[0], experiment->crystal.cells[1],
+            experiment->crystal.cells[2]);
     return db_read_hkl(context, setup->hkl_file, &experiment->structure_factors);
 }
 
 static db_status sampling(db_context *context, const db_setup *setup, db_experiment *experiment,
                           const db_setup_notes *notes) {
     if (setup->oversample < 0)
-        return db_fail(context, DB_ERROR_INPUT, "oversample: expected 0 (automatic) or more, found %d",
-                       setup->oversample);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "oversample: expected 0 (automatic) or more, found %d", setup->oversample);
     experiment->point_pixel = setup->point_pixel;
     const int recommended = db_recommended_oversample(experiment);
     experiment->oversample = setup->oversample ? setup->oversample : recommended;
     if (!setup->oversample)
         db_setup_note(notes, "auto-selected %d-fold oversampling", recommended);
     else if (setup->oversample < recommended)
-        db_setup_note(notes, "oversampling %d: spots this sharp ask for %d", setup->oversample, recommended);
+        db_setup_note(notes, "oversampling %d: spots this sharp ask for %d", setup->oversample,
+                      recommended);
     return DB_OK;
 }
 
-static db_status resolve_parts(db_context *context, const db_setup *setup, db_experiment *experiment,
-                               const db_setup_notes *notes) {
+static db_status resolve_parts(db_context *context, const db_setup *setup,
+                               db_experiment *experiment, const db_setup_notes *notes) {
     DB_TRY(db_setup_detector(context, setup, experiment, notes));
     DB_TRY(db_setup_beam(context, setup, experiment, notes));
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));

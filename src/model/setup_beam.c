@@ -15,41 +15,48 @@ typedef struct grid_axis {
 
 static db_status check_grid_input(db_context *context, const char *name, const grid_axis *given) {
     if (given->range < 0)
-        return db_fail(context, DB_ERROR_INPUT, "%s range: expected 0 or more, found %g", name, given->range);
+        return db_fail(context, DB_ERROR_INPUT, "%s range: expected 0 or more, found %g", name,
+                       given->range);
     if (given->step <= 0)
-        return db_fail(context, DB_ERROR_INPUT, "%s step: expected a positive number, found %g", name, given->step);
+        return db_fail(context, DB_ERROR_INPUT, "%s step: expected a positive number, found %g",
+                       name, given->step);
     if (given->count < 0)
-        return db_fail(context, DB_ERROR_INPUT, "%s steps: expected 0 (automatic) or more, found %d", name,
-                       given->count);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s steps: expected 0 (automatic) or more, found %d", name, given->count);
     return DB_OK;
 }
 
-/* The table of model.md 6.1: open numbers are found from those given. A range that is not a whole number of steps is
- * adjusted, so that the points stay centred and reach both ends. */
-static db_status resolve_axis(db_context *context, const char *name, grid_axis *axis, const db_setup_notes *notes) {
+/* The table of model.md 6.1: open numbers are found from those given. A range that is not a whole
+ * number of steps is adjusted, so that the points stay centred and reach both ends. */
+static db_status resolve_axis(db_context *context, const char *name, grid_axis *axis,
+                              const db_setup_notes *notes) {
     static const grid_axis single = { 0, 0, 1 };
     DB_TRY(check_grid_input(context, name, axis));
     const int has_range = db_setup_given(axis->range), has_step = db_setup_given(axis->step);
     if (!has_range && !has_step) {
         if (axis->count > 1)
-            return db_fail(context, DB_ERROR_INPUT, "%s: %d steps need a range, found none", name, axis->count);
+            return db_fail(context, DB_ERROR_INPUT, "%s: %d steps need a range, found none", name,
+                           axis->count);
         *axis = single;
     } else if (!has_range) {
         if (axis->count > 0 && axis->count != 2)
-            db_setup_note(notes, "%s: a step without a range makes two points; the count %d is not used", name,
-                          axis->count);
+            db_setup_note(notes,
+                          "%s: a step without a range makes two points; the count %d is not used",
+                          name, axis->count);
         axis->range = axis->step;
         axis->count = 2;
     } else if (!has_step) {
         if (axis->range > 0 && axis->count < 2) {
-            db_setup_note(notes, "%s: a range of %g makes two points, one at each end", name, axis->range);
+            db_setup_note(notes, "%s: a range of %g makes two points, one at each end", name,
+                          axis->range);
             axis->count = 2;
         }
         axis->step = axis->count > 1 ? axis->range / (axis->count - 1) : 0;
     } else if (axis->count == 0) {
         const double intervals = round(axis->range / axis->step);
         if (!(intervals < COUNT_LIMIT))
-            return db_fail(context, DB_ERROR_INPUT, "%s: a step of %g divides the range %g into too many steps", name,
+            return db_fail(context, DB_ERROR_INPUT,
+                           "%s: a step of %g divides the range %g into too many steps", name,
                            axis->step, axis->range);
         axis->count = (int)intervals + 1;
         axis->range = axis->step * intervals;
@@ -63,7 +70,8 @@ static db_status spread_sources(db_context *context, const db_setup *setup, db_b
     static const char *const names[2] = { "horizontal divergence", "vertical divergence" };
     grid_axis angle[2];
     for (int i = 0; i < 2; i++) {
-        angle[i] = (grid_axis){ setup->divergence_range[i], setup->divergence_step[i], setup->divergence_steps[i] };
+        angle[i] = (grid_axis){ setup->divergence_range[i], setup->divergence_step[i],
+                                setup->divergence_steps[i] };
         DB_TRY(resolve_axis(context, names[i], &angle[i], notes));
     }
     grid_axis wavelength = { setup->dispersion, NAN, setup->dispersion_steps };
@@ -85,26 +93,30 @@ static db_status spread_sources(db_context *context, const db_setup *setup, db_b
 
 static int spread_given(const db_setup *setup) {
     for (int i = 0; i < 2; i++)
-        if (db_setup_given(setup->divergence_range[i]) || db_setup_given(setup->divergence_step[i]) ||
-            setup->divergence_steps[i] > 0)
+        if (db_setup_given(setup->divergence_range[i]) ||
+            db_setup_given(setup->divergence_step[i]) || setup->divergence_steps[i] > 0)
             return 1;
     return setup->dispersion > 0 || setup->dispersion_steps > 0;
 }
 
-static db_status fluence(db_context *context, const db_setup *setup, db_beam *beam, const db_setup_notes *notes) {
+static db_status fluence(db_context *context, const db_setup *setup, db_beam *beam,
+                         const db_setup_notes *notes) {
     beam->fluence = setup->fluence;
     if (setup->flux == 0) return DB_OK;
     if (!(setup->flux > 0))
-        return db_fail(context, DB_ERROR_INPUT, "flux: expected 0 photons/s or more, found %g", setup->flux);
+        return db_fail(context, DB_ERROR_INPUT, "flux: expected 0 photons/s or more, found %g",
+                       setup->flux);
     if (!(setup->exposure > 0))
-        return db_fail(context, DB_ERROR_INPUT, "exposure: expected a positive time (s), found %g", setup->exposure);
+        return db_fail(context, DB_ERROR_INPUT, "exposure: expected a positive time (s), found %g",
+                       setup->exposure);
     if (!(setup->beamsize > 0))
-        return db_fail(context, DB_ERROR_INPUT, "beam size: a flux needs a positive size (mm), found %g",
-                       setup->beamsize);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "beam size: a flux needs a positive size (mm), found %g", setup->beamsize);
     const double edge = setup->beamsize / 1000;
     beam->fluence = setup->flux * setup->exposure / (edge * edge);
     if (setup->fluence != DB_DEFAULT_FLUENCE)
-        db_setup_note(notes, "flux and fluence given: the fluence follows from the flux, %g photons/m^2",
+        db_setup_note(notes,
+                      "flux and fluence given: the fluence follows from the flux, %g photons/m^2",
                       beam->fluence);
     return DB_OK;
 }
@@ -113,8 +125,13 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
                         const db_setup_notes *notes) {
     db_beam *const beam = &experiment->beam;
     if (!(setup->wavelength > 0 && isfinite(setup->wavelength)))
-        return db_fail(context, DB_ERROR_INPUT, "wavelength: expected a positive number (angstrom), found %g",
+        return db_fail(context, DB_ERROR_INPUT,
+                       "wavelength: expected a positive number (angstrom), found %g",
                        setup->wavelength);
+    if (!(fabs(setup->polarization) <= 1))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "polarization: expected a Kahn factor from -1 to 1, found %g",
+                       setup->polarization);
     beam->wavelength = setup->wavelength;
     beam->polarization = setup->polarization;
     beam->polarized = setup->polarized;

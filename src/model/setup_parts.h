@@ -1,5 +1,5 @@
-/* The parts of db_setup_resolve: each fills its share of the experiment from the user's description. They run in the
- * order in which they stand here. */
+/* The parts of db_setup_resolve: each fills its share of the experiment from the user's
+ * description. They run in the order in which they stand here. */
 #ifndef DB_MODEL_SETUP_PARTS_H
 #define DB_MODEL_SETUP_PARTS_H
 
@@ -29,7 +29,8 @@ db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniom
 /* 1 if a number that may be left open was given. */
 static inline int db_setup_given(double value) { return !isnan(value); }
 
-/* Number of intervals of one size that cover a length; rounding noise in the quotient does not add one. */
+/* Number of intervals of one size that cover a length; rounding noise in the quotient does not add
+ * one. */
 static inline double db_setup_intervals(double length, double interval) {
     return ceil(length / interval - 1e-9);
 }

@@ -10,9 +10,12 @@ db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniom
     const double osc = setup->osc, step = setup->phi_step;
     const int has_count = setup->phi_steps >= 0, has_osc = db_setup_given(osc),
               has_step = db_setup_given(step) && step != 0;
-    if (osc < 0) return db_fail(context, DB_ERROR_INPUT, "osc: expected a range of 0 degree or more, found %g", osc);
+    if (osc < 0)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "osc: expected a range of 0 degree or more, found %g", osc);
     if (step < 0)
-        return db_fail(context, DB_ERROR_INPUT, "phi step: expected a step of 0 degree or more, found %g", step);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "phi step: expected a step of 0 degree or more, found %g", step);
     goniometer->phi = setup->phi;
     goniometer->phi_step = 0;
     goniometer->phi_steps = 1;
@@ -32,8 +35,8 @@ db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniom
     } else if (has_step) {
         const double steps = db_setup_intervals(osc, step);
         if (!(steps < COUNT_LIMIT))
-            return db_fail(context, DB_ERROR_INPUT, "phi step: %g degree divides %g degree into too many steps",
-                           step, osc);
+            return db_fail(context, DB_ERROR_INPUT,
+                           "phi step: %g degree divides %g degree into too many steps", step, osc);
         goniometer->phi_steps = steps < 1 ? 1 : (int)steps;
         goniometer->phi_step = step;
     } else {

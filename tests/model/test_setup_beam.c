@@ -1,0 +1,220 @@
+/* Sources, fluence, phi steps and oversampling as users give them. */
+#include "setup_fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Divergence in one direction: what is given (range, step in mrad; count), and the points that
+ * follow. */
+static void divergence_points_follow_from_what_is_given(void **state) {
+    (void)state;
+    static const struct {
+        double range, step;
+        int count, points;
+        double first, second;
+    } rows[] = {
+        { NAN, NAN, 0, 1, 0, 0 },    { NAN, 6, 0, 2, -3, 3 },   { 10, NAN, 0, 2, -5, 5 },
+        { 15, 6, 0, 4, -9, -3 }, /* 2.5 steps: rounded up to 3, centred */
+        { 15, 5, 0, 4, -7.5, -2.5 }, { NAN, NAN, 1, 1, 0, 0 },  { NAN, 4, 7, 2, -2, 2 },
+        { 10, NAN, 1, 2, -5, 5 },    { 12, NAN, 4, 4, -6, -2 }, { 12, 2, 3, 3, -6, -4 },
+        { 0, NAN, 5, 1, 0, 0 },      { 0, 3, 0, 1, 0, 0 },
+    };
+    for (int direction = 0; direction < 2; direction++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            db_setup setup = setup_start();
+            setup.divergence_range[direction] = rows[i].range / 1000;
+            setup.divergence_step[direction] = rows[i].step / 1000;
+            setup.divergence_steps[direction] = rows[i].count;
+            db_experiment e = setup_resolved(&setup);
+            assert_int_equal(e.beam.source_count, rows[i].points);
+            setup_assert_close(e.beam.sources[0].divergence[direction], rows[i].first / 1000,
+                               1e-15);
+            if (rows[i].points > 1)
+                setup_assert_close(e.beam.sources[1].divergence[direction], rows[i].second / 1000,
+                                   1e-15);
+            db_experiment_clear(&e);
+        }
+}
+
+static void a_count_without_a_range_is_refused(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
+    setup.divergence_steps[0] = 3;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "horizontal divergence: 3 steps need a range");
+    setup = setup_start();
+    setup.divergence_range[1] = -0.001;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "vertical divergence range");
+    setup = setup_start();
+    setup.divergence_range[1] = 0.001;
+    setup.divergence_step[1] = 0;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "vertical divergence step");
+    setup.divergence_step[1] = 1e-300;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "too many steps");
+}
+
+static void a_round_beam_leaves_out_the_corners(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
+    for (int i = 0; i < 2; i++) {
+        setup.divergence_range[i] = 0.02;
+        setup.divergence_steps[i] = 5;
+    }
+    db_experiment e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 13); /* reference */
+    db_experiment_clear(&e);
+    setup.round_divergence = 0;
+    e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 25);
+    db_experiment_clear(&e);
+}
+
+static void dispersion_spreads_wavelengths_over_its_full_width(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
+    setup.dispersion = 0.05;
+    setup.dispersion_steps = 6;
+    db_experiment e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 6);
+    setup_assert_close(e.beam.sources[0].wavelength_ratio, 0.975, 1e-15);
+    setup_assert_close(e.beam.sources[5].wavelength_ratio, 1.025, 1e-15);
+    db_experiment_clear(&e);
+    setup.dispersion_steps = 0;
+    e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 2);
+    db_experiment_clear(&e);
+    setup.dispersion = 0;
+    setup.dispersion_steps = 6;
+    e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 1);
+    db_experiment_clear(&e);
+    setup.dispersion = 2.5; /* wavelengths below 0 */
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "wavelength");
+}
+
+static void a_source_file_replaces_the_grid(void **state) {
+    (void)state;
+    setup_write_file("two.src", "-10 0 0 4 1.5e-10\n-10 0.08 0.03 1 1.6e-10\n");
+    db_setup setup = setup_start();
+    setup.wavelength = 1.5;
+    setup.source_file = "two.src";
+    setup.divergence_range[0] = 0.01;
+    db_experiment e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 2);
+    assert_non_null(strstr(setup_notices(), "not used"));
+    setup_assert_close(e.beam.sources[0].wavelength_ratio, 1, 1e-12);
+    setup_assert_close(e.beam.sources[1].wavelength_ratio, 1.6 / 1.5, 1e-12);
+    setup_assert_close(e.beam.sources[0].weight, 4, 0);
+    db_experiment_clear(&e);
+    setup.source_file = "no_such.src";
+    setup_assert_refused(&setup, DB_ERROR_FILE, "no_such.src");
+}
+
+static void flux_time_and_beam_size_make_the_fluence(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
+    db_experiment e = setup_resolved(&setup);
+    setup_assert_close(e.beam.fluence, DB_DEFAULT_FLUENCE, 0);
+    db_experiment_clear(&e);
+    setup.flux = 3e12;
+    setup.exposure = 0.2;
+    setup.beamsize = 0.005;
+    setup.fluence = 1;
+    e = setup_resolved(&setup);
+    setup_assert_close(e.beam.fluence, 2.4e22, 1e9);
+    assert_non_null(strstr(setup_notices(), "flux and fluence"));
+    db_experiment_clear(&e);
+    setup.beamsize = 0;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "beam size");
+    setup.beamsize = 0.1;
+    setup.exposure = -1;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "exposure");
+    setup.flux = -1;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "flux");
+    setup = setup_start();
+    setup.wavelength = 0;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "wavelength");
+    setup.wavelength = INFINITY;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "wavelength");
+    setup = setup_start();
+    setup.polarization = 1.5;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "polarization");
+}
+
+static void phi_steps_follow_from_what_is_given(void **state) {
+    (void)state;
+    static const struct {
+        int count;
+        double osc, step;
+        int steps;
+        double each;
+    } rows[] = {
+        { -1, NAN, NAN, 1, 0 },    { -1, NAN, 0, 1, 0 },     { -1, NAN, 0.3, 2, 0.3 },
+        { -1, 1, NAN, 2, 0.5 },    { -1, 1, 0, 2, 0.5 },     { -1, 1.5, 0.4, 4, 0.4 },
+        { -1, 1.1, 0.1, 11, 0.1 }, { 4, NAN, NAN, 4, 0.25 }, { 4, NAN, 0.1, 2, 0.1 },
+        { 8, 2, NAN, 8, 0.25 },    { 8, 2, 0.1, 8, 0.1 },    { 0, 2, NAN, 1, 2 },
+        { 1, 0, NAN, 1, 0 },       { -1, 0, NAN, 2, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        db_setup setup = setup_start();
+        setup.phi = 15;
+        setup.phi_steps = rows[i].count;
+        setup.osc = rows[i].osc;
+        setup.phi_step = rows[i].step;
+        db_experiment e = setup_resolved(&setup);
+        assert_int_equal(e.goniometer.phi_steps, rows[i].steps);
+        setup_assert_close(e.goniometer.phi_step, rows[i].each, 1e-15);
+        setup_assert_close(e.goniometer.phi, 15, 0);
+        db_experiment_clear(&e);
+    }
+    db_setup setup = setup_start();
+    setup.osc = -1;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "osc");
+    setup.osc = 1;
+    setup.phi_step = -0.1;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "phi step");
+    setup.phi_step = 1e-300;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "too many steps");
+}
+
+static void oversampling_follows_the_sharpest_spot(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
+    const double cell[6] = { 74, 74, 36, 90, 90, 90 };
+    memcpy(setup.cell, cell, sizeof cell);
+    for (int i = 0; i < 3; i++) setup.cells[i] = 5;
+    setup.distance = 90;
+    setup.pixel_size = 0.4;
+    setup.detector_pixels[0] = setup.detector_pixels[1] = 64;
+    db_experiment e = setup_resolved(&setup);
+    assert_int_equal(e.oversample, 5); /* 3 x 370 A x 0.4 mm / (1 A x 90 mm) = 4.93 */
+    assert_non_null(strstr(setup_notices(), "auto-selected 5-fold oversampling"));
+    db_experiment_clear(&e);
+    setup.oversample = 3;
+    e = setup_resolved(&setup);
+    assert_int_equal(e.oversample, 3);
+    assert_int_equal(db_recommended_oversample(&e), 5);
+    assert_non_null(strstr(setup_notices(), "ask for 5"));
+    db_experiment_clear(&e);
+    setup.oversample = -1;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "oversample");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(divergence_points_follow_from_what_is_given),
+        cmocka_unit_test(a_count_without_a_range_is_refused),
+        cmocka_unit_test(a_round_beam_leaves_out_the_corners),
+        cmocka_unit_test(dispersion_spreads_wavelengths_over_its_full_width),
+        cmocka_unit_test(a_source_file_replaces_the_grid),
+        cmocka_unit_test(flux_time_and_beam_size_make_the_fluence),
+        cmocka_unit_test(phi_steps_follow_from_what_is_given),
+        cmocka_unit_test(oversampling_follows_the_sharpest_spot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
