@@ -1,0 +1,256 @@
+#include "fit/config_keys.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define ANY -DBL_MAX, DBL_MAX
+#define POSITIVE DBL_MIN, DBL_MAX
+#define NOT_NEGATIVE 0, DBL_MAX
+#define COUNT_FROM(least) least, INT_MAX
+
+#define IN_CONFIG(member) offsetof(db_fit_config, member)
+#define IN_STAGE(member) offsetof(db_fit_stage, member)
+#define IN_REFINE(member) offsetof(db_refine_entry, member)
+
+/* clang-format off */
+#define NUMBERS(key, n, where, limits, key_unit, key_open, sample, text) \
+    { .name = key, .type = DB_KEY_NUMBER, .count = n, .offset = where, .factor = 1, RANGE(limits), .unit = key_unit, \
+      .open = key_open, .example = sample, .help = text }
+#define SCALED(key, n, where, by, limits, key_unit, key_open, sample, text) \
+    { .name = key, .type = DB_KEY_NUMBER, .count = n, .offset = where, .factor = by, RANGE(limits), .unit = key_unit, \
+      .open = key_open, .example = sample, .help = text }
+#define INTEGERS(key, n, where, limits, key_unit, key_open, open_value, sample, text) \
+    { .name = key, .type = DB_KEY_INTEGER, .count = n, .offset = where, .factor = 1, RANGE(limits), .unit = key_unit, \
+      .open = key_open, .open_integer = open_value, .example = sample, .help = text }
+#define CHOICE(key, where, list, key_open, open_value, sample, text) \
+    { .name = key, .type = DB_KEY_CHOICE, .count = 1, .offset = where, .factor = 1, .unit = "", .open = key_open, \
+      .open_integer = open_value, .example = sample, .help = text, .choices = list }
+#define OTHER(key, kind, where, key_open, sample, text) \
+    { .name = key, .type = kind, .count = 1, .offset = where, .factor = 1, .unit = "", .open = key_open, \
+      .example = sample, .help = text }
+#define RANGE(limits) RANGE_OF limits
+#define RANGE_OF(...) RANGE_FROM_TO(__VA_ARGS__)
+#define RANGE_FROM_TO(least, most) .low = least, .high = most
+/* clang-format on */
+
+static const char *const geometries[] = { "given", "header", NULL };
+static const char *const conventions[] = {
+    "mosflm", "denzo", "adxv", "xds", "dials", "custom", NULL
+};
+static const char *const shapes[] = { "square", "round", "gauss", "tophat", NULL };
+static const char *const pivots[] = { "beam", "sample", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const precisions[] = { "double", "mixed", NULL };
+
+_Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
+                   sizeof(db_precision) == sizeof(int),
+               "choices are stored as int");
+
+#define FROM_HEADER "from the image header"
+
+static const db_config_key top_keys[] = {
+    OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image",
+          "frame_0001.cbf", "measured image: SMV or miniCBF"),
+    OTHER("output", DB_KEY_FILE, IN_CONFIG(output_prefix),
+          "the configuration's name with _refined, in the working directory", "frame_0001",
+          "prefix of the files written: .yaml .mat .json .html .log"),
+    CHOICE("precision", IN_CONFIG(settings.precision), precisions, NULL, 0, NULL,
+           "of the arithmetic: mixed is faster, with indices in double and the rest in float"),
+};
+
+static const db_config_key model_keys[] = {
+    CHOICE("geometry", IN_CONFIG(header_geometry), geometries, NULL, 0, NULL,
+           "header: what is left out below comes from the image header; given: it does not"),
+    CHOICE("convention", IN_CONFIG(setup.convention), conventions, NULL, 0, NULL,
+           "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
+    OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame",
+          "crystal.mat",
+          "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, "
+          "edges from cell"),
+    NUMBERS("cell", 6, IN_CONFIG(setup.cell), (POSITIVE), "A, deg", "from the matrix",
+            "[58.4, 58.4, 152.2, 90, 90, 90]", "a, b, c, alpha, beta, gamma"),
+    NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
+            "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
+            "rotation, row by row, from the standard frame (c along z, b in the yz plane); "
+            "replaces the matrix's"),
+    NUMBERS("misset", 3, IN_CONFIG(setup.misset), (ANY), "deg", NULL, NULL,
+            "crystal rotations about laboratory x, then y, then z"),
+    CHOICE("shape", IN_CONFIG(setup.shape), shapes, NULL, 0, NULL,
+           "of the crystal, hence of the spots"),
+    NUMBERS("cells", 3, IN_CONFIG(setup.cells), (1, 1e9), "", NULL, NULL,
+            "crystal size in unit cells: Na, Nb, Nc"),
+    NUMBERS("fudge", 1, IN_CONFIG(setup.fudge), (POSITIVE), "", NULL, NULL,
+            "multiplies the squared radius of round, gauss and tophat spots"),
+    NUMBERS("mosaic_spread", 1, IN_CONFIG(setup.mosaic_spread), (0, 90), "deg", NULL, NULL,
+            "cap angle of the mosaic rotations"),
+    INTEGERS("mosaic_domains", 1, IN_CONFIG(setup.mosaic_domains), (COUNT_FROM(1)), "",
+             "1, or 10 with a spread", 0, "25", "number of mosaic domains"),
+    { .name = "mosaic_seed",
+      .type = DB_KEY_SEED,
+      .count = 1,
+      .offset = IN_CONFIG(setup.mosaic_seed),
+      .factor = 1,
+      .low = 1,
+      .high = 2147483646,
+      .unit = "",
+      .help = "seed of the mosaic rotations" },
+    NUMBERS("wavelength", 1, IN_CONFIG(setup.wavelength), (POSITIVE), "A", FROM_HEADER, "0.9686",
+            "central wavelength"),
+    SCALED("dispersion", 1, IN_CONFIG(setup.dispersion), 0.01, (0, 100), "percent", NULL, NULL,
+           "full relative width of the wavelength"),
+    INTEGERS("dispersion_steps", 1, IN_CONFIG(setup.dispersion_steps), (COUNT_FROM(1)), "",
+             "automatic", 0, "5", "wavelengths across the dispersion"),
+    SCALED("divergence", 2, IN_CONFIG(setup.divergence_range), 1e-3, (NOT_NEGATIVE), "mrad", "none",
+           "[0.1, 0.1]", "full angular width of the beam: horizontal, vertical"),
+    INTEGERS("divergence_steps", 2, IN_CONFIG(setup.divergence_steps), (COUNT_FROM(1)), "",
+             "automatic", 0, "[3, 3]", "beam directions across the divergence"),
+    NUMBERS("beam_tilt", 2, IN_CONFIG(beam_tilt), (ANY), "mrad", NULL, NULL,
+            "beam steering: horizontal, vertical; detector and crystal stay"),
+    NUMBERS("polarization", 1, IN_CONFIG(setup.polarization), (-1, 1), "", FROM_HEADER ", else 0",
+            "0.98", "Kahn factor"),
+    NUMBERS("fluence", 1, IN_CONFIG(setup.fluence), (POSITIVE), "photons/m^2", NULL, NULL,
+            "of the beam"),
+    NUMBERS("scale", 1, IN_CONFIG(scale), (POSITIVE), "", NULL, NULL, "factor on the fluence"),
+    NUMBERS(
+        "phi", 1, IN_CONFIG(setup.phi), (ANY), "deg", NULL, NULL,
+        "spindle angle at the start of the image, relative to the matrix; never from the header"),
+    NUMBERS("osc", 1, IN_CONFIG(setup.osc), (NOT_NEGATIVE), "deg", FROM_HEADER ", else 0", "0.1",
+            "rotation range of the image"),
+    INTEGERS("phi_steps", 1, IN_CONFIG(setup.phi_steps), (COUNT_FROM(1)), "",
+             "1; 10 with an osc from the header", -1, "10",
+             "orientations across the rotation range"),
+    NUMBERS("distance", 1, IN_CONFIG(setup.distance), (POSITIVE), "mm", FROM_HEADER, "351.0",
+            "sample to detector along the beam"),
+    NUMBERS("close_distance", 1, IN_CONFIG(setup.close_distance), (POSITIVE), "mm",
+            "distance counts", "351.0", "sample to detector along its normal; instead of distance"),
+    NUMBERS("beam_centre_px", 2, IN_CONFIG(beam_centre), (ANY), "pixels", FROM_HEADER,
+            "[1262.0, 1307.4]",
+            "along fast, slow, from the outer corner of the first pixel; with pivot sample: point "
+            "nearest to the sample"),
+    NUMBERS("pixel_size", 1, IN_CONFIG(setup.pixel_size), (POSITIVE), "mm", FROM_HEADER, "0.172",
+            "of square pixels"),
+    INTEGERS("detector_pixels", 2, IN_CONFIG(setup.detector_pixels), (COUNT_FROM(1)), "",
+             FROM_HEADER, 0, "[2463, 2527]", "number of pixels along fast, slow"),
+    NUMBERS("detector_rotation", 3, IN_CONFIG(setup.rotation), (ANY), "deg", NULL, NULL,
+            "about laboratory x, then y, then z"),
+    NUMBERS("twotheta", 1, IN_CONFIG(setup.twotheta), (ANY), "deg", FROM_HEADER ", else 0", "0.0",
+            "detector rotation about the two-theta axis"),
+    CHOICE("pivot", IN_CONFIG(setup.pivot), pivots, "that of the convention", -1, "beam",
+           "what stays when the detector turns: the direct beam's spot, or the sample"),
+    NUMBERS("fast_axis", 3, IN_CONFIG(setup.fast_axis), (ANY), "", "that of the convention",
+            "[0, 0, 1]", "this and the next six: convention custom only"),
+    NUMBERS("slow_axis", 3, IN_CONFIG(setup.slow_axis), (ANY), "", "that of the convention",
+            "[0, -1, 0]", "detector slow axis"),
+    NUMBERS("normal", 3, IN_CONFIG(setup.normal), (ANY), "", "that of the convention", "[1, 0, 0]",
+            "detector normal, away from the sample"),
+    NUMBERS("beam_axis", 3, IN_CONFIG(setup.beam_axis), (ANY), "", "that of the convention",
+            "[1, 0, 0]", "direction of photon travel"),
+    NUMBERS("polarization_axis", 3, IN_CONFIG(setup.polarization_axis), (ANY), "",
+            "that of the convention", "[0, 0, 1]", "direction of the E field"),
+    NUMBERS("spindle_axis", 3, IN_CONFIG(setup.spindle_axis), (ANY), "", "that of the convention",
+            "[0, 0, 1]", "rotation axis of the crystal"),
+    NUMBERS("twotheta_axis", 3, IN_CONFIG(setup.twotheta_axis), (ANY), "", "that of the convention",
+            "[0, 1, 0]", "rotation axis of the detector"),
+    INTEGERS("oversample", 1, IN_CONFIG(setup.oversample), (1, 1000), "",
+             "automatic from the crystal size", 0, "2", "sub-pixels per pixel and direction"),
+    CHOICE("point_pixel", IN_CONFIG(setup.point_pixel), no_yes, NULL, 0, NULL,
+           "solid angle 1/R^2 instead of that of a flat pixel"),
+};
+
+static const db_config_key intensity_keys[] = {
+    OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
+          "text file of h k l F (electrons), all reflections of P1, both Friedel mates"),
+    NUMBERS("default_F", 1, IN_CONFIG(setup.default_F), (NOT_NEGATIVE), "electrons", NULL, NULL,
+            "amplitude of reflections not in the file"),
+};
+
+static const db_config_key data_keys[] = {
+    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon",
+            FROM_HEADER ", else 1", "1.0", "of the detector"),
+    NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL,
+            NULL, "standard deviation of one pixel without photons"),
+    NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL,
+            "finest resolution used; 0: all"),
+    NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL,
+            "coarsest resolution used; 0: all"),
+    INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
+             NULL, 0, NULL, "shoeboxes are (2w + 1) pixels wide (free)"),
+    INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
+             "the strongest so many are used (free)"),
+    NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
+            "a pixel so many standard deviations above the local background is strong"),
+    INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
+             "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
+    NUMBERS(
+        "excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "deg", NULL, NULL,
+        "reflections are predicted that a rotation by at most this brings to diffraction (free)"),
+    INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
+             "[200, 1800, 200, 1800]",
+             "region used: fast min, max, slow min, max, inclusive (known)"),
+};
+
+static const db_config_key refine_keys[] = {
+    NUMBERS("range", 1, IN_REFINE(range), (POSITIVE), "", "no bounds", "0.5",
+            "bounds at start - range and start + range; instead of min and max"),
+    NUMBERS("min", 1, IN_REFINE(lower), (ANY), "", "no bound", "58.0",
+            "lower bound of the value itself"),
+    NUMBERS("max", 1, IN_REFINE(upper), (ANY), "", "no bound", "59.0",
+            "upper bound of the value itself"),
+    NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "that of the parameter table", "0.1",
+            "typical change: the optimizer works in units of it"),
+    { .name = "follows",
+      .type = DB_KEY_PARAMETER,
+      .count = 1,
+      .offset = IN_REFINE(follows),
+      .factor = 1,
+      .unit = "",
+      .open = "refined on its own",
+      .open_integer = -1,
+      .example = "cell_a",
+      .help =
+          "keeps the value of that refined parameter, such as b of a tetragonal cell that of a" },
+};
+
+static const db_config_key stage_keys[] = {
+    OTHER("name", DB_KEY_NAME, IN_STAGE(name), "stage 1, stage 2 ...", "coarse",
+          "shown in the log"),
+    { .name = "refine",
+      .type = DB_KEY_PARAMETER_SET,
+      .count = 1,
+      .offset = IN_STAGE(active),
+      .factor = 1,
+      .unit = "",
+      .help = "parameters refined in this stage, a list, or all" },
+    NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,
+            "finest resolution used in this stage; 0: that of data"),
+    NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
+            "crystal size divided by this: wider spots, more distant spots are found"),
+    OTHER("algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
+          "gradient-based NLopt algorithm: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
+          "LD_TNEWTON_PRECOND ..."),
+    NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
+            "relative change of the target at which the stage ends"),
+    INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
+             "the stage ends after so many"),
+};
+
+#define SECTION(section_name, text, list)                                                          \
+    { section_name, text, list, sizeof(list) / sizeof(list[0]) }
+
+const db_config_section db_config_sections[DB_SECTION_COUNT] = {
+    [DB_SECTION_TOP] = SECTION("", "", top_keys),
+    [DB_SECTION_MODEL] = SECTION("model", "the starting model", model_keys),
+    [DB_SECTION_INTENSITY] =
+        SECTION("intensity", "free, or known structure factors", intensity_keys),
+    [DB_SECTION_DATA] = SECTION("data", "what of the image is used, and its noise", data_keys),
+};
+const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
+const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);
+
+const db_config_key *db_config_key_find(const db_config_section *section, const char *name) {
+    for (size_t i = 0; i < section->count; i++)
+        if (strcmp(section->keys[i].name, name) == 0) return &section->keys[i];
+    return NULL;
+}

@@ -1,0 +1,156 @@
+#include "fit/config_refine.h"
+
+#include "core/context_internal.h"
+#include "core/nearest_name.h"
+
+#include <math.h>
+#include <nlopt.h>
+#include <stdio.h>
+#include <string.h>
+
+const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, -1 };
+const db_fit_stage db_stage_default = {
+    .blur = 1, .algorithm = "LD_LBFGS", .tolerance = 1e-4, .max_evaluations = 100
+};
+
+size_t db_fit_parameter_index(const db_fit_settings *settings, db_parameter parameter) {
+    size_t i = 0;
+    while (i < settings->parameter_count && settings->parameters[i].parameter != parameter) i++;
+    return i;
+}
+
+static db_status check_bounds(const db_config_reader *reader, const db_yaml_node *node,
+                              const char *name, const db_refine_entry *entry) {
+    const char *const section = db_refine_section.name;
+    const int bounded = !isnan(entry->lower) || !isnan(entry->upper);
+    if (!isnan(entry->range) && bounded)
+        return db_config_fail(reader, node, section, name,
+                              "expected either range or min and max, found both");
+    if (entry->lower >= entry->upper)
+        return db_config_fail(reader, node, section, name,
+                              "bounds cross: min %.10g is not below max %.10g", entry->lower,
+                              entry->upper);
+    if (entry->follows >= 0 && (bounded || !isnan(entry->range) || !isnan(entry->scale)))
+        return db_config_fail(
+            reader, node, section, name,
+            "follows another parameter, so that it has no range, min, max or scale of its own");
+    return DB_OK;
+}
+
+static db_status take_parameter(const db_config_reader *reader, const char *name,
+                                const db_yaml_node *node, int line, db_fit_config *config) {
+    db_parameter parameter;
+    if (db_parameter_find(reader->context, name, &parameter) != DB_OK) {
+        const char *known[DB_PARAMETER_COUNT];
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+            known[p] = db_parameter_describe((db_parameter)p)->name;
+        return db_config_fail_unknown(reader, node, line, db_refine_section.name, name, known,
+                                      DB_PARAMETER_COUNT);
+    }
+    db_refine_entry entry = db_refine_default;
+    char section[DB_FIT_NAME_SIZE];
+    snprintf(section, sizeof section, "%s.%s", db_refine_section.name, name);
+    const int nothing = node->kind == DB_YAML_SCALAR && *node->text == '\0'; /* "misset_x:" alone */
+    if (!nothing) DB_TRY(db_config_take_section(reader, section, &db_refine_section, node, &entry));
+    DB_TRY(check_bounds(reader, node, name, &entry));
+    const size_t i = config->settings.parameter_count++;
+    config->settings.parameters[i] = (db_fit_parameter){
+        .parameter = parameter,
+        .lower = isnan(entry.lower) ? -INFINITY : entry.lower,
+        .upper = isnan(entry.upper) ? INFINITY : entry.upper,
+        .scale = entry.scale,
+        .follows = entry.follows,
+    };
+    config->range[i] = entry.range;
+    config->refine_line[i] = node->argument ? 0 : line;
+    return DB_OK;
+}
+
+db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
+                                db_fit_config *config) {
+    if (map->kind != DB_YAML_MAP || map->count == 0)
+        return db_config_fail(reader, map, db_refine_section.name, "",
+                              "expected parameters, each as 'name: {range: 0.5}' or 'name:' alone");
+    db_fit_settings *const settings = &config->settings;
+    for (size_t i = 0; i < map->count; i++)
+        DB_TRY(take_parameter(reader, map->keys[i], map->items[i], map->key_lines[i], config));
+    size_t own = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const int follows = settings->parameters[i].follows;
+        if (follows < 0) {
+            own++;
+            continue;
+        }
+        const char *const leader = db_parameter_describe((db_parameter)follows)->name;
+        const size_t l = db_fit_parameter_index(settings, (db_parameter)follows);
+        if (l == settings->parameter_count)
+            return db_config_fail(reader, map->items[i], db_refine_section.name, map->keys[i],
+                                  "follows %s, which is not refined; add '%s:' to refine", leader,
+                                  leader);
+        if (l == i || settings->parameters[l].follows >= 0)
+            return db_config_fail(reader, map->items[i], db_refine_section.name, map->keys[i],
+                                  "follows %s, which %s", leader,
+                                  l == i ? "is itself" : "follows another parameter");
+    }
+    if (own == 0)
+        return db_config_fail(reader, map, db_refine_section.name, "",
+                              "nothing to refine: every parameter follows");
+    return DB_OK;
+}
+
+/* A gradient-based algorithm of NLopt that needs no other one below it. */
+static db_status check_algorithm(const db_config_reader *reader, const db_yaml_node *node,
+                                 const char *section, const char *name) {
+    const char *known[NLOPT_NUM_ALGORITHMS];
+    size_t count = 0;
+    for (int a = 0; a < NLOPT_NUM_ALGORITHMS; a++) {
+        const char *const candidate = nlopt_algorithm_to_string((nlopt_algorithm)a);
+        if (!candidate || strncmp(candidate, "LD_", 3) != 0 || strstr(candidate, "AUGLAG"))
+            continue;
+        if (strcmp(candidate, name) == 0) return DB_OK;
+        known[count++] = candidate;
+    }
+    return db_config_fail(
+        reader, node, section, "algorithm",
+        "unknown gradient-based NLopt algorithm '%s'; the nearest known one is '%s'", name,
+        known[db_nearest_name(name, known, count)]);
+}
+
+static db_status take_stage(const db_config_reader *reader, const db_yaml_node *node, size_t number,
+                            db_fit_config *config) {
+    db_fit_settings *const settings = &config->settings;
+    db_fit_stage *const stage = &settings->stages[settings->stage_count];
+    *stage = db_stage_default;
+    memset(stage->active, 2, sizeof stage->active);
+    snprintf(stage->name, sizeof stage->name, "stage %zu", number);
+    char section[32];
+    snprintf(section, sizeof section, "%s.%zu", db_stage_section.name, number);
+    DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, stage));
+    const db_yaml_node *const algorithm = db_yaml_find(node, "algorithm");
+    if (algorithm) DB_TRY(check_algorithm(reader, algorithm, section, stage->algorithm));
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        if (!stage->active[p]) continue;
+        const int named = stage->active[p] == 1;
+        const size_t i = db_fit_parameter_index(settings, (db_parameter)p);
+        const int refined = i < settings->parameter_count && settings->parameters[i].follows < 0;
+        if (named && !refined)
+            return db_config_fail(reader, db_yaml_find(node, "refine"), section, "refine",
+                                  "%s is %s", db_parameter_describe((db_parameter)p)->name,
+                                  i < settings->parameter_count
+                                      ? "tied to another parameter by follows; name that one"
+                                      : "not among the parameters of refine");
+        stage->active[p] = refined ? 1 : 0;
+    }
+    settings->stage_count++;
+    return DB_OK;
+}
+
+db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
+                                db_fit_config *config) {
+    if (list->kind != DB_YAML_LIST || list->count == 0 || list->count > DB_FIT_MAX_STAGES)
+        return db_config_fail(reader, list, db_stage_section.name, "",
+                              "expected a list of 1 to %d stages", DB_FIT_MAX_STAGES);
+    for (size_t i = 0; i < list->count; i++)
+        DB_TRY(take_stage(reader, list->items[i], i + 1, config));
+    return DB_OK;
+}

@@ -1,0 +1,12 @@
+/* Numbers with their standard errors as crystallographers write them: 58.412(3). */
+#ifndef DB_FIT_VALUE_WITH_ERROR_H
+#define DB_FIT_VALUE_WITH_ERROR_H
+
+enum { DB_VALUE_TEXT_SIZE = 64 };
+
+/* The error is given in units of the last digit, with two digits up to 19 and one above; an error
+ * that is no positive number is left out and the value gets seven significant digits. Returns text.
+ */
+const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, double error);
+
+#endif

@@ -1,0 +1,247 @@
+/* Reading fit configurations: values arrive, mistakes are named with file, line, key and what was
+ * meant. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/scratch_file.h"
+
+#include <dualbragg/fit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static db_context *context;
+static db_fit_config config;
+
+static int make_context(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK ? 0 : -1;
+}
+
+static int drop_context(void **state) {
+    (void)state;
+    db_context_destroy(&context);
+    return 0;
+}
+
+#define READ(text, ...) read_with(text, (const char *const[]){ __VA_ARGS__, NULL })
+
+static db_status read_with(const char *text, const char *const *overrides) {
+    size_t count = 0;
+    while (overrides[count]) count++;
+    return db_fit_config_read(context, scratch_file("fit.yaml", text), overrides, count, &config);
+}
+
+static const char complete[] =
+    "# a comment\n"
+    "image: frame.cbf\n"
+    "model:\n"
+    "  matrix: crystal.mat\n"
+    "  cell: [58.4, 58.4, 152.2, 90, 90, 90]\n"
+    "  shape: round\n"
+    "  cells: [30, 31, 12.5]\n"
+    "  mosaic_spread: 0.1\n"
+    "  dispersion: 0.5\n"
+    "intensity: free\n"
+    "refine:\n"
+    "  misset_x: {range: 0.5, scale: 0.02}\n"
+    "  cell_a: {min: 57, max: 60}\n"
+    "  cell_b: {follows: cell_a}\n"
+    "  distance:\n"
+    "stages:\n"
+    "  - {name: coarse, refine: [misset_x], dmin: 6, blur: 3, algorithm: LD_SLSQP}\n"
+    "  - name: fine\n"
+    "    refine: all\n"
+    "    max_evaluations: 7\n"
+    "data:\n"
+    "  dmin: 2.5\n"
+    "  roi: [10, 20, 30, 40]\n"
+    "output: out/thau\n";
+
+static void values_arrive(void **state) {
+    (void)state;
+    assert_int_equal(READ(complete, NULL), DB_OK);
+    const db_fit_settings *const s = &config.settings;
+    const char *const folder_end = strrchr(config.config_file, '/');
+    char expected[256];
+    snprintf(expected, sizeof expected, "%.*s/out/thau", (int)(folder_end - config.config_file),
+             config.config_file);
+    assert_string_equal(config.output_prefix, expected); /* relative to the YAML file */
+    assert_string_equal(strrchr(config.image_file, '/'), "/frame.cbf");
+    assert_ptr_equal(config.setup.matrix_file, config.matrix_file);
+    assert_true(config.setup.cell[2] == 152.2);
+    assert_int_equal(config.setup.shape, DB_SHAPE_ROUND);
+    assert_true(config.setup.cells[2] == 12.5);
+    assert_true(config.setup.dispersion == 0.5 * 0.01);
+    assert_true(isnan(config.setup.wavelength) && config.header_geometry);
+    assert_int_equal(s->intensity, DB_FIT_FREE);
+    assert_int_equal(s->parameter_count, 4);
+    assert_int_equal(s->parameters[0].parameter, DB_MISSET_X);
+    assert_true(config.range[0] == 0.5 && s->parameters[0].scale == 0.02);
+    assert_true(s->parameters[1].lower == 57 && s->parameters[1].upper == 60 &&
+                isnan(s->parameters[1].scale));
+    assert_int_equal(s->parameters[2].follows, DB_CELL_A);
+    assert_true(isinf(s->parameters[3].lower) && isnan(config.range[3]));
+    assert_int_equal(s->stage_count, 2);
+    assert_string_equal(s->stages[0].name, "coarse");
+    assert_true(s->stages[0].active[DB_MISSET_X] && !s->stages[0].active[DB_CELL_A]);
+    assert_true(s->stages[0].dmin == 6 && s->stages[0].blur == 3);
+    assert_string_equal(s->stages[0].algorithm, "LD_SLSQP");
+    assert_true(s->stages[1].active[DB_MISSET_X] && s->stages[1].active[DB_DISTANCE]);
+    assert_false(s->stages[1].active[DB_CELL_B]); /* tied: not refined on its own */
+    assert_int_equal(s->stages[1].max_evaluations, 7);
+    assert_true(s->dmin == 2.5);
+    assert_int_equal(s->roi[3], 40);
+}
+
+static void arguments_go_over_the_file(void **state) {
+    (void)state;
+    assert_int_equal(READ(complete, "data.dmin=3", "stages.fine.dmin=4", "stages.1.blur=2",
+                          "model.cells=[5, 6, 7]", "refine.misset_y={range: 1}",
+                          "intensity.known=F.hkl", "image=other.cbf", "data.gain=2"),
+                     DB_OK);
+    assert_true(config.settings.dmin == 3 && config.settings.gain == 2);
+    assert_true(config.settings.stages[1].dmin == 4 && config.settings.stages[0].blur == 2);
+    assert_true(config.setup.cells[2] == 7);
+    assert_int_equal(config.settings.parameter_count, 5);
+    assert_int_equal(config.settings.intensity, DB_FIT_KNOWN);
+    assert_string_equal(config.hkl_file,
+                        "F.hkl"); /* of the command line: relative to the working directory */
+    assert_string_equal(config.image_file, "other.cbf");
+}
+
+#define MINIMAL "image: a.img\nrefine:\n  misset_x: {range: 1}\n"
+
+static const struct {
+    const char *text, *argument,
+        *message; /* message: parts, separated by '|', that must all appear in this order */
+} mistakes[] = {
+    /* structure of the file */
+    { "", NULL, "fit.yaml: empty" },
+    { "image: [a\nrefine:\n", NULL, "fit.yaml:2: " },
+    { "image: a\n\tmodel: b\n", NULL, "fit.yaml:2: " },
+    { "- a\n- b\n", NULL, "fit.yaml:1: expected 'key: value'" },
+    { MINIMAL "image: b\n", NULL, "fit.yaml:4: 'image' is given twice, first in line 1" },
+    { MINIMAL "---\nimage: b\n", NULL, "fit.yaml:5: a second document" },
+    { "a: &x [*x]\n", NULL, "fit.yaml:1: nested too deeply" },
+    /* unknown names */
+    { MINIMAL "modell:\n  cells: [1, 2, 3]\n", NULL,
+      "fit.yaml:4: modell: unknown key; the nearest known one is 'model'" },
+    { MINIMAL "model:\n  wavelenght: 1\n", NULL,
+      "fit.yaml:5: model.wavelenght: unknown key|'wavelength'" },
+    { MINIMAL "data: {shoebox_width: 3}\n", NULL,
+      "fit.yaml:4: data.shoebox_width: |'shoebox_half_width'" },
+    { "refine:\n  missetx: {range: 1}\n", NULL,
+      "fit.yaml:2: refine.missetx: unknown key|'misset_x'" },
+    { "refine:\n  misset_x: {rnge: 1}\n", NULL, "fit.yaml:2: refine.misset_x.rnge: |'range'" },
+    { MINIMAL "stages: [{refin: all}]\n", NULL, "fit.yaml:4: stages.1.refin: |'refine'" },
+    { MINIMAL "model: {shape: gaus}\n", NULL,
+      "model.shape: expected one of square, round, gauss, tophat, found 'gaus'|'gauss'" },
+    { MINIMAL "stages: [{algorithm: LD_LBFG}]\n", NULL,
+      "fit.yaml:4: stages.1.algorithm: unknown|'LD_LBFGS'" },
+    { MINIMAL "stages: [{algorithm: LN_COBYLA}]\n", NULL, "unknown gradient-based" },
+    { MINIMAL, "data.dmn=3",
+      "argument 'data.dmn=3': data.dmn: unknown key; the nearest known one is 'dmin'" },
+    { MINIMAL, "dta.dmin=3",
+      "argument 'dta.dmin=3': dta: unknown key; the nearest known one is 'data'" },
+    { MINIMAL "stages: [{name: a}]\n", "stages.b.dmin=3",
+      "argument 'stages.b.dmin=3': there is no element 'b'" },
+    /* values */
+    { MINIMAL "data: {dmin: 3x}\n", NULL,
+      "fit.yaml:4: data.dmin: expected a number not below 0 (A), found '3x'" },
+    { MINIMAL "data:\n  dmin:\n", NULL, "fit.yaml:5: data.dmin: |found nothing" },
+    { MINIMAL "data: {dmin: nan}\n", NULL, "data.dmin: |found 'nan'" },
+    { MINIMAL "data: {dmin: -1}\n", NULL, "data.dmin: |found '-1'" },
+    { MINIMAL "data: {max_shoeboxes: 2.5}\n", NULL,
+      "expected a whole number from 1 to 1e+06, found '2.5'" },
+    { MINIMAL "data: [1, 2]\n", NULL,
+      "fit.yaml:4: data: expected 'key: value' lines, found a list of 2" },
+    { MINIMAL "model: {cell: [58.4, 58.4]}\n", NULL,
+      "expected a list of 6 numbers greater than 0 (A, deg), found a list of 2" },
+    { MINIMAL "model: {cell: [1, 2, 3, 90, 90, x]}\n", NULL, "model.cell: |found 'x'" },
+    { MINIMAL "model: {wavelength: 0}\n", NULL, "expected a number greater than 0 (A), found '0'" },
+    { MINIMAL "data: {dmin: 3, dmax: 2}\n", NULL,
+      "fit.yaml:4: data.dmax: resolution range is empty" },
+    { MINIMAL "data: {roi: [5, 4, 1, 2]}\n", NULL, "fit.yaml:4: data.roi: empty" },
+    { MINIMAL "intensity: fixed\n", NULL,
+      "fit.yaml:4: intensity: expected free or {known: file.hkl}" },
+    { MINIMAL "intensity: {default_F: 3}\n", NULL,
+      "fit.yaml:4: intensity: expected the key known" },
+    { MINIMAL "model: {fast_axis: [0, 0, 1]}\n", NULL,
+      "fit.yaml:4: model.fast_axis: needs 'convention: custom'" },
+    { MINIMAL, "data.dmin", "argument 'data.dmin': expected key.path=value" },
+    { MINIMAL, "data.dmin=", "expected key.path=value" },
+    { MINIMAL, "data.dmin=[1", "argument 'data.dmin=[1'" },
+    /* parameters */
+    { "image: a.img\n", NULL, "the section refine is missing" },
+    { "refine: {}\n", NULL, "fit.yaml:1: refine: expected parameters" },
+    { "refine:\n  misset_x: {min: 2, max: 1}\n", NULL,
+      "fit.yaml:2: refine.misset_x: bounds cross: min 2 is not below max 1" },
+    { "refine:\n  misset_x: {min: 1, max: 1}\n", NULL, "bounds cross" },
+    { "refine:\n  misset_x: {range: 1, max: 1}\n", NULL,
+      "expected either range or min and max, found both" },
+    { "refine:\n  misset_x: {range: 0}\n", NULL,
+      "refine.misset_x.range: expected a number greater than 0" },
+    { "refine:\n  cell_a:\n  cell_b: {follows: cell_x}\n", NULL,
+      "fit.yaml:3: refine.cell_b.follows: |'cell_" },
+    { "refine:\n  cell_b: {follows: cell_a}\n", NULL,
+      "fit.yaml:2: refine.cell_b: follows cell_a, which is not refined" },
+    { "refine:\n  cell_b: {follows: cell_b}\n", NULL, "which is itself" },
+    { "refine:\n  cell_a: {follows: cell_b}\n  cell_b: {follows: cell_a}\n", NULL,
+      "follows another parameter" },
+    { "refine:\n  cell_a:\n  cell_b: {follows: cell_a, range: 1}\n", NULL,
+      "fit.yaml:3: refine.cell_b: follows another" },
+    { MINIMAL "stages: [{refine: [misset_y]}]\n", NULL,
+      "fit.yaml:4: stages.1.refine: misset_y is not among" },
+    { MINIMAL "stages: [{refine: [misset_x, misset_x]}]\n", NULL, "'misset_x' is named twice" },
+    { MINIMAL "stages: [{refine: []}]\n", NULL, "expected all or a list of parameters" },
+    { "refine:\n  cell_a:\n  cell_b: {follows: cell_a}\nstages:\n- refine: [cell_b]\n", NULL,
+      "fit.yaml:5: stages.1.refine: cell_b is tied" },
+};
+
+static void mistakes_are_named(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        const db_status status = READ(mistakes[i].text, mistakes[i].argument);
+        const char *message = db_context_message(context);
+        assert_int_equal(status, DB_ERROR_USAGE);
+        char parts[256];
+        snprintf(parts, sizeof parts, "%s", mistakes[i].message);
+        for (char *part = strtok(parts, "|"); part; part = strtok(NULL, "|")) {
+            message = strstr(message, part);
+            if (!message)
+                fail_msg("case %zu: '%s' does not appear in: %s", i, part,
+                         db_context_message(context));
+        }
+    }
+}
+
+static void unreadable_files_are_named(void **state) {
+    (void)state;
+    assert_int_equal(db_fit_config_read(context, "no/such.yaml", NULL, 0, &config), DB_ERROR_FILE);
+    assert_non_null(strstr(db_context_message(context), "no/such.yaml"));
+    assert_int_equal(
+        db_fit_config_read(context, scratch_file("bytes.yaml", "a: \x01\xff\n"), NULL, 0, &config),
+        DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "bytes.yaml"));
+}
+
+static void the_default_output_stays_in_the_working_directory(void **state) {
+    (void)state;
+    assert_int_equal(READ(MINIMAL, NULL), DB_OK);
+    assert_string_equal(config.output_prefix, "fit_refined");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_arrive),
+        cmocka_unit_test(arguments_go_over_the_file),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(unreadable_files_are_named),
+        cmocka_unit_test(the_default_output_stays_in_the_working_directory),
+    };
+    return cmocka_run_group_tests(tests, make_context, drop_context);
+}
