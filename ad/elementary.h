@@ -2,6 +2,11 @@
  * polynomial that interpolates the function at Chebyshev points of the stated interval; truncation errors are below
  * 1e-16 (double) and 1e-8 (float) of the largest value. Long double, the tests' yardstick, asks libm. */
 
+#define AD_PI_DIGITS 3.141592653589793238462643383279502884
+#define AD_PI_SQUARED 9.869604401089358618834490999876151135
+#define AD_LONG_(digits) digits##L
+#define AD_LONG(digits) AD_LONG_(digits)
+
 /* a + t (b + t (c + t (d + t rest))) */
 #define AD_C(c) l_set((REAL)(c))
 #define AD_H4(t, a, b, c, d, rest)                                                                 \
@@ -14,8 +19,8 @@ AD_INLINE lane l_sinpic(lane t) {
 #elif AD_SIZE == 8
     return AD_H4(t, 3.1415926535897932378, -5.1677127800499696077, 2.5501640398773004745, -0.59926452931894468132, AD_H4(t, 0.08214588657310289502, -0.0073704305059169434047, 0.00046629981618983938014, -0.000021903497074626017191, AD_C(7.6978267682241906454e-7)));
 #else
-    const lane pi = 3.141592653589793238462643383279502884L, x = pi * l_sqrt(t);
-    return x < 1e-6L ? pi * (1 - x * x / 6) : sinl(x) / l_sqrt(t);
+    const lane x = AD_LONG(AD_PI_DIGITS) * l_sqrt(t);
+    return x < 1e-6L ? AD_LONG(AD_PI_DIGITS) * (1 - x * x / 6) : sinl(x) / l_sqrt(t);
 #endif
 }
 
@@ -26,10 +31,9 @@ AD_INLINE lane l_sinpic_slope(lane t) {
 #elif AD_SIZE == 8
     return AD_H4(t, -5.1677127800499700291, 5.1003280797546907884, -1.7977935879623656391, 0.32858354644407781565, AD_H4(t, -0.036852154719616456392, 0.0027978167310376609198, -0.00015340677020661899037, 6.3588520980581555075e-6, AD_C(-2.0055377021983415637e-7)));
 #else
-    const lane pi = 3.141592653589793238462643383279502884L, x = pi * l_sqrt(t), x2 = x * x;
-    if (x < 1e-2L) /* the closed form cancels here */
-        return pi * pi * pi * (-1 / 6.0L + x2 * (2 / 120.0L - x2 * (3 / 5040.0L - x2 * (4 / 362880.0L))));
-    return pi * pi * pi * (x * cosl(x) - sinl(x)) / (2 * x2 * x);
+    lane sum = 1; /* 1 - x2/(2 5) (1 - x2/(4 7) (1 - ...)): the closed form cancels */
+    for (int n = 20; n > 0; n--) sum = 1 - AD_LONG(AD_PI_SQUARED) * t / (2 * n * (2 * n + 3)) * sum;
+    return -AD_LONG(AD_PI_DIGITS) * AD_LONG(AD_PI_SQUARED) / 6 * sum;
 #endif
 }
 
@@ -40,7 +44,7 @@ AD_INLINE lane l_cospi(lane t) {
 #elif AD_SIZE == 8
     return AD_H4(t, 1.0, -4.9348022005446767673, 4.0587121264164969995, -1.3352627688434470934, AD_H4(t, 0.23533063012953285391, -0.02580688873700220327, 0.0019295562724817131482, -0.00010456655338748738169, AD_C(4.1495643539425855122e-6)));
 #else
-    return cosl(3.141592653589793238462643383279502884L * l_sqrt(t));
+    return cosl(AD_LONG(AD_PI_DIGITS) * l_sqrt(t));
 #endif
 }
 
@@ -72,55 +76,66 @@ AD_INLINE lane l_exp(lane x) {
 #endif
 }
 
-/* Amplitude of a ball: j(u) = 3 (sin x - x cos x)/x^3 with x = pi sqrt u, u >= 0. Polynomial up to u = 1/4, beyond it
- * the closed form with sine and cosine of the argument reduced by whole half turns (their common sign is dropped:
- * the caller squares). */
+/* Amplitude of a ball: j(u) = 3 (sin x - x cos x)/x^3 with x = pi sqrt u, u >= 0. Polynomial up to u = 1, where the
+ * closed form would cancel; beyond, the closed form with sine and cosine of the argument reduced by whole half turns
+ * (their common sign is dropped: the caller squares). */
 AD_INLINE lane l_sphere(lane u) {
 #if AD_SIZE == 16
-    const lane x = 3.141592653589793238462643383279502884L * l_sqrt(u), x2 = x * x;
-    if (x < 0.1L)
-        return 1 - x2 / 10 * (1 - x2 / 28 * (1 - x2 / 54 * (1 - x2 / 88 * (1 - x2 / 130))));
-    return 3 * (sinl(x) - x * cosl(x)) / (x2 * x);
+    const lane x2 = AD_LONG(AD_PI_SQUARED) * u, x = l_sqrt(x2);
+    if (!(x < 3))
+        return 3 * (sinl(x) - x * cosl(x)) / (x2 * x);
+    lane sum = 1; /* 1 - x2/(2 5) (1 - x2/(4 7) (1 - ...)) */
+    for (int n = 20; n > 0; n--) sum = 1 - x2 / (2 * n * (2 * n + 3)) * sum;
+    return sum;
 #else
-    const lane quarter = l_set((REAL)0.25);
-    const lane_mask near = l_le(u, quarter);
-    const lane near_u = l_select(near, u, quarter), far_u = l_select(near, quarter, u);
+    const lane one = l_set((REAL)1);
+    const lane_mask near = l_le(u, one);
+    const lane near_u = l_select(near, u, one), far_u = l_select(near, one, u);
 #if AD_SIZE == 4
-    const lane series = AD_H4(near_u, 0.9999999990021535942, -0.98696024048448193415, 0.34788321358187148088, -0.063512062177698219683, AD_C(0.0068002873881731106093));
+    const lane high = l_fma(l_fma(AD_C(0.000025661768334131882706), near_u, AD_C(-0.0005359952956315954143)), near_u, AD_C(0.0071275842258239382313));
+    const lane series = AD_H4(near_u, 0.99999999986588834143, -0.98696042696154070284, 0.34788940011216748921, -0.063582672658253596172, high);
 #else
-    const lane series = AD_H4(near_u, 1.0, -0.98696044010893584267, 0.34788961083572094057, -0.063583941373943875465, AD_H4(near_u, 0.0071312312212638312611, -0.00054140329583305653092, 0.000029685622389628163304, -1.230496424376872502e-6, AD_C(3.880900095571775749e-8)));
+    const lane high = l_fma(l_fma(AD_C(2.0281890049265651094e-11), near_u, AD_C(-1.0386032558755769004e-9)), near_u, AD_C(3.9960029715060043878e-8));
+    const lane series = AD_H4(near_u, 1.0, -0.98696044010893581925, 0.34788961083572128412, -0.063583941374001441511, AD_H4(near_u, 0.0071312312227835259741, -0.00054140331487794059422, 0.000029685755701569906912, -1.2310310862132064811e-6, high));
 #endif
-    const lane r = l_sqrt(far_u), y = l_sub(r, l_rint(r)), y2 = l_mul(y, y);
-    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, l_set((REAL)3.14159265358979323846));
-    const lane closed = l_div(l_mul(l_set((REAL)3), l_fnma(x, l_cospi(y2), sine)), l_mul(x, l_mul(x, x)));
+    const lane r = l_sqrt(far_u), y = l_reduce(r), y2 = l_mul(y, y);
+    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, AD_C(AD_PI_DIGITS)), x2 = l_mul(far_u, AD_C(AD_PI_SQUARED));
+    const lane closed = l_div(l_mul(l_set((REAL)3), l_fnma(x, l_cospi(y2), sine)), l_mul(x, x2));
     return l_select(near, series, closed);
 #endif
 }
 
-/* dj/du, with the same sign dropped beyond u = 1/4: j j' is right everywhere. */
+/* dj/du, with the same sign dropped beyond u = 1: j j' is right everywhere. */
 AD_INLINE lane l_sphere_slope(lane u) {
 #if AD_SIZE == 16
-    const lane pi = 3.141592653589793238462643383279502884L, x = pi * l_sqrt(u), x2 = x * x;
-    if (x < 0.3L)
-        return -pi * pi / 10 *
-               (1 - x2 / 14 * (1 - x2 / 36 * (1 - x2 / 66 * (1 - x2 / 104 * (1 - x2 / 150)))));
-    return pi * pi * 3 * ((x2 - 3) * sinl(x) + 3 * x * cosl(x)) / (2 * x2 * x2 * x);
+    const lane x2 = AD_LONG(AD_PI_SQUARED) * u, x = l_sqrt(x2);
+    if (!(x < 3))
+        return AD_LONG(AD_PI_SQUARED) * 3 * ((x2 - 3) * sinl(x) + 3 * x * cosl(x)) / (2 * x2 * x2 * x);
+    lane sum = 1; /* 1 - x2/(2 7) (1 - x2/(4 9) (1 - ...)) */
+    for (int n = 20; n > 0; n--) sum = 1 - x2 / (2 * n * (2 * n + 5)) * sum;
+    return -AD_LONG(AD_PI_SQUARED) / 10 * sum;
 #else
-    const lane quarter = l_set((REAL)0.25), pi = l_set((REAL)3.14159265358979323846);
-    const lane_mask near = l_le(u, quarter);
-    const lane near_u = l_select(near, u, quarter), far_u = l_select(near, quarter, u);
+    const lane one = l_set((REAL)1), three = l_set((REAL)3);
+    const lane_mask near = l_le(u, one);
+    const lane near_u = l_select(near, u, one), far_u = l_select(near, one, u);
 #if AD_SIZE == 4
-    const lane series = AD_H4(near_u, -0.98696043977932856166, 0.69577915573392646441, -0.19074971142286968797, 0.028501195740319285166, AD_C(-0.0025978558807429435515));
+    const lane high = l_fma(AD_C(0.00015398393269073177943), near_u, AD_C(-0.0026804826362635663899));
+    const lane series = AD_H4(near_u, -0.98696043634475993469, 0.69577895050782019988, -0.1907486519169860636, 0.028511313692364230483, high);
 #else
-    const lane series = AD_H4(near_u, -0.98696044010893586188, 0.69577922167144597613, -0.19075182412208377311, 0.028524924891968956135, AD_H4(near_u, -0.0027070165789996037661, 0.00017811454732960069123, -8.6172264244246981686e-6, 3.1961666832304054492e-7, AD_C(-9.1431247895291435319e-9)));
+    const lane high = l_fma(AD_C(2.0282241280243968123e-10), near_u, AD_C(-9.3476971765728285874e-9));
+    const lane series = AD_H4(near_u, -0.98696044010893585413, 0.69577922167144442871, -0.19075182412203299079, 0.028524924891330874449, AD_H4(near_u, -0.0027070165751014950225, 0.00017811453566307053611, -8.617219289345587465e-6, 3.1968127611173284118e-7, high));
 #endif
-    const lane r = l_sqrt(far_u), y = l_sub(r, l_rint(r)), y2 = l_mul(y, y);
-    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, pi), x2 = l_mul(x, x);
-    const lane top = l_fma(l_sub(x2, l_set((REAL)3)), sine, l_mul(l_mul(l_set((REAL)3), x), l_cospi(y2)));
-    const lane closed = l_div(l_mul(l_mul(l_set((REAL)1.5), l_mul(pi, pi)), top), l_mul(l_mul(x2, x2), x));
+    const lane r = l_sqrt(far_u), y = l_reduce(r), y2 = l_mul(y, y);
+    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, AD_C(AD_PI_DIGITS)), x2 = l_mul(far_u, AD_C(AD_PI_SQUARED));
+    const lane top = l_fma(l_sub(x2, three), sine, l_mul(l_mul(three, x), l_cospi(y2)));
+    const lane closed = l_div(l_mul(AD_C(1.5 * AD_PI_SQUARED), top), l_mul(l_mul(x2, x2), x));
     return l_select(near, series, closed);
 #endif
 }
 
 #undef AD_C
+#undef AD_PI_DIGITS
+#undef AD_PI_SQUARED
+#undef AD_LONG
+#undef AD_LONG_
 #undef AD_H4

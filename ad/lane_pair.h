@@ -45,29 +45,43 @@ AD_INLINE lane l_sqrt(lane a) {
 AD_INLINE lane l_rsqrt(lane a) {
     return (lane){ AD_PASTE2(vec_rsqrt, REAL)(a.lo), AD_PASTE2(vec_rsqrt, REAL)(a.hi) };
 }
-AD_INLINE lane_mask l_lt(lane a, lane b) { return (lane_mask){ a.lo < b.lo, a.hi < b.hi }; }
-AD_INLINE lane_mask l_le(lane a, lane b) { return (lane_mask){ a.lo <= b.lo, a.hi <= b.hi }; }
-AD_INLINE lane_mask l_eq(lane a, lane b) { return (lane_mask){ a.lo == b.lo, a.hi == b.hi }; }
-AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) { return (lane_mask){ a.lo & b.lo, a.hi & b.hi }; }
+#define AD_PAIR_COMPARE(name)                                                                      \
+    AD_INLINE lane_mask l_##name(lane a, lane b) {                                                 \
+        lane_mask m;                                                                               \
+        m.lo = AD_PASTE2(vec_##name, REAL)(a.lo, b.lo);                                            \
+        m.hi = AD_PASTE2(vec_##name, REAL)(a.hi, b.hi);                                            \
+        return m;                                                                                  \
+    }
+AD_PAIR_COMPARE(lt)
+AD_PAIR_COMPARE(le)
+AD_PAIR_COMPARE(eq)
+#undef AD_PAIR_COMPARE
+AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) {
+    a.lo = AD_PASTE2(vec_and, REAL)(a.lo, b.lo);
+    a.hi = AD_PASTE2(vec_and, REAL)(a.hi, b.hi);
+    return a;
+}
 AD_INLINE lane l_select(lane_mask m, lane a, lane b) {
-    return (lane){ (AD_HALF)((m.lo & (AD_HALF_MASK)a.lo) | (~m.lo & (AD_HALF_MASK)b.lo)),
-                   (AD_HALF)((m.hi & (AD_HALF_MASK)a.hi) | (~m.hi & (AD_HALF_MASK)b.hi)) };
+    return (lane){ AD_PASTE2(vec_select, REAL)(m.lo, a.lo, b.lo), AD_PASTE2(vec_select, REAL)(m.hi, a.hi, b.hi) };
 }
-AD_INLINE lane l_abs(lane a) {
-    const AD_HALF_MASK sign = (AD_HALF_MASK)((REAL)-0.0 - (AD_HALF){ 0 });
-    return (lane){ (AD_HALF)((AD_HALF_MASK)a.lo & ~sign), (AD_HALF)((AD_HALF_MASK)a.hi & ~sign) };
+AD_INLINE lane l_rint(lane a) {
+    return (lane){ AD_PASTE2(vec_rint, REAL)(a.lo), AD_PASTE2(vec_rint, REAL)(a.hi) };
 }
+AD_INLINE lane l_reduce(lane a) {
+    return (lane){ AD_PASTE2(vec_reduce, REAL)(a.lo), AD_PASTE2(vec_reduce, REAL)(a.hi) };
+}
+
 #if AD_SIZE != 8
 #error "pairs are for doubles"
 #endif
-AD_INLINE lane l_rint(lane a) {
-    const double magic = 6755399441055744.0; /* 1.5 * 2^52, as in lane_vector.h */
-    return (lane){ (a.lo + magic) - magic, (a.hi + magic) - magic };
+AD_INLINE lane l_abs(lane a) {
+    const vec_bits_double sign = (vec_bits_double)(-0.0 - (AD_HALF){ 0 });
+    return (lane){ (AD_HALF)((vec_bits_double)a.lo & ~sign), (AD_HALF)((vec_bits_double)a.hi & ~sign) };
 }
 AD_INLINE lane l_scale2(lane a, lane k) {
-    const double magic = 6755399441055744.0;
-    return (lane){ a.lo * (AD_HALF)(((AD_HALF_MASK)(k.lo + magic) + 1023) << 52),
-                   a.hi * (AD_HALF)(((AD_HALF_MASK)(k.hi + magic) + 1023) << 52) };
+    const double magic = 6755399441055744.0; /* as in lane_vector.h */
+    return (lane){ a.lo * (AD_HALF)(((vec_bits_double)(k.lo + magic) + 1023) << 52),
+                   a.hi * (AD_HALF)(((vec_bits_double)(k.hi + magic) + 1023) << 52) };
 }
 #undef AD_HALF
 #undef AD_HALF_MASK

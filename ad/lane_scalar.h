@@ -42,6 +42,8 @@ AD_INLINE lane l_abs(lane a) { return fabsl(a); }
 AD_INLINE lane l_rint(lane a) { return rintl(a); }
 AD_INLINE lane l_scale2(lane a, lane k) { return ldexpl(a, (int)k); }
 #endif
+/* what rounding takes away */
+AD_INLINE lane l_reduce(lane a) { return a - l_rint(a); }
 AD_INLINE lane l_rsqrt(lane a) { return (REAL)1 / l_sqrt(a); }
 AD_INLINE lane_mask l_lt(lane a, lane b) { return a < b; }
 AD_INLINE lane_mask l_le(lane a, lane b) { return a <= b; }

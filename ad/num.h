@@ -67,13 +67,15 @@ AD_INLINE num n_chain(lane value, lane slope, num a) {
     return r;
 }
 AD_INLINE num n_sqr(num a) { return n_chain(l_mul(a.v, a.v), l_add(a.v, a.v), a); }
-AD_INLINE num n_div(num a, num b) {
+/* a/b, where 1/b is already known (several quotients can share one division) */
+AD_INLINE num n_quotient(num a, num b, lane inverse) {
     num r;
-    const lane inverse = l_div(l_set((REAL)1), b.v);
+    (void)b;
     r.v = l_mul(a.v, inverse);
     EACH_SLOPE(k, r.d[k] = l_mul(l_fnma(r.v, b.d[k], a.d[k]), inverse);)
     return r;
 }
+AD_INLINE num n_div(num a, num b) { return n_quotient(a, b, l_div(l_set((REAL)1), b.v)); }
 /* sqrt has a vertical tangent at 0: infinite slope, except along directions in which the argument rests. */
 AD_INLINE num n_sqrt(num a) {
     num r;
@@ -86,7 +88,7 @@ AD_INLINE num n_sqrt(num a) {
 }
 AD_INLINE num n_rsqrt(num a) {
     const lane r = l_rsqrt(a.v);
-    return n_chain(r, l_mul(l_mul(l_mul(r, r), r), l_set((REAL)-0.5)), a);
+    return n_chain(r, l_mul(l_mul(l_mul(r, l_set((REAL)-0.5)), r), r), a);
 }
 AD_INLINE num n_exp(num a) {
     const lane e = l_exp(a.v);

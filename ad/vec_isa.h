@@ -16,9 +16,8 @@
 
 typedef double vec_double __attribute__((vector_size(AD_VEC_BYTES)));
 typedef float vec_float __attribute__((vector_size(AD_VEC_BYTES)));
-typedef int64_t vec_mask_double __attribute__((vector_size(AD_VEC_BYTES)));
-typedef int32_t vec_mask_float __attribute__((vector_size(AD_VEC_BYTES)));
-typedef float vec_half_float __attribute__((vector_size(AD_VEC_BYTES / 2)));
+typedef int64_t vec_bits_double __attribute__((vector_size(AD_VEC_BYTES)));
+typedef int32_t vec_bits_float __attribute__((vector_size(AD_VEC_BYTES)));
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -93,18 +92,86 @@ static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
 #endif
 #endif
 
-/* 1/sqrt: an estimate refined by Newton steps where the hardware has one that is worth it. */
+/* Comparisons and selection. Selection is by bits, so that neither value nor slope of the branch not taken (perhaps NaN)
+ * leaks through. AVX-512 has mask registers for this; elsewhere a mask is a vector of all-ones and zeros. */
 #if defined(__AVX512F__)
+typedef __mmask8 vec_mask_double;
+typedef __mmask16 vec_mask_float;
+#define AD_VEC_COMPARE(name, op, predicate)                                                        \
+    static inline vec_mask_double vec_##name##_double(vec_double a, vec_double b) {                \
+        return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, predicate);                              \
+    }                                                                                              \
+    static inline vec_mask_float vec_##name##_float(vec_float a, vec_float b) {                    \
+        return _mm512_cmp_ps_mask((__m512)a, (__m512)b, predicate);                                \
+    }
+static inline vec_double vec_select_double(vec_mask_double m, vec_double a, vec_double b) {
+    return (vec_double)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a);
+}
+static inline vec_float vec_select_float(vec_mask_float m, vec_float a, vec_float b) {
+    return (vec_float)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a);
+}
+static inline vec_mask_double vec_and_double(vec_mask_double a, vec_mask_double b) {
+    return (vec_mask_double)(a & b);
+}
+static inline vec_mask_float vec_and_float(vec_mask_float a, vec_mask_float b) {
+    return (vec_mask_float)(a & b);
+}
+#else
+typedef vec_bits_double vec_mask_double;
+typedef vec_bits_float vec_mask_float;
+#define AD_VEC_COMPARE(name, op, predicate)                                                        \
+    static inline vec_mask_double vec_##name##_double(vec_double a, vec_double b) {                \
+        return (vec_mask_double)(a op b);                                                          \
+    }                                                                                              \
+    static inline vec_mask_float vec_##name##_float(vec_float a, vec_float b) {                    \
+        return (vec_mask_float)(a op b);                                                           \
+    }
+static inline vec_double vec_select_double(vec_mask_double m, vec_double a, vec_double b) {
+    return (vec_double)((m & (vec_bits_double)a) | (~m & (vec_bits_double)b));
+}
+static inline vec_float vec_select_float(vec_mask_float m, vec_float a, vec_float b) {
+    return (vec_float)((m & (vec_bits_float)a) | (~m & (vec_bits_float)b));
+}
+static inline vec_mask_double vec_and_double(vec_mask_double a, vec_mask_double b) { return a & b; }
+static inline vec_mask_float vec_and_float(vec_mask_float a, vec_mask_float b) { return a & b; }
+#endif
+AD_VEC_COMPARE(lt, <, _CMP_LT_OS)
+AD_VEC_COMPARE(le, <=, _CMP_LE_OS)
+AD_VEC_COMPARE(eq, ==, _CMP_EQ_OQ)
+
+/* Nearest integer, halves to even. Without an instruction for it: 1.5 * 2^52 (2^23) leaves no fraction bits, good for
+ * |a| below 2^51 (2^22). vec_reduce: what rounding takes away, a - rint(a). */
+#if defined(__AVX512DQ__)
+static inline vec_double vec_reduce_double(vec_double a) { return (vec_double)_mm512_reduce_pd((__m512d)a, 0); }
+static inline vec_float vec_reduce_float(vec_float a) { return (vec_float)_mm512_reduce_ps((__m512)a, 0); }
+static inline vec_double vec_rint_double(vec_double a) { return (vec_double)_mm512_roundscale_pd((__m512d)a, 0); }
+static inline vec_float vec_rint_float(vec_float a) { return (vec_float)_mm512_roundscale_ps((__m512)a, 0); }
+#else
+static inline vec_double vec_rint_double(vec_double a) {
+    return (a + 6755399441055744.0) - 6755399441055744.0;
+}
+static inline vec_float vec_rint_float(vec_float a) { return (a + 12582912.0f) - 12582912.0f; }
+static inline vec_double vec_reduce_double(vec_double a) { return a - vec_rint_double(a); }
+static inline vec_float vec_reduce_float(vec_float a) { return a - vec_rint_float(a); }
+#endif
+
+/* 1/sqrt: an estimate refined by Newton steps where the hardware has one that is worth it. At 0 and infinity, where
+ * a step would be undefined, the estimate is the result. */
+#if defined(__AVX512F__)
+static inline vec_double vec_rsqrt_step_double(vec_double a, vec_double r) {
+    const vec_double error = vec_fnma_double(a * (0.5 * r), r, 0.5 - (vec_double){ 0 });
+    const __mmask8 defined = _mm512_cmp_pd_mask((__m512d)error, (__m512d)error, _CMP_ORD_Q);
+    return (vec_double)_mm512_mask_fmadd_pd((__m512d)r, defined, (__m512d)error, (__m512d)r);
+}
 static inline vec_double vec_rsqrt_double(vec_double a) {
-    vec_double r = (vec_double)_mm512_rsqrt14_pd((__m512d)a);
-    const vec_double half = a * 0.5;
-    r = vec_fma_double(r, vec_fnma_double(half * r, r, 0.5 - (vec_double){ 0 }), r);
-    r = vec_fma_double(r, vec_fnma_double(half * r, r, 0.5 - (vec_double){ 0 }), r);
-    return r;
+    const vec_double r = (vec_double)_mm512_rsqrt14_pd((__m512d)a);
+    return vec_rsqrt_step_double(a, vec_rsqrt_step_double(a, r));
 }
 static inline vec_float vec_rsqrt_float(vec_float a) {
-    vec_float r = (vec_float)_mm512_rsqrt14_ps((__m512)a);
-    return vec_fma_float(r, vec_fnma_float(a * 0.5f * r, r, 0.5f - (vec_float){ 0 }), r);
+    const vec_float r = (vec_float)_mm512_rsqrt14_ps((__m512)a);
+    const vec_float error = vec_fnma_float(a * (0.5f * r), r, 0.5f - (vec_float){ 0 });
+    const __mmask16 defined = _mm512_cmp_ps_mask((__m512)error, (__m512)error, _CMP_ORD_Q);
+    return (vec_float)_mm512_mask_fmadd_ps((__m512)r, defined, (__m512)error, (__m512)r);
 }
 #else
 static inline vec_double vec_rsqrt_double(vec_double a) { return 1.0 / vec_sqrt_double(a); }

@@ -67,6 +67,7 @@ void db_plan_fill_values(db_plan *plan) {
     }
     job->scale = plan->plain.scale.v;
     job->oversample = e->oversample;
+    job->sub_pixel = 1.0 / e->oversample;
     job->point_pixel = e->point_pixel;
     job->panel = plan->panel;
     job->source = plan->source;

@@ -55,6 +55,7 @@ typedef struct db_kernel_job {
     double cells[3];
     double scale;
     int oversample;
+    double sub_pixel; /* 1/oversample */
     int point_pixel;
 
     const db_kernel_panel *panel;

@@ -5,23 +5,35 @@
  * suffices in the inner loop. Only squares appear: the sign of sin(N pi h)/sin(pi h) does not matter, and the
  * argument can be reduced to the node, which is what keeps digits. Source: model.md 10, 18.1 to 18.3. */
 
+#define sine_quotient AD_NUM(sine_quotient)
 #define square_axis AD_NUM(square_axis)
+#define square_factor AD_NUM(square_factor)
 #define spot_radius_axis AD_NUM(spot_radius_axis)
 #define round_spot AD_NUM(round_spot)
 #define gauss_spot AD_NUM(gauss_spot)
 #define tophat_spot AD_NUM(tophat_spot)
 
-/* SQUARE: (sin(N pi dh)/sin(pi dh))^2 along one axis. With X = N dh and k the integer nearest to X the sine of
- * pi X is, up to sign, y S(y^2) with y = X - k; for k = 0 the factor dh is cancelled analytically, so that the
+/* SQUARE: sin(N pi dh)/sin(pi dh) along one axis, as a quotient. With X = N dh and k the integer nearest to X the sine
+ * of pi X is, up to sign, y S(y^2) with y = X - k; for k = 0 the factor dh is cancelled analytically, so that the
  * quotient and its slope keep all digits down to the node itself. */
-AD_INLINE num square_axis(num dh, num cells) {
+typedef struct {
+    num top, bottom;
+} sine_quotient;
+
+AD_INLINE sine_quotient square_axis(num dh, num cells) {
     const num x = n_mul(cells, dh);
-    const lane k = l_rint(x.v);
-    const num y = n_shift(x, l_neg(k));
-    const lane_mask central = l_eq(k, l_set((REAL)0));
-    const num top = n_mul(n_select(central, cells, y), n_sinpic(n_sqr(y)));
-    const num bottom = n_mul(n_select(central, n_constant((REAL)1), dh), n_sinpic(n_sqr(dh)));
-    return n_sqr(n_div(top, bottom));
+    num y = x;
+    y.v = l_reduce(x.v); /* the integer k has no slope */
+    const lane_mask central = l_eq(y.v, x.v);
+    sine_quotient r;
+    r.top = n_mul(n_select(central, cells, y), n_sinpic(n_sqr(y)));
+    r.bottom = n_mul(n_select(central, n_constant((REAL)1), dh), n_sinpic(n_sqr(dh)));
+    return r;
+}
+
+/* Its square, given 1/bottom: the three axes share one division. */
+AD_INLINE num square_factor(sine_quotient q, lane inverse_bottom) {
+    return n_sqr(n_quotient(q.top, q.bottom, inverse_bottom));
 }
 
 /* ROUND, GAUSS, TOPHAT: one axis' share (N dh)^2 of the squared distance G to the node. */

@@ -22,13 +22,24 @@ typedef struct {
 #define DIRS 2
 #endif
 
-AD_INLINE lattice_factor square_factor(const fine offset[3], const fine cells[3]) {
-    num axis[3];
-    for (int j = 0; j < 3; j++) axis[j] = square_axis(n_seed(offset[j], 0), n_seed(cells[j], 1));
+AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
+    sine_quotient q[3];
+    for (int j = 0; j < 3; j++) q[j] = square_axis(n_seed(offset[j], 0), n_seed(cells[j], 1));
     lattice_factor f;
+#if DB_INSTANCE_KIND == 0
+    const fine top = l_mul(l_mul(q[0].top.v, q[1].top.v), q[2].top.v);
+    const fine bottom = l_mul(l_mul(q[0].bottom.v, q[1].bottom.v), q[2].bottom.v);
+    const fine amplitude = l_div(top, bottom);
+    f.value = l_mul(amplitude, amplitude);
+#else
+    const fine bottom_ab = l_mul(q[0].bottom.v, q[1].bottom.v);
+    const fine inverse = l_div(l_set((SHAPE_REAL)1), l_mul(bottom_ab, q[2].bottom.v));
+    const fine inverse_c = l_mul(inverse, q[2].bottom.v);
+    const num axis[3] = { square_factor(q[0], l_mul(inverse_c, q[1].bottom.v)),
+                          square_factor(q[1], l_mul(inverse_c, q[0].bottom.v)),
+                          square_factor(q[2], l_mul(inverse, bottom_ab)) };
     const fine ab = l_mul(axis[0].v, axis[1].v);
     f.value = l_mul(ab, axis[2].v);
-#if DB_INSTANCE_KIND > 0
     const fine bc = l_mul(axis[1].v, axis[2].v), ac = l_mul(axis[0].v, axis[2].v);
     f.slope[0] = l_mul(axis[0].d[0], bc);
     f.slope[1] = l_mul(axis[1].d[0], ac);
@@ -72,7 +83,7 @@ AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offse
 
 AD_INLINE lattice_factor lattice_factor_of(db_crystal_shape shape, const fine offset[3], const fine cells[3],
                                            fine fudge) {
-    return shape == DB_SHAPE_SQUARE ? square_factor(offset, cells)
+    return shape == DB_SHAPE_SQUARE ? box_factor(offset, cells)
                                     : compact_factor(shape, offset, cells, fudge);
 }
 

@@ -22,9 +22,14 @@ static double structure_factor(const db_structure_factors *f, const double node[
 
 static num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const num offset[3],
                                      const num cells[3]) {
-    if (shape == DB_SHAPE_SQUARE)
-        return n_mul(square_axis(offset[0], cells[0]),
-                     n_mul(square_axis(offset[1], cells[1]), square_axis(offset[2], cells[2])));
+    if (shape == DB_SHAPE_SQUARE) {
+        num product = n_constant(1);
+        for (int j = 0; j < 3; j++) {
+            const sine_quotient axis = square_axis(offset[j], cells[j]);
+            product = n_mul(product, square_factor(axis, 1 / axis.bottom.v));
+        }
+        return product;
+    }
     num g = n_constant(0), volume = n_constant(1);
     for (int j = 0; j < 3; j++) {
         g = n_add(g, spot_radius_axis(offset[j], cells[j]));

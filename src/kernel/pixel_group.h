@@ -73,7 +73,7 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
 AD_INLINE source_sums add_samples(db_crystal_shape shape, const db_kernel_job *job, wide_vec3 q, fine u,
                                   pixel_sums *sums) {
     const fine cells[3] = { fine_set(job->cells[0]), fine_set(job->cells[1]), fine_set(job->cells[2]) };
-    const fine fudge = fine_set(job->fudge);
+    const fine fudge = fine_set(job->fudge), default_intensity = fine_set(job->default_intensity);
     source_sums source;
     source.sum = fine_set(0);
     (void)u;
@@ -85,14 +85,18 @@ AD_INLINE source_sums add_samples(db_crystal_shape shape, const db_kernel_job *j
     for (size_t s = 0; s < job->sample_count; s++) {
         const wide_vec3 hkl = m3_apply_double_0(m3_passive_double_0(job->sample_double[s].lattice), q);
         const wide h[3] = { hkl.x.v, hkl.y.v, hkl.z.v };
-        wide node[3];
-        fine offset[3];
-        for (int j = 0; j < 3; j++) {
-            node[j] = nearest_node_double_0(h[j]);
-            offset[j] = narrow(l_sub_double(h[j], node[j]));
+        fine offset[3], intensity = default_intensity;
+        if (job->table_used) {
+            wide node[3];
+            for (int j = 0; j < 3; j++) {
+                node[j] = nearest_node_double_0(h[j]);
+                offset[j] = narrow(l_sub_double(h[j], node[j]));
+            }
+            intensity = table_intensity(job, node);
+        } else {
+            /* which of two equally near nodes it is matters to the table only */
+            for (int j = 0; j < 3; j++) offset[j] = narrow(l_reduce_double(h[j]));
         }
-        const fine intensity =
-            job->table_used ? table_intensity(job, node) : fine_set(job->default_intensity);
         const lattice_factor f = lattice_factor_of(shape, offset, cells, fudge);
         source.sum = l_fma(intensity, f.value, source.sum);
 #if DB_INSTANCE_KIND > 0
@@ -203,12 +207,12 @@ AD_INLINE pixel_sums render_group(db_crystal_shape shape, const db_kernel_job *j
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < DB_COLUMN_COUNT; c++) sums.column[c] = fine_set(0);
 #endif
-    const double n = job->oversample;
+    const double step = job->sub_pixel;
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
-            const wide f = l_mul_double(l_add_double(fast, l_set_double((j + 0.5) / n)),
+            const wide f = l_mul_double(l_add_double(fast, l_set_double((j + 0.5) * step)),
                                         l_set_double(panel->pixel_size[0]));
-            const wide s = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) / n)),
+            const wide s = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * step)),
                                         l_set_double(panel->pixel_size[1]));
             add_sub_pixel(shape, job, panel, f, s, &sums);
         }

@@ -5,7 +5,7 @@
 /* Where the pixels of a group are and go. */
 typedef struct {
     int count;          /* pixels in use, the rest of the lanes is padding */
-    int contiguous;     /* 1: element[i] = element[0] + i */
+    int contiguous;     /* 1: only element[0] is given, the others follow it */
     size_t element[LANES];
 } group_target;
 
@@ -17,6 +17,11 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
         return;
     }
 #else
+    if (job->pixel_type == DB_FLOAT32 && target->contiguous && target->count == LANES) {
+        float *const out = (float *)buffer + target->element[0];
+        for (int i = 0; i < LANES; i++) out[i] = (float)value[i];
+        return;
+    }
     if (job->pixel_type == DB_FLOAT64 && target->contiguous && target->count == LANES) {
         l_store((double *)buffer + target->element[0], value);
         return;
@@ -24,10 +29,13 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
 #endif
     SHAPE_REAL pixel[LANES];
     l_store(pixel, value);
-    if (job->pixel_type == DB_FLOAT32)
-        for (int i = 0; i < target->count; i++) ((float *)buffer)[target->element[i]] = (float)pixel[i];
-    else
-        for (int i = 0; i < target->count; i++) ((double *)buffer)[target->element[i]] = (double)pixel[i];
+    for (int i = 0; i < target->count; i++) {
+        const size_t element = target->contiguous ? target->element[0] + (size_t)i : target->element[i];
+        if (job->pixel_type == DB_FLOAT32)
+            ((float *)buffer)[element] = (float)pixel[i];
+        else
+            ((double *)buffer)[element] = (double)pixel[i];
+    }
 }
 
 AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region, const pixel_sums *sums,
@@ -57,8 +65,7 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job
         for (int column = 0; column < region->fast_count; column += LANES) {
             const int left = region->fast_count - column;
             target.count = left < LANES ? left : LANES;
-            for (int i = 0; i < LANES; i++)
-                target.element[i] = region->offset + (size_t)row * region->stride + (size_t)(column + i);
+            target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             const pixel_sums sums =
                 render_group(shape, job, panel, l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
                              l_set_double(region->slow_start + row));
