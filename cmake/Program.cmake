@@ -1,5 +1,9 @@
 # The program. Declared after the fit, which it offers as a subcommand.
 file(GLOB DB_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
+if(DB_HAVE_FIT)
+  file(GLOB DB_FIT_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fit/cli/*.c)
+  list(APPEND DB_CLI_SOURCES ${DB_FIT_CLI_SOURCES})
+endif()
 if(DB_CLI_SOURCES)
   add_executable(dualbragg_program ${DB_CLI_SOURCES})
   set_target_properties(dualbragg_program PROPERTIES OUTPUT_NAME dualbragg

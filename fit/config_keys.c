@@ -254,3 +254,24 @@ const db_config_key *db_config_key_find(const db_config_section *section, const 
         if (strcmp(section->keys[i].name, name) == 0) return &section->keys[i];
     return NULL;
 }
+
+int db_config_integer(const void *field, int index) {
+    int value;
+    memcpy(&value, (const char *)field + (size_t)index * sizeof value, sizeof value);
+    return value;
+}
+
+int db_config_key_is_open(const db_config_key *key, const void *base) {
+    const void *const field = (const char *)base + key->offset;
+    switch (key->type) {
+    case DB_KEY_NUMBER: return isnan(*(const double *)field) || isinf(*(const double *)field);
+    case DB_KEY_INTEGER:
+    case DB_KEY_CHOICE:
+    case DB_KEY_PARAMETER: return key->open && db_config_integer(field, 0) == key->open_integer;
+    case DB_KEY_FILE:
+    case DB_KEY_NAME: return *(const char *)field == '\0';
+    case DB_KEY_SEED:
+    case DB_KEY_PARAMETER_SET: return 0;
+    }
+    return 0;
+}

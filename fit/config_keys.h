@@ -53,6 +53,9 @@ extern const db_config_section db_refine_section, db_stage_section;
 /* Entry of a section; NULL if there is none of that name. */
 const db_config_key *db_config_key_find(const db_config_section *section, const char *name);
 
+/* Integer of a field of type INTEGER, CHOICE or PARAMETER (which may be an enum). */
+int db_config_integer(const void *field, int index);
+
 /* Is the value that the key has in the struct "not given"? */
 int db_config_key_is_open(const db_config_key *key, const void *base);
 

@@ -39,27 +39,6 @@ void db_yaml_print_text(FILE *stream, const char *text) {
     fputc('"', stream);
 }
 
-static int integer_at(const void *field, int index) {
-    int value;
-    memcpy(&value, (const char *)field + (size_t)index * sizeof value, sizeof value);
-    return value;
-}
-
-int db_config_key_is_open(const db_config_key *key, const void *base) {
-    const void *const field = (const char *)base + key->offset;
-    switch (key->type) {
-    case DB_KEY_NUMBER: return isnan(*(const double *)field) || isinf(*(const double *)field);
-    case DB_KEY_INTEGER:
-    case DB_KEY_CHOICE:
-    case DB_KEY_PARAMETER: return key->open && integer_at(field, 0) == key->open_integer;
-    case DB_KEY_FILE:
-    case DB_KEY_NAME: return *(const char *)field == '\0';
-    case DB_KEY_SEED:
-    case DB_KEY_PARAMETER_SET: return 0;
-    }
-    return 0;
-}
-
 static void print_parameters(const unsigned char *set, FILE *stream) {
     const char *separator = "[";
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
@@ -75,11 +54,11 @@ static void print_one(const db_config_key *key, const void *field, int index, FI
     case DB_KEY_NUMBER:
         db_print_number(stream, ((const double *)field)[index] / key->factor);
         break;
-    case DB_KEY_INTEGER: fprintf(stream, "%d", integer_at(field, index)); break;
+    case DB_KEY_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
     case DB_KEY_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
-    case DB_KEY_CHOICE: fputs(key->choices[integer_at(field, index)], stream); break;
+    case DB_KEY_CHOICE: fputs(key->choices[db_config_integer(field, index)], stream); break;
     case DB_KEY_PARAMETER:
-        fputs(db_parameter_describe((db_parameter)integer_at(field, index))->name, stream);
+        fputs(db_parameter_describe((db_parameter)db_config_integer(field, index))->name, stream);
         break;
     case DB_KEY_FILE:
     case DB_KEY_NAME: db_yaml_print_text(stream, field); break;

@@ -21,17 +21,20 @@ db_status db_text_stream_finish(db_context *context, db_text_stream *text) {
     text->stream = NULL;
     db_c_locale_leave(text->locale);
     if (!lost && !unfinished && text->bytes) return DB_OK;
+    db_text_stream_free(text);
+    return db_fail_memory(context, "a text");
+}
+
+void db_text_stream_free(db_text_stream *text) {
     free(text->bytes);
     text->bytes = NULL;
-    return db_fail_memory(context, "a text");
 }
 
 db_status db_text_stream_write(db_context *context, db_text_stream *text, db_status status,
                                const char *path) {
     const db_status finished = db_text_stream_finish(context, text);
-    if (finished != DB_OK) return finished;
+    if (finished != DB_OK) return status != DB_OK ? status : finished;
     if (status == DB_OK) status = db_write_text(context, path, text->bytes, text->length);
-    free(text->bytes);
-    text->bytes = NULL;
+    db_text_stream_free(text);
     return status;
 }

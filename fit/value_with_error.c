@@ -12,9 +12,9 @@ const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, dou
     }
     /* decimals such that the error, counted in the last digit, lies in 2..19 */
     int decimals = (int)ceil(-log10(error / 2));
-    double digits = nearbyint(error * pow(10, decimals));
-    if (digits < 2) digits = nearbyint(error * pow(10, ++decimals));
-    if (digits > 19) digits = nearbyint(error * pow(10, --decimals));
+    double digits = round(error * pow(10, decimals));
+    if (digits < 2) digits = round(error * pow(10, ++decimals));
+    if (digits > 19) digits = round(error * pow(10, --decimals));
     if (decimals > MOST_DECIMALS) {
         snprintf(text, DB_VALUE_TEXT_SIZE, "%.15g(<1e-15)", value);
         return text;

@@ -2,11 +2,13 @@
 #ifndef DB_FIT_VALUE_WITH_ERROR_H
 #define DB_FIT_VALUE_WITH_ERROR_H
 
+#include <dualbragg/status.h>
+
 enum { DB_VALUE_TEXT_SIZE = 64 };
 
 /* The error is given in units of the last digit, with two digits up to 19 and one above; an error
  * that is no positive number is left out and the value gets seven significant digits. Returns text.
  */
-const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, double error);
+DB_API const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, double error);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/context_internal.h"
 #include "fit/config_print.h"
+#include "fit/refined_config.h"
 #include "fit/text_stream.h"
 #include "fit/value_with_error.h"
 
@@ -33,50 +34,6 @@ static db_status rename_from(db_context *context, const char *yaml_path,
     return DB_OK;
 }
 
-/* The configuration with the refined experiment as its starting model, all of it given. */
-static db_status refined_config(db_context *context, const char *path, const db_fit_config *config,
-                                const db_experiment *refined, db_fit_config *out) {
-    *out = *config;
-    db_setup *const setup = &out->setup;
-    const db_crystal *const crystal = &refined->crystal;
-    const db_detector *const detector = &refined->detector;
-    if (detector->panel_count != 1)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: a configuration describes one panel, the model has %zu", path,
-                       detector->panel_count);
-    const db_panel *const panel = &detector->panels[0];
-    out->matrix_file[0] = '\0';
-    memcpy(setup->cell, crystal->cell, sizeof setup->cell);
-    memcpy(out->orientation, crystal->orientation, sizeof out->orientation);
-    memcpy(setup->misset, crystal->misset, sizeof setup->misset);
-    memcpy(setup->cells, crystal->cells, sizeof setup->cells);
-    setup->shape = crystal->shape;
-    setup->fudge = crystal->fudge;
-    setup->mosaic_spread = crystal->mosaic_spread;
-    setup->mosaic_domains = crystal->mosaic_domains;
-    setup->mosaic_seed = crystal->mosaic_seed;
-    setup->wavelength = refined->beam.wavelength;
-    setup->polarization = refined->beam.polarization;
-    setup->fluence = refined->beam.fluence;
-    memcpy(out->beam_tilt, refined->beam.tilt, sizeof out->beam_tilt);
-    out->scale = refined->beam.scale;
-    setup->phi = refined->goniometer.phi;
-    setup->distance = detector->distance_is_close ? NAN : detector->distance;
-    setup->close_distance = detector->distance_is_close ? detector->distance : NAN;
-    setup->pixel_size = panel->pixel_size[0];
-    setup->detector_pixels[0] = panel->fast_pixels;
-    setup->detector_pixels[1] = panel->slow_pixels;
-    for (int i = 0; i < 2; i++) out->beam_centre[i] = detector->centre[i] / panel->pixel_size[i];
-    memcpy(setup->rotation, detector->rotation, sizeof setup->rotation);
-    setup->twotheta = detector->twotheta;
-    setup->oversample = refined->oversample;
-    out->header_geometry = 0;
-    DB_TRY(rename_from(context, path, out->image_file));
-    DB_TRY(rename_from(context, path, out->hkl_file));
-    out->output_prefix[0] = '\0';
-    return DB_OK;
-}
-
 static void print_heading(const db_fit_config *config, const db_fit_result *result, FILE *stream) {
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
     db_yaml_print_text(stream, config->config_file);
@@ -97,7 +54,9 @@ db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_
     db_fit_config *const refined = malloc(sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
     db_text_stream text;
-    db_status status = refined_config(context, path, config, &result->experiment, refined);
+    db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
+    if (status == DB_OK) status = rename_from(context, path, refined->image_file);
+    if (status == DB_OK) status = rename_from(context, path, refined->hkl_file);
     if (status == DB_OK) status = db_text_stream_open(context, &text);
     if (status == DB_OK) {
         print_heading(config, result, text.stream);

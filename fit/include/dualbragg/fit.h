@@ -73,7 +73,7 @@ typedef struct db_fit_shoebox {
 } db_fit_shoebox;
 
 typedef struct db_fit_history {
-    int stage, evaluation;
+    int stage, evaluation; /* stage: index into the stages; evaluation: within the stage, from 1 */
     double target;                        /* chi2 per degree of freedom of the data in use */
     double gradient_norm;                 /* in optimizer coordinates */
     double value[DB_PARAMETER_COUNT];     /* of the fit's parameters, in their order */
@@ -172,6 +172,9 @@ DB_API db_status db_fit_write_json(db_context *context, const char *path, const 
                                    const db_fit_result *result);
 DB_API db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
                                    const db_measured_image *image, const db_fit_result *result);
+/* Measured and model image side by side. DB_ERROR_UNSUPPORTED without libpng. */
+DB_API db_status db_fit_write_png(db_context *context, const char *path, const db_fit_config *config,
+                                  const db_measured_image *image, const db_fit_result *result);
 /* The refined model as a configuration that db_fit_config_read takes again as a starting model. */
 DB_API db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_config *config,
                                    const db_fit_result *result);

@@ -1,0 +1,270 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/command.h"
+#include "cli/complaint.h"
+#include "cli/output.h"
+#include "fit/cli/fit_log.h"
+#include "fit/cli/fit_options.h"
+#include "fit/cli/fit_progress.h"
+#include "fit/cli/fit_tables.h"
+#include "fit/config_print.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Everything of one run; all of it is freed by run_clear, whatever has been reached. */
+typedef struct fit_run {
+    db_fit_options options;
+    db_context *context;
+    db_fit_config config;
+    db_measured_image image;
+    db_experiment start;
+    db_fit_result *result;
+    db_fit_log log;
+    int log_open;
+} fit_run;
+
+static db_status complain(const fit_run *run, db_status status) {
+    return db_complain_context("fit", status, run->context);
+}
+
+/* The configuration that --show-defaults prints: a typical choice of parameters, so that it can be
+ * used as it is. */
+static db_status show_defaults(const fit_run *run) {
+    static const struct {
+        db_parameter parameter;
+        double range;
+        int follows;
+    } typical[] = {
+        { DB_MISSET_X, 0.5, -1 },  { DB_MISSET_Y, 0.5, -1 },      { DB_MISSET_Z, 0.5, -1 },
+        { DB_CELL_A, 1, -1 },      { DB_CELL_B, NAN, DB_CELL_A }, { DB_CELL_C, 1, -1 },
+        { DB_BEAM_FAST, 0.5, -1 }, { DB_BEAM_SLOW, 0.5, -1 },
+    };
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
+    db_fit_config_init(config);
+    db_fit_settings *const settings = &config->settings;
+    for (size_t i = 0; i < sizeof typical / sizeof typical[0]; i++) {
+        settings->parameters[i] = (db_fit_parameter){ typical[i].parameter, -INFINITY, INFINITY,
+                                                      NAN, typical[i].follows };
+        config->range[i] = typical[i].range;
+        settings->parameter_count++;
+    }
+    db_fit_settings_default_stages(settings);
+    db_text_stream text;
+    db_status status = db_text_stream_open(run->context, &text);
+    if (status == DB_OK) {
+        fputs("# dualbragg fit: every key with its default. Lines that begin with '# key:' are "
+              "open; their value here is an "
+              "example.\n",
+              text.stream);
+        db_fit_config_print(config, DB_CONFIG_EXPLAINED, text.stream);
+        status = db_text_stream_finish(run->context, &text);
+    }
+    if (status == DB_OK) {
+        fputs(text.bytes, stdout);
+        db_text_stream_free(&text);
+    }
+    free(config);
+    return status == DB_OK ? DB_OK : complain(run, status);
+}
+
+/* argv as one line, quoted where a shell would need it. */
+static void record_command(db_fit_config *config, int argc, char **argv) {
+    size_t used = (size_t)snprintf(config->command, sizeof config->command, "dualbragg");
+    for (int i = 0; i < argc && used < sizeof config->command; i++) {
+        const int plain = *argv[i] && !argv[i][strcspn(argv[i], " \t\n'\"\\$*?[](){}<>|&;#~!`")];
+        used += (size_t)snprintf(config->command + used, sizeof config->command - used,
+                                 plain ? " %s" : " '%s'", argv[i]);
+    }
+}
+
+static int same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+typedef struct output_file {
+    const char *suffix, *what;
+} output_file;
+enum { OUT_YAML, OUT_MATRIX, OUT_JSON, OUT_PNG, OUT_HTML, OUT_LOG, OUTPUT_COUNT };
+static const output_file outputs[OUTPUT_COUNT] = {
+    [OUT_YAML] = { "yaml", "refined model, a configuration again" },
+    [OUT_MATRIX] = { "mat", "MOSFLM orientation matrix" },
+    [OUT_JSON] = { "json", "everything, for programs" },
+    [OUT_PNG] = { "png", "measured and refined image" },
+    [OUT_HTML] = { "html", "report with pictures" },
+    [OUT_LOG] = { "log", "what was printed" },
+};
+
+static int output_wanted(const fit_run *run, int output) {
+    if (output == OUT_HTML) return !run->options.no_report;
+    if (output == OUT_PNG) return db_output_has_png();
+    return 1;
+}
+
+static void output_path(const fit_run *run, int output, char path[DB_FIT_PATH_SIZE + 8]) {
+    snprintf(path, DB_FIT_PATH_SIZE + 8, "%s.%s", run->config.output_prefix,
+             outputs[output].suffix);
+}
+
+/* Before hours of work: the results will find their place, and replace no input. */
+static db_status check_outputs(const fit_run *run) {
+    const db_fit_config *const config = &run->config;
+    const char *const inputs[] = { config->config_file, config->image_file, config->matrix_file,
+                                   config->hkl_file };
+    for (int o = 0; o < OUTPUT_COUNT; o++) {
+        char path[DB_FIT_PATH_SIZE + 8];
+        output_path(run, o, path);
+        for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+            if (*inputs[i] && output_wanted(run, o) && same_file(path, inputs[i]))
+                return db_complain(
+                    "fit", DB_ERROR_USAGE,
+                    "output %s would replace the input of this name; choose another --output",
+                    path);
+        const db_status status =
+            output_wanted(run, o) ? db_output_check("fit", "output", path) : DB_OK;
+        if (status != DB_OK) return status;
+    }
+    return DB_OK;
+}
+
+static db_status take_path(const char *flag, const char *given, char path[DB_FIT_PATH_SIZE]) {
+    if (!given) return DB_OK;
+    if (strlen(given) >= DB_FIT_PATH_SIZE)
+        return db_complain("fit", DB_ERROR_USAGE, "%s: the name is longer than %d characters", flag,
+                           DB_FIT_PATH_SIZE - 1);
+    snprintf(path, DB_FIT_PATH_SIZE, "%s", given);
+    return DB_OK;
+}
+
+static db_status read_precision(const char *given, db_precision *precision) {
+    if (!given) return DB_OK;
+    const int mixed = strcmp(given, "mixed") == 0;
+    if (!mixed && strcmp(given, "double") != 0)
+        return db_complain("fit", DB_ERROR_USAGE,
+                           "--precision: expected double or mixed, found '%s'", given);
+    *precision = mixed ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
+    return DB_OK;
+}
+
+static db_status read_inputs(fit_run *run, int argc, char **argv) {
+    const db_fit_options *const options = &run->options;
+    db_fit_config *const config = &run->config;
+    db_status status = db_fit_config_read(run->context, options->config, options->overrides,
+                                          options->override_count, config);
+    if (status != DB_OK) return complain(run, status);
+    record_command(config, argc, argv);
+    status = take_path("--image", options->image, config->image_file);
+    if (status == DB_OK) status = take_path("--output", options->output, config->output_prefix);
+    if (status == DB_OK) status = read_precision(options->precision, &config->settings.precision);
+    if (status != DB_OK) return status;
+    if (!*config->image_file)
+        return db_complain("fit", DB_ERROR_USAGE,
+                           "%s: no image; expected 'image: FILE' there or --image FILE",
+                           config->config_file);
+    status = check_outputs(run);
+    if (status != DB_OK) return status;
+    status = db_read_image(run->context, config->image_file, &run->image);
+    return status == DB_OK ? DB_OK : complain(run, status);
+}
+
+static void say_head(fit_run *run) {
+    char threads[32] = "all threads";
+    if (run->options.threads)
+        snprintf(threads, sizeof threads, "%d thread%s", run->options.threads,
+                 run->options.threads == 1 ? "" : "s");
+    db_fit_say(&run->log, "dualbragg %s fit (%s precision, %s, %s)\n%s\n", db_version(),
+               run->config.settings.precision == DB_PRECISION_MIXED ? "mixed" : "double",
+               db_context_isa(run->context), threads, run->config.command);
+}
+
+static db_status refine(fit_run *run) {
+    db_status status = db_fit_config_start(run->context, &run->config, &run->image, &run->start,
+                                           db_fit_say_line, &run->log);
+    if (status != DB_OK) return complain(run, status);
+    db_fit_say_start(&run->log, &run->config, &run->image, &run->start);
+    db_fit_progress_state progress;
+    db_fit_progress_start(&progress, &run->log, &run->config.settings);
+    status = db_fit_run(run->context, &run->start, &run->image, &run->config.settings,
+                        db_fit_progress_entry, &progress, &run->result);
+    db_fit_progress_finish(&progress);
+    return run->result ? DB_OK : complain(run, status);
+}
+
+static db_status write_output(const fit_run *run, int output, const char *path) {
+    db_context *const context = run->context;
+    switch (output) {
+    case OUT_YAML: return db_fit_write_yaml(context, path, &run->config, run->result);
+    case OUT_MATRIX: return db_write_mosflm_matrix(context, path, &run->result->experiment);
+    case OUT_JSON: return db_fit_write_json(context, path, &run->config, run->result);
+    case OUT_PNG: return db_fit_write_png(context, path, &run->config, &run->image, run->result);
+    default: return db_fit_write_html(context, path, &run->config, &run->image, run->result);
+    }
+}
+
+/* The log is last, so that it names the others. */
+static db_status write_outputs(fit_run *run) {
+    char path[DB_FIT_PATH_SIZE + 8];
+    db_fit_say(&run->log, "\n");
+    for (int o = 0; o < OUTPUT_COUNT; o++) {
+        if (!output_wanted(run, o)) continue;
+        output_path(run, o, path);
+        if (o != OUT_LOG) {
+            const db_status status = write_output(run, o, path);
+            if (status != DB_OK) return complain(run, status);
+        }
+        db_fit_say(&run->log, "%s: %s\n", path, outputs[o].what);
+    }
+    db_fit_say_cell(&run->log, &run->config, run->result);
+    run->log_open = 0;
+    output_path(run, OUT_LOG, path);
+    const db_status status = db_fit_log_close(run->context, &run->log, path);
+    return status == DB_OK ? DB_OK : complain(run, status);
+}
+
+static db_status run_fit(fit_run *run, int argc, char **argv) {
+    db_status status = db_context_create(&run->context);
+    if (status == DB_OK) status = db_context_set_threads(run->context, run->options.threads);
+    if (status == DB_OK && run->options.isa)
+        status = db_context_set_isa(run->context, run->options.isa);
+    if (status != DB_OK) return complain(run, status);
+    if (run->options.show_defaults) return show_defaults(run);
+    status = read_inputs(run, argc, argv);
+    if (status != DB_OK) return status;
+    status = db_fit_log_open(run->context, &run->log, run->options.quiet);
+    if (status != DB_OK) return complain(run, status);
+    run->log_open = 1;
+    say_head(run);
+    status = refine(run);
+    if (status != DB_OK) return status;
+    db_fit_say_result(&run->log, &run->config, run->result);
+    status = write_outputs(run);
+    if (status != DB_OK) return status;
+    if (run->result->status != DB_OK)
+        db_complain("fit", run->result->status, "not converged: %s", run->result->reason);
+    return run->result->status;
+}
+
+static void run_clear(fit_run *run) {
+    if (run->log_open) db_fit_log_close(run->context, &run->log, NULL);
+    db_fit_result_destroy(&run->result);
+    db_experiment_clear(&run->start);
+    db_measured_image_clear(&run->image);
+    db_fit_options_clear(&run->options);
+    db_context_destroy(&run->context);
+}
+
+int db_command_fit(int argc, char **argv) {
+    fit_run *const run = calloc(1, sizeof *run);
+    if (!run) return db_status_exit_code(db_complain("fit", DB_ERROR_MEMORY, "out of memory"));
+    db_status status = db_fit_options_read(&run->options, argc, argv);
+    if (status == DB_OK && run->options.help)
+        db_fit_help(stdout);
+    else if (status == DB_OK)
+        status = run_fit(run, argc, argv);
+    run_clear(run);
+    free(run);
+    return db_status_exit_code(status);
+}

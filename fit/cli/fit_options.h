@@ -1,0 +1,23 @@
+/* The arguments of dualbragg fit. */
+#ifndef DB_FIT_CLI_FIT_OPTIONS_H
+#define DB_FIT_CLI_FIT_OPTIONS_H
+
+#include <dualbragg/fit.h>
+#include <stdio.h>
+
+typedef struct db_fit_options {
+    const char *config;     /* CONFIG.yaml */
+    const char **overrides; /* key=value; owned, the strings are argv's */
+    size_t override_count;
+    const char *image, *output, *isa, *precision; /* NULL: not given */
+    int threads;
+    int no_report, quiet, help, show_defaults;
+} db_fit_options;
+
+/* Reads the arguments; reports errors itself. Clear the options whatever the status. */
+db_status db_fit_options_read(db_fit_options *options, int argc, char **argv);
+void db_fit_options_clear(db_fit_options *options);
+
+void db_fit_help(FILE *out);
+
+#endif

@@ -1,0 +1,132 @@
+#include "fit/cli/fit_tables.h"
+
+#include "fit/value_with_error.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double STRONG_CORRELATION = 0.9;
+
+static void say_bound(db_fit_log *log, double bound) {
+    if (isfinite(bound))
+        db_fit_say(log, "  %12.7g", bound);
+    else
+        db_fit_say(log, "  %12s", "-");
+}
+
+void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_measured_image *image,
+                      const db_experiment *start) {
+    const db_fit_settings *const settings = &config->settings;
+    const db_detector *const detector = &start->detector;
+    const double *const cell = start->crystal.cell;
+    db_fit_say(log, "\nImage: %s, %s, %d x %d pixels, %zu of them not trusted\n",
+               config->image_file, image->format, image->fast_pixels, image->slow_pixels,
+               image->masked);
+    db_fit_say(log,
+               "Geometry (%s): wavelength %.6g A, distance %.6g mm, pixels of %.6g mm, beam at "
+               "pixel %.2f %.2f\n",
+               config->header_geometry ? "header, where not given" : "given",
+               start->beam.wavelength, detector->distance, detector->panels[0].pixel_size[0],
+               detector->centre[0] / detector->panels[0].pixel_size[0],
+               detector->centre[1] / detector->panels[0].pixel_size[1]);
+    db_fit_say(log,
+               "Cell: %.4f %.4f %.4f A  %.3f %.3f %.3f deg; %g x %g x %g cells, %d mosaic domain%s "
+               "of %g deg\n",
+               cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.cells[0],
+               start->crystal.cells[1], start->crystal.cells[2], start->crystal.mosaic_domains,
+               start->crystal.mosaic_domains == 1 ? "" : "s", start->crystal.mosaic_spread);
+    db_fit_say(log, "Intensities: %s%s\n",
+               settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",
+               settings->intensity == DB_FIT_FREE ? "" : config->hkl_file);
+    db_fit_say(log, "\n  %-16s  %12s  %12s  %12s\n", "to refine", "start", "min", "max");
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        const db_parameter_info *const info = db_parameter_describe(p->parameter);
+        db_fit_say(log, "  %-16s  %12.7g", info->name, db_parameter_get(start, p->parameter));
+        if (p->follows >= 0) {
+            db_fit_say(log, "  follows %s\n",
+                       db_parameter_describe((db_parameter)p->follows)->name);
+            continue;
+        }
+        say_bound(log, p->lower);
+        say_bound(log, p->upper);
+        db_fit_say(log, "  %s\n", strcmp(info->unit, "1") == 0 ? "" : info->unit);
+    }
+}
+
+static void say_statistics(db_fit_log *log, const db_fit_statistics *b,
+                           const db_fit_statistics *a) {
+    db_fit_say(log, "\nOn %zu pixels in %zu shoeboxes%17s  %12s\n", a->pixels, a->shoeboxes,
+               "start", "refined");
+    db_fit_say(log, "  %-38s  %12.4f  %12.4f\n", "chi2 per degree of freedom", b->chi2_reduced,
+               a->chi2_reduced);
+    db_fit_say(log, "  %-38s  %12.3f  %12.3f\n", "rms residual (counts)", b->rms_residual,
+               a->rms_residual);
+    db_fit_say(log, "  %-38s  %12.1f  %12.1f\n", "strong pixels explained (percent)",
+               100 * b->strong_explained, 100 * a->strong_explained);
+    db_fit_say(log, "  %-38s  %12.4f  %12.4f\n", "correlation of model with measured",
+               b->correlation, a->correlation);
+    db_fit_say(log, "  %-38s  %12.3f  %12.3f\n", "spot positions, rms error (pixels)",
+               b->centroid_rms, a->centroid_rms);
+}
+
+static void say_parameters(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
+    db_fit_say(log, "\n  %-16s  %12s  %-18s  %s\n", "parameter", "start", "refined", "unit");
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
+        const int follows = config->settings.parameters[i].follows;
+        char refined[DB_VALUE_TEXT_SIZE];
+        db_fit_say(log, "  %-16s  %12.7g  %-18s  %-5s", info->name, r->start[i],
+                   db_value_with_error(refined, r->refined[i], r->error[i]), info->unit);
+        if (follows >= 0)
+            db_fit_say(log, "  follows %s", db_parameter_describe((db_parameter)follows)->name);
+        if (r->at_bound[i])
+            db_fit_say(log, "  at its %s bound", r->at_bound[i] < 0 ? "lower" : "upper");
+        db_fit_say(log, "\n");
+    }
+}
+
+static void say_correlations(db_fit_log *log, const db_fit_result *r) {
+    for (size_t i = 0; i < r->parameter_count; i++)
+        for (size_t k = i + 1; k < r->parameter_count; k++)
+            if (fabs(r->correlation[i][k]) >= STRONG_CORRELATION)
+                db_fit_say(log, "  strongly correlated: %s, %s (%+.3f)\n",
+                           db_parameter_describe(r->parameter[i])->name,
+                           db_parameter_describe(r->parameter[k])->name, r->correlation[i][k]);
+}
+
+void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
+    db_fit_say(log, "\n%s after %d evaluations, %.2f s: %s\n",
+               result->status == DB_OK ? "Converged" : "NOT CONVERGED", result->evaluations,
+               result->seconds, result->reason);
+    say_statistics(log, &result->before, &result->after);
+    say_parameters(log, config, result);
+    say_correlations(log, result);
+}
+
+/* Standard error of a parameter: its own, or that of the one it follows, which has the same value;
+ * NAN if fixed. */
+static double error_of(const db_fit_result *r, const db_fit_config *config,
+                       db_parameter parameter) {
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (r->parameter[i] == parameter) {
+            const int follows = config->settings.parameters[i].follows;
+            return follows >= 0 && follows != (int)parameter
+                       ? error_of(r, config, (db_parameter)follows)
+                       : r->error[i];
+        }
+    return NAN;
+}
+
+void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
+    static const db_parameter constants[6] = { DB_CELL_A,     DB_CELL_B,    DB_CELL_C,
+                                               DB_CELL_ALPHA, DB_CELL_BETA, DB_CELL_GAMMA };
+    db_fit_say(log, "\nRefined cell:");
+    for (int i = 0; i < 6; i++) {
+        char text[DB_VALUE_TEXT_SIZE];
+        db_fit_say(log, " %s",
+                   db_value_with_error(text, result->experiment.crystal.cell[i],
+                                       error_of(result, config, constants[i])));
+    }
+    db_fit_say(log, "\n");
+}

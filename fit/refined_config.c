@@ -1,0 +1,59 @@
+#include "fit/refined_config.h"
+
+#include "core/context_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    memcpy(setup->cell, crystal->cell, sizeof setup->cell);
+    memcpy(config->orientation, crystal->orientation, sizeof config->orientation);
+    memcpy(setup->misset, crystal->misset, sizeof setup->misset);
+    memcpy(setup->cells, crystal->cells, sizeof setup->cells);
+    setup->shape = crystal->shape;
+    setup->fudge = crystal->fudge;
+    setup->mosaic_spread = crystal->mosaic_spread;
+    setup->mosaic_domains = crystal->mosaic_domains;
+    setup->mosaic_seed = crystal->mosaic_seed;
+    setup->matrix_file = NULL;
+    config->matrix_file[0] = '\0';
+}
+
+static void take_beam(const db_beam *beam, db_fit_config *config) {
+    config->setup.wavelength = beam->wavelength;
+    config->setup.polarization = beam->polarization;
+    config->setup.fluence = beam->fluence;
+    memcpy(config->beam_tilt, beam->tilt, sizeof config->beam_tilt);
+    config->scale = beam->scale;
+}
+
+static void take_detector(const db_detector *detector, db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    const db_panel *const panel = &detector->panels[0];
+    setup->distance = detector->distance_is_close ? NAN : detector->distance;
+    setup->close_distance = detector->distance_is_close ? detector->distance : NAN;
+    setup->pixel_size = panel->pixel_size[0];
+    setup->detector_pixels[0] = panel->fast_pixels;
+    setup->detector_pixels[1] = panel->slow_pixels;
+    for (int i = 0; i < 2; i++) config->beam_centre[i] = detector->centre[i] / panel->pixel_size[i];
+    memcpy(setup->rotation, detector->rotation, sizeof setup->rotation);
+    setup->twotheta = detector->twotheta;
+}
+
+db_status db_fit_refined_config(db_context *context, const db_fit_config *config,
+                                const db_experiment *experiment, db_fit_config *refined) {
+    if (experiment->detector.panel_count != 1)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "a configuration describes one panel, the model has %zu",
+                       experiment->detector.panel_count);
+    *refined = *config;
+    take_crystal(&experiment->crystal, refined);
+    take_beam(&experiment->beam, refined);
+    take_detector(&experiment->detector, refined);
+    refined->setup.phi = experiment->goniometer.phi;
+    refined->setup.oversample = experiment->oversample;
+    refined->header_geometry = 0;
+    refined->output_prefix[0] = '\0';
+    return DB_OK;
+}

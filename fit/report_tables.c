@@ -1,0 +1,109 @@
+/* Head figures and tables of the report. */
+#include "fit/report_html.h"
+#include "fit/value_with_error.h"
+
+#include <math.h>
+
+static void card(FILE *out, const char *title, int decimals, const char *unit, double before,
+                 double after, const char *note) {
+    fprintf(
+        out,
+        "<div class=\"card\"><h3>%s</h3><div class=\"figures\"><span class=\"was\">%.*f%s</span>"
+        "<span class=\"arrow\">&#8594;</span><span class=\"is\">%.*f%s</span></div><p>%s</p></div>",
+        title, decimals, before, unit, decimals, after, unit, note);
+}
+
+void db_report_summary(const db_report *report) {
+    const db_fit_statistics *const before = &report->result->before, *const after =
+                                                                         &report->result->after;
+    FILE *const out = report->stream;
+    fputs("<section class=\"cards\">", out);
+    card(out, "&#967;&#178; per degree of freedom", 3, "", before->chi2_reduced,
+         after->chi2_reduced, "1 if model and noise are right");
+    card(out, "Strong pixels explained", 1, "&#8239;%", 100 * before->strong_explained,
+         100 * after->strong_explained, "the model has a spot where the image has one");
+    card(out, "Correlation", 3, "", before->correlation, after->correlation,
+         "model with measured, background removed");
+    card(out, "Spot position error", 2, "&#8239;px", before->centroid_rms, after->centroid_rms,
+         "observed minus model centroid, rms");
+    fputs("</section>", out);
+}
+
+/* Where the value lies between its bounds, as a mark on a line. */
+static void bounds_cell(FILE *out, const db_fit_parameter *settings, double value, int at_bound) {
+    if (settings->follows >= 0) {
+        fprintf(out, "<td>follows %s</td>",
+                db_parameter_describe((db_parameter)settings->follows)->name);
+        return;
+    }
+    if (!isfinite(settings->lower) || !isfinite(settings->upper)) {
+        fputs("<td>", out);
+        if (isfinite(settings->lower)) fprintf(out, "&ge; %.6g", settings->lower);
+        if (isfinite(settings->upper)) fprintf(out, "&le; %.6g", settings->upper);
+        fputs(at_bound ? " <b class=\"bad\">at bound</b></td>" : "</td>", out);
+        return;
+    }
+    const double place = 120 * (value - settings->lower) / (settings->upper - settings->lower);
+    fprintf(out,
+            "<td title=\"%.8g to %.8g\"><svg class=\"bounds\" viewBox=\"-5 0 130 12\"><path d=\"M0 "
+            "6H120M0 2V10M120 2V10\"/>"
+            "<circle cx=\"%.1f\" cy=\"6\" r=\"4\"%s/></svg>%s</td>",
+            settings->lower, settings->upper, fmax(0, fmin(120, place)),
+            at_bound ? " class=\"bad\"" : "", at_bound ? " <b class=\"bad\">at bound</b>" : "");
+}
+
+void db_report_parameters(const db_report *report) {
+    const db_fit_result *const r = report->result;
+    FILE *const out = report->stream;
+    fputs(
+        "<section><h2>Parameters</h2><table><thead><tr><th>parameter</th><th class=\"n\">start</th>"
+        "<th class=\"n\">refined</th><th class=\"n\">change</th><th>unit</th><th>between its "
+        "bounds</th>"
+        "<th>meaning</th></tr></thead><tbody>",
+        out);
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
+        char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
+        fprintf(out,
+                "<tr><td><b>%s</b></td><td class=\"n\">%s</td><td class=\"n\"><b>%s</b></td><td "
+                "class=\"n\">%+.3g</td>"
+                "<td>%s</td>",
+                info->name, db_value_with_error(start, r->start[i], NAN),
+                db_value_with_error(refined, r->refined[i], r->error[i]),
+                r->refined[i] - r->start[i], info->unit);
+        bounds_cell(out, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
+        fprintf(out, "<td class=\"meaning\">%s</td></tr>", info->description);
+    }
+    const double *const cell = r->experiment.crystal.cell;
+    fprintf(out,
+            "</tbody></table><p class=\"note\">Standard errors in units of the last digit, from "
+            "the curvature of the "
+            "target at the end. Refined cell: %.4f %.4f %.4f &#197;, %.3f %.3f "
+            "%.3f&#176;.</p></section>",
+            cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]);
+}
+
+static void row(FILE *out, const char *name, int decimals, double before, double after) {
+    fprintf(out, "<tr><td>%s</td><td class=\"n\">%.*f</td><td class=\"n\">%.*f</td></tr>", name,
+            decimals, before, decimals, after);
+}
+
+void db_report_statistics(const db_report *report) {
+    const db_fit_statistics *const b = &report->result->before, *const a = &report->result->after;
+    FILE *const out = report->stream;
+    fputs("<section><h2>Statistics on the same data</h2><table><thead><tr><th></th><th "
+          "class=\"n\">start</th>"
+          "<th class=\"n\">refined</th></tr></thead><tbody>",
+          out);
+    row(out, "shoeboxes", 0, (double)b->shoeboxes, (double)a->shoeboxes);
+    row(out, "pixels", 0, (double)b->pixels, (double)a->pixels);
+    row(out, "&#967;&#178;", 0, b->chi2, a->chi2);
+    row(out, "&#967;&#178; per degree of freedom", 4, b->chi2_reduced, a->chi2_reduced);
+    row(out, "rms residual (counts)", 3, b->rms_residual, a->rms_residual);
+    row(out, "strong pixels", 0, b->strong_pixels, a->strong_pixels);
+    row(out, "strong pixels explained (fraction)", 3, b->strong_explained, a->strong_explained);
+    row(out, "correlation", 4, b->correlation, a->correlation);
+    row(out, "spot centroids, observed minus model, rms (pixels)", 3, b->centroid_rms,
+        a->centroid_rms);
+    fputs("</tbody></table></section>", out);
+}

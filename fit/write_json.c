@@ -1,0 +1,233 @@
+#define _POSIX_C_SOURCE 200809L
+#include <dualbragg/fit.h>
+
+#include "core/context_internal.h"
+#include "fit/config_keys.h"
+#include "fit/refined_config.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Adds to an object or array; a value that could not be made (out of memory) marks the document. */
+typedef struct document {
+    json_t *root;
+    int incomplete;
+} document;
+
+static void set(document *d, json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, value) != 0) d->incomplete = 1;
+}
+
+static void add(document *d, json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0) d->incomplete = 1;
+}
+
+/* JSON knows no NaN and no infinity: null. */
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+/* A text that need not be UTF-8, such as a file name. */
+static json_t *text(const char *bytes) {
+    json_t *const plain = json_string(bytes);
+    if (plain) return plain;
+    char *const copy = strdup(bytes);
+    if (!copy) return NULL;
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c > 0x7e) *c = '?';
+    json_t *const replaced = json_string(copy);
+    free(copy);
+    return replaced;
+}
+
+static json_t *numbers(document *d, const double *values, size_t count) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++) add(d, array, number(values[i]));
+    return array;
+}
+
+static json_t *key_element(document *d, const db_config_key *key, const void *field, int index) {
+    switch (key->type) {
+    case DB_KEY_NUMBER: return number(((const double *)field)[index] / key->factor);
+    case DB_KEY_INTEGER: return json_integer(db_config_integer(field, index));
+    case DB_KEY_SEED: return json_integer(((const long *)field)[index]);
+    case DB_KEY_CHOICE: return json_string(key->choices[db_config_integer(field, index)]);
+    case DB_KEY_FILE:
+    case DB_KEY_NAME: return text(field);
+    case DB_KEY_PARAMETER:
+        return json_string(db_parameter_describe((db_parameter)db_config_integer(field, 0))->name);
+    case DB_KEY_PARAMETER_SET: break;
+    }
+    json_t *const names = json_array();
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+        if (((const unsigned char *)field)[p])
+            add(d, names, json_string(db_parameter_describe((db_parameter)p)->name));
+    return names;
+}
+
+/* The keys of a section that have a value, under their names in the configuration. */
+static json_t *section_object(document *d, const db_config_section *section, const void *base) {
+    json_t *const object = json_object();
+    for (size_t k = 0; k < section->count; k++) {
+        const db_config_key *const key = &section->keys[k];
+        const void *const field = (const char *)base + key->offset;
+        if (db_config_key_is_open(key, base)) continue;
+        json_t *value = key->count > 1 ? json_array() : key_element(d, key, field, 0);
+        if (key->count > 1)
+            for (int i = 0; i < key->count; i++) add(d, value, key_element(d, key, field, i));
+        set(d, object, key->name, value);
+    }
+    return object;
+}
+
+static json_t *provenance(document *d, const db_fit_config *config) {
+    json_t *const object = json_object();
+    char date[32] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    set(d, object, "program", json_string("dualbragg"));
+    set(d, object, "version", json_string(db_version()));
+    set(d, object, "features", json_string(db_features()));
+    set(d, object, "command", text(config->command));
+    set(d, object, "configuration", text(config->config_file));
+    set(d, object, "image", text(config->image_file));
+    set(d, object, "date", json_string(date));
+    return object;
+}
+
+static json_t *settings_object(document *d, const db_fit_config *config) {
+    const db_fit_settings *const settings = &config->settings;
+    const int known = settings->intensity == DB_FIT_KNOWN;
+    json_t *const object = json_object(), *const stages = json_array();
+    set(d, object, "intensity",
+        known ? section_object(d, &db_config_sections[DB_SECTION_INTENSITY], config)
+              : json_string("free"));
+    set(d, object, "precision",
+        json_string(settings->precision == DB_PRECISION_MIXED ? "mixed" : "double"));
+    set(d, object, "data", section_object(d, &db_config_sections[DB_SECTION_DATA], config));
+    for (size_t s = 0; s < settings->stage_count; s++)
+        add(d, stages, section_object(d, &db_stage_section, &settings->stages[s]));
+    set(d, object, "stages", stages);
+    return object;
+}
+
+static json_t *parameters_array(document *d, const db_fit_config *config,
+                                const db_fit_result *result) {
+    static const char *const bounds[3] = { "lower", "no", "upper" };
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        const db_fit_parameter *const settings = &config->settings.parameters[i];
+        const db_parameter_info *const info = db_parameter_describe(result->parameter[i]);
+        json_t *const entry = json_object();
+        set(d, entry, "name", json_string(info->name));
+        set(d, entry, "unit", json_string(info->unit));
+        set(d, entry, "start", number(result->start[i]));
+        set(d, entry, "refined", number(result->refined[i]));
+        set(d, entry, "error", number(result->error[i]));
+        set(d, entry, "min", number(settings->lower));
+        set(d, entry, "max", number(settings->upper));
+        set(d, entry, "at_bound", json_string(bounds[result->at_bound[i] + 1]));
+        if (settings->follows >= 0)
+            set(d, entry, "follows",
+                json_string(db_parameter_describe((db_parameter)settings->follows)->name));
+        add(d, array, entry);
+    }
+    return array;
+}
+
+static json_t *statistics_object(document *d, const db_fit_statistics *s) {
+    json_t *const object = json_object();
+    set(d, object, "pixels", json_integer((json_int_t)s->pixels));
+    set(d, object, "shoeboxes", json_integer((json_int_t)s->shoeboxes));
+    set(d, object, "chi2", number(s->chi2));
+    set(d, object, "chi2_reduced", number(s->chi2_reduced));
+    set(d, object, "rms_residual", number(s->rms_residual));
+    set(d, object, "strong_pixels", number(s->strong_pixels));
+    set(d, object, "strong_explained", number(s->strong_explained));
+    set(d, object, "correlation", number(s->correlation));
+    set(d, object, "centroid_rms", number(s->centroid_rms));
+    return object;
+}
+
+static json_t *history_array(document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->history_count; i++) {
+        const db_fit_history *const h = &result->history[i];
+        json_t *const entry = json_object();
+        set(d, entry, "stage", json_integer(h->stage));
+        set(d, entry, "evaluation", json_integer(h->evaluation));
+        set(d, entry, "target", number(h->target));
+        set(d, entry, "gradient_norm", number(h->gradient_norm));
+        set(d, entry, "values", numbers(d, h->value, result->parameter_count));
+        add(d, array, entry);
+    }
+    return array;
+}
+
+static json_t *shoeboxes_array(document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->shoebox_count; i++) {
+        const db_fit_shoebox *const box = &result->shoeboxes[i];
+        json_t *const entry = json_object(), *const hkl = json_array();
+        for (int k = 0; k < 3; k++) add(d, hkl, json_integer(box->hkl[k]));
+        set(d, entry, "hkl", hkl);
+        set(d, entry, "d_spacing", number(box->d_spacing));
+        set(d, entry, "predicted", numbers(d, box->predicted, 2));
+        set(d, entry, "intensity", number(box->intensity));
+        set(d, entry, "intensity_esd", number(box->intensity_esd));
+        set(d, entry, "background", numbers(d, box->background, 3));
+        set(d, entry, "chi2", number(box->chi2));
+        set(d, entry, "pixels_used", json_integer(box->pixels_used));
+        set(d, entry, "strong_pixels", json_integer(box->strong_pixels));
+        set(d, entry, "strong_explained", json_integer(box->strong_explained));
+        add(d, array, entry);
+    }
+    return array;
+}
+
+static void compose(document *d, const db_fit_config *config, const db_fit_config *refined,
+                    const db_fit_result *result) {
+    json_t *const root = d->root, *const correlation = json_array(),
+                  *const statistics = json_object();
+    set(d, root, "provenance", provenance(d, config));
+    set(d, root, "converged", json_boolean(result->status == DB_OK));
+    set(d, root, "reason", text(result->reason));
+    set(d, root, "settings", settings_object(d, config));
+    set(d, root, "parameters", parameters_array(d, config, result));
+    for (size_t i = 0; i < result->parameter_count; i++)
+        add(d, correlation, numbers(d, result->correlation[i], result->parameter_count));
+    set(d, root, "correlation", correlation);
+    set(d, root, "model", section_object(d, &db_config_sections[DB_SECTION_MODEL], refined));
+    double a_star[9];
+    db_crystal_matrix(&result->experiment.crystal, a_star);
+    set(d, root, "reciprocal_matrix", numbers(d, a_star, 9));
+    set(d, statistics, "before", statistics_object(d, &result->before));
+    set(d, statistics, "after", statistics_object(d, &result->after));
+    set(d, root, "statistics", statistics);
+    set(d, root, "evaluations", json_integer(result->evaluations));
+    set(d, root, "seconds", number(result->seconds));
+    set(d, root, "history", history_array(d, result));
+    set(d, root, "shoeboxes", shoeboxes_array(d, result));
+}
+
+db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
+                            const db_fit_result *result) {
+    db_fit_config *const refined = malloc(sizeof *refined);
+    document d = { json_object(), 0 };
+    char *dump = NULL;
+    db_status status = refined && d.root ? DB_OK : db_fail_memory(context, path);
+    if (status == DB_OK)
+        status = db_fit_refined_config(context, config, &result->experiment, refined);
+    if (status == DB_OK) {
+        compose(&d, config, refined, result);
+        dump = json_dumps(d.root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+        status = dump && !d.incomplete ? db_write_text(context, path, dump, strlen(dump))
+                                       : db_fail_memory(context, path);
+    }
+    free(dump);
+    json_decref(d.root);
+    free(refined);
+    return status;
+}

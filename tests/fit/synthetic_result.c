@@ -1,0 +1,186 @@
+#include "fit/synthetic_result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HALF = 6, WIDTH = 2 * HALF + 1, EVALUATIONS = 24 };
+
+/* Uniform in 0..1, the same on every machine. */
+static double uniform(unsigned *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 8) / 16777216.0;
+}
+
+static double noise(unsigned *state) { /* about normal, sigma 1 */
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += uniform(state);
+    return sum - 6;
+}
+
+static double spot(double df, double ds, double width) {
+    return exp(-0.5 * (df * df + ds * ds) / (width * width));
+}
+
+static void make_image(db_measured_image *image, unsigned *state) {
+    const size_t count = (size_t)SYNTHETIC_FAST * SYNTHETIC_SLOW;
+    memset(image, 0, sizeof *image);
+    image->fast_pixels = SYNTHETIC_FAST;
+    image->slow_pixels = SYNTHETIC_SLOW;
+    image->value = malloc(count * sizeof *image->value);
+    image->mask = calloc(count, 1);
+    snprintf(image->format, sizeof image->format, "miniCBF");
+    image->wavelength = 0.97;
+    image->distance = 200;
+    image->pixel_size[0] = image->pixel_size[1] = 0.2;
+    image->beam_centre[0] = 211.25;
+    image->beam_centre[1] = 188.5;
+    image->polarization = 0.98;
+    image->phi = 90;
+    image->osc_range = 0;
+    image->twotheta = NAN;
+    image->gain = 1;
+    if (!image->value || !image->mask) return;
+    for (size_t i = 0; i < count; i++) {
+        const double f = (double)(i % SYNTHETIC_FAST) - 211, s = (double)(i / SYNTHETIC_FAST) - 188;
+        const double background = 8 + 20 * exp(-(f * f + s * s) / 9000);
+        image->value[i] = (float)fmax(0, nearbyint(background + sqrt(background) * noise(state)));
+        if (i / SYNTHETIC_FAST % 200 > 192) image->mask[i] = DB_MASK_GAP;
+    }
+}
+
+static int make_box(const db_measured_image *image, int number, unsigned *state,
+                    db_fit_shoebox *box) {
+    const int column = number % 10, line = number / 10;
+    const double fast = 25 + 39 * column + 8 * uniform(state),
+                 slow = 24 + 50 * line + 8 * uniform(state);
+    const double height = 500 * exp(-0.06 * number), shift = number % 7 == 3 ? 2.5 : 0.2;
+    box->hkl[0] = column - 5;
+    box->hkl[1] = line - 3;
+    box->hkl[2] = number;
+    box->d_spacing = 8 - 0.08 * number;
+    box->region = (db_region){ 0, (int)fast - HALF, (int)slow - HALF, WIDTH, WIDTH, 0, WIDTH };
+    box->predicted[0] = fast;
+    box->predicted[1] = slow;
+    box->measured = malloc(sizeof(float) * WIDTH * WIDTH);
+    box->model = malloc(sizeof(float) * WIDTH * WIDTH);
+    box->sigma = malloc(sizeof(float) * WIDTH * WIDTH);
+    if (!box->measured || !box->model || !box->sigma) return 0;
+    for (int i = 0; i < WIDTH * WIDTH; i++) {
+        const int f = box->region.fast_start + i % WIDTH, s = box->region.slow_start + i / WIDTH;
+        const size_t pixel = (size_t)s * SYNTHETIC_FAST + (size_t)f;
+        const double true_spot = height * spot(f + 0.5 - fast - shift, s + 0.5 - slow, 1.3);
+        image->value[pixel] += (float)nearbyint(true_spot + sqrt(true_spot) * noise(state));
+        box->measured[i] = image->value[pixel];
+        box->model[i] = (float)(10 + height * spot(f + 0.5 - fast, s + 0.5 - slow, 1.3));
+        box->sigma[i] = image->mask[pixel] ? 0 : sqrtf(box->model[i]);
+        const float residual =
+            box->sigma[i] > 0 ? (box->measured[i] - box->model[i]) / box->sigma[i] : 0;
+        box->pixels_used += box->sigma[i] > 0;
+        box->chi2 += (double)(residual * residual);
+    }
+    box->intensity = height * 10;
+    box->intensity_esd = sqrt(height * 10) + 10;
+    box->strong_pixels = height > 20 ? 9 : 0;
+    box->strong_explained = shift < 1 ? box->strong_pixels : 2;
+    return 1;
+}
+
+static void make_history(db_fit_result *r) {
+    for (size_t i = 0; i < r->history_count; i++) {
+        db_fit_history *const h = &r->history[i];
+        h->stage = (int)(i * SYNTHETIC_STAGES / r->history_count);
+        h->evaluation = (int)(i % (r->history_count / SYNTHETIC_STAGES)) + 1;
+        const double decay = exp(-0.2 * (double)i);
+        h->target = 1.2 + 60 * decay + (h->stage == 1 ? 2 : 0);
+        h->gradient_norm = 100 * decay;
+        for (size_t p = 0; p < r->parameter_count; p++)
+            h->value[p] = r->refined[p] + (r->start[p] - r->refined[p]) * decay;
+    }
+    r->history[4].target = NAN; /* an evaluation that failed */
+}
+
+static void make_numbers(db_fit_config *config, db_fit_result *r) {
+    static const db_parameter parameters[] = { DB_MISSET_X, DB_CELL_A, DB_CELL_B,
+                                               DB_MOSAIC_SPREAD };
+    static const double start[] = { 0.2, 58.9, 58.9, 0.1 },
+                        refined[] = { 0.0123, 58.412345678901, 58.412345678901, 0 };
+    static const double error[] = { 0.0021, 0.0153, NAN, 0.03 };
+    r->status = DB_NOT_CONVERGED;
+    snprintf(r->reason, sizeof r->reason, "stage fine: mosaic_spread reached its lower bound 0");
+    r->parameter_count = config->settings.parameter_count = 4;
+    for (size_t i = 0; i < 4; i++) {
+        config->settings.parameters[i] =
+            (db_fit_parameter){ parameters[i], start[i] - 1, start[i] + 1, NAN, -1 };
+        r->parameter[i] = parameters[i];
+        r->start[i] = start[i];
+        r->refined[i] = refined[i];
+        r->error[i] = error[i];
+        for (size_t k = 0; k < 4; k++)
+            r->correlation[i][k] = i == k ? 1 : i == 2 || k == 2 ? NAN : i + k == 1 ? -0.81 : 0.15;
+    }
+    config->range[0] = 1;
+    config->settings.parameters[2].follows = DB_CELL_A;
+    config->settings.parameters[3].lower = 0;
+    r->at_bound[3] = -1;
+    r->before =
+        (db_fit_statistics){ 11000, SYNTHETIC_BOXES, 660000, 60.1, 31.2, 340, 0.31, 0.42, 2.31 };
+    r->after =
+        (db_fit_statistics){ 11000, SYNTHETIC_BOXES, 13200, 1.21, 4.3, 340, 0.93, 0.97, 0.34 };
+    r->evaluations = EVALUATIONS;
+    r->seconds = 1.5;
+}
+
+db_status synthetic_make(db_context *context, synthetic *s) {
+    unsigned state = 7;
+    memset(s, 0, sizeof *s);
+    db_fit_config *const config = &s->config;
+    db_fit_result *const r = &s->result;
+    db_fit_config_init(config);
+    snprintf(config->image_file, sizeof config->image_file, "a<b>&c.cbf");
+    snprintf(config->config_file, sizeof config->config_file, "made_up.yaml");
+    snprintf(config->command, sizeof config->command, "dualbragg fit made_up.yaml \"data.dmin=2\"");
+    for (int i = 0; i < 6; i++) config->setup.cell[i] = i < 2 ? 58.9 : i == 2 ? 152.2 : 90;
+    make_image(&s->image, &state);
+    if (!s->image.value || !s->image.mask) return DB_ERROR_MEMORY;
+    make_numbers(config, r);
+    for (size_t i = 0; i < SYNTHETIC_STAGES; i++) {
+        static const char *const names[] = { "coarse", "medium", "fine" };
+        snprintf(config->settings.stages[i].name, DB_FIT_NAME_SIZE, "%s", names[i]);
+        snprintf(config->settings.stages[i].algorithm, DB_FIT_NAME_SIZE, "LD_LBFGS");
+        config->settings.stages[i].active[DB_MISSET_X] = 1;
+        config->settings.stages[i].blur = 1;
+        config->settings.stages[i].tolerance = 1e-4;
+        config->settings.stages[i].max_evaluations = 100;
+    }
+    config->settings.stage_count = SYNTHETIC_STAGES;
+    r->history = calloc(EVALUATIONS, sizeof *r->history);
+    r->shoeboxes = calloc(SYNTHETIC_BOXES, sizeof *r->shoeboxes);
+    if (!r->history || !r->shoeboxes) return DB_ERROR_MEMORY;
+    r->history_count = EVALUATIONS;
+    make_history(r);
+    for (; r->shoebox_count < SYNTHETIC_BOXES; r->shoebox_count++)
+        if (!make_box(&s->image, (int)r->shoebox_count, &state, &r->shoeboxes[r->shoebox_count]))
+            return DB_ERROR_MEMORY;
+    const db_status status =
+        db_fit_config_start(context, config, &s->image, &r->experiment, NULL, NULL);
+    if (status != DB_OK) return status;
+    for (size_t i = 0; i < r->parameter_count; i++)
+        db_parameter_set(&r->experiment, r->parameter[i], r->refined[i]);
+    return DB_OK;
+}
+
+void synthetic_clear(synthetic *s) {
+    db_fit_result *const r = &s->result;
+    for (size_t i = 0; i < r->shoebox_count; i++) {
+        free(r->shoeboxes[i].measured);
+        free(r->shoeboxes[i].model);
+        free(r->shoeboxes[i].sigma);
+    }
+    free(r->shoeboxes);
+    free(r->history);
+    db_experiment_clear(&r->experiment);
+    free(s->image.value);
+    free(s->image.mask);
+}

@@ -1,0 +1,232 @@
+/* The outputs of a refinement, from a made-up result: HTML page, JSON, numbers with errors. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/scratch_file.h"
+#include "fit/synthetic_result.h"
+#include "fit/value_with_error.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_context *context;
+static synthetic made_up;
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (synthetic_make(context, &made_up) == DB_OK) return 0;
+    print_error("%s\n", db_context_message(context));
+    return -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    synthetic_clear(&made_up);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static size_t count(const char *text, const char *part) {
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, part)) != NULL; p += strlen(part)) n++;
+    return n;
+}
+
+static char *written_page(const char *name) {
+    const char *const path = scratch_path(name);
+    const db_status status =
+        db_fit_write_html(context, path, &made_up.config, &made_up.image, &made_up.result);
+    if (status != DB_OK) fail_msg("%s", db_context_message(context));
+    char *const page = read_whole_file(path);
+    assert_non_null(page);
+    return page;
+}
+
+static void the_page_needs_nothing_from_elsewhere(void **state) {
+    (void)state;
+    char *const page = written_page("report.html");
+    assert_int_equal(count(page, "://"), 0);
+    assert_int_equal(count(page, "url("), 0);
+    assert_int_equal(count(page, "<script"), 0);
+    assert_int_equal(count(page, "<link"), 0);
+    assert_int_equal(count(page, "src=\""), count(page, "src=\"data:image/png;base64,"));
+    assert_int_equal(count(page, "href=\""), count(page, "href=\"data:image/png;base64,"));
+    free(page);
+}
+
+static void every_element_of_the_page_is_closed(void **state) {
+    (void)state;
+    char *const page = written_page("report.html");
+    static const char *const elements[] = { "section", "div",  "svg",    "figure",    "table",
+                                            "tr",      "td",   "th",     "p",         "h2",
+                                            "text",    "main", "header", "label",     "details",
+                                            "pre",     "b",    "code",   "figcaption" };
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        char plain[32], attributed[32], closing[32];
+        snprintf(plain, sizeof plain, "<%s>", elements[i]);
+        snprintf(attributed, sizeof attributed, "<%s ", elements[i]);
+        snprintf(closing, sizeof closing, "</%s>", elements[i]);
+        if (count(page, plain) + count(page, attributed) != count(page, closing))
+            fail_msg("<%s>", elements[i]);
+        assert_true(count(page, closing) > 0);
+    }
+    assert_non_null(strstr(page, "</body></html>"));
+    static const char *const not_numbers[] = { ">nan", ">-nan", "\"nan", " nan ", "nan,",
+                                               ",nan", ">inf",  "\"inf", ",inf",  "-inf" };
+    for (size_t i = 0; i < sizeof not_numbers / sizeof not_numbers[0]; i++)
+        assert_null(strstr(page, not_numbers[i]));
+    free(page);
+}
+
+static void the_page_shows_the_result(void **state) {
+    (void)state;
+    char *const page = written_page("report.html");
+    assert_non_null(strstr(page, "a&lt;b&gt;&amp;c.cbf"));
+    assert_null(strstr(page, "a<b>"));
+    assert_non_null(strstr(page, "not converged"));
+    assert_non_null(strstr(page, "mosaic_spread reached its lower bound"));
+    assert_non_null(strstr(page, "58.412(15)"));
+    assert_non_null(strstr(page, "at bound"));
+    assert_non_null(strstr(page, "follows cell_a"));
+    assert_int_equal(count(page, "<circle class=\"found\""),
+                     1 + 46); /* one in the key; 54 strong boxes, 8 of them shifted */
+    assert_int_equal(count(page, "<circle class=\"missed\""), 1 + 8);
+    assert_int_equal(count(page, "<circle class=\"weak\""), 1 + 16);
+#if defined(DB_HAVE_PNG)
+    assert_int_equal(count(page, "data:image/png;base64,iVBORw0KGgo"), 3 + 3 * (48 + 12));
+#endif
+    assert_int_equal(count(page, "<polyline"),
+                     4 + 4); /* target: 3 stages, one interrupted; a curve per parameter */
+    assert_int_equal(count(page, "&minus;0.81") + count(page, "-0.81"), 2);
+    free(page);
+}
+
+/* With a rendered model the residual covers the whole image. */
+static void the_page_takes_a_rendered_model(void **state) {
+    (void)state;
+    float *const model = malloc(sizeof(float) * SYNTHETIC_FAST * SYNTHETIC_SLOW);
+    assert_non_null(model);
+    for (size_t i = 0; i < (size_t)SYNTHETIC_FAST * SYNTHETIC_SLOW; i++) model[i] = 10;
+    made_up.result.model_image = model;
+    made_up.result.fast_pixels = SYNTHETIC_FAST;
+    made_up.result.slow_pixels = SYNTHETIC_SLOW;
+    free(written_page("rendered.html"));
+    made_up.result.model_image = NULL;
+    free(model);
+}
+
+static void an_empty_result_still_makes_a_page(void **state) {
+    (void)state;
+    db_fit_result *const r = &made_up.result;
+    const db_fit_result whole = *r;
+    r->history_count = r->shoebox_count = r->parameter_count = 0;
+    char *const page = written_page("empty.html");
+    assert_non_null(strstr(page, "</html>"));
+    free(page);
+    *r = whole;
+}
+
+static void a_failed_output_leaves_no_file(void **state) {
+    (void)state;
+    assert_int_equal(db_fit_write_html(context, "no/such/folder/x.html", &made_up.config,
+                                       &made_up.image, &made_up.result),
+                     DB_ERROR_FILE);
+    assert_non_null(strstr(db_context_message(context), "no/such/folder"));
+    assert_int_equal(
+        db_fit_write_json(context, "no/such/folder/x.json", &made_up.config, &made_up.result),
+        DB_ERROR_FILE);
+    made_up.result.experiment.detector.panel_count = 2; /* not to be described by a configuration */
+    const char *const path = scratch_path("two_panels.json");
+    assert_int_equal(db_fit_write_json(context, path, &made_up.config, &made_up.result),
+                     DB_ERROR_UNSUPPORTED);
+    made_up.result.experiment.detector.panel_count = 1;
+    assert_null(read_whole_file(path));
+}
+
+static void json_says_the_same(void **state) {
+    (void)state;
+    const char *const path = scratch_path("result.json");
+    assert_int_equal(db_fit_write_json(context, path, &made_up.config, &made_up.result), DB_OK);
+    json_error_t error;
+    json_t *const root = json_load_file(path, 0, &error);
+    if (!root) fail_msg("%s", error.text);
+    assert_true(json_is_false(json_object_get(root, "converged")));
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(root, "provenance"), "version")),
+        db_version());
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(root, "provenance"), "image")),
+        "a<b>&c.cbf");
+    json_t *const parameters = json_object_get(root, "parameters");
+    assert_int_equal(json_array_size(parameters), 4);
+    json_t *const a = json_array_get(parameters, 1), *const b = json_array_get(parameters, 2);
+    assert_string_equal(json_string_value(json_object_get(a, "name")), "cell_a");
+    assert_true(json_real_value(json_object_get(a, "refined")) == 58.412345678901);
+    assert_true(json_is_null(json_object_get(b, "error")));
+    assert_string_equal(json_string_value(json_object_get(b, "follows")), "cell_a");
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(parameters, 3), "at_bound")), "lower");
+    assert_true(json_real_value(json_array_get(
+                    json_array_get(json_object_get(root, "correlation"), 0), 1)) == -0.81);
+    json_t *const cell = json_object_get(json_object_get(root, "model"), "cell");
+    assert_true(json_real_value(json_array_get(cell, 1)) == 58.412345678901);
+    json_t *const after = json_object_get(json_object_get(root, "statistics"), "after");
+    assert_true(json_real_value(json_object_get(after, "centroid_rms")) == 0.34);
+    json_t *const history = json_object_get(root, "history");
+    assert_int_equal(json_array_size(history), made_up.result.history_count);
+    assert_true(json_is_null(json_object_get(json_array_get(history, 4), "target")));
+    assert_int_equal(json_array_size(json_object_get(json_array_get(history, 4), "values")), 4);
+    assert_int_equal(json_array_size(json_object_get(root, "shoeboxes")), SYNTHETIC_BOXES);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(root, "settings"), "stages")),
+                     SYNTHETIC_STAGES);
+    json_decref(root);
+}
+
+static void errors_in_units_of_the_last_digit(void **state) {
+    (void)state;
+    static const struct {
+        double value, error;
+        const char *text;
+    } cases[] = {
+        { 58.41234, 0.003, "58.412(3)" },
+        { 58.41234, 0.0123, "58.412(12)" },
+        { 58.41234, 0.00195, "58.412(2)" },
+        { 58.41234, 0.0019, "58.4123(19)" },
+        { 58.41234, 0.002, "58.412(2)" },
+        { -0.5, 0.25, "-0.5(3)" },
+        { 351, 12, "351(12)" },
+        { 351, 200, "400(200)" },
+        { 1.5, NAN, "1.5" },
+        { 1.5, 0, "1.5" },
+        { 1.5, INFINITY, "1.5" },
+        { 58.412345678, NAN, "58.41235" },
+        { 0.0996, 0.0996, "0.10(10)" },
+        { 1e-5, 3e-7, "0.0000100(3)" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[DB_VALUE_TEXT_SIZE];
+        assert_string_equal(db_value_with_error(text, cases[i].value, cases[i].error),
+                            cases[i].text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
+        cmocka_unit_test(every_element_of_the_page_is_closed),
+        cmocka_unit_test(the_page_shows_the_result),
+        cmocka_unit_test(the_page_takes_a_rendered_model),
+        cmocka_unit_test(an_empty_result_still_makes_a_page),
+        cmocka_unit_test(a_failed_output_leaves_no_file),
+        cmocka_unit_test(json_says_the_same),
+        cmocka_unit_test(errors_in_units_of_the_last_digit),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}

@@ -1,0 +1,303 @@
+/* From a configuration and an image header to the starting experiment, and from a refined one back
+ * to a configuration. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/scratch_file.h"
+#include "fit/synthetic_result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_context *context;
+static synthetic made_up;
+static db_fit_config config;
+static db_experiment start;
+static char notices[2048];
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    return synthetic_make(context, &made_up) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    synthetic_clear(&made_up);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static void keep_notice(void *user, const char *line) {
+    (void)user;
+    strncat(notices, line, sizeof notices - strlen(notices) - 2);
+    strcat(notices, "\n");
+}
+
+static db_status begin(const char *text, const db_measured_image *image) {
+    notices[0] = '\0';
+    db_experiment_clear(&start);
+    if (db_fit_config_read(context, scratch_file("start.yaml", text), NULL, 0, &config) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    return db_fit_config_start(context, &config, image, &start, keep_notice, NULL);
+}
+
+static void close_to(double a, double b, double tolerance) {
+    if (!(fabs(a - b) <= tolerance * fmax(1, fabs(b)))) fail_msg("%.17g instead of %.17g", a, b);
+}
+
+#define CELL "model: {cell: [58.4, 58.4, 152.2, 90, 90, 90], misset: [10, 20, 30]"
+#define REFINE "\nrefine: {misset_x: {range: 0.5}}\n"
+
+static void the_header_gives_the_geometry(void **state) {
+    (void)state;
+    assert_int_equal(begin(CELL "}" REFINE, &made_up.image), DB_OK);
+    assert_true(start.beam.wavelength == 0.97 && start.beam.polarization == 0.98);
+    assert_true(start.detector.distance == 200 && start.detector.twotheta == 0);
+    assert_int_equal(start.detector.panels[0].fast_pixels, SYNTHETIC_FAST);
+    close_to(start.detector.centre[0], 211.25 * 0.2, 1e-14);
+    close_to(start.detector.centre[1], 188.5 * 0.2, 1e-14);
+    assert_true(start.goniometer.phi ==
+                0); /* the header's 90 is the goniometer's, not the matrix's */
+    assert_int_equal(start.goniometer.phi_steps, 1);
+    assert_true(config.settings.gain == 1);
+    close_to(config.settings.parameters[0].lower, 9.5, 1e-14);
+    close_to(config.settings.parameters[0].upper, 10.5, 1e-14);
+    assert_true(config.settings.stage_count > 0);
+}
+
+static void what_is_given_goes_over_the_header(void **state) {
+    (void)state;
+    assert_int_equal(
+        begin(
+            CELL
+            ", wavelength: 1.1, beam_centre_px: [200, 100], distance: 150, osc: 0.5, phi_steps: 5}"
+            "\ndata: {gain: 2}" REFINE,
+            &made_up.image),
+        DB_OK);
+    assert_true(start.beam.wavelength == 1.1 && start.detector.distance == 150);
+    close_to(start.detector.centre[0], 40, 1e-14);
+    close_to(start.detector.centre[1], 20, 1e-14);
+    assert_int_equal(start.goniometer.phi_steps, 5);
+    assert_true(config.settings.gain == 2);
+}
+
+/* Whatever the convention means by its beam centre, the direct beam meets the pixel that was given.
+ */
+static void the_beam_meets_its_pixel_in_every_convention(void **state) {
+    (void)state;
+    static const char *const conventions[] = {
+        "mosflm",
+        "denzo",
+        "adxv",
+        "xds",
+        "dials",
+        "custom",
+        "mosflm, pivot: sample",
+        "xds, pivot: beam",
+        "adxv, pivot: sample",
+    };
+    for (size_t c = 0; c < sizeof conventions / sizeof conventions[0]; c++)
+        for (int given = 0; given < 2; given++) {
+            char text[512];
+            snprintf(text, sizeof text, CELL ", convention: %s%s}" REFINE, conventions[c],
+                     given ? ", beam_centre_px: [123.25, 321.5]" : "");
+            if (begin(text, &made_up.image) != DB_OK)
+                fail_msg("%s: %s", conventions[c], db_context_message(context));
+            const double fast = given ? 123.25 : 211.25, slow = given ? 321.5 : 188.5;
+            double position[3];
+            assert_int_equal(db_experiment_pixel_position(&start, 0, fast, slow, position), DB_OK);
+            for (int i = 0; i < 3; i++) close_to(position[i], 200 * start.beam.direction[i], 1e-12);
+        }
+}
+
+static void an_oscillation_of_the_header_is_sampled(void **state) {
+    (void)state;
+    db_measured_image image = made_up.image;
+    image.osc_range = 0.5;
+    assert_int_equal(begin(CELL "}" REFINE, &image), DB_OK);
+    assert_true(start.goniometer.phi_steps >= 5);
+    close_to(start.goniometer.phi_step * start.goniometer.phi_steps, 0.5, 1e-14);
+}
+
+static void missing_geometry_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *more, *message;
+    } cases[] = {
+        { "", "model.wavelength is not given, and the image header does not have it" },
+        { ", wavelength: 1", "model.distance" },
+        { ", wavelength: 1, distance: 100", "model.pixel_size" },
+        { ", wavelength: 1, distance: 100, pixel_size: 0.1", "model.beam_centre_px" },
+        { ", geometry: given, wavelength: 1, distance: 100, pixel_size: 0.1",
+          "model.detector_pixels|geometry: given says" },
+        { ", wavelength: 1, distance: 100, pixel_size: 0.1, beam_centre_px: [1, 2], "
+          "detector_pixels: [420, 381]",
+          "model.detector_pixels: 420 x 381, but the image has 420 x 380" },
+    };
+    db_measured_image image = made_up.image;
+    image.wavelength = image.distance = image.pixel_size[0] = image.pixel_size[1] =
+        image.beam_centre[0] = image.beam_centre[1] = image.polarization = NAN;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512], parts[256];
+        snprintf(text, sizeof text, CELL "%s}" REFINE, cases[i].more);
+        assert_int_not_equal(begin(text, &image), DB_OK);
+        snprintf(parts, sizeof parts, "%s", cases[i].message);
+        for (char *part = strtok(parts, "|"); part; part = strtok(NULL, "|"))
+            if (!strstr(db_context_message(context), part))
+                fail_msg("%s", db_context_message(context));
+    }
+    assert_int_equal(
+        begin(CELL
+              ", wavelength: 1, distance: 100, pixel_size: 0.1, beam_centre_px: [1, 2]}" REFINE,
+              &image),
+        DB_OK);
+    assert_non_null(strstr(notices, "polarization: not in the image header"));
+    image.pixel_size[0] = 0.1;
+    image.pixel_size[1] = 0.2;
+    assert_int_equal(
+        begin(CELL ", wavelength: 1, distance: 100, beam_centre_px: [1, 2]}" REFINE, &image),
+        DB_ERROR_UNSUPPORTED);
+}
+
+static void bounds_that_exclude_the_start_are_named_with_their_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *refine, *message;
+    } cases[] = {
+        { "misset_x: {min: 11, max: 12}",
+          "start.yaml:3: refine.misset_x: the start 10 is below min 11" },
+        { "cell_a: {max: 58}", "start.yaml:3: refine.cell_a: the start 58.4 is above max 58" },
+        { "mosaic_spread: {min: -1, max: 1}", "bound min -1 is below the possible 0" },
+        { "polarization: {max: 2}", "bound max 2 is above the possible 1" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, CELL "}\nrefine:\n  %s\n", cases[i].refine);
+        assert_int_equal(begin(text, &made_up.image), DB_ERROR_USAGE);
+        if (!strstr(db_context_message(context), cases[i].message))
+            fail_msg("%s", db_context_message(context));
+    }
+    assert_int_equal(begin(CELL "}\ndata: {roi: [0, 419, 0, 380]}" REFINE, &made_up.image),
+                     DB_ERROR_USAGE);
+    assert_int_equal(begin(CELL "}\ndata: {roi: [0, 419, 0, 379]}" REFINE, &made_up.image), DB_OK);
+}
+
+static void ranges_end_where_physics_does(void **state) {
+    (void)state;
+    assert_int_equal(begin(CELL ", mosaic_spread: 0.1, cells: [5, 20, 20]}\nrefine: "
+                                "{mosaic_spread: {range: 1}, Na: {range: 10}, Nb: }\n",
+                           &made_up.image),
+                     DB_OK);
+    const db_fit_parameter *const p = config.settings.parameters;
+    assert_true(p[0].lower == 0 && p[0].upper == 1.1);
+    assert_true(p[1].lower == 1 && p[1].upper == 15);
+    assert_true(p[2].lower == 1 && isinf(p[2].upper));
+}
+
+static void tied_parameters_start_together(void **state) {
+    (void)state;
+    assert_int_equal(begin("model: {cell: [58, 59, 152, 90, 90, 90]}\nrefine: {cell_a: , cell_b: "
+                           "{follows: cell_a}}\n",
+                           &made_up.image),
+                     DB_OK);
+    assert_true(start.crystal.cell[1] == 58);
+    assert_non_null(strstr(notices, "cell_b: starts at the 58 of cell_a"));
+}
+
+/* Every number of the refined model survives being written and read again. */
+static void refined_models_can_be_fed_back(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "convention: mosflm",
+        "convention: denzo, mosaic_spread: 0.2, mosaic_domains: 7, mosaic_seed: 99, shape: round",
+        "convention: adxv, detector_rotation: [1, 2, 3], polarization: 0.5, dispersion: 1, "
+        "dispersion_steps: 3",
+        "convention: xds, twotheta: 5, osc: 0.4, phi_steps: 4, phi: 3, beam_tilt: [0.5, -0.25]",
+        "convention: dials, close_distance: 123.456, divergence: [0.2, 0.3], divergence_steps: [2, "
+        "3]",
+        "convention: custom, fast_axis: [0, 0.6, 0.8], slow_axis: [0, -0.8, 0.6], normal: [1, 0, "
+        "0], point_pixel: yes",
+    };
+    static const char refine[] =
+        "}\nrefine:\n  misset_x: {range: 0.5, scale: 0.03}\n  cell_a: {min: 58, max: 59.5}\n"
+        "  cell_b: {follows: cell_a}\n  distance:\n  mosaic_spread: {range: 0.2}\n"
+        "stages: [{refine: [misset_x], blur: 2.5}, {name: fine, algorithm: LD_MMA}]\n"
+        "data: {dmin: 2.2, roi: [1, 2, 3, 4]}\n";
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        char text[1024];
+        snprintf(text, sizeof text, CELL ", %s%s", models[m], refine);
+        if (begin(text, &made_up.image) != DB_OK)
+            fail_msg("%s: %s", models[m], db_context_message(context));
+        db_fit_result result = made_up.result;
+        assert_int_equal(db_experiment_copy(context, &start, &result.experiment), DB_OK);
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++) { /* numbers with all their digits */
+            const double value = db_parameter_get(&result.experiment, (db_parameter)p);
+            db_parameter_set(&result.experiment, (db_parameter)p,
+                             value * (1 + 1e-3 / 7 * (p + 1)) + (value == 0 ? 1e-3 / 3 : 0));
+        }
+        const double a = result.experiment.crystal.cell[0];
+        result.experiment.crystal.cell[1] = a;
+        const char *const path = scratch_path("refined.yaml");
+        const db_fit_config first = config;
+        if (db_fit_write_yaml(context, path, &config, &result) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        if (db_fit_config_read(context, path, NULL, 0, &config) != DB_OK ||
+            (db_experiment_clear(&start),
+             db_fit_config_start(context, &config, &made_up.image, &start, NULL, NULL)) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+            close_to(db_parameter_get(&start, (db_parameter)p),
+                     db_parameter_get(&result.experiment, (db_parameter)p), 1e-12);
+        double a_star[9], again[9];
+        db_crystal_matrix(&result.experiment.crystal, a_star);
+        db_crystal_matrix(&start.crystal, again);
+        for (int i = 0; i < 9; i++) close_to(again[i], a_star[i], 1e-13);
+        for (int corner = 0; corner < 4; corner++) {
+            const double fast = corner % 2 ? SYNTHETIC_FAST : 0,
+                         slow = corner / 2 ? SYNTHETIC_SLOW : 0;
+            double before[3], after[3];
+            db_experiment_pixel_position(&result.experiment, 0, fast, slow, before);
+            db_experiment_pixel_position(&start, 0, fast, slow, after);
+            for (int i = 0; i < 3; i++) close_to(after[i], before[i], 1e-12);
+        }
+        assert_int_equal(start.oversample, result.experiment.oversample);
+        assert_int_equal(start.crystal.mosaic_domains, result.experiment.crystal.mosaic_domains);
+        assert_int_equal(start.crystal.mosaic_seed, result.experiment.crystal.mosaic_seed);
+        assert_int_equal(start.goniometer.phi_steps, result.experiment.goniometer.phi_steps);
+        close_to(start.goniometer.phi_step, result.experiment.goniometer.phi_step, 1e-14);
+        assert_int_equal(start.beam.source_count, result.experiment.beam.source_count);
+        assert_int_equal(config.settings.parameter_count, first.settings.parameter_count);
+        assert_true(config.settings.parameters[0].scale == 0.03 && config.range[0] == 0.5);
+        assert_true(config.settings.parameters[1].lower == 58 &&
+                    config.settings.parameters[1].upper == 59.5);
+        assert_int_equal(config.settings.parameters[2].follows, DB_CELL_A);
+        assert_int_equal(config.settings.stage_count, 2);
+        assert_string_equal(config.settings.stages[1].algorithm, "LD_MMA");
+        assert_true(config.settings.stages[0].blur == 2.5 && config.settings.dmin == 2.2 &&
+                    config.settings.roi[3] == 4);
+        db_experiment_clear(&result.experiment);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_header_gives_the_geometry),
+        cmocka_unit_test(what_is_given_goes_over_the_header),
+        cmocka_unit_test(the_beam_meets_its_pixel_in_every_convention),
+        cmocka_unit_test(an_oscillation_of_the_header_is_sampled),
+        cmocka_unit_test(missing_geometry_is_named),
+        cmocka_unit_test(bounds_that_exclude_the_start_are_named_with_their_line),
+        cmocka_unit_test(ranges_end_where_physics_does),
+        cmocka_unit_test(tied_parameters_start_together),
+        cmocka_unit_test(refined_models_can_be_fed_back),
+    };
+    const int failed = cmocka_run_group_tests(tests, make, drop);
+    db_experiment_clear(&start);
+    return failed;
+}
