@@ -1,0 +1,339 @@
+/* Plans: same bits for any number of threads, regions, warm calls without allocation, cancelling, misuse. */
+#include <dualbragg/dualbragg.h>
+
+#include <malloc.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static db_context *context;
+static db_experiment experiment;
+
+static int start(void **state) {
+    (void)state;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(db_experiment_init(context, &experiment), DB_OK);
+    db_experiment *e = &experiment;
+    for (int i = 0; i < 3; i++) {
+        e->crystal.cell[i] = 50 + 7 * i;
+        e->crystal.cells[i] = 4 + i;
+        e->crystal.misset[i] = 11 * (i + 1);
+    }
+    e->crystal.mosaic_spread = 0.5;
+    e->crystal.mosaic_domains = 3;
+    e->structure_factors.default_F = 10;
+    e->detector.panels[0].fast_pixels = 203;
+    e->detector.panels[0].slow_pixels = 149;
+    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.4;
+    e->detector.centre[0] = 37;
+    e->detector.centre[1] = 29;
+    return 0;
+}
+
+static int finish(void **state) {
+    (void)state;
+    db_experiment_clear(&experiment);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static const db_parameter some[] = { DB_CELL_A, DB_MISSET_Y, DB_CELLS_B, DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE };
+enum { SOME = sizeof some / sizeof some[0] };
+
+typedef struct {
+    float *image, *derivative[SOME];
+} result;
+
+static result result_create(size_t pixels) {
+    result r;
+    r.image = calloc(pixels, sizeof(float));
+    assert_non_null(r.image);
+    for (int k = 0; k < SOME; k++) {
+        r.derivative[k] = calloc(pixels, sizeof(float));
+        assert_non_null(r.derivative[k]);
+    }
+    return r;
+}
+
+static void result_destroy(result *r) {
+    free(r->image);
+    for (int k = 0; k < SOME; k++) free(r->derivative[k]);
+}
+
+static db_plan *plan_create(db_precision precision, const db_region *regions, size_t region_count) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    options.regions = regions;
+    options.region_count = region_count;
+    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+    return plan;
+}
+
+static void same_bits_for_any_number_of_threads(void **state) {
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        db_plan *plan = plan_create((db_precision)precision, NULL, 0);
+        const size_t pixels = db_plan_pixels(plan);
+        result one = result_create(pixels), many = result_create(pixels);
+        db_context_set_threads(context, 1);
+        float *forward = malloc(pixels * sizeof(float));
+        assert_non_null(forward);
+        assert_int_equal(db_plan_forward(plan, forward), DB_OK);
+        assert_int_equal(db_plan_gradient(plan, one.image, (void *const *)one.derivative), DB_OK);
+        for (int threads = 2; threads <= 5; threads++) {
+            db_context_set_threads(context, threads);
+            memset(many.image, 0xff, pixels * sizeof(float));
+            assert_int_equal(db_plan_forward(plan, many.image), DB_OK);
+            assert_memory_equal(many.image, forward, pixels * sizeof(float));
+            assert_int_equal(db_plan_gradient(plan, many.image, (void *const *)many.derivative), DB_OK);
+            assert_memory_equal(many.image, one.image, pixels * sizeof(float));
+            for (int k = 0; k < SOME; k++)
+                assert_memory_equal(many.derivative[k], one.derivative[k], pixels * sizeof(float));
+        }
+        free(forward);
+        result_destroy(&one);
+        result_destroy(&many);
+        db_plan_destroy(&plan);
+    }
+}
+
+/* Shoeboxes of all widths around the lane counts, packed one after another. */
+static void regions_hold_the_pixels_of_the_whole_image(void **state) {
+    (void)state;
+    enum { BOXES = 40 };
+    db_region boxes[BOXES];
+    size_t offset = 0;
+    for (int i = 0; i < BOXES; i++) {
+        boxes[i] = (db_region){ 0, 5 * i % 160, 3 * i, i + 1, 1 + i % 7, offset, (size_t)i + 1 };
+        offset += (size_t)(boxes[i].fast_count * boxes[i].slow_count);
+    }
+    for (int precision = 0; precision < 2; precision++) {
+        db_plan *whole_plan = plan_create((db_precision)precision, NULL, 0);
+        db_plan *box_plan = plan_create((db_precision)precision, boxes, BOXES);
+        assert_int_equal(db_plan_pixels(box_plan), offset);
+        result whole = result_create(db_plan_pixels(whole_plan)), packed = result_create(offset);
+        assert_int_equal(db_plan_gradient(whole_plan, whole.image, (void *const *)whole.derivative), DB_OK);
+        assert_int_equal(db_plan_gradient(box_plan, packed.image, (void *const *)packed.derivative), DB_OK);
+        size_t n = 0;
+        for (int i = 0; i < BOXES; i++)
+            for (int s = 0; s < boxes[i].slow_count; s++)
+                for (int f = 0; f < boxes[i].fast_count; f++, n++) {
+                    const size_t at = (size_t)(boxes[i].slow_start + s) * 203 + (size_t)(boxes[i].fast_start + f);
+                    assert_memory_equal(&packed.image[n], &whole.image[at], sizeof(float));
+                    for (int k = 0; k < SOME; k++)
+                        assert_memory_equal(&packed.derivative[k][n], &whole.derivative[k][at], sizeof(float));
+                }
+        result_destroy(&whole);
+        result_destroy(&packed);
+        db_plan_destroy(&whole_plan);
+        db_plan_destroy(&box_plan);
+    }
+}
+
+static void pixels_outside_the_regions_stay_untouched(void **state) {
+    (void)state;
+    const db_region box = { 0, 20, 30, 33, 11, 30 * 203 + 20, 203 };
+    db_plan *plan = plan_create(DB_PRECISION_MIXED, &box, 1);
+    float *image = malloc(203 * 149 * sizeof(float));
+    assert_non_null(image);
+    for (size_t i = 0; i < 203 * 149; i++) image[i] = -1;
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    for (int s = 0; s < 149; s++)
+        for (int f = 0; f < 203; f++) {
+            const int inside = f >= 20 && f < 53 && s >= 30 && s < 41;
+            assert_true((image[s * 203 + f] >= 0) == inside);
+        }
+    free(image);
+    db_plan_destroy(&plan);
+}
+
+static void warm_calls_allocate_nothing(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* the sanitizers replace the allocator that is asked here */
+#else
+    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    result r = result_create(db_plan_pixels(plan));
+    db_context_set_threads(context, 2);
+    for (int round = 0; round < 3; round++) { /* the first makes the threads */
+        const struct mallinfo2 before = mallinfo2();
+        experiment.crystal.cell[0] += 0.1;
+        experiment.beam.wavelength *= 1.001;
+        assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+        assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
+        assert_int_equal(db_plan_gradient(plan, r.image, (void *const *)r.derivative), DB_OK);
+        const struct mallinfo2 after = mallinfo2();
+        if (round == 0) continue;
+        assert_int_equal(after.uordblks, before.uordblks);
+        assert_int_equal(after.hblkhd, before.hblkhd);
+        assert_int_equal(after.arena, before.arena);
+    }
+    result_destroy(&r);
+    db_plan_destroy(&plan);
+#endif
+}
+
+static void an_updated_plan_equals_a_new_one(void **state) {
+    (void)state;
+    db_plan *plan = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    result updated = result_create(db_plan_pixels(plan)), fresh = result_create(db_plan_pixels(plan));
+    assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative), DB_OK);
+    experiment.crystal.mosaic_seed = 77;
+    experiment.crystal.shape = DB_SHAPE_GAUSS;
+    experiment.structure_factors.default_F = 20;
+    experiment.detector.twotheta = 5;
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative), DB_OK);
+    db_plan *other = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    assert_int_equal(db_plan_gradient(other, fresh.image, (void *const *)fresh.derivative), DB_OK);
+    const size_t bytes = db_plan_pixels(plan) * sizeof(float);
+    assert_memory_equal(updated.image, fresh.image, bytes);
+    for (int k = 0; k < SOME; k++) assert_memory_equal(updated.derivative[k], fresh.derivative[k], bytes);
+    result_destroy(&updated);
+    result_destroy(&fresh);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&other);
+}
+
+static int cancel_half_way(void *user, double fraction) {
+    *(double *)user = fraction;
+    return fraction >= 0.5;
+}
+
+static int watch(void *user, double fraction) {
+    double *last = user;
+    assert_true(fraction >= 0 && fraction <= 1);
+    *last = fraction;
+    return 0;
+}
+
+static void progress_can_be_watched_and_cancelled(void **state) {
+    (void)state;
+    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    float *image = calloc(db_plan_pixels(plan), sizeof(float));
+    assert_non_null(image);
+    double fraction = 0;
+    db_context_set_threads(context, 1);
+    db_context_set_progress(context, watch, &fraction);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_true(fraction == 1);
+    db_context_set_progress(context, cancel_half_way, &fraction);
+    assert_int_equal(db_plan_forward(plan, image), DB_ERROR_CANCELLED);
+    assert_true(fraction >= 0.5 && fraction < 1);
+    db_context_set_progress(context, NULL, NULL);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    free(image);
+    db_plan_destroy(&plan);
+}
+
+static void expect_refusal(const db_plan_options *options, db_status status, const char *fragment) {
+    db_plan *plan = (db_plan *)&context;
+    assert_int_equal(db_plan_create(context, &experiment, options, &plan), status);
+    assert_null(plan);
+    assert_non_null(strstr(db_context_message(context), fragment));
+}
+
+static void misuse_is_refused_with_a_reason(void **state) {
+    (void)state;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    const db_region outside = { 0, 200, 0, 4, 1, 0, 4 }, no_panel = { 1, 0, 0, 4, 1, 0, 4 },
+                    narrow = { 0, 0, 0, 4, 2, 0, 3 };
+    const db_parameter twice[] = { DB_CELL_A, DB_CELL_A }, unknown[] = { DB_PARAMETER_COUNT };
+    options.region_count = 1;
+    options.regions = &outside;
+    expect_refusal(&options, DB_ERROR_USAGE, "region 0");
+    options.regions = &no_panel;
+    expect_refusal(&options, DB_ERROR_USAGE, "panel 1 of 1");
+    options.regions = &narrow;
+    expect_refusal(&options, DB_ERROR_USAGE, "stride 3");
+    options.regions = NULL;
+    options.parameters = twice;
+    options.parameter_count = 2;
+    expect_refusal(&options, DB_ERROR_USAGE, "cell_a is asked for twice");
+    options.parameters = unknown;
+    options.parameter_count = 1;
+    expect_refusal(&options, DB_ERROR_USAGE, "does not exist");
+    options.parameter_count = 0;
+    options.size = 3;
+    expect_refusal(&options, DB_ERROR_USAGE, "DB_PLAN_OPTIONS_INIT");
+
+    db_plan *plan;
+    assert_int_equal(db_plan_create(context, &experiment, NULL, &plan), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, NULL, NULL), DB_ERROR_USAGE);
+    experiment.crystal.mosaic_domains = 4;
+    assert_int_equal(db_plan_update(plan, &experiment), DB_ERROR_USAGE);
+    experiment.crystal.mosaic_domains = 3;
+    experiment.crystal.cell[3] = NAN;
+    assert_int_equal(db_plan_update(plan, &experiment), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "alpha"));
+    db_plan_destroy(&plan);
+    assert_null(plan);
+    db_plan_destroy(&plan);
+    db_plan_destroy(NULL);
+}
+
+/* Impossible values, each named. */
+static void impossible_experiments_are_refused(void **state) {
+    (void)state;
+    const struct {
+        double *member, value;
+        const char *fragment;
+    } cases[] = {
+        { &experiment.crystal.cell[1], 0, "cell edge b" },
+        { &experiment.crystal.cell[2], NAN, "cell edge c" },
+        { &experiment.crystal.cell[4], 190, "beta" },
+        { &experiment.crystal.cell[5], 180, "gamma" },
+        { &experiment.crystal.cells[0], -1, "crystal size N" },
+        { &experiment.crystal.orientation[0], 0.9, "rotation matrix" },
+        { &experiment.beam.wavelength, 0, "wavelength" },
+        { &experiment.beam.direction[0], 2, "beam direction" },
+        { &experiment.beam.fluence, -1, "fluence" },
+        { &experiment.beam.sources[0].weight, 0, "source weights" },
+        { &experiment.beam.sources[0].wavelength_ratio, INFINITY, "source wavelength" },
+        { &experiment.goniometer.phi, NAN, "phi" },
+        { &experiment.detector.distance, -70, "distance" },
+        { &experiment.detector.rotation[1], 120, "behind" },
+        { &experiment.detector.panels[0].pixel_size[1], 0, "pixel size" },
+        { &experiment.structure_factors.default_F, NAN, "default F" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double kept = *cases[i].member;
+        *cases[i].member = cases[i].value;
+        const db_status status = db_experiment_check(context, &experiment);
+        if (status != DB_ERROR_INPUT) print_error("%g was accepted for: %s\n", cases[i].value, cases[i].fragment);
+        assert_int_equal(status, DB_ERROR_INPUT);
+        if (!strstr(db_context_message(context), cases[i].fragment)) {
+            print_error("expected '%s' in: %s\n", cases[i].fragment, db_context_message(context));
+            fail();
+        }
+        *cases[i].member = kept;
+        assert_int_equal(db_experiment_check(context, &experiment), DB_OK);
+    }
+    /* three angles that are each possible, but not together */
+    experiment.crystal.cell[3] = 100;
+    experiment.crystal.cell[4] = experiment.crystal.cell[5] = 40;
+    assert_int_equal(db_experiment_check(context, &experiment), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "no cell has them"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(same_bits_for_any_number_of_threads, start, finish),
+        cmocka_unit_test_setup_teardown(regions_hold_the_pixels_of_the_whole_image, start, finish),
+        cmocka_unit_test_setup_teardown(pixels_outside_the_regions_stay_untouched, start, finish),
+        cmocka_unit_test_setup_teardown(warm_calls_allocate_nothing, start, finish),
+        cmocka_unit_test_setup_teardown(an_updated_plan_equals_a_new_one, start, finish),
+        cmocka_unit_test_setup_teardown(progress_can_be_watched_and_cancelled, start, finish),
+        cmocka_unit_test_setup_teardown(misuse_is_refused_with_a_reason, start, finish),
+        cmocka_unit_test_setup_teardown(impossible_experiments_are_refused, start, finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+/* Experiments on which every parameter's derivative is checked. Small images, all features of the model in some
+ * combination, values without symmetry so that no derivative vanishes by accident. */
+#ifndef DB_TESTS_GRADIENT_CONFIGURATIONS_H
+#define DB_TESTS_GRADIENT_CONFIGURATIONS_H
+
+#include <dualbragg/dualbragg.h>
+
+typedef struct configuration {
+    const char *name;
+    void (*arrange)(db_context *context, db_experiment *experiment); /* on top of the common start */
+    double step; /* of finite differences, in the parameters' typical steps */
+} configuration;
+
+extern const configuration configurations[];
+extern const size_t configuration_count;
+
+/* The experiment of a configuration; the caller clears it. */
+db_experiment configured(db_context *context, const configuration *which);
+
+/* All parameters of the table, in its order. */
+const db_parameter *all_parameters(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* Interface contraction, in every instruction set and precision, gives the derivatives of the full-width duals. */
+#include "configurations.h"
+#include "images.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const isas[] = { "sse2", "avx2", "avx512" };
+
+static db_plan *plan_of(db_context *context, const db_experiment *e, db_precision precision) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = all_parameters();
+    options.parameter_count = DB_PARAMETER_COUNT;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    return plan;
+}
+
+static void compare(db_context *context, const db_experiment *e, const images *oracle, db_precision precision,
+                    double image_bound, double slope_bound) {
+    /* in mixed precision a derivative that nearly cancels is known to the image's precision only: what a typical
+     * step of the parameter changes, to that part of the peak */
+    const double step_bound = precision == DB_PRECISION_MIXED ? image_bound : 0;
+    db_plan *plan = plan_of(context, e, precision);
+    images fast = images_create(oracle->pixels);
+    const double peak = largest(oracle->image, oracle->pixels);
+    assert_true(peak > 0);
+    assert_int_equal(db_plan_forward(plan, fast.image), DB_OK);
+    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <= image_bound * peak);
+    memset(fast.image, 0, oracle->pixels * sizeof(double));
+    assert_int_equal(db_plan_gradient(plan, fast.image, (void *const *)fast.derivative), DB_OK);
+    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <= image_bound * peak);
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        const db_parameter_info *info = db_parameter_describe((db_parameter)p);
+        const double scale = largest(oracle->derivative[p], oracle->pixels);
+        const double bound = fmax(slope_bound * scale, step_bound * peak / info->scale);
+        const double difference = largest_difference(fast.derivative[p], oracle->derivative[p], oracle->pixels);
+        if (!(difference <= bound)) {
+            print_error("%s, %s: off by %g of the largest derivative %g\n", db_context_isa(context), info->name,
+                        difference / scale, scale);
+            fail();
+        }
+    }
+    images_destroy(&fast);
+    db_plan_destroy(&plan);
+}
+
+static void contraction_equals_oracle(void **state) {
+    const configuration *which = *state;
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_experiment e = configured(context, which);
+    db_plan *plan = plan_of(context, &e, DB_PRECISION_DOUBLE);
+    images oracle = images_create(db_plan_pixels(plan));
+    assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        if (db_context_set_isa(context, isas[i]) != DB_OK) {
+            print_message("%s: not on this processor, left out\n", isas[i]);
+            continue;
+        }
+        compare(context, &e, &oracle, DB_PRECISION_DOUBLE, 1e-12, 1e-11);
+        compare(context, &e, &oracle, DB_PRECISION_MIXED, 1e-6, 1e-5);
+    }
+    images_destroy(&oracle);
+    db_plan_destroy(&plan);
+    db_experiment_clear(&e);
+    db_context_destroy(&context);
+}
+
+int main(void) {
+    struct CMUnitTest tests[32];
+    for (size_t i = 0; i < configuration_count; i++)
+        tests[i] = (struct CMUnitTest){ configurations[i].name, contraction_equals_oracle, NULL, NULL,
+                                        (void *)(uintptr_t)&configurations[i] };
+    return _cmocka_run_group_tests("contraction", tests, configuration_count, NULL, NULL);
+}

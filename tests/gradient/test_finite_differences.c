@@ -1,0 +1,109 @@
+/* The oracle's own oracle: full-width duals against Richardson-extrapolated central differences of the image. */
+#include "configurations.h"
+#include "images.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { LEVELS = 4 };
+
+static db_plan *plan_of(db_context *context, const db_experiment *e) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = all_parameters();
+    options.parameter_count = DB_PARAMETER_COUNT;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    return plan;
+}
+
+/* Central differences with steps h, h/2, h/4, h/8, extrapolated to h = 0 (error of order h^8). */
+static void differences(db_plan *plan, db_experiment *e, db_parameter p, double step, double *result, double *work,
+                        size_t pixels) {
+    const double value = db_parameter_get(e, p);
+    double *table[LEVELS];
+    for (int level = 0; level < LEVELS; level++) {
+        const double h = ldexp(step, -level);
+        table[level] = work + (size_t)level * pixels;
+        db_parameter_set(e, p, value - h);
+        assert_int_equal(db_plan_update(plan, e), DB_OK);
+        assert_int_equal(db_plan_forward(plan, table[level]), DB_OK);
+        db_parameter_set(e, p, value + h);
+        assert_int_equal(db_plan_update(plan, e), DB_OK);
+        assert_int_equal(db_plan_forward(plan, result), DB_OK);
+        for (size_t i = 0; i < pixels; i++) table[level][i] = (result[i] - table[level][i]) / (2 * h);
+    }
+    db_parameter_set(e, p, value);
+    for (int order = 1; order < LEVELS; order++)
+        for (int level = LEVELS - 1; level >= order; level--) {
+            const double weight = ldexp(1, 2 * order);
+            for (size_t i = 0; i < pixels; i++)
+                table[level][i] = (weight * table[level][i] - table[level - 1][i]) / (weight - 1);
+        }
+    for (size_t i = 0; i < pixels; i++) result[i] = table[LEVELS - 1][i];
+}
+
+static void oracle_equals_differences(void **state) {
+    const configuration *which = *state;
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_experiment e = configured(context, which);
+    db_plan *plan = plan_of(context, &e);
+    const size_t pixels = db_plan_pixels(plan);
+    images oracle = images_create(pixels);
+    double *result = malloc(pixels * sizeof(double)), *work = malloc(LEVELS * pixels * sizeof(double));
+    assert_true(result && work);
+    assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        const db_parameter_info *info = db_parameter_describe((db_parameter)p);
+        const double scale = largest(oracle.derivative[p], pixels);
+        differences(plan, &e, (db_parameter)p, which->step * info->scale, result, work, pixels);
+        const double difference = largest_difference(result, oracle.derivative[p], pixels);
+        /* a parameter without effect here has derivative zero both ways */
+        const double bound = scale > 0 ? 1e-7 * scale : 1e-12 * largest(oracle.image, pixels);
+        if (!(difference <= bound)) {
+            print_error("%s: off by %g of the largest derivative %g\n", info->name, difference / scale, scale);
+            fail();
+        }
+    }
+    free(result);
+    free(work);
+    images_destroy(&oracle);
+    db_plan_destroy(&plan);
+    db_experiment_clear(&e);
+    db_context_destroy(&context);
+}
+
+/* Which parameters are allowed to have no effect anywhere: none. */
+static void every_parameter_has_an_effect_somewhere(void **state) {
+    (void)state;
+    double seen[DB_PARAMETER_COUNT] = { 0 };
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    for (size_t c = 0; c < configuration_count; c++) {
+        db_experiment e = configured(context, &configurations[c]);
+        db_plan *plan = plan_of(context, &e);
+        images oracle = images_create(db_plan_pixels(plan));
+        assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++) seen[p] += largest(oracle.derivative[p], oracle.pixels) > 0;
+        images_destroy(&oracle);
+        db_plan_destroy(&plan);
+        db_experiment_clear(&e);
+    }
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) assert_true(seen[p] > 0);
+    db_context_destroy(&context);
+}
+
+int main(void) {
+    struct CMUnitTest tests[32];
+    for (size_t i = 0; i < configuration_count; i++)
+        tests[i] = (struct CMUnitTest){ configurations[i].name, oracle_equals_differences, NULL, NULL,
+                                        (void *)(uintptr_t)&configurations[i] };
+    tests[configuration_count] = (struct CMUnitTest)cmocka_unit_test(every_parameter_has_an_effect_somewhere);
+    return _cmocka_run_group_tests("finite differences", tests, configuration_count + 1, NULL, NULL);
+}
