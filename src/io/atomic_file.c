@@ -1,0 +1,114 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "io/atomic_file.h"
+#include "core/context_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0, or errno. */
+static int write_all(int descriptor, const db_file_part *part) {
+    const char *bytes = part->bytes;
+    size_t done = 0;
+    while (done < part->size) {
+        const ssize_t written = write(descriptor, bytes + done, part->size - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        done += (size_t)written;
+    }
+    return 0;
+}
+
+static db_status write_and_close(db_context *context, const char *path, int descriptor,
+                                 const db_file_part *parts, size_t part_count) {
+    int error = 0;
+    for (size_t i = 0; i < part_count && !error; i++) error = write_all(descriptor, &parts[i]);
+    /* Some file systems report a full disk only here. */
+    if (close(descriptor) != 0 && !error && errno != EINTR) error = errno;
+    if (error)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
+    return DB_OK;
+}
+
+static db_status write_device(db_context *context, const char *path, const db_file_part *parts,
+                              size_t part_count) {
+    const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot open for writing: %s", path,
+                       strerror(errno));
+    return write_and_close(context, path, descriptor, parts, part_count);
+}
+
+/* Creates a new file in the folder of `target`; its name is to be freed. -1 and errno on failure.
+ */
+static int create_beside(const char *target, char **name) {
+    static atomic_uint counter;
+    const char *slash = strrchr(target, '/');
+    const int folder_length = slash ? (int)(slash - target) + 1 : 0;
+    const size_t size = (size_t)folder_length + 64;
+    *name = malloc(size);
+    if (!*name) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int descriptor = -1;
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        /* Not the target's name with a suffix: that could be too long. */
+        snprintf(*name, size, "%.*s.dualbragg-%ld-%u.tmp", folder_length, target, (long)getpid(),
+                 atomic_fetch_add(&counter, 1));
+        descriptor = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EEXIST) break;
+    }
+    if (descriptor < 0) {
+        const int error = errno;
+        free(*name);
+        *name = NULL;
+        errno = error;
+    }
+    return descriptor;
+}
+
+static db_status write_and_rename(db_context *context, const char *path, const char *target,
+                                  const struct stat *existing, const db_file_part *parts,
+                                  size_t part_count) {
+    char *temporary = NULL;
+    const int descriptor = create_beside(target, &temporary);
+    if (descriptor < 0)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot create a file in its folder: %s", path,
+                       strerror(errno));
+    /* An overwritten file keeps its permissions; where that is refused, the default ones do no
+     * harm. */
+    if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0) errno = 0;
+    db_status status = write_and_close(context, path, descriptor, parts, part_count);
+    if (status == DB_OK && rename(temporary, target) != 0)
+        status = db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
+    if (status != DB_OK) unlink(temporary);
+    free(temporary);
+    return status;
+}
+
+db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
+                              size_t part_count) {
+    if (!path || !*path)
+        return db_fail(context, DB_ERROR_USAGE, "expected a file name, found none");
+    struct stat existing;
+    if (stat(path, &existing) != 0)
+        return write_and_rename(context, path, path, NULL, parts, part_count);
+    if (S_ISDIR(existing.st_mode))
+        return db_fail(context, DB_ERROR_FILE,
+                       "%s: expected the name of a file to write, found a directory", path);
+    if (!S_ISREG(existing.st_mode)) return write_device(context, path, parts, part_count);
+    if (access(path, W_OK) != 0) /* the rename alone would not respect a write protection */
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
+    char *target = realpath(path, NULL); /* renaming must not replace a symbolic link */
+    if (!target)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot resolve: %s", path, strerror(errno));
+    const db_status status = write_and_rename(context, path, target, &existing, parts, part_count);
+    free(target);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* The one way files are written: whole or not at all. */
+#ifndef DB_IO_ATOMIC_FILE_H
+#define DB_IO_ATOMIC_FILE_H
+
+#include <dualbragg/context.h>
+#include <stddef.h>
+
+typedef struct db_file_part {
+    const void *bytes;
+    size_t size;
+} db_file_part;
+
+/* Writes the parts one after the other into a temporary file beside the target and renames it. On
+ * failure the temporary file is removed and a file that existed before stays as it was. Symbolic
+ * links are followed; devices and pipes are written directly. */
+db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
+                              size_t part_count);
+
+#endif

@@ -1,0 +1,202 @@
+/* Files are written whole or not at all. */
+#define _XOPEN_SOURCE 700
+#include "expect.h"
+#include "files_for_tests.h"
+
+#include <dualbragg/io.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void assert_content(const char *path, const char *expected) {
+    size_t size;
+    char *bytes = load_file(path, &size);
+    assert_string_equal(bytes, expected);
+    assert_int_equal(size, strlen(expected));
+    free(bytes);
+}
+
+static db_status write_text(const char *path, const char *text) {
+    return db_write_text(test_context(), path, text, strlen(text));
+}
+
+static void a_file_is_created_and_replaced(void **state) {
+    (void)state;
+    const int before = folder_count();
+    const char *path = folder_path("new");
+    expect_ok(test_context(), write_text(path, "first"));
+    assert_content(path, "first");
+    expect_ok(test_context(), write_text(path, "second, longer"));
+    assert_content(path, "second, longer");
+    expect_ok(test_context(), write_text(path, ""));
+    assert_content(path, "");
+    assert_int_equal(folder_count(), before + 1);
+}
+
+static void permissions_follow_the_umask_and_survive_replacement(void **state) {
+    (void)state;
+    const char *path = folder_path("mode");
+    const mode_t mask = umask(027);
+    expect_ok(test_context(), write_text(path, "x"));
+    umask(mask);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    assert_int_equal(chmod(path, 0604), 0);
+    expect_ok(test_context(), write_text(path, "y"));
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0604);
+}
+
+static void a_symbolic_link_stays_and_its_target_is_replaced(void **state) {
+    (void)state;
+    const char *target = folder_text("link_target", "old"), *link = folder_path("link");
+    assert_int_equal(symlink("link_target", link), 0);
+    expect_ok(test_context(), write_text(link, "new"));
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_content(target, "new");
+}
+
+static void devices_are_written_directly_and_stay(void **state) {
+    (void)state;
+    struct stat status;
+    expect_ok(test_context(), write_text("/dev/null", "gone"));
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+    expect_failure(test_context(), DB_ERROR_FILE, write_text("/dev/full", "x"), "/dev/full",
+                   "No space");
+}
+
+static void impossible_targets_are_errors_and_leave_nothing(void **state) {
+    (void)state;
+    db_context *context = test_context();
+    assert_int_equal(mkdir(folder_path("folder"), 0777), 0);
+    const int before = folder_count();
+    expect_failure(context, DB_ERROR_FILE, write_text(folder_path("folder"), "x"), "folder",
+                   "directory");
+    expect_failure(context, DB_ERROR_FILE, write_text(folder_path("no/such/folder"), "x"),
+                   "no/such/folder", "No such file");
+    expect_failure(context, DB_ERROR_USAGE, write_text("", "x"), "file name");
+    char long_name[400];
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    expect_failure(context, DB_ERROR_FILE, write_text(folder_path(long_name), "x"), "too long");
+    assert_int_equal(folder_count(), before);
+    rmdir(folder_path("folder"));
+}
+
+/* 0: refused as it should be; 1: not; 2: this user cannot even write beside it. */
+static int overwrite_protected(const char *path, const char *beside) {
+    if (write_text(beside, "x") != DB_OK) return 2;
+    return write_text(path, "x") == DB_ERROR_FILE &&
+                   strstr(db_context_message(test_context()), "ermission")
+               ? 0
+               : 1;
+}
+
+static void a_write_protected_file_stays(void **state) {
+    (void)state;
+    enum { NOBODY = 65534 };
+    const char *path = folder_text("protected", "precious");
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(folder_path("."), 0777), 0);
+    const char *beside = folder_path("beside");
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* write protection does not bind root */
+        if (geteuid() == 0 && setuid(NOBODY) != 0) _exit(2);
+        _exit(overwrite_protected(path, beside));
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    if (WEXITSTATUS(result) == 2) {
+        print_message("skipped: an unprivileged user cannot write here\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(result), 0);
+    assert_content(path, "precious");
+}
+
+/* The limit of the file size stands in for a full disk: write() fails half way. */
+static void a_full_disk_leaves_the_old_file_and_no_other(void **state) {
+    (void)state;
+    const char *path = folder_text("disk", "old content");
+    const int before = folder_count();
+    static float pixels[100000];
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit limit = { 65536, 65536 };
+        signal(SIGXFSZ, SIG_IGN);
+        if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(2);
+        const db_status status = db_write_float_image(test_context(), path, pixels, 100000);
+        _exit(status == DB_ERROR_FILE &&
+                      strstr(db_context_message(test_context()), "File too large")
+                  ? 0
+                  : 1);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+    assert_content(path, "old content");
+    assert_int_equal(folder_count(), before);
+}
+
+static void a_float_image_comes_back_bit_by_bit(void **state) {
+    (void)state;
+    const float pixels[6] = { 0, -1.5f, 1e-40f, 3e38f, 1.0f / 3, -0.0f };
+    const char *path = folder_path("float.bin");
+    expect_ok(test_context(), db_write_float_image(test_context(), path, pixels, 6));
+    float back[6];
+    expect_ok(test_context(), db_read_float_image(test_context(), path, 3, 2, back));
+    assert_memory_equal(back, pixels, sizeof pixels);
+    size_t size;
+    char *bytes = load_file(path, &size);
+    assert_int_equal(size, 24);
+    assert_memory_equal(bytes + 4, "\x00\x00\xc0\xbf", 4); /* -1.5, little-endian */
+    free(bytes);
+}
+
+static void a_float_image_of_another_shape_is_refused(void **state) {
+    (void)state;
+    float pixels[6] = { 0 };
+    const char *path = folder_path("shape.bin");
+    expect_ok(test_context(), db_write_float_image(test_context(), path, pixels, 6));
+    float back[8];
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_float_image(test_context(), path, 4, 2, back), "expected 32 bytes",
+                   "4 x 2", "found 24");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_float_image(test_context(), path, 5, 1, back), "expected 20 bytes",
+                   "found 24");
+    expect_failure(test_context(), DB_ERROR_USAGE,
+                   db_read_float_image(test_context(), path, 0, 2, back), "0 x 2");
+    expect_failure(test_context(), DB_ERROR_FILE,
+                   db_read_float_image(test_context(), folder_path("none"), 3, 2, back), "none");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_created_and_replaced),
+        cmocka_unit_test(permissions_follow_the_umask_and_survive_replacement),
+        cmocka_unit_test(a_symbolic_link_stays_and_its_target_is_replaced),
+        cmocka_unit_test(devices_are_written_directly_and_stay),
+        cmocka_unit_test(impossible_targets_are_errors_and_leave_nothing),
+        cmocka_unit_test(a_write_protected_file_stays),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file_and_no_other),
+        cmocka_unit_test(a_float_image_comes_back_bit_by_bit),
+        cmocka_unit_test(a_float_image_of_another_shape_is_refused),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
