@@ -1,0 +1,68 @@
+#include "io/smv_geometry.h"
+#include "core/context_internal.h"
+#include "io/vector3.h"
+
+#include <math.h>
+
+/* Origin and unit vectors of the panel in the laboratory, from the positions of three of its
+ * corners. */
+static db_status panel_frame(db_context *context, const db_experiment *experiment, double origin[3],
+                             double fast[3], double slow[3], double normal[3]) {
+    const db_panel *panel = &experiment->detector.panels[0];
+    DB_TRY(db_experiment_pixel_position(experiment, 0, 0, 0, origin));
+    DB_TRY(db_experiment_pixel_position(experiment, 0, panel->fast_pixels, 0, fast));
+    DB_TRY(db_experiment_pixel_position(experiment, 0, 0, panel->slow_pixels, slow));
+    for (int i = 0; i < 3; i++) {
+        fast[i] -= origin[i];
+        slow[i] -= origin[i];
+    }
+    const int usable = db_normalize(fast) && db_normalize(slow);
+    db_cross(fast, slow, normal);
+    if (!usable || !db_normalize(normal) || !isfinite(db_dot(origin, origin)))
+        return db_fail(context, DB_ERROR_INPUT, "the detector has no finite position and size");
+    /* Fast, slow, normal may be left-handed; the normal points away from the sample in any case. */
+    if (db_dot(normal, origin) < 0)
+        for (int i = 0; i < 3; i++) normal[i] = -normal[i];
+    return DB_OK;
+}
+
+/* x along the spindle, z against the beam. A spindle along the beam says nothing about x: then the
+ * E field does. */
+static void dials_frame(const db_experiment *experiment, double x[3], double y[3], double z[3]) {
+    for (int i = 0; i < 3; i++) z[i] = -experiment->beam.direction[i];
+    db_normalize(z);
+    const double *candidates[] = { experiment->goniometer.spindle_axis,
+                                   experiment->beam.polarization_axis };
+    for (int c = 0; c < 2; c++) {
+        const double along = db_dot(candidates[c], z);
+        for (int i = 0; i < 3; i++) x[i] = candidates[c][i] - along * z[i];
+        if (db_dot(x, x) > 1e-6) break;
+    }
+    db_normalize(x);
+    db_cross(z, x, y);
+}
+
+db_status db_smv_geometry_get(db_context *context, const db_experiment *experiment,
+                              db_smv_geometry *geometry) {
+    double origin[3], fast[3], slow[3], normal[3], x[3], y[3], z[3];
+    *geometry = (db_smv_geometry){ 0 };
+    DB_TRY(panel_frame(context, experiment, origin, fast, slow, normal));
+    geometry->close_distance = db_dot(origin, normal);
+    geometry->near_point[0] = -db_dot(origin, fast);
+    geometry->near_point[1] = -db_dot(origin, slow);
+    dials_frame(experiment, x, y, z);
+    geometry->dials_origin[0] = db_dot(origin, x);
+    geometry->dials_origin[1] = db_dot(origin, y);
+    geometry->dials_origin[2] = db_dot(origin, z);
+    const double *beam = experiment->beam.direction;
+    const double cosine = db_dot(beam, normal);
+    geometry->beam_hits = cosine > 1e-6;
+    if (geometry->beam_hits) {
+        geometry->distance = geometry->close_distance / cosine;
+        geometry->beam_centre[0] =
+            geometry->near_point[0] + geometry->distance * db_dot(beam, fast);
+        geometry->beam_centre[1] =
+            geometry->near_point[1] + geometry->distance * db_dot(beam, slow);
+    }
+    return DB_OK;
+}

@@ -1,0 +1,272 @@
+/* SMV images as they are read. */
+#include "expect.h"
+#include "files_for_tests.h"
+#include "smv_file.h"
+
+#include <dualbragg/io.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LAYOUT "DIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=3;\nSIZE2=2;\n"
+static const unsigned char six[12] = { 1, 0, 0, 1, 0xff, 0xff, 0, 0, 44, 1, 0xfe, 0xff };
+
+static void read_keys(const char *keys, db_measured_image *image) {
+    expect_ok(test_context(),
+              db_read_image(test_context(), smv_file("k.img", keys, six, sizeof six), image));
+}
+
+static void pixels_and_mask_follow_the_header(void **state) {
+    (void)state;
+    db_measured_image image;
+    read_keys(LAYOUT, &image);
+    static const float little[6] = { 1, 256, 65535, 0, 300, 65534 };
+    assert_int_equal(image.fast_pixels, 3);
+    assert_int_equal(image.slow_pixels, 2);
+    assert_memory_equal(image.value, little, sizeof little);
+    assert_int_equal(image.mask[2], DB_MASK_OVERLOAD);
+    assert_int_equal(image.masked, 1);
+    assert_true(image.overload == 65535 && image.pedestal == 0 && image.gain == 1);
+    assert_true(isnan(image.wavelength) && isnan(image.distance) && isnan(image.pixel_size[0]) &&
+                isnan(image.beam_centre[0]) && isnan(image.phi) && isnan(image.exposure) &&
+                isnan(image.twotheta) && isnan(image.osc_range) && isnan(image.polarization));
+    db_measured_image_clear(&image);
+
+    read_keys(
+        "BYTE_ORDER=big_endian;\nTYPE=unsigned_short;\nSIZE1=2;\nSIZE2=3;\nIMAGE_PEDESTAL=10;\n"
+        "CCD_IMAGE_SATURATION=65000;\nGAIN=1.7;\nTIME=0.5;\nPHI=1;\nOSC_START=2;\nOSC_RANGE=-0.5;"
+        "\n",
+        &image);
+    static const float big[6] = { 256 - 10, 1 - 10, 65535 - 10, -10, 0x2c01 - 10, 0xfeff - 10 };
+    static const uint8_t big_mask[6] = { 0, 0, DB_MASK_OVERLOAD, DB_MASK_GAP, 0, DB_MASK_OVERLOAD };
+    assert_memory_equal(image.value, big, sizeof big);
+    assert_memory_equal(image.mask, big_mask, sizeof big_mask);
+    assert_true(image.overload == 65000 - 10 && image.pedestal == 10);
+    assert_true(image.gain == 1.7 && image.exposure == 0.5 && image.phi == 2 &&
+                image.osc_range == -0.5);
+    db_measured_image_clear(&image);
+}
+
+static void other_pixel_types_are_read(void **state) {
+    (void)state;
+    db_measured_image image;
+    read_keys("BYTE_ORDER=little_endian;\nTYPE=signed_short;\nSIZE1=6;\nSIZE2=1;\n", &image);
+    assert_true(image.value[2] == -1 && image.value[5] == -2 && image.mask[2] == 0);
+    db_measured_image_clear(&image);
+    read_keys("BYTE_ORDER=little_endian;\nData_type=long int;\nSIZE1=3;\nSIZE2=1;\n", &image);
+    assert_true(image.value[0] == 16777216 && image.value[1] == 0xffff &&
+                image.value[2] == -130772);
+    db_measured_image_clear(&image);
+    read_keys("BYTE_ORDER=big_endian;\nTYPE=unsigned_long;\nSIZE1=1;\nSIZE2=3;\n", &image);
+    assert_true(image.value[1] == (float)0xffff0000u);
+    db_measured_image_clear(&image);
+    const float floats[3] = { 0.25f, NAN, -3 };
+    expect_ok(test_context(),
+              db_read_image(test_context(),
+                            smv_file("f.img",
+                                     "BYTE_ORDER=little_endian;\nTYPE=float;\nSIZE1=3;\nSIZE2=1;\n",
+                                     floats, sizeof floats),
+                            &image));
+    assert_true(image.value[0] == 0.25f && image.value[2] == -3 && image.mask[1] == DB_MASK_BAD);
+    assert_int_equal(image.masked, 1);
+    db_measured_image_clear(&image);
+}
+
+static void keys_match_exactly_and_the_last_one_counts(void **state) {
+    (void)state;
+    db_measured_image image;
+    read_keys(LAYOUT "DISTANCE=70;\nCLOSE_DISTANCE=68;\nXDISTANCE=1;\nDISTANCE_2=2;\n", &image);
+    assert_true(image.distance == 70);
+    db_measured_image_clear(&image);
+    read_keys(LAYOUT "DISTANCE=70;\n WAVELENGTH = 1.5 ; \r\nDISTANCE=71\nTWOTHETA=;\n", &image);
+    assert_true(image.distance == 71 && image.wavelength == 1.5 && isnan(image.twotheta));
+    db_measured_image_clear(&image);
+}
+
+static void the_beam_centre_comes_from_the_least_ambiguous_key(void **state) {
+    (void)state;
+    static const struct {
+        const char *keys;
+        double fast, slow;
+    } cases[] = {
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\n", 40, 20 },
+        { "BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nXDS_ORGX=40.5;\nXDS_ORGY=20.5;\n", 40, 20 },
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nXDS_ORGX=1;\nXDS_ORGY=2;\nTWOTHETA=5;\n", 40, 20 },
+        { "BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nXDS_ORGX=3;\nXDS_ORGY=4;\nMOSFLM_CENTER_X=9.75;\n"
+          "MOSFLM_CENTER_Y=19.75;\n",
+          40, 20 },
+        { "BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nMOSFLM_CENTER_X=3;\nMOSFLM_CENTER_Y=4;\nDENZO_X_"
+          "BEAM=10;\n"
+          "DENZO_Y_BEAM=20;\n",
+          40, 20 },
+        { "BEAM_CENTER_X=10;\n", NAN, NAN },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[400];
+        snprintf(keys, sizeof keys, LAYOUT "PIXEL_SIZE=0.5;\n%s", cases[i].keys);
+        db_measured_image image;
+        read_keys(keys, &image);
+        const double *centre = image.beam_centre;
+        if (isnan(cases[i].fast)
+                ? !isnan(centre[0])
+                : fabs(centre[0] - cases[i].fast) + fabs(centre[1] - cases[i].slow) > 1e-9)
+            fail_msg("case %zu: %g %g", i, centre[0], centre[1]);
+        db_measured_image_clear(&image);
+    }
+}
+
+static void simulators_add_a_pedestal_of_40_unless_they_say_otherwise(void **state) {
+    (void)state;
+    db_measured_image image;
+    read_keys(LAYOUT "BEAMLINE=fake;\n", &image);
+    assert_true(image.pedestal == 40);
+    db_measured_image_clear(&image);
+    read_keys(LAYOUT "BEAMLINE=fake;\nADC_OFFSET=0;\n", &image);
+    assert_true(image.pedestal == 0);
+    db_measured_image_clear(&image);
+    read_keys(LAYOUT "ADC_OFFSET=7;\nIMAGE_PEDESTAL=5;\n", &image);
+    assert_true(image.pedestal == 5);
+    db_measured_image_clear(&image);
+}
+
+static void bad_headers_are_errors_that_name_the_key(void **state) {
+    (void)state;
+    static const struct {
+        const char *keys, *expected, *found;
+        db_status status;
+    } cases[] = {
+        { "BYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE2=2;\n", "SIZE1", "found 0",
+          DB_ERROR_INPUT },
+        { LAYOUT "SIZE1=-3;\n", "SIZE1", "-3", DB_ERROR_INPUT },
+        { LAYOUT "SIZE1=2.5;\n", "SIZE1", "2.5", DB_ERROR_INPUT },
+        { LAYOUT "SIZE1=99999999999;\n", "SIZE1", "1e+11", DB_ERROR_INPUT },
+        { LAYOUT "SIZE1=2000000000;\nSIZE2=2000000000;\n", "truncated", "found 12",
+          DB_ERROR_INPUT },
+        { LAYOUT "SIZE2=x;\n", "SIZE2", "'x'", DB_ERROR_INPUT },
+        { LAYOUT "SIZE2=3;\n", "truncated: expected 18 bytes", "found 12", DB_ERROR_INPUT },
+        { LAYOUT "SIZE2=1;\n", "expected 6 bytes", "found 12", DB_ERROR_INPUT },
+        { LAYOUT "TYPE=complex;\n", "TYPE", "'complex'", DB_ERROR_INPUT },
+        { LAYOUT "BYTE_ORDER=middle;\n", "BYTE_ORDER", "'middle'", DB_ERROR_INPUT },
+        { "TYPE=unsigned_short;\nSIZE1=3;\nSIZE2=2;\n", "BYTE_ORDER", "''", DB_ERROR_INPUT },
+        { LAYOUT "DISTANCE=far;\n", "DISTANCE", "'far'", DB_ERROR_INPUT },
+        { LAYOUT "DISTANCE=nan;\n", "DISTANCE", "'nan'", DB_ERROR_INPUT },
+        { LAYOUT "WAVELENGTH=-1;\n", "WAVELENGTH", "-1", DB_ERROR_INPUT },
+        { LAYOUT "PIXEL_SIZE=0;\n", "PIXEL_SIZE", "found 0", DB_ERROR_INPUT },
+        { LAYOUT "DIM=3;\n", "DIM=2", "found 3", DB_ERROR_UNSUPPORTED },
+        { LAYOUT "COMPRESSION=RLE;\n", "uncompressed", "RLE", DB_ERROR_UNSUPPORTED },
+        { LAYOUT "HEADER_BYTES=1e9;\n", "header of 1000000000 bytes", "524", DB_ERROR_INPUT },
+        { LAYOUT "HEADER_BYTES=-5;\n", "HEADER_BYTES", "-5", DB_ERROR_INPUT },
+        { LAYOUT "HEADER_BYTES=64;\n", "'}'", "HEADER_BYTES=64", DB_ERROR_INPUT },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_measured_image image;
+        const char *path = smv_file("bad.img", cases[i].keys, six, sizeof six);
+        expect_failure(test_context(), cases[i].status, db_read_image(test_context(), path, &image),
+                       "bad.img", cases[i].expected, cases[i].found);
+        assert_null(image.value);
+        assert_null(image.mask);
+    }
+}
+
+/* Where the reference's header grows beyond its declared 512 bytes, all pixels are shifted. */
+static void a_header_longer_than_declared_is_noticed(void **state) {
+    (void)state;
+    char bytes[600];
+    int length = snprintf(bytes, sizeof bytes, "{\nHEADER_BYTES=512;\n" LAYOUT);
+    memset(bytes + length, 'x', (size_t)(513 - length));
+    length = 513;
+    length += snprintf(bytes + length, 10, "\n}\n\f");
+    memcpy(bytes + length, six, sizeof six);
+    db_measured_image image;
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_image(test_context(),
+                                 folder_file("long.img", bytes, (size_t)length + sizeof six),
+                                 &image),
+                   "long.img", "'}'", "512");
+}
+
+static void other_contents_are_refused_by_what_they_are(void **state) {
+    (void)state;
+    db_context *context = test_context();
+    static const struct {
+        const char *bytes;
+        size_t size;
+        db_status status;
+        const char *expected;
+    } cases[] = {
+        { "", 0, DB_ERROR_INPUT, "nothing" },
+        { "{", 1, DB_ERROR_INPUT, "7b" },
+        { "{\nHEADER_BYTES", 14, DB_ERROR_INPUT, "HEADER_BYTES" },
+        { "{\nHEADER_BYTES=512", 18, DB_ERROR_INPUT, "truncated" },
+        { "{\n  HEADER_BYTES=16;\n", 21, DB_ERROR_INPUT, "'}'" },
+        { "hello", 5, DB_ERROR_INPUT, "5 bytes that begin with 68 65 6c 6c 6f" },
+        { "\x89HDF\r\n\x1a\n rest", 13, DB_ERROR_UNSUPPORTED, "HDF5" },
+        { "II*\0 rest", 9, DB_ERROR_UNSUPPORTED, "TIFF" },
+        { "\x1f\x8b rest", 7, DB_ERROR_INPUT, "gunzip" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_measured_image image;
+        expect_failure(
+            context, cases[i].status,
+            db_read_image(context, folder_file("other.img", cases[i].bytes, cases[i].size), &image),
+            "other.img", cases[i].expected);
+    }
+    db_measured_image image;
+    expect_failure(context, DB_ERROR_FILE, db_read_image(context, folder_path("none.img"), &image),
+                   "none.img");
+    expect_failure(context, DB_ERROR_FILE, db_read_image(context, folder_path("."), &image),
+                   "directory");
+}
+
+static void the_reference_images_are_read(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_ok(
+        test_context(),
+        db_read_image(test_context(), shared_path("reference/golden/io_basic.noise.img"), &image));
+    double photons = 0;
+    for (int i = 0; i < 64 * 48; i++) photons += image.value[i];
+    assert_true(photons == 80120); /* as its log says */
+    assert_int_equal(image.fast_pixels, 64);
+    assert_int_equal(image.slow_pixels, 48);
+    assert_int_equal(image.masked, 0);
+    assert_true(image.wavelength == 1.3 && image.phi == 5 && image.osc_range == 0.5 &&
+                image.twotheta == 6);
+    assert_true(image.pixel_size[0] == 0.5 && image.distance == 69.6165);
+    db_measured_image_clear(&image);
+}
+
+static void measured_images_are_read(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(),
+                            shared_path("realdata/formats/TIMEPIX_SU_516-stdgoni_0001.img"),
+                            &image));
+    assert_int_equal(image.fast_pixels, 516);
+    assert_true(image.phi == -65.4 && image.wavelength == 0.0251);
+    assert_true(fabs(image.beam_centre[0] - 13.54 / 0.055) < 1e-9);
+    assert_true(fabs(image.beam_centre[1] - 13.22 / 0.055) < 1e-9);
+    db_measured_image_clear(&image);
+    expect_ok(test_context(),
+              db_read_image(test_context(),
+                            shared_path("realdata/formats/simtbx_FormatSMVJHSim_001.img"), &image));
+    assert_true(image.pedestal == 0 && image.beam_centre[0] == 512 && image.beam_centre[1] == 512);
+    db_measured_image_clear(&image);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pixels_and_mask_follow_the_header),
+        cmocka_unit_test(other_pixel_types_are_read),
+        cmocka_unit_test(keys_match_exactly_and_the_last_one_counts),
+        cmocka_unit_test(the_beam_centre_comes_from_the_least_ambiguous_key),
+        cmocka_unit_test(simulators_add_a_pedestal_of_40_unless_they_say_otherwise),
+        cmocka_unit_test(bad_headers_are_errors_that_name_the_key),
+        cmocka_unit_test(a_header_longer_than_declared_is_noticed),
+        cmocka_unit_test(other_contents_are_refused_by_what_they_are),
+        cmocka_unit_test(the_reference_images_are_read),
+        cmocka_unit_test(measured_images_are_read),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
