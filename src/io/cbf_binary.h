@@ -1,0 +1,55 @@
+/* The binary section of an imgCIF/CBF file: MIME header, marker, compressed integers.
+ *
+ * Decoded here and not by CBFlib, because detector files come from anywhere: CBFlib's byte-offset
+ * decoder writes past its output when a file holds more elements than it declares, and reports
+ * errors on stderr. */
+#ifndef DB_IO_CBF_BINARY_H
+#define DB_IO_CBF_BINARY_H
+
+#include "io/file_content.h"
+#include <stdint.h>
+
+typedef struct db_cbf_binary {
+    const char *bytes; /* compressed pixels, within the file */
+    size_t size;
+    long long fast_pixels, slow_pixels;
+    int bits; /* of an element: 8, 16, 32, 64 */
+    int is_signed;
+} db_cbf_binary;
+
+/* Finds the first binary section; checks that it is complete, two-dimensional and byte-offset
+ * compressed. */
+db_status db_cbf_binary_find(db_context *context, const char *path, const db_file_content *content,
+                             db_cbf_binary *binary);
+
+/* Reads elements one after the other, as sums of differences. */
+typedef struct db_byte_offset {
+    const unsigned char *next, *end;
+    int64_t value;
+} db_byte_offset;
+
+/* Little-endian two's complement of `bytes` bytes at p. */
+static inline int64_t db_byte_offset_difference(const unsigned char *p, int bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < bytes; i++) bits |= (uint64_t)p[i] << (8 * i);
+    const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+    return (int64_t)((bits ^ sign) - sign);
+}
+
+/* Takes the next element into value, in wrapping arithmetic; 0 at the end of the data. */
+static inline int db_byte_offset_next(db_byte_offset *stream) {
+    /* A difference is stored in the first of 1, 2, 4, 8 bytes that can hold it; the most negative
+     * number of a width says that a wider one follows. */
+    for (int bytes = 1; bytes <= 8; bytes *= 2) {
+        if (stream->end - stream->next < bytes) return 0;
+        const int64_t difference = db_byte_offset_difference(stream->next, bytes);
+        stream->next += bytes;
+        if (bytes == 8 || difference != -((int64_t)1 << (8 * bytes - 1))) {
+            stream->value = (int64_t)((uint64_t)stream->value + (uint64_t)difference);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* miniCBF images. */
+#include "expect.h"
+#include "cbf_file.h"
+#include "files_for_tests.h"
+
+#include <dualbragg/io.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char pilatus_header[] = "# Detector: PILATUS 300K, S/N 1-2\r\n"
+                                     "# 2020-01-01T00:00:00\r\n"
+                                     "# Pixel_size 172e-6 m x 173e-6 m\r\n"
+                                     "# Exposure_time 0.0190000 s\r\n"
+                                     "# Exposure_period 0.02 s\r\n"
+                                     "# Count_cutoff 1000 counts\r\n"
+                                     "# Wavelength 0.96859 A\r\n"
+                                     "# Detector_distance 0.35100 m\r\n"
+                                     "# Detector_Voffset 0.1 m\r\n"
+                                     "# Beam_xy (1261.61, 1306.96) pixels\r\n"
+                                     "# Start_angle 89.5 deg.\r\n"
+                                     "# Angle_increment 0.25 deg.\r\n"
+                                     "# Detector_2theta 3 deg.\r\n"
+                                     "# Polarization 0.990\r\n";
+
+static void differences_of_every_width_are_read(void **state) {
+    (void)state;
+    static const int64_t values[] = {
+        0,  127,        0, -127 + 127,      128,        -1, 127, 32767 + 127, 127,   -32640, 32895,
+        0,  2147483647, 0, -2147483647 - 1, 2147483647, 5,  5,   -100,        70000, 3,      40000,
+        -5, 1 << 30,
+    };
+    enum { COUNT = sizeof values / sizeof *values };
+    db_measured_image image;
+    const char *path =
+        cbf_file("widths.cbf", "# Count_cutoff 4e9 counts\r\n", values, COUNT / 2, 2);
+    expect_ok(test_context(), db_read_image(test_context(), path, &image));
+    assert_string_equal(image.format, "miniCBF");
+    assert_int_equal(image.fast_pixels, COUNT / 2);
+    assert_int_equal(image.slow_pixels, 2);
+    for (int i = 0; i < COUNT; i++) assert_true(image.value[i] == (float)values[i]);
+    db_measured_image_clear(&image);
+}
+
+static void random_images_come_back(void **state) {
+    (void)state;
+    enum { COUNT = 20000 };
+    static int64_t values[COUNT];
+    srand(3);
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (int64_t)ldexp((double)rand() / RAND_MAX, rand() % 31) - 2;
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(), cbf_file("random.cbf", "", values, 100, COUNT / 100),
+                            &image));
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(image.value[i] == (float)values[i]);
+        assert_int_equal(image.mask[i], values[i] == -1 ? DB_MASK_GAP
+                                        : values[i] < 0 ? DB_MASK_BAD
+                                                        : DB_MASK_TRUSTED);
+    }
+    assert_true(image.overload == INFINITY);
+    db_measured_image_clear(&image);
+}
+
+static void the_header_is_read(void **state) {
+    (void)state;
+    static const int64_t values[6] = { 5, -1, -2, 999, 1000, 0 };
+    static const uint8_t mask[6] = { 0, DB_MASK_GAP, DB_MASK_BAD, 0, DB_MASK_OVERLOAD, 0 };
+    db_measured_image image;
+    expect_ok(
+        test_context(),
+        db_read_image(test_context(), cbf_file("h.cbf", pilatus_header, values, 3, 2), &image));
+    assert_true(fabs(image.pixel_size[0] - 0.172) < 1e-12 &&
+                fabs(image.pixel_size[1] - 0.173) < 1e-12);
+    assert_true(image.exposure == 0.019 && image.wavelength == 0.96859 &&
+                fabs(image.distance - 351) < 1e-9);
+    assert_true(image.beam_centre[0] == 1261.61 && image.beam_centre[1] == 1306.96);
+    assert_true(image.phi == 89.5 && image.osc_range == 0.25 && image.twotheta == 3);
+    assert_true(fabs(image.polarization - 0.98) < 1e-12);
+    assert_true(image.overload == 1000 && image.pedestal == 0 && image.gain == 1);
+    assert_string_equal(image.detector, "PILATUS 300K, S/N 1-2");
+    assert_memory_equal(image.mask, mask, sizeof mask);
+    assert_int_equal(image.masked, 3);
+    db_measured_image_clear(&image);
+}
+
+static void what_the_header_leaves_out_stays_unknown(void **state) {
+    (void)state;
+    static const int64_t values[1] = { 70000 };
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(),
+                            cbf_file("e.cbf", "# Count_cutoff 0 counts\r\n# Polarization 0.2\r\n",
+                                     values, 1, 1),
+                            &image));
+    assert_true(isnan(image.wavelength) && isnan(image.distance) && isnan(image.pixel_size[1]) &&
+                isnan(image.beam_centre[1]) && isnan(image.phi) && isnan(image.exposure) &&
+                isnan(image.polarization) && image.overload == INFINITY);
+    assert_int_equal(image.mask[0], 0);
+    assert_string_equal(image.detector, "");
+    db_measured_image_clear(&image);
+}
+
+static void bad_header_values_are_errors_that_name_them(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        { "# Wavelength none A\r\n", "Wavelength" },
+        { "# Wavelength 0 A\r\n", "Wavelength > 0" },
+        { "# Beam_xy (1, x) pixels\r\n", "2 numbers" },
+        { "# Detector_distance -0.1 m\r\n", "Detector_distance" },
+        { "# Pixel_size 172e-6 m\r\n", "Pixel_size" },
+        { "# Count_cutoff many\r\n", "Count_cutoff" },
+    };
+    static const int64_t values[1] = { 1 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_measured_image image;
+        const char *path = cbf_file("bad.cbf", cases[i][0], values, 1, 1);
+        expect_failure(test_context(), DB_ERROR_INPUT, db_read_image(test_context(), path, &image),
+                       "bad.cbf", cases[i][1]);
+        assert_null(image.value);
+    }
+}
+
+/* Reads a file of one to four small values whose binary header claims something else. */
+static db_status read_layout(const cbf_layout *layout, const unsigned char *compressed,
+                             size_t compressed_size, db_measured_image *image) {
+    size_t size;
+    char *bytes = cbf_bytes(layout, compressed, compressed_size, &size);
+    const char *path = folder_file("layout.cbf", bytes, size);
+    free(bytes);
+    return db_read_image(test_context(), path, image);
+}
+
+static void a_binary_header_that_does_not_fit_the_data_is_noticed(void **state) {
+    (void)state;
+    static const unsigned char four[] = { 1, 1, 1, 1 };
+    db_context *context = test_context();
+    db_measured_image image;
+    cbf_layout layout = cbf_layout_of(2, 2, 4);
+    expect_ok(context, read_layout(&layout, four, 4, &image));
+    assert_true(image.value[3] == 4);
+    db_measured_image_clear(&image);
+
+    layout = cbf_layout_of(3, 2, 4);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image), "pixel 1 1",
+                   "end of the data");
+    layout = cbf_layout_of(1, 2, 4); /* where careless readers write past the image */
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image),
+                   "2 bytes are left");
+    layout = cbf_layout_of(2, 2, 4000);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image), "truncated",
+                   "4000");
+    layout = cbf_layout_of(2, 2, 4);
+    layout.elements = 5;
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image), "2 x 2", "5");
+    layout = cbf_layout_of(2147483647, 2147483647, 4);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image),
+                   "Number-of-Elements");
+    layout = cbf_layout_of(-2, -2, 4);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image),
+                   "Fastest-Dimension", "-2");
+    layout = cbf_layout_of(2, 2, -4);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image), "X-Binary-Size",
+                   "-4");
+}
+
+static void element_types_set_the_range(void **state) {
+    (void)state;
+    db_context *context = test_context();
+    db_measured_image image;
+    unsigned char bytes[45];
+    const int64_t values[3] = { 65534, 65535, 70000 };
+    size_t size = cbf_compress(values, 2, bytes);
+    cbf_layout layout = cbf_layout_of(2, 1, (long long)size);
+    layout.element_type = "unsigned 16-bit integer";
+    expect_ok(context, read_layout(&layout, bytes, size, &image));
+    assert_int_equal(image.mask[0], DB_MASK_TRUSTED);
+    assert_int_equal(image.mask[1], DB_MASK_BAD);
+    db_measured_image_clear(&image);
+    size = cbf_compress(values, 3, bytes);
+    layout = cbf_layout_of(3, 1, (long long)size);
+    layout.element_type = "unsigned 16-bit integer";
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, bytes, size, &image), "pixel 2 0",
+                   "range");
+    layout.element_type = "signed 32-bit real IEEE";
+    expect_failure(context, DB_ERROR_UNSUPPORTED, read_layout(&layout, bytes, size, &image),
+                   "Element-Type", "real");
+    layout = cbf_layout_of(3, 1, (long long)size);
+    layout.conversions = "x-CBF_PACKED";
+    expect_failure(context, DB_ERROR_UNSUPPORTED, read_layout(&layout, bytes, size, &image),
+                   "x-CBF_BYTE_OFFSET", "PACKED");
+    const int64_t huge[3] = { INT64_MAX, INT64_MIN, -3 }; /* wraps around, back into the range */
+    size = cbf_compress(huge, 3, bytes);
+    layout = cbf_layout_of(3, 1, (long long)size);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, bytes, size, &image), "pixel 0 0",
+                   "range");
+    layout.element_type = "signed 64-bit integer";
+    expect_ok(context, read_layout(&layout, bytes, size, &image));
+    assert_true(image.value[2] == -3);
+    db_measured_image_clear(&image);
+}
+
+/* A file with header and pixels, cut at every byte, and with every byte changed. */
+static void damaged_files_never_crash(void **state) {
+    (void)state;
+    static const int64_t values[12] = { 0, 1, -1, 400, 70000, 3, 3, 3, -2, 90, 100000, 2 };
+    const char *path = cbf_file("whole.cbf", pilatus_header, values, 4, 3);
+    size_t size;
+    char *bytes = load_file(path, &size);
+    const size_t data = (size_t)(strstr(bytes, "\x0c\x1a\x04\xd5") - bytes) + 4;
+    for (size_t cut = 0; cut < size; cut++) {
+        db_measured_image image;
+        const db_status status =
+            db_read_image(test_context(), folder_file("cut.cbf", bytes, cut), &image);
+        if (cut < data + 12) assert_int_not_equal(status, DB_OK);
+        if (status != DB_OK)
+            assert_true(strstr(db_context_message(test_context()), "cut.cbf") != NULL);
+        db_measured_image_clear(&image);
+    }
+    int refused = 0;
+    for (size_t i = 0; i < size; i++) {
+        const char kept = bytes[i];
+        for (int bit = 0; bit < 8; bit += 3) {
+            bytes[i] = (char)(kept ^ (1 << bit));
+            db_measured_image image;
+            refused += db_read_image(test_context(), folder_file("flip.cbf", bytes, size),
+                                     &image) != DB_OK;
+            db_measured_image_clear(&image);
+        }
+        bytes[i] = kept;
+    }
+    assert_true(refused > 0);
+    free(bytes);
+}
+
+/* Real CBF files without the detector's text header describe several panels and are not read (yet
+ * refused well). */
+static void full_cbf_files_are_refused(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   db_read_image(test_context(),
+                                 folder_text("full.cbf", "###CBF: VERSION 1.7\r\ndata_x\r\n"),
+                                 &image),
+                   "full.cbf", "full CBF");
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   db_read_image(test_context(),
+                                 shared_path("realdata/thermolysin/idx-20130301060858401.cbf"),
+                                 &image),
+                   "full CBF");
+}
+
+/* 60 modules of 487 x 195 pixels on 2463 x 2527. */
+static void a_pilatus_frame_is_read(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_ok(
+        test_context(),
+        db_read_image(test_context(), shared_path("realdata/thaumatin/thau_3_2_0005.cbf"), &image));
+    assert_int_equal(image.fast_pixels, 2463);
+    assert_int_equal(image.slow_pixels, 2527);
+    size_t gaps = 0;
+    for (int i = 0; i < 2463 * 2527; i++) gaps += image.mask[i] == DB_MASK_GAP;
+    assert_int_equal(gaps, 2463 * 2527 - 60 * 487 * 195);
+    assert_true(image.mask[487] == DB_MASK_GAP && image.mask[486] != DB_MASK_GAP);
+    assert_true(image.wavelength == 0.96859 && fabs(image.distance - 351) < 1e-9);
+    assert_true(image.overload == 115897);
+    assert_string_equal(image.detector, "PILATUS3 6M, S/N 60-0119");
+    db_measured_image_clear(&image);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(differences_of_every_width_are_read),
+        cmocka_unit_test(random_images_come_back),
+        cmocka_unit_test(the_header_is_read),
+        cmocka_unit_test(what_the_header_leaves_out_stays_unknown),
+        cmocka_unit_test(bad_header_values_are_errors_that_name_them),
+        cmocka_unit_test(a_binary_header_that_does_not_fit_the_data_is_noticed),
+        cmocka_unit_test(element_types_set_the_range),
+        cmocka_unit_test(damaged_files_never_crash),
+        cmocka_unit_test(full_cbf_files_are_refused),
+        cmocka_unit_test(a_pilatus_frame_is_read),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
