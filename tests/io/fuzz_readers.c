@@ -1,0 +1,86 @@
+#define _POSIX_C_SOURCE 200809L
+#include "fuzz_readers.h"
+
+#include <dualbragg/io.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void require(int condition, const char *what, const char *detail) {
+    if (condition) return;
+    fprintf(stderr, "broken promise: %s: %s\n", what, detail);
+    abort();
+}
+
+/* A failure explains itself and names the file. */
+static int check_status(const db_context *context, const char *path, db_status status,
+                        const char *reader) {
+    if (status == DB_OK) return 1;
+    require(strstr(db_context_message(context), path) != NULL || status == DB_ERROR_MEMORY, reader,
+            db_context_message(context));
+    return 0;
+}
+
+static void read_list(db_context *context, const char *path) {
+    db_structure_factors factors = { .default_F = 3 };
+    if (check_status(context, path, db_read_hkl(context, path, &factors), "hkl")) {
+        const size_t count =
+            (size_t)factors.extent[0] * (size_t)factors.extent[1] * (size_t)factors.extent[2];
+        require(count > 0, "hkl", "empty box");
+        require(isfinite(factors.amplitude[0]) && isfinite(factors.amplitude[count - 1]), "hkl",
+                "not finite");
+    }
+    free(factors.amplitude);
+}
+
+static void read_sources(db_context *context, const char *path) {
+    db_beam beam = { .direction = { 1, 0, 0 }, .wavelength = 1 };
+    if (check_status(context, path, db_read_sources(context, path, &beam), "sources"))
+        for (size_t i = 0; i < beam.source_count; i++) {
+            const double *d = beam.sources[i].direction;
+            require(fabs(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] - 1) < 1e-12, "sources",
+                    "not a unit vector");
+            require(beam.sources[i].wavelength_ratio > 0, "sources", "wavelength");
+        }
+    free(beam.sources);
+}
+
+static void read_image(db_context *context, const char *path) {
+    db_measured_image image;
+    if (check_status(context, path, db_read_image(context, path, &image), "image")) {
+        const size_t count = (size_t)image.fast_pixels * (size_t)image.slow_pixels;
+        size_t masked = 0;
+        for (size_t i = 0; i < count; i++) {
+            masked += image.mask[i] != 0;
+            require(isfinite(image.value[i]) || image.mask[i], "image",
+                    "trusted pixel without value");
+        }
+        require(masked == image.masked && count > 0, "image", "masked pixels");
+    } else {
+        require(!image.value && !image.mask, "image", "pixels after a failure");
+    }
+    db_measured_image_clear(&image);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static db_context *context;
+    static char path[64];
+    if (!context) {
+        require(db_context_create(&context) == DB_OK, "context", "not created");
+        snprintf(path, sizeof path, "fuzz-input-%ld", (long)getpid());
+    }
+    FILE *file = fopen(path, "wb");
+    require(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "input file", path);
+    double matrix[9];
+    float pixels[4];
+    read_list(context, path);
+    read_sources(context, path);
+    read_image(context, path);
+    check_status(context, path, db_read_mosflm_matrix(context, path, matrix), "matrix");
+    check_status(context, path, db_read_float_image(context, path, 2, 2, pixels), "float image");
+    unlink(path);
+    return 0;
+}
