@@ -57,12 +57,12 @@ static const db_config_key top_keys[] = {
           "the configuration's name with _refined, in the working directory", "frame_0001",
           "prefix of the files written: .yaml .mat .json .html .log"),
     CHOICE("precision", IN_CONFIG(settings.precision), precisions, NULL, 0, NULL,
-           "of the arithmetic: mixed is faster, with indices in double and the rest in float"),
+           "of the arithmetic; mixed is faster: indices in double, the rest in float"),
 };
 
 static const db_config_key model_keys[] = {
     CHOICE("geometry", IN_CONFIG(header_geometry), geometries, NULL, 0, NULL,
-           "header: what is left out below comes from the image header; given: it does not"),
+           "with header, what is left out below comes from the image header"),
     CHOICE("convention", IN_CONFIG(setup.convention), conventions, NULL, 0, NULL,
            "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame",

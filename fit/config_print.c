@@ -91,11 +91,8 @@ static void print_line(const db_config_key *key, const void *base, const char *i
         const long width = ftell(stream) - start;
         fprintf(stream, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
                 key->help);
-        if (key->choices) {
-            fputs(":", stream);
-            for (int i = 0; key->choices[i]; i++)
-                fprintf(stream, "%s %s", i ? "," : "", key->choices[i]);
-        }
+        for (int i = 0; key->choices && key->choices[i]; i++)
+            fprintf(stream, "%s %s", i ? "," : "; one of", key->choices[i]);
         if (*key->unit) fprintf(stream, " (%s)", key->unit);
         if (open) fprintf(stream, "; default: %s", key->open);
     }

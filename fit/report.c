@@ -13,7 +13,7 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void page_head(const db_report *report) {
+static void page_head(const db_html_report *report) {
     FILE *const out = report->stream;
     const db_fit_result *const r = report->result;
     const char *const name = file_name(report->config->image_file);
@@ -22,7 +22,7 @@ static void page_head(const db_report *report) {
           out);
     db_html_text(out, name);
     fputs(" - dualbragg fit</title><style>", out);
-    fputs(db_report_style, out);
+    fputs(db_html_style, out);
     fputs("</style></head><body><header><div><h1>", out);
     db_html_text(out, name);
     fputs(r->status == DB_OK ? "<span class=\"badge good\">converged</span>"
@@ -51,7 +51,7 @@ static void page_head(const db_report *report) {
 }
 
 /* The whole configuration as it was used, so that the page says how it came about. */
-static db_status configuration(const db_report *report) {
+static db_status configuration(const db_html_report *report) {
     db_text_stream text;
     DB_TRY(db_text_stream_open(report->context, &text));
     db_fit_config_print(report->config, DB_CONFIG_PLAIN, text.stream);
@@ -63,16 +63,16 @@ static db_status configuration(const db_report *report) {
     return DB_OK;
 }
 
-static db_status page(const db_report *report) {
+static db_status page(const db_html_report *report) {
     page_head(report);
-    db_report_summary(report);
-    db_report_parameters(report);
-    db_report_convergence(report);
-    DB_TRY(db_report_whole_images(report));
-    DB_TRY(db_report_gallery(report));
-    db_report_parameter_curves(report);
-    db_report_correlation(report);
-    db_report_statistics(report);
+    db_html_summary(report);
+    db_html_parameters(report);
+    db_html_convergence(report);
+    DB_TRY(db_html_whole_images(report));
+    DB_TRY(db_html_gallery(report));
+    db_html_parameter_curves(report);
+    db_html_correlation(report);
+    db_html_statistics(report);
     DB_TRY(configuration(report));
     fputs("</main></body></html>\n", report->stream);
     return DB_OK;
@@ -82,6 +82,6 @@ db_status db_fit_write_html(db_context *context, const char *path, const db_fit_
                             const db_measured_image *image, const db_fit_result *result) {
     db_text_stream text;
     DB_TRY(db_text_stream_open(context, &text));
-    const db_report report = { context, text.stream, config, image, result };
+    const db_html_report report = { context, text.stream, config, image, result };
     return db_text_stream_write(context, &text, page(&report), path);
 }

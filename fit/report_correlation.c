@@ -13,7 +13,7 @@ static void print_colour(FILE *stream, double value) {
             255 + weight * (end[1] - 255), 255 + weight * (end[2] - 255));
 }
 
-void db_report_correlation(const db_report *report) {
+void db_html_correlation(const db_html_report *report) {
     enum { CELL = 44, MARGIN = 128, TOP = 112 };
     const db_fit_result *const r = report->result;
     size_t own[DB_PARAMETER_COUNT],

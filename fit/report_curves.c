@@ -7,8 +7,8 @@
 
 /* The stages follow each other along the horizontal axis; its values are the number of the
  * evaluation in all. */
-static void draw_stage_bands(const db_report *report, const db_axis *x, double top, double bottom,
-                             int with_names) {
+static void draw_stage_bands(const db_html_report *report, const db_axis *x, double top,
+                             double bottom, int with_names) {
     const db_fit_result *const r = report->result;
     for (size_t i = 0, first = 0; i < r->history_count; i++) {
         const int last_of_stage =
@@ -23,7 +23,7 @@ static void draw_stage_bands(const db_report *report, const db_axis *x, double t
         if (with_names && to - from > 20) {
             fprintf(report->stream, "<text class=\"stage\" x=\"%.1f\" y=\"%.1f\">", from + 5,
                     top + 14);
-            db_html_text(report->stream, db_report_stage_name(report, stage));
+            db_html_text(report->stream, db_html_stage_name(report, stage));
             fputs("</text>", report->stream);
         }
         first = i + 1;
@@ -36,7 +36,7 @@ static double history_value(const db_fit_result *r, size_t i, int parameter) {
 }
 
 /* A line per stage: the target of different data does not connect. */
-static void draw_history(const db_report *report, const db_axis *x, const db_axis *y,
+static void draw_history(const db_html_report *report, const db_axis *x, const db_axis *y,
                          int parameter) {
     const db_fit_result *const r = report->result;
     int open = 0;
@@ -72,7 +72,7 @@ static int value_range(const db_fit_result *r, int parameter, double *low, doubl
     return *low <= *high;
 }
 
-void db_report_convergence(const db_report *report) {
+void db_html_convergence(const db_html_report *report) {
     enum {
         WIDTH = 1080,
         HEIGHT = 300,
@@ -110,7 +110,7 @@ void db_report_convergence(const db_report *report) {
           report->stream);
 }
 
-static void draw_parameter(const db_report *report, int parameter) {
+static void draw_parameter(const db_html_report *report, int parameter) {
     enum { WIDTH = 340, HEIGHT = 170, LEFT = 66, RIGHT = WIDTH - 8, TOP = 8, BOTTOM = HEIGHT - 22 };
     const db_fit_result *const r = report->result;
     const db_parameter_info *const info = db_parameter_describe(r->parameter[parameter]);
@@ -144,7 +144,7 @@ static void draw_parameter(const db_report *report, int parameter) {
     fputs("</svg></figure>", out);
 }
 
-void db_report_parameter_curves(const db_report *report) {
+void db_html_parameter_curves(const db_html_report *report) {
     if (report->result->history_count == 0) return;
     fputs("<section><h2>Parameters over the evaluations</h2><div class=\"curves\">",
           report->stream);

@@ -7,7 +7,7 @@
 
 static const double RESIDUAL_LIMIT = 8; /* standard deviations at the ends of the colour scale */
 
-static void draw_spots(const db_report *report, int block) {
+static void draw_spots(const db_html_report *report, int block) {
     const db_fit_result *const r = report->result;
     for (size_t i = 0; i < r->shoebox_count; i++) {
         const db_fit_shoebox *const box = &r->shoeboxes[i];
@@ -24,9 +24,9 @@ static void draw_spots(const db_report *report, int block) {
 }
 
 /* A figure that grows to the page's width when it is clicked. */
-static db_status frame(const db_report *report, const db_picture_frames *f, const float *pixels,
-                       const char *id, const char *title, db_colour_map map, double low,
-                       double high, int with_spots) {
+static db_status frame(const db_html_report *report, const db_picture_frames *f,
+                       const float *pixels, const char *id, const char *title, db_colour_map map,
+                       double low, double high, int with_spots) {
     FILE *const out = report->stream;
     char after[64];
     snprintf(after, sizeof after, "\" width=\"%d\" height=\"%d\"/>", f->fast, f->slow);
@@ -45,7 +45,7 @@ static db_status frame(const db_report *report, const db_picture_frames *f, cons
     return status;
 }
 
-db_status db_report_whole_images(const db_report *report) {
+db_status db_html_whole_images(const db_html_report *report) {
     db_picture_frames f;
     DB_TRY(
         db_picture_frames_make(report->context, report->config, report->image, report->result, &f));

@@ -29,7 +29,7 @@ static double misfit(const db_fit_shoebox *box) {
 }
 
 /* Measured, model, residual of one shoebox as three small pictures. planes: room for 3 x pixels. */
-static db_status pictures(const db_report *report, const db_fit_shoebox *box, float *planes) {
+static db_status pictures(const db_html_report *report, const db_fit_shoebox *box, float *planes) {
     const db_region *const g = &box->region;
     const size_t count = (size_t)g->fast_count * (size_t)g->slow_count;
     float *const measured = planes, *const model = planes + count,
@@ -56,7 +56,7 @@ static db_status pictures(const db_report *report, const db_fit_shoebox *box, fl
                            -RESIDUAL_LIMIT, RESIDUAL_LIMIT, end);
 }
 
-static db_status box_figure(const db_report *report, const db_fit_shoebox *box) {
+static db_status box_figure(const db_html_report *report, const db_fit_shoebox *box) {
     float *const planes = malloc(3 * (size_t)box->region.fast_count *
                                  (size_t)box->region.slow_count * sizeof *planes);
     if (!planes) return db_fail_memory(report->context, "the report's pictures");
@@ -70,7 +70,7 @@ static db_status box_figure(const db_report *report, const db_fit_shoebox *box) 
     return status;
 }
 
-static db_status figures(const db_report *report, double (*key)(const db_fit_shoebox *box),
+static db_status figures(const db_html_report *report, double (*key)(const db_fit_shoebox *box),
                          rank *ranks, size_t most) {
     const db_fit_result *const r = report->result;
     for (size_t i = 0; i < r->shoebox_count; i++) {
@@ -86,7 +86,7 @@ static db_status figures(const db_report *report, double (*key)(const db_fit_sho
     return status;
 }
 
-db_status db_report_gallery(const db_report *report) {
+db_status db_html_gallery(const db_html_report *report) {
     const size_t count = report->result->shoebox_count;
     if (count == 0) return DB_OK;
     rank *const ranks = malloc(count * sizeof *ranks);

@@ -31,9 +31,9 @@ static void print_base64(FILE *stream, const unsigned char *bytes, size_t count)
     }
 }
 
-db_status db_html_picture(const db_report *report, const char *before_data, const float *pixels,
-                          int fast_pixels, int slow_pixels, db_colour_map map, double low,
-                          double high, const char *after_data) {
+db_status db_html_picture(const db_html_report *report, const char *before_data,
+                          const float *pixels, int fast_pixels, int slow_pixels, db_colour_map map,
+                          double low, double high, const char *after_data) {
     unsigned char *png = NULL;
     size_t count = 0;
     const db_status status = db_encode_png(report->context, pixels, fast_pixels, slow_pixels, map,
@@ -47,7 +47,7 @@ db_status db_html_picture(const db_report *report, const char *before_data, cons
     return DB_OK;
 }
 
-const char *db_report_stage_name(const db_report *report, int stage) {
+const char *db_html_stage_name(const db_html_report *report, int stage) {
     const db_fit_settings *const settings = &report->config->settings;
     if (stage < 0 || (size_t)stage >= settings->stage_count) return "";
     return settings->stages[stage].name;

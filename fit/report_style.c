@@ -2,7 +2,7 @@
 
 /* Blue and orange carry the meaning (safe for the colour-blind); nothing is fetched from elsewhere.
  */
-const char db_report_style[] =
+const char db_html_style[] =
     ":root{--ink:#1c2430;--soft:#5b6675;--line:#dde2e8;--blue:#0b5fa5;--orange:#d55e00;--paper:#"
     "f5f6f8}"
     "*{box-sizing:border-box}"

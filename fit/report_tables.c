@@ -13,7 +13,7 @@ static void card(FILE *out, const char *title, int decimals, const char *unit, d
         title, decimals, before, unit, decimals, after, unit, note);
 }
 
-void db_report_summary(const db_report *report) {
+void db_html_summary(const db_html_report *report) {
     const db_fit_statistics *const before = &report->result->before, *const after =
                                                                          &report->result->after;
     FILE *const out = report->stream;
@@ -52,7 +52,7 @@ static void bounds_cell(FILE *out, const db_fit_parameter *settings, double valu
             at_bound ? " class=\"bad\"" : "", at_bound ? " <b class=\"bad\">at bound</b>" : "");
 }
 
-void db_report_parameters(const db_report *report) {
+void db_html_parameters(const db_html_report *report) {
     const db_fit_result *const r = report->result;
     FILE *const out = report->stream;
     fputs(
@@ -88,7 +88,7 @@ static void row(FILE *out, const char *name, int decimals, double before, double
             decimals, before, decimals, after);
 }
 
-void db_report_statistics(const db_report *report) {
+void db_html_statistics(const db_html_report *report) {
     const db_fit_statistics *const b = &report->result->before, *const a = &report->result->after;
     FILE *const out = report->stream;
     fputs("<section><h2>Statistics on the same data</h2><table><thead><tr><th></th><th "

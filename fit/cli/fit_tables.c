@@ -123,10 +123,13 @@ void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_
                                                DB_CELL_ALPHA, DB_CELL_BETA, DB_CELL_GAMMA };
     db_fit_say(log, "\nRefined cell:");
     for (int i = 0; i < 6; i++) {
+        const double value = result->experiment.crystal.cell[i],
+                     error = error_of(result, config, constants[i]);
         char text[DB_VALUE_TEXT_SIZE];
-        db_fit_say(log, " %s",
-                   db_value_with_error(text, result->experiment.crystal.cell[i],
-                                       error_of(result, config, constants[i])));
+        if (error > 0)
+            db_fit_say(log, " %s", db_value_with_error(text, value, error));
+        else
+            db_fit_say(log, " %.*f", i < 3 ? 4 : 3, value);
     }
     db_fit_say(log, "\n");
 }
