@@ -144,7 +144,8 @@ static db_status build(db_plan *plan, const db_experiment *experiment, const db_
     DB_TRY(allocate_values(plan));
     if (plan->parameter_count) DB_TRY(db_plan_allocate_dual(plan));
     plan->job.pixel_type = options->pixel_type;
-    db_mosaic_directions(experiment->crystal.mosaic_seed, experiment->crystal.mosaic_domains, plan->directions);
+    db_mosaic_directions(experiment->crystal.mosaic_seed, experiment->crystal.mosaic_spread,
+                         experiment->crystal.mosaic_domains, plan->directions);
     db_plan_fill_table(plan);
     db_plan_fill_values(plan);
     return DB_OK;
@@ -206,7 +207,8 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     own->detector.panels = panels;
     own->structure_factors.amplitude = amplitude;
     if (seed_changed)
-        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_domains, plan->directions);
+        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread, e->crystal.mosaic_domains,
+                             plan->directions);
     if (table_changed) db_plan_fill_table(plan);
 }
 
