@@ -110,6 +110,11 @@ static db_status read_header(const mime_header *header, db_cbf_binary *binary, l
         return db_fail(header->context, DB_ERROR_INPUT,
                        "%s: expected %lld x %lld pixels, found X-Binary-Number-of-Elements: %lld",
                        header->path, binary->fast_pixels, binary->slow_pixels, elements);
+    if (*size < elements) /* before memory is taken for them */
+        return db_fail(header->context, DB_ERROR_INPUT,
+                       "%s: expected at least one byte for each of %lld pixels, found "
+                       "X-Binary-Size: %lld",
+                       header->path, elements, *size);
     return DB_OK;
 }
 

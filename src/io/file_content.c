@@ -34,7 +34,7 @@ static db_status read_stream(db_context *context, const char *path, int descript
     size_t capacity = 0;
     for (;;) {
         if (capacity - content->size < 2) {
-            if (content->size >= stream_limit)
+            if (capacity >= stream_limit)
                 return db_fail(context, DB_ERROR_FILE,
                                "%s: not a regular file and longer than %zu bytes", path,
                                stream_limit);

@@ -143,7 +143,11 @@ static void a_binary_header_that_does_not_fit_the_data_is_noticed(void **state) 
     db_measured_image_clear(&image);
 
     layout = cbf_layout_of(3, 2, 4);
-    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image), "pixel 1 1",
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image), "each of 6",
+                   "X-Binary-Size: 4");
+    static const unsigned char wide[] = { 1, 0x80, 1, 0, 1, 1 }; /* four values in six bytes */
+    layout = cbf_layout_of(3, 2, 6);
+    expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, wide, 6, &image), "pixel 1 1",
                    "end of the data");
     layout = cbf_layout_of(1, 2, 4); /* where careless readers write past the image */
     expect_failure(context, DB_ERROR_INPUT, read_layout(&layout, four, 4, &image),
