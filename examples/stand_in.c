@@ -107,9 +107,11 @@ static db_status render(db_context *context, const char *prefix, db_experiment *
     db_status status = image ? db_plan_create(context, e, NULL, &plan) : DB_ERROR_MEMORY;
     if (status == DB_OK) status = db_plan_forward(plan, image);
     if (status == DB_OK) {
-        for (size_t i = 0; i < (size_t)PIXELS * PIXELS; i++)
-            image[i] = (float)photons(i, (double)image[i] + background((double)(i % PIXELS) + 0.5,
-                                                                       (double)(i / PIXELS) + 0.5));
+        for (size_t i = 0; i < (size_t)PIXELS * PIXELS; i++) {
+            const size_t fast = i % PIXELS, slow = i / PIXELS;
+            image[i] = (float)photons(i, (double)image[i] +
+                                             background((double)fast + 0.5, (double)slow + 0.5));
+        }
         snprintf(path, sizeof path, "%s.img", prefix);
         status = db_write_smv(context, path, e, image, 1, PEDESTAL);
     }

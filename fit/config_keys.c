@@ -8,7 +8,7 @@
 #define ANY -DBL_MAX, DBL_MAX
 #define POSITIVE DBL_MIN, DBL_MAX
 #define NOT_NEGATIVE 0, DBL_MAX
-#define COUNT_FROM(least) least, INT_MAX
+#define COUNT_FROM(least) (least), INT_MAX
 
 #define IN_CONFIG(member) offsetof(db_fit_config, member)
 #define IN_STAGE(member) offsetof(db_fit_stage, member)
@@ -16,23 +16,22 @@
 
 /* clang-format off */
 #define NUMBERS(key, n, where, limits, key_unit, key_open, sample, text) \
-    { .name = key, .type = DB_KEY_NUMBER, .count = n, .offset = where, .factor = 1, RANGE(limits), .unit = key_unit, \
-      .open = key_open, .example = sample, .help = text }
+    SCALED(key, n, where, 1, limits, key_unit, key_open, sample, text)
 #define SCALED(key, n, where, by, limits, key_unit, key_open, sample, text) \
-    { .name = key, .type = DB_KEY_NUMBER, .count = n, .offset = where, .factor = by, RANGE(limits), .unit = key_unit, \
-      .open = key_open, .example = sample, .help = text }
+    { .name = (key), .type = DB_KEY_NUMBER, .count = (n), .offset = (where), .factor = (by), RANGE(limits), \
+      .unit = (key_unit), .open = (key_open), .example = (sample), .help = (text) }
 #define INTEGERS(key, n, where, limits, key_unit, key_open, open_value, sample, text) \
-    { .name = key, .type = DB_KEY_INTEGER, .count = n, .offset = where, .factor = 1, RANGE(limits), .unit = key_unit, \
-      .open = key_open, .open_integer = open_value, .example = sample, .help = text }
+    { .name = (key), .type = DB_KEY_INTEGER, .count = (n), .offset = (where), .factor = 1, RANGE(limits), \
+      .unit = (key_unit), .open = (key_open), .open_integer = (open_value), .example = (sample), .help = (text) }
 #define CHOICE(key, where, list, key_open, open_value, sample, text) \
-    { .name = key, .type = DB_KEY_CHOICE, .count = 1, .offset = where, .factor = 1, .unit = "", .open = key_open, \
-      .open_integer = open_value, .example = sample, .help = text, .choices = list }
+    { .name = (key), .type = DB_KEY_CHOICE, .count = 1, .offset = (where), .factor = 1, .unit = "", \
+      .open = (key_open), .open_integer = (open_value), .example = (sample), .help = (text), .choices = (list) }
 #define OTHER(key, kind, where, key_open, sample, text) \
-    { .name = key, .type = kind, .count = 1, .offset = where, .factor = 1, .unit = "", .open = key_open, \
-      .example = sample, .help = text }
+    { .name = (key), .type = (kind), .count = 1, .offset = (where), .factor = 1, .unit = "", .open = (key_open), \
+      .example = (sample), .help = (text) }
 #define RANGE(limits) RANGE_OF limits
 #define RANGE_OF(...) RANGE_FROM_TO(__VA_ARGS__)
-#define RANGE_FROM_TO(least, most) .low = least, .high = most
+#define RANGE_FROM_TO(least, most) .low = (least), .high = (most)
 /* clang-format on */
 
 static const char *const geometries[] = { "given", "header", NULL };
@@ -237,7 +236,7 @@ static const db_config_key stage_keys[] = {
 };
 
 #define SECTION(section_name, text, list)                                                          \
-    { section_name, text, list, sizeof(list) / sizeof(list[0]) }
+    { (section_name), (text), (list), sizeof(list) / sizeof((list)[0]) }
 
 const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_TOP] = SECTION("", "", top_keys),

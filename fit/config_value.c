@@ -96,7 +96,7 @@ static db_status take_number(const db_config_reader *reader, const char *section
 static db_status store_number(const db_config_reader *reader, const char *section,
                               const db_config_key *key, const db_yaml_node *node, int index,
                               void *base) {
-    double value;
+    double value = 0;
     DB_TRY(take_number(reader, section, key, node, &value));
     char *const field = (char *)base + key->offset;
     if (key->type == DB_KEY_NUMBER)
@@ -192,7 +192,7 @@ static db_status parameter_of(const db_config_reader *reader, const char *sectio
 static db_status take_parameters(const db_config_reader *reader, const char *section,
                                  const db_config_key *key, const db_yaml_node *node, void *base) {
     unsigned char *const set = (unsigned char *)base + key->offset;
-    db_parameter parameter;
+    db_parameter parameter = DB_CELL_A;
     if (key->type == DB_KEY_PARAMETER) {
         DB_TRY(parameter_of(reader, section, key, node, &parameter));
         const int number = (int)parameter;

@@ -94,13 +94,15 @@ db_status db_picture_frames_make(db_context *context, const db_fit_config *confi
     frames->measured = malloc(count * sizeof *frames->measured);
     frames->model = malloc(count * sizeof *frames->model);
     frames->residual = malloc(count * sizeof *frames->residual);
-    db_status status = model && frames->measured && frames->model && frames->residual
-                           ? DB_OK
-                           : db_fail_memory(context, "the pictures of the image");
-    for (int s = 0; status == DB_OK && s < frames->slow; s++)
-        for (int f = 0; f < frames->fast; f++)
-            reduce_block(&config->settings, image, model, f, s, frames);
-    if (status == DB_OK) status = choose_grey_scale(context, frames);
+    db_status status;
+    if (model && frames->measured && frames->model && frames->residual) {
+        for (int s = 0; s < frames->slow; s++)
+            for (int f = 0; f < frames->fast; f++)
+                reduce_block(&config->settings, image, model, f, s, frames);
+        status = choose_grey_scale(context, frames);
+    } else {
+        status = db_fail_memory(context, "the pictures of the image");
+    }
     free(model);
     if (status != DB_OK) db_picture_frames_clear(frames);
     return status;

@@ -216,10 +216,13 @@ db_status db_fit_write_json(db_context *context, const char *path, const db_fit_
                             const db_fit_result *result) {
     db_fit_config *const refined = malloc(sizeof *refined);
     document d = { json_object(), 0 };
+    if (!refined || !d.root) {
+        json_decref(d.root);
+        free(refined);
+        return db_fail_memory(context, path);
+    }
     char *dump = NULL;
-    db_status status = refined && d.root ? DB_OK : db_fail_memory(context, path);
-    if (status == DB_OK)
-        status = db_fit_refined_config(context, config, &result->experiment, refined);
+    db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
     if (status == DB_OK) {
         compose(&d, config, refined, result);
         dump = json_dumps(d.root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));

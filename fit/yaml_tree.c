@@ -56,7 +56,7 @@ static db_yaml_node *new_node(db_yaml_kind kind, int line, const char *argument)
 static db_status append(db_context *context, db_yaml_node *parent, const char *key, int line,
                         db_yaml_node *item) {
     const size_t count = parent->count + 1;
-    db_yaml_node **const items = realloc(parent->items, count * sizeof *items);
+    db_yaml_node **const items = realloc(parent->items, count * sizeof(void *));
     if (items) parent->items = items;
     char **keys = NULL, *copy = NULL;
     int *lines = NULL;
@@ -181,6 +181,7 @@ static db_status take_document(builder *b, yaml_parser_t *parser, db_yaml_node *
     else
         status = build(b, 1, 0, root);
     yaml_document_delete(&document);
+    b->document = NULL;
     if (status != DB_OK) return status;
     if (!yaml_parser_load(parser, &document)) return syntax_error(b, parser);
     const yaml_node_t *const second = yaml_document_get_root_node(&document);
@@ -206,7 +207,7 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
     db_status status = take_document(&b, &parser, root);
     yaml_parser_delete(&parser);
     db_file_content_clear(&content);
-    if (status == DB_OK && (*root)->kind != DB_YAML_MAP)
+    if (status == DB_OK && *root && (*root)->kind != DB_YAML_MAP)
         status = db_fail(context, DB_ERROR_USAGE, "%s:%d: expected 'key: value' lines", path,
                          (*root)->line);
     if (status != DB_OK) db_yaml_free(root);
@@ -225,17 +226,17 @@ static size_t list_element(const db_yaml_node *list, const char *step) {
     return list->count;
 }
 
-/* Finds or makes the place that `step` names below `node`. */
-static db_status descend(db_context *context, db_yaml_node *node, const char *step,
-                         const char *argument, db_yaml_node ***place) {
+/* Finds or makes the place that `step` names below `node`; NULL and a status if that is impossible.
+ */
+static db_yaml_node **descend(db_context *context, db_yaml_node *node, const char *step,
+                              const char *argument, db_status *status) {
     if (node->kind == DB_YAML_LIST) {
         const size_t i = list_element(node, step);
-        if (i == node->count)
-            return db_fail(context, DB_ERROR_USAGE,
-                           "argument '%s': there is no element '%s' in a list of %zu", argument,
-                           step, node->count);
-        *place = &node->items[i];
-        return DB_OK;
+        if (i < node->count) return &node->items[i];
+        *status = db_fail(context, DB_ERROR_USAGE,
+                          "argument '%s': there is no element '%s' in a list of %zu", argument,
+                          step, node->count);
+        return NULL;
     }
     if (node->kind ==
         DB_YAML_SCALAR) { /* e.g. "intensity: free" becomes a map for intensity.known=... */
@@ -245,34 +246,31 @@ static db_status descend(db_context *context, db_yaml_node *node, const char *st
         node->argument = argument;
     }
     for (size_t i = 0; i < node->count; i++)
-        if (strcmp(node->keys[i], step) == 0) {
-            *place = &node->items[i];
-            return DB_OK;
-        }
+        if (strcmp(node->keys[i], step) == 0) return &node->items[i];
     db_yaml_node *empty = new_node(DB_YAML_MAP, 0, argument);
-    if (!empty) return db_fail_memory(context, "a YAML document");
-    const db_status status = append(context, node, step, 0, empty);
-    if (status != DB_OK) {
-        db_yaml_free(&empty);
-        return status;
-    }
-    *place = &node->items[node->count - 1];
-    return DB_OK;
+    *status =
+        empty ? append(context, node, step, 0, empty) : db_fail_memory(context, "a YAML document");
+    if (empty && *status == DB_OK) return &node->items[node->count - 1];
+    db_yaml_free(&empty);
+    return NULL;
 }
 
 static db_status place_value(db_context *context, db_yaml_node *root, const char *argument,
                              char *key_path, db_yaml_node *value) {
     db_yaml_node *node = root, **place = NULL;
-    for (char *step = key_path; step;) {
+    for (char *step = key_path; step && node;) {
         char *const dot = strchr(step, '.');
         if (dot) *dot = '\0';
         if (*step == '\0')
             return db_fail(context, DB_ERROR_USAGE, "argument '%s': expected key.path=value",
                            argument);
-        DB_TRY(descend(context, node, step, argument, &place));
+        db_status status = DB_OK;
+        place = descend(context, node, step, argument, &status);
+        if (!place) return status;
         node = *place;
         step = dot ? dot + 1 : NULL;
     }
+    if (!place) return DB_OK; /* an empty path, which has been refused before */
     db_yaml_free(place);
     *place = value;
     return DB_OK;

@@ -1,10 +1,12 @@
 /* Refinement of parameters against a measured image (libdualbragg_fit).
  *
  * Two kinds of model intensity:
- *  - known structure factors: model = scale x simulated image + background (constant or plane per image);
- *  - free: shoeboxes around predicted reflections; in each, model = J * shape + plane, J and the plane's three
- *    coefficients being linear and eliminated exactly at every evaluation (variable projection, Golub & Pereyra
- *    1973), so that only positions and shapes of the spots drive the parameters. */
+ *  - known structure factors: model = scale x simulated image + background (constant or plane per
+ * image);
+ *  - free: shoeboxes around predicted reflections; in each, model = J * shape + plane, J and the
+ * plane's three coefficients being linear and eliminated exactly at every evaluation (variable
+ * projection, Golub & Pereyra 1973), so that only positions and shapes of the spots drive the
+ * parameters. */
 #ifndef DUALBRAGG_FIT_H
 #define DUALBRAGG_FIT_H
 
@@ -22,18 +24,22 @@ enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 typedef struct db_fit_parameter {
     db_parameter parameter;
     double lower, upper; /* bounds in the parameter's unit, absolute; -INFINITY, INFINITY if open */
-    double scale;        /* optimizer step in the parameter's unit; NAN: that of the parameter table */
-    int follows;         /* -1: refined; else a db_parameter: keeps the value of that one (a tie such as b = a) */
+    double scale; /* optimizer step in the parameter's unit; NAN: that of the parameter table */
+    int follows; /* -1: refined; else a db_parameter: keeps the value of that one (a tie such as b =
+                    a) */
 } db_fit_parameter;
 
-/* A stage refines some of the parameters on part of the data; stages run in order, each from the last one's end. */
+/* A stage refines some of the parameters on part of the data; stages run in order, each from the
+ * last one's end. */
 typedef struct db_fit_stage {
     char name[DB_FIT_NAME_SIZE];
-    unsigned char active[DB_PARAMETER_COUNT]; /* 1: refined here (must be among the fit's parameters) */
-    double dmin;         /* resolution limit of the data used (A); 0: none */
-    double blur;         /* >= 1: cell counts N divided by this, to widen the spots and the radius of convergence */
+    unsigned char
+        active[DB_PARAMETER_COUNT]; /* 1: refined here (must be among the fit's parameters) */
+    double dmin;                    /* resolution limit of the data used (A); 0: none */
+    double blur; /* >= 1: cell counts N divided by this, to widen the spots and the radius of
+                    convergence */
     char algorithm[DB_FIT_NAME_SIZE]; /* NLopt name such as "LD_LBFGS", "LD_SLSQP", "LD_CCSAQ" */
-    double tolerance;    /* relative change of the target at which the stage has converged */
+    double tolerance; /* relative change of the target at which the stage has converged */
     int max_evaluations;
 } db_fit_stage;
 
@@ -44,15 +50,17 @@ typedef struct db_fit_settings {
     size_t parameter_count;
     db_fit_stage stages[DB_FIT_MAX_STAGES];
     size_t stage_count;
-    double gain;          /* counts per photon; 1 */
-    double readout_noise; /* counts, standard deviation of one pixel; 0 */
-    double dmin, dmax;    /* resolution range of the reflections used (A); 0: open */
-    int shoebox_half_width;    /* pixels; shoeboxes are (2w+1)^2 */
-    int max_shoeboxes;         /* strongest ones are kept */
-    double strong_sigma;       /* a pixel is strong if it exceeds the local background by so many sigma and ... */
+    double gain;            /* counts per photon; 1 */
+    double readout_noise;   /* counts, standard deviation of one pixel; 0 */
+    double dmin, dmax;      /* resolution range of the reflections used (A); 0: open */
+    int shoebox_half_width; /* pixels; shoeboxes are (2w+1)^2 */
+    int max_shoeboxes;      /* strongest ones are kept */
+    double strong_sigma;    /* a pixel is strong if it exceeds the local background by so many sigma
+                               and ... */
     int min_strong_reflections; /* fewer than this: the image is refused as blank */
-    double excitation_angle;   /* reflections are predicted if a rotation by at most this (degree) excites them */
-    int roi[4];                /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
+    double excitation_angle;    /* reflections are predicted if a rotation by at most this (degree)
+                                   excites them */
+    int roi[4]; /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
     db_precision precision;
 } db_fit_settings;
 
@@ -62,11 +70,12 @@ DB_API void db_fit_settings_init(db_fit_settings *settings);
 /* A shoebox after refinement, with its pixels (row by row, fast index fastest). */
 typedef struct db_fit_shoebox {
     int hkl[3];
-    double d_spacing; /* A */
-    db_region region; /* of the image; offset and stride address the arrays below (one shoebox: offset 0) */
+    double d_spacing;    /* A */
+    db_region region;    /* of the image; offset and stride address the arrays below (one shoebox:
+                            offset 0) */
     double predicted[2]; /* predicted position (pixels, fast, slow) after refinement */
     double intensity, intensity_esd; /* J of model = J * shape (free) or summed model (known) */
-    double background[3];            /* plane: constant, per pixel fast, per pixel slow, from the box centre */
+    double background[3]; /* plane: constant, per pixel fast, per pixel slow, from the box centre */
     double chi2;
     int pixels_used, strong_pixels, strong_explained;
     float *measured, *model, *sigma; /* sigma <= 0: pixel not used */
@@ -74,19 +83,20 @@ typedef struct db_fit_shoebox {
 
 typedef struct db_fit_history {
     int stage, evaluation; /* stage: index into the stages; evaluation: within the stage, from 1 */
-    double target;                        /* chi2 per degree of freedom of the data in use */
-    double gradient_norm;                 /* in optimizer coordinates */
-    double value[DB_PARAMETER_COUNT];     /* of the fit's parameters, in their order */
+    double target;         /* chi2 per degree of freedom of the data in use */
+    double gradient_norm;  /* in optimizer coordinates */
+    double value[DB_PARAMETER_COUNT]; /* of the fit's parameters, in their order */
 } db_fit_history;
 
 /* Residual statistics of one model against the data. */
 typedef struct db_fit_statistics {
     size_t pixels, shoeboxes;
-    double chi2, chi2_reduced, rms_residual;       /* rms in counts */
-    double strong_pixels, strong_explained;        /* see db_fit_settings.strong_sigma; explained: fraction of strong pixels
-                                                      at which the model's Bragg part exceeds half the observed excess */
-    double correlation;                            /* model against measured, background removed */
-    double centroid_rms;                           /* pixels: observed minus model spot centroid */
+    double chi2, chi2_reduced, rms_residual; /* rms in counts */
+    double strong_pixels,
+        strong_explained; /* see db_fit_settings.strong_sigma; explained: fraction of strong pixels
+                             at which the model's Bragg part exceeds half the observed excess */
+    double correlation;   /* model against measured, background removed */
+    double centroid_rms;  /* pixels: observed minus model spot centroid */
 } db_fit_statistics;
 
 typedef struct db_fit_result {
@@ -94,10 +104,11 @@ typedef struct db_fit_result {
     char reason[512];       /* why it stopped */
     size_t parameter_count; /* those of the settings */
     db_parameter parameter[DB_PARAMETER_COUNT];
-    double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT], error[DB_PARAMETER_COUNT]; /* error: NAN if tied */
+    double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT],
+        error[DB_PARAMETER_COUNT];    /* error: NAN if tied */
     int at_bound[DB_PARAMETER_COUNT]; /* -1 lower, 1 upper, 0 inside */
     double correlation[DB_PARAMETER_COUNT][DB_PARAMETER_COUNT];
-    db_experiment experiment; /* refined; owned */
+    db_experiment experiment;        /* refined; owned */
     db_fit_statistics before, after; /* same data, starting and refined model */
     int evaluations;
     double seconds;
@@ -105,79 +116,92 @@ typedef struct db_fit_result {
     size_t history_count;
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
-    float *model_image;     /* whole image of the refined model (counts), full detector; NULL if not rendered */
+    float *model_image; /* whole image of the refined model (counts), full detector; NULL if not
+                           rendered */
     int fast_pixels, slow_pixels;
 } db_fit_result;
 
 /* Called after each evaluation; a non-zero return cancels. */
 typedef int (*db_fit_progress)(void *user, const db_fit_history *entry);
 
-/* Refines. *result is NULL on failure (bad input, blank image ...), but given for DB_NOT_CONVERGED. */
+/* Refines. *result is NULL on failure (bad input, blank image ...), but given for DB_NOT_CONVERGED.
+ */
 DB_API db_status db_fit_run(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings,
                             db_fit_progress progress, void *user, db_fit_result **result);
 DB_API void db_fit_result_destroy(db_fit_result **result);
 
-/* The stages used when a configuration names none: coarse to fine for free intensities, one stage for known ones.
- * Sets stages and stage_count from the parameters; db_fit_run does this itself if stage_count is 0. */
+/* The stages used when a configuration names none: coarse to fine for free intensities, one stage
+ * for known ones. Sets stages and stage_count from the parameters; db_fit_run does this itself if
+ * stage_count is 0. */
 DB_API void db_fit_settings_default_stages(db_fit_settings *settings);
 
 enum { DB_FIT_PATH_SIZE = 1024 };
 
-/* A fit configuration as read from YAML: settings, and the starting model as a db_setup plus what a db_setup
- * does not have. File names of the file are relative to its folder and stand here relative to the working
- * directory. setup borrows the names kept here, so the struct must not be copied while setup is in use. */
+/* A fit configuration as read from YAML: settings, and the starting model as a db_setup plus what a
+ * db_setup does not have. File names of the file are relative to its folder and stand here relative
+ * to the working directory. setup borrows the names kept here, so the struct must not be copied
+ * while setup is in use. */
 typedef struct db_fit_config {
     db_fit_settings settings; /* bounds given as a range are open until db_fit_config_start */
     db_setup setup;
-    char config_file[DB_FIT_PATH_SIZE];   /* the file read; "" for defaults */
+    char config_file[DB_FIT_PATH_SIZE]; /* the file read; "" for defaults */
     char image_file[DB_FIT_PATH_SIZE];
     char output_prefix[DB_FIT_PATH_SIZE]; /* outputs: prefix.yaml, .mat, .json, .html, .log */
     char matrix_file[DB_FIT_PATH_SIZE], hkl_file[DB_FIT_PATH_SIZE];
-    char command[2 * DB_FIT_PATH_SIZE];   /* command line, for the record; "" */
-    int header_geometry;      /* 1: wavelength, distance, pixels, beam centre come from the image header unless given */
-    double orientation[9];    /* replaces the setup's orientation (row-major rotation from the standard frame); first
-                                 component NAN: not given */
-    double beam_centre[2];    /* pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */
-    double beam_tilt[2];      /* mrad: horizontal, vertical */
-    double scale;             /* overall factor of the starting model */
-    double range[DB_PARAMETER_COUNT]; /* of settings.parameters, in their order: bounds are start - range and
-                                         start + range; NAN: not given */
-    int refine_line[DB_PARAMETER_COUNT]; /* where each stands in the file, for messages; 0: command line */
+    char command[2 * DB_FIT_PATH_SIZE]; /* command line, for the record; "" */
+    int header_geometry; /* 1: wavelength, distance, pixels, beam centre come from the image header
+                            unless given */
+    double orientation[9]; /* replaces the setup's orientation (row-major rotation from the standard
+                              frame); first component NAN: not given */
+    double beam_centre[2]; /* pixels along fast, slow, from the outer corner of the first pixel;
+                              NAN: not given */
+    double beam_tilt[2];   /* mrad: horizontal, vertical */
+    double scale;          /* overall factor of the starting model */
+    double range[DB_PARAMETER_COUNT]; /* of settings.parameters, in their order: bounds are start -
+                                         range and start + range; NAN: not given */
+    int refine_line[DB_PARAMETER_COUNT]; /* where each stands in the file, for messages; 0: command
+                                            line */
 } db_fit_config;
 
 /* All defaults: header geometry, free intensities, no parameters. */
 DB_API void db_fit_config_init(db_fit_config *config);
 
-/* Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file; their file names are
- * relative to the working directory. Errors name file, line, key, what was expected and the nearest known key. */
-DB_API db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
-                                    size_t override_count, db_fit_config *config);
+/* Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file; their
+ * file names are relative to the working directory. Errors name file, line, key, what was expected
+ * and the nearest known key. */
+DB_API db_status db_fit_config_read(db_context *context, const char *path,
+                                    const char *const *overrides, size_t override_count,
+                                    db_fit_config *config);
 
-/* Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta and oscillation range from
- * an image's header into a setup, wherever the setup has NAN (counts: 0). The beam centre is converted to the
- * meaning that the setup's convention gives it; what neither knows stays open. */
-DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image, db_setup *setup);
+/* Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta and
+ * oscillation range from an image's header into a setup, wherever the setup has NAN (counts: 0).
+ * The beam centre is converted to the meaning that the setup's convention gives it; what neither
+ * knows stays open. */
+DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
+                                     db_setup *setup);
 
-/* The starting model of a configuration for an image. Completes config->setup from the header (header_geometry),
- * turns ranges into bounds, adds default stages, takes the gain from the header if it was not given, and refuses
- * starting values outside their bounds and detectors of another shape than the image. *start is overwritten; clear it
- * with db_experiment_clear. */
-DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config, const db_measured_image *image,
-                                     db_experiment *start, void (*notices)(void *user, const char *line),
-                                     void *user);
+/* The starting model of a configuration for an image. Completes config->setup from the header
+ * (header_geometry), turns ranges into bounds, adds default stages, takes the gain from the header
+ * if it was not given, and refuses starting values outside their bounds and detectors of another
+ * shape than the image. *start is overwritten; clear it with db_experiment_clear. */
+DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
+                                     const db_measured_image *image, db_experiment *start,
+                                     void (*notices)(void *user, const char *line), void *user);
 
 /* Outputs. All are written atomically. */
-DB_API db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
+DB_API db_status db_fit_write_json(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_fit_result *result);
+DB_API db_status db_fit_write_html(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_measured_image *image,
                                    const db_fit_result *result);
-DB_API db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
-                                   const db_measured_image *image, const db_fit_result *result);
 /* Measured and model image side by side. DB_ERROR_UNSUPPORTED without libpng. */
-DB_API db_status db_fit_write_png(db_context *context, const char *path, const db_fit_config *config,
-                                  const db_measured_image *image, const db_fit_result *result);
+DB_API db_status db_fit_write_png(db_context *context, const char *path,
+                                  const db_fit_config *config, const db_measured_image *image,
+                                  const db_fit_result *result);
 /* The refined model as a configuration that db_fit_config_read takes again as a starting model. */
-DB_API db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_config *config,
-                                   const db_fit_result *result);
+DB_API db_status db_fit_write_yaml(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_fit_result *result);
 
 #ifdef __cplusplus
 }

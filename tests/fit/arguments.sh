@@ -1,0 +1,75 @@
+#!/bin/sh
+# The command line of dualbragg fit: help, defaults, and mistakes that must be named before any work is done.
+set -eu
+[ -n "${DUALBRAGG-}" ] && "$DUALBRAGG" --version | grep -q . || {
+    echo "no program to test"
+    exit 77
+}
+"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
+    echo "this build has no refinement"
+    exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# expect STATUS TEXT ARGUMENTS...: exit status and part of stderr; no file may be left behind.
+expect() {
+    status=$1 text=$2
+    shift 2
+    before=$(ls)
+    found=0
+    "$DUALBRAGG" fit "$@" > out 2> err || found=$?
+    [ "$found" -eq "$status" ] || fail "fit $*: exit status $found instead of $status: $(cat err)"
+    grep -qF -e "$text" err || fail "fit $*: stderr says '$(cat err)' instead of '$text'"
+    [ "$(wc -l < err)" -eq 1 ] || fail "fit $*: not one line on stderr: $(cat err)"
+    rm -f out err
+    [ "$(ls)" = "$before" ] || fail "fit $*: left files behind"
+}
+
+cat > good.yaml << 'TEXT'
+image: no.cbf
+model: {cell: [78, 78, 38, 90, 90, 90]}
+refine:
+  misset_x: {range: 0.5}
+TEXT
+printf 'refine:\n  misset_x: {min: 2, max: 1}\n' > crossed.yaml
+printf 'image: a.cbf\nmodell: {}\n' > typo.yaml
+printf 'refine:\n  misset_q:\n' > parameter.yaml
+printf 'image: [1, 2\n' > syntax.yaml
+printf 'refine: {misset_x: }\n' > no_image.yaml
+echo 'not an image at all' > text.cbf
+
+"$DUALBRAGG" fit --help | grep -q 'usage: dualbragg fit CONFIG.yaml' || fail "--help"
+"$DUALBRAGG" fit --show-defaults > defaults.yaml || fail "--show-defaults"
+grep -q '^# image: ' defaults.yaml || fail "--show-defaults has no image"
+
+expect 2 'expected a configuration'
+expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" good.yaml --quite
+expect 2 '--threads: expected a whole number' good.yaml --threads two
+expect 2 '--image: expected FILE' good.yaml --image
+expect 2 '--precision: expected double or mixed' good.yaml --precision half
+expect 2 'expected KEY=VALUE' good.yaml data.dmin
+expect 2 "argument 'data.dmn=3': data.dmn: unknown key; the nearest known one is 'dmin'" good.yaml data.dmn=3
+expect 2 'crossed.yaml:2: refine.misset_x: bounds cross: min 2 is not below max 1' crossed.yaml
+expect 2 "typo.yaml:2: modell: unknown key; the nearest known one is 'model'" typo.yaml
+expect 2 "parameter.yaml:2: refine.misset_q: unknown key; the nearest known one is 'misset_x'" parameter.yaml
+expect 2 'syntax.yaml:2: ' syntax.yaml
+expect 2 'no_image.yaml: no image' no_image.yaml
+expect 3 'missing.yaml' missing.yaml
+expect 3 'no.cbf' good.yaml
+expect 3 "cannot write into directory 'no/such'" good.yaml --output no/such/place
+expect 3 'text.cbf' good.yaml --image text.cbf
+expect 2 'would replace the input' good.yaml --output good
+expect 2 "instruction set" good.yaml --isa sse9
+expect 2 'bounds cross' good.yaml 'refine.misset_x={min: 3, max: 3}'
+# what --show-defaults prints is itself a configuration that can be read
+expect 3 'no.cbf' defaults.yaml --image no.cbf
+
+[ "$failures" -eq 0 ]
