@@ -1,0 +1,45 @@
+#!/bin/sh
+# No lane operation or rule calls a library, for any instruction set, with the compilers at hand: an
+# object that holds them all has no undefined symbols.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+case $(uname -m) in
+x86_64) isas='sse2 avx2 avx512' ;;
+*) isas='baseline' ;;
+esac
+command -v nm >/dev/null || { echo "skipped: no nm"; exit 77; }
+
+probe=$SOURCE_DIR/tests/ad/probe/lane_probe.c
+common="-fno-math-errno -fno-trapping-math -ffp-contract=off -fPIC -I$SOURCE_DIR"
+tried=0
+failed=0
+for compiler in "${CC:-cc}" gcc clang; do
+    command -v "$compiler" >/dev/null || continue
+    name=$(basename "$compiler")
+    [ -e "$work/$name" ] && continue
+    : >"$work/$name"
+    for isa in $isas; do
+        case $isa in
+        avx2) flags='-mavx2 -mfma' ;;
+        avx512) flags='-mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx512cd -mfma' ;;
+        *) flags= ;;
+        esac
+        for level in -O2 -O3; do
+            for kind in DOUBLE MIXED; do
+                # shellcheck disable=SC2086 -- the flags are several words
+                "$compiler" -std=c17 $level $flags $common -DPROBE_$kind \
+                    -c "$probe" -o "$work/probe.o"
+                tried=$((tried + 1))
+                calls=$(nm -u "$work/probe.o" | sed 's/.* U //;/^_GLOBAL_OFFSET_TABLE_$/d')
+                if [ -n "$calls" ]; then
+                    echo "$name $level $isa $kind calls:" $calls
+                    failed=1
+                fi
+            done
+        done
+    done
+done
+echo "$tried objects"
+[ "$tried" -gt 0 ] || { echo "skipped: no compiler"; exit 77; }
+exit $failed

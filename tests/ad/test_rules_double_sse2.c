@@ -1,0 +1,3 @@
+#define INSTANCE "double/sse2"
+#define INSTANCE_ISA ""
+#include "rules_body.h"
