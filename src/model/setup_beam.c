@@ -53,7 +53,7 @@ static db_status resolve_axis(db_context *context, const char *name, grid_axis *
         }
         axis->step = axis->count > 1 ? axis->range / (axis->count - 1) : 0;
     } else if (axis->count == 0) {
-        const double intervals = round(axis->range / axis->step);
+        const double intervals = rint(axis->range / axis->step);
         if (!(intervals < COUNT_LIMIT))
             return db_fail(context, DB_ERROR_INPUT,
                            "%s: a step of %g divides the range %g into too many steps", name,

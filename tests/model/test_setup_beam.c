@@ -19,11 +19,11 @@ static void divergence_points_follow_from_what_is_given(void **state) {
         int count, points;
         double first, second;
     } rows[] = {
-        { NAN, NAN, 0, 1, 0, 0 },    { NAN, 6, 0, 2, -3, 3 },   { 10, NAN, 0, 2, -5, 5 },
-        { 15, 6, 0, 4, -9, -3 }, /* 2.5 steps: rounded up to 3, centred */
-        { 15, 5, 0, 4, -7.5, -2.5 }, { NAN, NAN, 1, 1, 0, 0 },  { NAN, 4, 7, 2, -2, 2 },
-        { 10, NAN, 1, 2, -5, 5 },    { 12, NAN, 4, 4, -6, -2 }, { 12, 2, 3, 3, -6, -4 },
-        { 0, NAN, 5, 1, 0, 0 },      { 0, 3, 0, 1, 0, 0 },
+        { NAN, NAN, 0, 1, 0, 0 },    { NAN, 6, 0, 2, -3, 3 },     { 10, NAN, 0, 2, -5, 5 },
+        { 15, 6, 0, 3, -6, 0 }, /* 2.5 steps: the nearest even number, centred */
+        { 17, 5, 0, 4, -7.5, -2.5 }, { 15, 5, 0, 4, -7.5, -2.5 }, { NAN, NAN, 1, 1, 0, 0 },
+        { NAN, 4, 7, 2, -2, 2 },     { 10, NAN, 1, 2, -5, 5 },    { 12, NAN, 4, 4, -6, -2 },
+        { 12, 2, 3, 3, -6, -4 },     { 0, NAN, 5, 1, 0, 0 },      { 0, 3, 0, 1, 0, 0 },
     };
     for (int direction = 0; direction < 2; direction++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -1,0 +1,66 @@
+/* dualbragg check: are the derivatives right on this set-up? */
+#include "cli/command.h"
+#include "cli/complaint.h"
+#include "cli/parameter_list.h"
+#include "cli/report.h"
+#include "cli/stopwatch.h"
+#include "engine/gradient_check.h"
+
+#include <stdio.h>
+
+enum { CHECK_FAILED = 1 };
+
+static void print_row(const db_gradient_check_row *row) {
+    const db_parameter_info *info = db_parameter_describe(row->parameter);
+    printf("%-16s %10.3g /%-5s %11.2g %11.2g %11.2g %9zu %9zu  %s\n", info->name, row->largest,
+           info->unit, row->contraction, row->difference, row->difference_error, row->compared,
+           row->excluded,
+           row->passed          ? "ok"
+           : row->compared == 0 ? "NOT COMPARED"
+                                : "DIFFERS");
+}
+
+static void print_table(const db_gradient_check_row *rows, size_t count) {
+    printf("%-16s %17s %11s %11s %11s %9s %9s\n", "parameter", "largest |dI/dp|", "contraction",
+           "oracle", "error of", "pixels", "pixels");
+    printf("%-16s %17s %11s %11s %11s %9s %9s  %s\n", "", "(photons/unit)", "- oracle",
+           "- fin.diff.", "fin.diff.", "compared", "at kinks", "verdict");
+    for (size_t k = 0; k < count; k++) print_row(&rows[k]);
+}
+
+static db_status run_check(db_session *session, int *passed) {
+    const db_settings *settings = &session->settings;
+    db_parameter_list list;
+    db_gradient_check_row rows[DB_PARAMETER_COUNT];
+    db_status status =
+        db_parameter_list_read(settings->command, session->context,
+                               settings->parameters ? settings->parameters : "all", &list);
+    if (status != DB_OK) return status;
+    db_report_experiment(session);
+    const db_gradient_check_options options = { &session->region, 1,
+                                                settings->contraction_tolerance,
+                                                settings->difference_tolerance };
+    const double start = db_stopwatch();
+    status = db_gradient_check(session->context, &session->experiment, list.parameter, list.count,
+                               &options, rows);
+    if (status != DB_OK) return db_session_complain(session, status);
+    print_table(rows, list.count);
+    size_t failed = 0;
+    for (size_t k = 0; k < list.count; k++) failed += !rows[k].passed;
+    printf("%zu of %zu parameters within %g (contraction) and %g (finite differences) of their "
+           "largest "
+           "derivative, in %.1f s (%s)\n",
+           list.count - failed, list.count, settings->contraction_tolerance,
+           settings->difference_tolerance, db_stopwatch() - start, db_session_manner(session));
+    *passed = failed == 0;
+    return DB_OK;
+}
+
+int db_command_check(int argc, char **argv) {
+    db_session session;
+    int passed = 1;
+    db_status status = db_session_open(&session, argc, argv);
+    if (status == DB_OK && !session.finished) status = run_check(&session, &passed);
+    db_session_close(&session);
+    return status == DB_OK && !passed ? CHECK_FAILED : db_status_exit_code(status);
+}

@@ -1,0 +1,140 @@
+/* dualbragg grad: an image and its derivatives. */
+#include "cli/command.h"
+#include "cli/complaint.h"
+#include "cli/image_buffer.h"
+#include "cli/output.h"
+#include "cli/parameter_list.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/stopwatch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The image and one image per parameter. */
+typedef struct images {
+    db_parameter_list list;
+    size_t pixels;
+    float *image, *derivative[DB_PARAMETER_COUNT];
+} images;
+
+static void free_images(images *all) {
+    free(all->image);
+    for (size_t k = 0; k < all->list.count; k++) free(all->derivative[k]);
+}
+
+static db_status allocate(const db_session *session, images *all) {
+    all->pixels = db_experiment_pixels(&session->experiment);
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    all->image = db_image_buffer(panel, &session->region);
+    int complete = all->image != NULL;
+    for (size_t k = 0; k < all->list.count; k++) {
+        all->derivative[k] = db_image_buffer(panel, &session->region);
+        complete &= all->derivative[k] != NULL;
+    }
+    if (complete) return DB_OK;
+    return db_complain("grad", DB_ERROR_MEMORY, "out of memory for %zu images of %zu pixels",
+                       all->list.count + 1, all->pixels);
+}
+
+static db_status render(db_session *session, images *all) {
+    const db_settings *settings = &session->settings;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.precision = settings->precision;
+    options.regions = &session->region;
+    options.region_count = 1;
+    options.parameters = all->list.parameter;
+    options.parameter_count = all->list.count;
+    void *derivatives[DB_PARAMETER_COUNT];
+    for (size_t k = 0; k < all->list.count; k++) derivatives[k] = all->derivative[k];
+    db_plan *plan = NULL;
+    const double start = db_stopwatch();
+    db_progress_attach(session->context, settings->progress && !settings->quiet);
+    db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
+    if (status == DB_OK) status = db_plan_gradient(plan, all->image, derivatives);
+    db_progress_finish(session->context);
+    db_plan_destroy(&plan);
+    if (status != DB_OK) return db_session_complain(session, status);
+    if (!settings->quiet)
+        printf("rendered image and %zu derivatives in %.3f s (%s)\n", all->list.count,
+               db_stopwatch() - start, db_session_manner(session));
+    return DB_OK;
+}
+
+/* One image as floats and, where the build can, as a picture. */
+static db_status write_pair(const db_session *session, const char *name, const float *pixels,
+                            size_t count, db_colour_map map) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    char *floats = db_output_path(s->output_directory, s->prefix, name, "f32"),
+         *picture = db_output_path(s->output_directory, s->prefix, name, "png");
+    db_status status = DB_OK;
+    if (!floats || !picture)
+        status = db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a path");
+    else {
+        status = db_write_float_image(session->context, floats, pixels, count);
+        if (status == DB_OK && db_output_has_png())
+            status = db_write_png(session->context, picture, pixels, panel->fast_pixels,
+                                  panel->slow_pixels, map, NAN, NAN);
+        if (status != DB_OK) db_session_complain(session, status);
+    }
+    if (status == DB_OK && !s->quiet) printf("writing %s\n", floats);
+    free(floats);
+    free(picture);
+    return status;
+}
+
+static db_status write_all(const db_session *session, const images *all) {
+    db_status status = write_pair(session, "image", all->image, all->pixels, DB_COLOUR_GREY);
+    for (size_t k = 0; k < all->list.count && status == DB_OK; k++) {
+        const db_parameter_info *info = db_parameter_describe(all->list.parameter[k]);
+        status = write_pair(session, info->name, all->derivative[k], all->pixels, DB_COLOUR_SIGNED);
+        if (status == DB_OK && !session->settings.quiet)
+            printf("dI/d%s: largest magnitude %.*g photons/%s\n", info->name,
+                   session->settings.digits,
+                   db_image_largest_magnitude(all->derivative[k], all->pixels), info->unit);
+    }
+    return status;
+}
+
+static db_status check_outputs(const db_settings *s) {
+    char *example = db_output_path(s->output_directory, s->prefix, "image", "f32");
+    if (!example) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a path");
+    const db_status status = db_output_check(s->command, "-outdir", example);
+    free(example);
+    if (status == DB_OK && !db_output_has_png() && !s->quiet)
+        db_remark(s->command, "this build has no PNG support: no pictures");
+    return status;
+}
+
+static db_status differentiate(db_session *session) {
+    const db_settings *settings = &session->settings;
+    images all = { 0 };
+    if (!settings->parameters)
+        return db_complain(
+            settings->command, DB_ERROR_USAGE,
+            "no parameters named: -params A,B,... or -params all; --list-params shows them");
+    db_status status = db_parameter_list_read(settings->command, session->context,
+                                              settings->parameters, &all.list);
+    if (status == DB_OK) status = check_outputs(settings);
+    if (status != DB_OK) return status;
+    db_report_experiment(session);
+    status = allocate(session, &all);
+    if (status == DB_OK) status = render(session, &all);
+    if (status == DB_OK) {
+        const db_image_statistics statistics = db_image_statistics_of(all.image, &session->region);
+        db_report_statistics(session, &statistics);
+        status = write_all(session, &all);
+    }
+    free_images(&all);
+    return status;
+}
+
+int db_command_grad(int argc, char **argv) {
+    db_session session;
+    db_status status = db_session_open(&session, argc, argv);
+    if (status == DB_OK && !session.finished) status = differentiate(&session);
+    db_session_close(&session);
+    return db_status_exit_code(status);
+}

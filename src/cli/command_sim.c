@@ -1,0 +1,109 @@
+/* dualbragg sim: one image. */
+#include "cli/command.h"
+#include "cli/complaint.h"
+#include "cli/image_buffer.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/stopwatch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static db_status check_outputs(const db_settings *s) {
+    if (!s->float_file && !s->int_file && !s->png_file)
+        return db_complain(
+            s->command, DB_ERROR_USAGE,
+            "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV) and -pngfile "
+            "FILE (picture) are there");
+    if (s->png_file && !db_output_has_png())
+        return db_complain(s->command, DB_ERROR_UNSUPPORTED,
+                           "-pngfile: this build has no PNG support");
+    db_status status = db_output_check(s->command, "-floatfile", s->float_file);
+    if (status == DB_OK) status = db_output_check(s->command, "-intfile", s->int_file);
+    if (status == DB_OK) status = db_output_check(s->command, "-pngfile", s->png_file);
+    return status;
+}
+
+static db_status render(db_session *session, float *image) {
+    const db_settings *settings = &session->settings;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.precision = settings->precision;
+    options.regions = &session->region;
+    options.region_count = 1;
+    db_plan *plan = NULL;
+    const double start = db_stopwatch();
+    db_progress_attach(session->context, settings->progress && !settings->quiet);
+    db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
+    if (status == DB_OK) status = db_plan_forward(plan, image);
+    db_progress_finish(session->context);
+    db_plan_destroy(&plan);
+    if (status != DB_OK) return db_session_complain(session, status);
+    if (!settings->quiet)
+        printf("rendered in %.3f s (%s)\n", db_stopwatch() - start, db_session_manner(session));
+    return DB_OK;
+}
+
+/* The SMV image has no counts, not even the offset's, where nothing was rendered. */
+static void blank_outside(float *image, const db_panel *panel, const db_region *roi) {
+    if (roi->fast_count == panel->fast_pixels && roi->slow_count == panel->slow_pixels) return;
+    for (int slow = 0; slow < panel->slow_pixels; slow++)
+        for (int fast = 0; fast < panel->fast_pixels; fast++)
+            if (fast < roi->fast_start || fast >= roi->fast_start + roi->fast_count ||
+                slow < roi->slow_start || slow >= roi->slow_start + roi->slow_count)
+                image[(size_t)slow * roi->stride + (size_t)fast] = NAN;
+}
+
+static db_status write_images(const db_session *session, float *image,
+                              const db_image_statistics *statistics) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    const size_t count = db_experiment_pixels(&session->experiment);
+    db_status status = DB_OK;
+    if (s->float_file) {
+        if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", s->float_file, count);
+        status = db_write_float_image(session->context, s->float_file, image, count);
+    }
+    if (status == DB_OK && s->png_file) {
+        if (!s->quiet) printf("writing %s as a picture\n", s->png_file);
+        status = db_write_png(session->context, s->png_file, image, panel->fast_pixels,
+                              panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
+    }
+    if (status == DB_OK && s->int_file) {
+        const double scale = s->scale > 0              ? s->scale
+                             : statistics->largest > 0 ? 55000 / statistics->largest
+                                                       : 1;
+        if (!s->quiet)
+            printf("writing %s as %zu 2-byte integers\nintfile_scale = %.*g\n", s->int_file, count,
+                   s->digits, scale);
+        blank_outside(image, panel, &session->region);
+        status =
+            db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc);
+    }
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
+static db_status simulate(db_session *session) {
+    db_status status = check_outputs(&session->settings);
+    if (status != DB_OK) return status;
+    db_report_experiment(session);
+    float *image = db_image_buffer(&session->experiment.detector.panels[0], &session->region);
+    if (!image) return db_complain("sim", DB_ERROR_MEMORY, "out of memory for the image");
+    status = render(session, image);
+    if (status == DB_OK) {
+        const db_image_statistics statistics = db_image_statistics_of(image, &session->region);
+        db_report_statistics(session, &statistics);
+        status = write_images(session, image, &statistics);
+    }
+    free(image);
+    return status;
+}
+
+int db_command_sim(int argc, char **argv) {
+    db_session session;
+    db_status status = db_session_open(&session, argc, argv);
+    if (status == DB_OK && !session.finished) status = simulate(&session);
+    db_session_close(&session);
+    return db_status_exit_code(status);
+}

@@ -1,0 +1,33 @@
+#include "cli/complaint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void speaker(const char *command) {
+    fprintf(stderr, "dualbragg%s%s: ", command ? " " : "", command ? command : "");
+}
+
+db_status db_complain(const char *command, db_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    speaker(command);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return status;
+}
+
+db_status db_complain_context(const char *command, db_status status, const db_context *context) {
+    const char *message = context ? db_context_message(context) : "";
+    return db_complain(command, status, "%s", *message ? message : db_status_text(status));
+}
+
+void db_remark(const char *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    speaker(command);
+    fputs("note: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}

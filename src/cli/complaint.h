@@ -1,0 +1,19 @@
+/* The one way in which the program reports errors and notices: one line on stderr that begins with
+ * who speaks. */
+#ifndef DB_CLI_COMPLAINT_H
+#define DB_CLI_COMPLAINT_H
+
+#include <dualbragg/dualbragg.h>
+
+/* Prints "dualbragg COMMAND: message" and returns the status. command may be NULL (the program
+ * itself). */
+db_status db_complain(const char *command, db_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with the context's message. */
+db_status db_complain_context(const char *command, db_status status, const db_context *context);
+
+/* Prints "dualbragg COMMAND: note: message". */
+void db_remark(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

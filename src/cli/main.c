@@ -1,0 +1,67 @@
+/* dualbragg: which subcommand, and the little that is asked of the program itself. */
+#include "cli/command.h"
+#include "cli/complaint.h"
+#include "cli/help.h"
+#include "core/nearest_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef DB_HAVE_FIT
+static int fit_is_missing(int argc, char **argv) {
+    (void)argc;
+    (void)argv;
+    return db_status_exit_code(db_complain("fit", DB_ERROR_UNSUPPORTED,
+                                           "this build has no refinement (it needs NLopt, GSL, "
+                                           "libyaml and jansson when it is configured)"));
+}
+#define db_command_fit fit_is_missing
+#endif
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    { "sim", db_command_sim }, { "grad", db_command_grad }, { "check", db_command_check },
+    { "fit", db_command_fit }, { "help", db_command_help },
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static int print_version(void) {
+    db_context *context = NULL;
+    const db_status status = db_context_create(&context);
+    printf("dualbragg %s\ncomponents: %s\n", db_version(), db_features());
+    if (status == DB_OK)
+        printf("instruction set: %s\n", db_context_isa(context));
+    else
+        db_complain_context(NULL, status, context);
+    db_context_destroy(&context);
+    return db_status_exit_code(status);
+}
+
+static int unknown_command(const char *found) {
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    if (found[0] == '-')
+        return db_status_exit_code(db_complain(
+            NULL, DB_ERROR_USAGE,
+            "expected a command before the flag '%s': sim, grad, check, fit or help", found));
+    return db_status_exit_code(
+        db_complain(NULL, DB_ERROR_USAGE, "unknown command '%s'; the nearest known one is '%s'",
+                    found, names[db_nearest_name(found, names, COMMAND_COUNT)]));
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        db_help_overview(stderr);
+        return db_status_exit_code(DB_ERROR_USAGE);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        db_help_overview(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) return print_version();
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,106 @@
+#include "cli/session.h"
+
+#include "cli/complaint.h"
+#include "cli/flags.h"
+#include "cli/help.h"
+#include "cli/parameter_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Automatic choices and warnings stand on stdout among the other lines, as in the reference. */
+static void print_notice(void *user, const char *line) {
+    (void)user;
+    printf("%s\n", line);
+}
+
+db_status db_session_complain(const db_session *session, db_status status) {
+    return db_complain_context(session->settings.command, status, session->context);
+}
+
+static db_status choose_device(const db_session *session) {
+    const char *device = session->settings.device;
+    if (strcmp(device, "cpu") == 0) return DB_OK;
+    if (strncmp(device, "cuda", 4) == 0)
+        return db_complain(session->settings.command, DB_ERROR_DEVICE,
+                           "--device %s: this build has no CUDA backend; cpu is there", device);
+    return db_complain(session->settings.command, DB_ERROR_USAGE,
+                       "--device: expected cpu or cuda, found '%s'", device);
+}
+
+static db_status open_context(db_session *session) {
+    const db_settings *settings = &session->settings;
+    db_status status = db_context_create(&session->context);
+    if (status == DB_OK) status = db_context_set_threads(session->context, settings->threads);
+    if (status == DB_OK && settings->isa)
+        status = db_context_set_isa(session->context, settings->isa);
+    return status == DB_OK ? choose_device(session) : db_session_complain(session, status);
+}
+
+static db_status resolve(db_session *session) {
+    const db_setup *setup = &session->settings.setup;
+    if (!setup->hkl_file && setup->default_F == 0)
+        return db_complain(
+            session->settings.command, DB_ERROR_INPUT,
+            "no structure factors: expected -hkl FILE or -default_F F, found neither");
+    const db_status status = db_setup_resolve(session->context, setup, &session->experiment,
+                                              session->settings.quiet ? NULL : print_notice, NULL);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
+static db_status choose_region(db_session *session) {
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    const int *roi = session->settings.roi;
+    const int size[2] = { panel->fast_pixels, panel->slow_pixels };
+    db_region *const region = &session->region;
+    *region =
+        (db_region){ .fast_count = size[0], .slow_count = size[1], .stride = (size_t)size[0] };
+    if (roi[0] < 0) return DB_OK;
+    for (int i = 0; i < 2; i++)
+        if (roi[2 * i] > roi[2 * i + 1] || roi[2 * i + 1] >= size[i])
+            return db_complain(session->settings.command, DB_ERROR_INPUT,
+                               "-roi: expected %s from 0 to %d, the smaller one first, found %d %d",
+                               i ? "YMIN YMAX" : "XMIN XMAX", size[i] - 1, roi[2 * i],
+                               roi[2 * i + 1]);
+    region->fast_start = roi[0];
+    region->fast_count = roi[1] - roi[0] + 1;
+    region->slow_start = roi[2];
+    region->slow_count = roi[3] - roi[2] + 1;
+    region->offset = (size_t)roi[2] * region->stride + (size_t)roi[0];
+    return DB_OK;
+}
+
+db_status db_session_open(db_session *session, int argc, char **argv) {
+    memset(session, 0, sizeof *session);
+    db_settings_init(&session->settings, argv[0]);
+    db_status status = db_flags_parse(&session->settings, argc, argv);
+    if (status != DB_OK) return status;
+    session->finished = session->settings.help || session->settings.list_parameters;
+    if (session->settings.help)
+        db_help_command(stdout, argv[0]);
+    else if (session->settings.list_parameters)
+        db_parameter_list_print(stdout);
+    if (session->finished) return DB_OK;
+    status = open_context(session);
+    if (status == DB_OK) status = resolve(session);
+    if (status == DB_OK) status = choose_region(session);
+    return status;
+}
+
+void db_session_close(db_session *session) {
+    db_experiment_clear(&session->experiment);
+    db_context_destroy(&session->context);
+}
+
+const char *db_session_manner(const db_session *session) {
+    static char text[64];
+    char threads[32] = "all threads";
+    if (session->settings.threads)
+        snprintf(threads, sizeof threads, "%d thread%s", session->settings.threads,
+                 session->settings.threads == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s, %s, %s",
+             session->settings.precision == DB_PRECISION_MIXED ? "mixed precision"
+                                                               : "double precision",
+             db_context_isa(session->context), threads);
+    return text;
+}

@@ -1,0 +1,25 @@
+/* One run of a subcommand: flags read, context and experiment made, pixels chosen. */
+#ifndef DB_CLI_SESSION_H
+#define DB_CLI_SESSION_H
+
+#include "cli/settings.h"
+
+typedef struct db_session {
+    db_settings settings;
+    db_context *context;
+    db_experiment experiment;
+    db_region region; /* what is rendered; addresses an image of the whole panel */
+    int finished;     /* help or a table was asked for and printed: nothing left to do */
+} db_session;
+
+/* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */
+db_status db_session_open(db_session *session, int argc, char **argv);
+void db_session_close(db_session *session);
+
+/* Reports a failure of a library call made with the session's context; returns the status. */
+db_status db_session_complain(const db_session *session, db_status status);
+
+/* "double, avx512, 2 threads", for the line that tells the time. */
+const char *db_session_manner(const db_session *session);
+
+#endif

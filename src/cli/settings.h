@@ -1,0 +1,34 @@
+/* What the flags of sim, grad and check fill. */
+#ifndef DB_CLI_SETTINGS_H
+#define DB_CLI_SETTINGS_H
+
+#include <dualbragg/dualbragg.h>
+
+typedef struct db_settings {
+    const char *command; /* "sim" ... */
+    db_setup setup;
+    long seed;  /* 0: not given */
+    int roi[4]; /* fast min, max, slow min, max, inclusive; first -1: whole panel */
+
+    /* what to write */
+    const char *float_file, *int_file, *png_file, *output_directory, *prefix;
+    double scale, adc;
+
+    /* how to run */
+    int threads;
+    db_precision precision;
+    const char *isa, *device;
+    int progress, quiet, digits;
+
+    /* derivatives */
+    const char *parameters; /* comma-separated, or "all" */
+    double difference_tolerance, contraction_tolerance;
+
+    int help, list_parameters; /* asked for: print and stop */
+
+    /* found while reading the flags */
+    int vector_given; /* makes the convention CUSTOM */
+    int misset_seed_given;
+} db_settings;
+
+#endif

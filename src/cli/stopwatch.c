@@ -1,0 +1,9 @@
+#include "cli/stopwatch.h"
+
+#include <time.h>
+
+double db_stopwatch(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,31 @@
+/* Central differences of whole images, extrapolated to step 0 (L. F. Richardson 1911), with an
+ * error estimate.
+ *
+ * D(h) = (I(p+h) - I(p-h))/2h = I' + c2 h^2 + c4 h^4 + ...; from steps h, h/4, h/16, ... each
+ * column of the table removes one more power. Where the image is smooth only within a smaller step,
+ * the table begins there. */
+#ifndef DB_ENGINE_DIFFERENCE_TABLE_H
+#define DB_ENGINE_DIFFERENCE_TABLE_H
+
+#include <stddef.h>
+
+enum { DB_DIFFERENCE_LEVELS = 7, DB_DIFFERENCE_RATIO = 4 };
+
+/* An entry of the table: made of the steps number level - order, ..., level; order >= 1. */
+typedef struct db_table_entry {
+    int level, order;
+} db_table_entry;
+
+/* Value of an entry for one pixel, and how far it is from the two entries it was made of.
+ * difference[level] is D(h/4^level). */
+double db_difference_extrapolate(const double difference[DB_DIFFERENCE_LEVELS],
+                                 db_table_entry entry, double *error);
+
+/* The entry with the smallest largest error among those made of steps number `first` and up:
+ * truncation spoils large steps, rounding small ones. Judged by the pixels that are smooth within
+ * step number `first`, i.e. with smooth_from[pixel] <= first. difference[level][pixel]; first <=
+ * DB_DIFFERENCE_LEVELS - 2. */
+db_table_entry db_difference_best_entry(double *const difference[DB_DIFFERENCE_LEVELS],
+                                        const unsigned char *smooth_from, size_t pixels, int first);
+
+#endif

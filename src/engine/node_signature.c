@@ -1,0 +1,114 @@
+#include "engine/node_signature.h"
+
+#include "core/context_internal.h"
+#include "model/model.h"
+
+#define REAL double
+#define DIRS 0
+#include "kernel/lattice.h"
+#include "kernel/scattering.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct db_node_signer {
+    db_mosaic_direction *directions;
+    db_interface interface;
+    size_t samples;
+};
+
+db_status db_node_signer_create(db_context *context, const db_experiment *e,
+                                db_node_signer **signer) {
+    db_node_signer *made = calloc(1, sizeof *made);
+    *signer = made;
+    if (!made) return db_fail_memory(context, "the nodes of a check");
+    made->samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    made->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *made->directions);
+    made->interface.rotation = malloc(made->samples * sizeof *made->interface.rotation);
+    made->interface.panel = malloc(e->detector.panel_count * sizeof *made->interface.panel);
+    made->interface.source = malloc(e->beam.source_count * sizeof *made->interface.source);
+    if (!made->directions || !made->interface.rotation || !made->interface.panel ||
+        !made->interface.source) {
+        db_node_signer_destroy(signer);
+        return db_fail_memory(context, "the nodes of a check");
+    }
+    db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
+                         e->crystal.mosaic_domains, made->directions);
+    return DB_OK;
+}
+
+void db_node_signer_destroy(db_node_signer **signer) {
+    if (!*signer) return;
+    free((*signer)->directions);
+    free((*signer)->interface.rotation);
+    free((*signer)->interface.panel);
+    free((*signer)->interface.source);
+    free(*signer);
+    *signer = NULL;
+}
+
+int db_node_signature_matters(const db_experiment *experiment) {
+    const db_crystal *crystal = &experiment->crystal;
+    if (crystal->shape != DB_SHAPE_SQUARE || experiment->structure_factors.amplitude) return 1;
+    for (int i = 0; i < 3; i++)
+        if (crystal->cells[i] != floor(crystal->cells[i])) return 1;
+    return 0;
+}
+
+/* Mixes a whole number into a hash (multiply and shift, as in splitmix64). */
+static uint64_t mix(uint64_t hash, double number) {
+    hash ^= (uint64_t)(int64_t)number;
+    hash *= 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    hash *= 0xbf58476d1ce4e5b9u;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mix_sample(uint64_t hash, const db_experiment *e, const db_interface *z,
+                           size_t sample, vec3 q) {
+    const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
+    const num h[3] = { hkl.x, hkl.y, hkl.z };
+    double g = 0;
+    for (int j = 0; j < 3; j++) {
+        const double node = nearest_node(h[j].v);
+        hash = mix(hash, node);
+        g += spot_radius_axis(n_shift(h[j], -node), z->cells[j]).v;
+    }
+    if (e->crystal.shape != DB_SHAPE_TOPHAT) return hash;
+    return mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v);
+}
+
+static uint64_t pixel_signature(const db_node_signer *signer, const db_experiment *e, size_t p,
+                                int fast, int slow) {
+    const db_panel *panel = &e->detector.panels[p];
+    const db_panel_interface *placed = &signer->interface.panel[p];
+    uint64_t hash = 0;
+    for (int i = 0; i < e->oversample; i++)
+        for (int j = 0; j < e->oversample; j++) {
+            const vec3 x =
+                pixel_position(placed->origin, placed->fast, placed->slow,
+                               (fast + (j + 0.5) / e->oversample) * panel->pixel_size[0] * 1e-3,
+                               (slow + (i + 0.5) / e->oversample) * panel->pixel_size[1] * 1e-3);
+            const vec3 d = v3_unit(x);
+            for (size_t n = 0; n < e->beam.source_count; n++) {
+                const db_source_interface *source = &signer->interface.source[n];
+                const vec3 q = scattering_vector(d, source->kappa, source->s0);
+                for (size_t s = 0; s < signer->samples; s++)
+                    hash = mix_sample(hash, e, &signer->interface, s, q);
+            }
+        }
+    return hash;
+}
+
+void db_node_signature(db_node_signer *signer, const db_experiment *experiment,
+                       const db_region *regions, size_t region_count, uint64_t *signature) {
+    db_model_plain(experiment, signer->directions, &signer->interface);
+    for (size_t r = 0; r < region_count; r++) {
+        const db_region *region = &regions[r];
+        for (int slow = 0; slow < region->slow_count; slow++)
+            for (int fast = 0; fast < region->fast_count; fast++)
+                signature[region->offset + (size_t)slow * region->stride + (size_t)fast] =
+                    pixel_signature(signer, experiment, region->panel, region->fast_start + fast,
+                                    region->slow_start + slow);
+    }
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Whatever is wrong with the input: a message that names it, the documented exit status, and no file left behind.
+. "$SOURCE_DIR/tests/cli/expectations"
+
+# shellcheck disable=SC2086 # $small is to be split
+{
+    # the command line: 2
+    expect 2 "unknown flag '-lamda'; the nearest known one is '-lambda'" sim $small -lamda 1.2 -floatfile o
+    expect 2 "unknown flag '--thread'; the nearest known one is '--threads'" sim $small --thread 2 -floatfile o
+    expect 2 "-lambda: expected a finite number (A), found '1.2x'" sim $small -floatfile o -lambda 1.2x
+    expect 2 "-lambda: expected a finite number (A), found 'nan'" sim $small -floatfile o -lambda nan
+    expect 2 "-distance: expected a finite number (mm), found 'inf'" sim $small -floatfile o -distance inf
+    expect 2 "-lambda: expected a number (A), found the end of the command line" sim $small -floatfile o -lambda
+    expect 2 "-N: expected a finite number, found '-Na'" sim $small -floatfile o -N -Na 4
+    expect 2 "-detpixels: expected a whole number, found '64.5'" sim $small -floatfile o -detpixels 64.5
+    expect 2 "-detpixels: expected a whole number, found '99999999999999999999'" \
+        sim $small -floatfile o -detpixels 99999999999999999999
+    expect 2 "-hkl: expected FILE (electrons), found '-N'" sim $small -floatfile o -hkl -N 4
+    expect 2 "-misset: expected three angles or the word random (degree), found 'sideways'" \
+        sim $small -floatfile o -misset sideways
+    expect 2 "-misset: expected a finite number (degree), found '-N'" sim $small -floatfile o -misset 1 2 -N 3
+    expect 2 "-pivot: expected beam|sample, found 'detector'" sim $small -floatfile o -pivot detector
+    expect 2 "-N takes only CELLS; expected a flag after it, found '5'" sim $small -floatfile o -N 4 5
+    expect 2 "-nopolar takes no value; expected a flag after it, found '-3'" sim $small -floatfile o -nopolar -3
+    expect 2 "expected a flag, found 'lambda'" sim lambda 1.2
+    expect 2 "-params belongs to dualbragg grad or check" sim $small -floatfile o -params all
+    expect 2 "-floatfile belongs to dualbragg sim" check $small -floatfile o
+    expect 2 "no output named" sim $small
+    expect 2 "no parameters named" grad $small
+    expect 2 "-params: unknown parameter 'distanse'; the nearest known one is 'distance'" grad $small -params distanse
+    expect 2 "-params: cell_a is named twice" grad $small -params cell_a,distance,cell_a
+    expect 2 "-params: expected names separated by commas" grad $small -params cell_a,,distance
+    expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
+    expect 2 "expected a command before the flag '-cell'" -cell 40
+    expect 2 "usage: dualbragg COMMAND"
+
+    # of a later version: 2
+    expect 2 "-curved_det arrives with curved detectors, not available in this version" sim $small -floatfile o -curved_det
+    expect 2 "-interpolate arrives with" sim $small -floatfile o -interpolate
+    expect 2 "-water arrives with" sim $small -floatfile o -water 1
+    expect 2 "-compat arrives with" sim -compat $small -floatfile o
+
+    # values and files: 3
+    expect 3 "cannot" sim $small -floatfile o -hkl no_such.hkl
+    expect 3 "no_such.hkl" sim $small -floatfile o -hkl no_such.hkl
+    expect 3 "no_such.mat" sim $small -floatfile o -mat no_such.mat
+    expect 3 "no_such.src" sim $small -floatfile o -sourcefile no_such.src
+    expect 3 "edge a" sim $small -floatfile o -cell 0
+    expect 3 "cell angles" sim $small -floatfile o -cell 40 50 60 20 30 170
+    expect 3 "unit cell" sim -default_F 100 -floatfile o
+    expect 3 "no structure factors: expected -hkl FILE or -default_F F, found neither" sim -cell 40 -floatfile o
+    expect 3 "distance: expected a positive number" sim $small -floatfile o -distance -70
+    expect 3 "behind" sim $small -floatfile o -detector_roty 130
+    expect 3 "detector size" sim -cell 40 -default_F 1 -floatfile o -detsize -20
+    expect 3 "-detpixels: expected a whole number from 1" sim $small -floatfile o -detpixels 0
+    expect 3 "-oversample: expected a whole number from 0" sim $small -floatfile o -oversample -1
+    expect 3 "pixel size" sim $small -floatfile o -pixel -0.1
+    expect 3 "sample size along a" sim $small -floatfile o -samplesize -1
+    expect 3 "wavelength" sim $small -floatfile o -lambda 0
+    expect 3 "wavelength" sim $small -floatfile o -energy -8000
+    expect 3 "crystal size Na" sim $small -floatfile o -N 4.5
+    expect 3 "polarization" sim $small -floatfile o -polar 2
+    expect 3 "mosaic spread" sim $small -floatfile o -mosaic -1
+    expect 3 "-mosaic_seed: expected a whole number from 1 to 2147483646, found 0" sim $small -floatfile o -mosaic_seed 0
+    expect 3 "horizontal divergence: 3 steps need a range" sim $small -floatfile o -hdivsteps 3
+    expect 3 "has no meaning in convention mosflm" sim $small -floatfile o -Xclose 10
+    expect 3 "perpendicular" sim $small -floatfile o -fdet_vector 0 1 0
+    expect 3 "-roi: expected XMIN XMAX from 0 to 39, the smaller one first, found 0 40" \
+        sim $small -floatfile o -roi 0 40 0 29
+    expect 3 "-roi: expected YMIN YMAX" sim $small -floatfile o -roi 0 39 20 10
+    expect 3 "cannot write there" sim $small -floatfile no_such_directory/o
+    expect 3 "cannot write there" sim $small -floatfile /dev/null/o
+    expect 3 "found a directory" sim $small -floatfile ..
+    expect 3 "cannot write there" grad $small -params distance -outdir no_such_directory
+
+    # devices: 4
+    expect 4 "no CUDA backend" sim $small -floatfile o --device cuda
+    expect 2 "--device: expected cpu or cuda, found 'abacus'" sim $small -floatfile o --device abacus
+    expect 2 "instruction set: expected auto, sse2, avx2 or avx512, found 'mmx'" sim $small -floatfile o --isa mmx
+}
+DUALBRAGG_ISA=mmx expect 2 "instruction set" sim -cell 40 -default_F 1 -floatfile o
+
+# files with something wrong inside
+keep="bad.hkl"
+printf '1 0 0 10\n1 x 0 10\n' > bad.hkl
+# shellcheck disable=SC2086
+expect 3 "bad.hkl" sim $small -nointerpolate -floatfile o -hkl bad.hkl
+# shellcheck disable=SC2086
+expect 3 "bad.hkl" sim $small -floatfile o -mat bad.hkl
+printf '1 0 0 10\n' > bad.hkl
+# shellcheck disable=SC2086
+expect 2 "use -nointerpolate" sim $small -N 2 -floatfile o -hkl bad.hkl
+finish

@@ -1,0 +1,39 @@
+#!/bin/sh
+# grad writes one image per parameter; check says whether they are right.
+. "$SOURCE_DIR/tests/cli/expectations"
+features=$("$DUALBRAGG" --version)
+
+# shellcheck disable=SC2086 # $small is to be split
+{
+    mkdir out
+    succeed grad $small -params distance,cell_a -outdir out -prefix trial
+    for name in image distance cell_a; do
+        [ "$(size_of out/trial_$name.f32)" -eq 4800 ] || complain "out/trial_$name.f32: wrong size"
+        case $features in *PNG*) [ -s out/trial_$name.png ] || complain "out/trial_$name.png is missing" ;; esac
+    done
+    [ "$(ls -A)" = out ] || complain "written elsewhere: $(ls -A)"
+    succeed sim $small -floatfile image.f32
+    same image.f32 out/trial_image.f32 "the image of grad and that of sim"
+
+    # the derivative by the scale is the image; outside the region it is 0
+    succeed grad $small -params scale
+    same image.f32 grad_scale.f32 "the derivative by the scale, and the image"
+    succeed grad $small -params scale -roi 0 39 0 9
+    tail -c 3200 grad_scale.f32 | tr -d '\000' > rest
+    [ ! -s rest ] || complain "derivatives outside the region are not 0"
+    succeed grad $small -params all --precision mixed --threads 2 -prefix mixed
+    # the table's title line stands for the image
+    [ "$(ls mixed_*.f32 | wc -l)" -eq "$("$DUALBRAGG" grad --list-params | wc -l)" ] ||
+        complain "-params all: $(ls mixed_*.f32 | wc -l) images"
+
+    succeed check $small -params distance,cell_a,polarization
+    [ "$(grep -c ' ok$' ../out)" -eq 3 ] || complain "check: $(cat ../out)"
+    succeed check $small -roi 3 12 3 12 -gauss_xtal
+    grep -q "^\([0-9]*\) of \1 parameters within" ../out || complain "check prints no summary"
+    "$DUALBRAGG" check $small -params distance -tolerance 0 > ../out 2> ../err
+    [ $? -eq 1 ] || complain "check with a tolerance that nothing meets does not end with status 1"
+    grep -q "DIFFERS" ../out || complain "check does not say what differs"
+    "$DUALBRAGG" check $small -params distance -oracle_tolerance -1 > ../out 2> ../err
+    [ $? -eq 1 ] || complain "check with an impossible oracle tolerance does not end with status 1"
+}
+finish

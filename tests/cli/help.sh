@@ -1,0 +1,33 @@
+#!/bin/sh
+# Help, version, and the document made from the table of flags.
+. "$SOURCE_DIR/tests/cli/expectations"
+
+for arguments in --help -h help; do
+    succeed $arguments
+    grep -q "^usage: dualbragg COMMAND" ../out || complain "$arguments: no usage line"
+    grep -q "dualbragg sim -cell" ../out || complain "$arguments: no example"
+done
+for command in sim grad check; do
+    succeed $command --help
+    grep -q "^usage: dualbragg $command" ../out || complain "$command --help: no usage line"
+    grep -q "^  -cell A \[B C ALPHA BETA GAMMA\]" ../out || complain "$command --help: no flags"
+    grep -q "^Refused in this version" ../out || complain "$command --help: does not say what is missing"
+    cp ../out ../first
+    succeed help $command
+    same ../first ../out "help $command and $command --help"
+    awk 'length($0) > 110 { exit 1 }' ../out || complain "$command --help: lines too long for a terminal"
+done
+succeed sim -h
+grep -q -- "-floatfile FILE" ../out || complain "sim -h: no -floatfile"
+if grep -q -- "-outdir" ../out; then complain "sim --help offers a flag of grad"; fi
+succeed --version
+grep -q "^dualbragg [0-9][0-9]*\.[0-9][0-9]*\.[0-9][0-9]*$" ../out || complain "--version: $(head -1 ../out)"
+grep -q "^instruction set: " ../out || complain "--version does not name the instruction set"
+succeed grad --list-params
+grep -q "^distance  *mm " ../out || complain "--list-params: no distance"
+expect 2 "found 'dance'" help dance
+
+# the document is the table
+succeed help --markdown
+same ../out "$SOURCE_DIR/docs/flags.md" "docs/flags.md (renew it by: dualbragg help --markdown > docs/flags.md)"
+finish
