@@ -39,7 +39,7 @@ step() {
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
         echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.21, pkg-config;" \
-            "optional: libpng, CBFlib, HDF5, jansson, NLopt, GSL, libyaml, libcyaml, cmocka)"
+            "optional: libpng, jansson, NLopt, GSL, libyaml, cmocka)"
         return
     fi
     missing=
@@ -64,9 +64,13 @@ install_packages() {
         apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install $missing < /dev/null
 }
 
+# build_preset PRESET [TARGET...]
 build_preset() {
-    step "Configuring build/$1" cmake --preset "$1"
-    step "Building build/$1 ($jobs jobs)" cmake --build --preset "$1" -j "$jobs"
+    preset=$1
+    shift
+    step "Configuring build/$preset" cmake --preset "$preset"
+    step "Building build/$preset ($jobs jobs)" \
+        cmake --build --preset "$preset" -j "$jobs" ${1:+--target} "$@"
 }
 
 check_format() {
@@ -107,14 +111,14 @@ mkdir -p build
 log=$root/build/setup.log
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="libpng-dev libcbf-dev libhdf5-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libcyaml-dev"
+libraries="libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev"
 test_packages="libcmocka-dev g++"
 
 # shellcheck disable=SC2086 # lists of packages
 case ${1-} in
 demo)
     install_packages $tools $libraries
-    build_preset release
+    build_preset release dualbragg_program stand_in
     echo "Running examples/thaumatin.sh"
     start=$(date +%s)
     DUALBRAGG=$root/build/release/dualbragg sh examples/thaumatin.sh "$root/build/demo"

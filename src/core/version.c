@@ -11,9 +11,6 @@ static const char features[] = ", "
 #ifdef DB_HAVE_PNG
                                ", PNG"
 #endif
-#ifdef DB_HAVE_CBF
-                               ", CBF"
-#endif
 #ifdef DB_HAVE_JANSSON
                                ", JSON"
 #endif

@@ -50,7 +50,7 @@ typedef struct db_measured_image {
     size_t masked;          /* number of pixels with mask != 0 */
 } db_measured_image;
 
-/* Reads an image: SMV or miniCBF (Pilatus/Eiger style; needs CBF support in the build) recognized by content. */
+/* Reads an image: SMV or miniCBF (Pilatus/Eiger style), recognized by content. */
 DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
 
 /* Reads raw 32-bit floats in machine byte order of a known shape (as db_write_float_image writes them). */

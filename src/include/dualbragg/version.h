@@ -14,7 +14,7 @@ extern "C" {
 #endif
 /* "0.1.0" of the library in use. Static storage. */
 DB_API const char *db_version(void);
-/* Comma-separated optional components of this build, e.g. "OpenMP, PNG, CBF". Static storage. */
+/* Comma-separated optional components of this build, e.g. "OpenMP, AVX2, PNG". Static storage. */
 DB_API const char *db_features(void);
 #ifdef __cplusplus
 }
