@@ -178,4 +178,19 @@ static inline vec_double vec_rsqrt_double(vec_double a) { return 1.0 / vec_sqrt_
 static inline vec_float vec_rsqrt_float(vec_float a) { return 1.0f / vec_sqrt_float(a); }
 #endif
 
+/* Storing past the caches, for results larger than they are: whole cache lines only, else an ordinary store.
+ * vec_stream_end makes them visible to other threads. */
+#if defined(__AVX512F__)
+static inline void vec_stream_float(float *p, vec_float a) {
+    if (((uintptr_t)p & (AD_VEC_BYTES - 1)) == 0)
+        _mm512_stream_ps(p, (__m512)a);
+    else
+        __builtin_memcpy(p, &a, sizeof a);
+}
+static inline void vec_stream_end(void) { _mm_sfence(); }
+#else
+static inline void vec_stream_float(float *p, vec_float a) { __builtin_memcpy(p, &a, sizeof a); }
+static inline void vec_stream_end(void) {}
+#endif
+
 #endif

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_WORK = 1 << 15 }; /* samples per tile, roughly: a fraction of a millisecond */
+enum {
+    TILE_WORK = 1 << 15,         /* samples per tile, roughly: a fraction of a millisecond */
+    LARGER_THAN_CACHES = 1 << 26 /* bytes of results that no cache will hold until they are read */
+};
 
 static db_status check_region(db_context *context, const db_experiment *e, const db_region *r, size_t i) {
     if (r->panel >= e->detector.panel_count)
@@ -119,7 +122,8 @@ static db_status allocate_values(db_plan *plan) {
     plan->plain.panel = malloc(e->detector.panel_count * sizeof *plan->plain.panel);
     plan->plain.source = malloc(e->beam.source_count * sizeof *plan->plain.source);
     plan->panel = malloc(e->detector.panel_count * sizeof *plan->panel);
-    plan->source = malloc(e->beam.source_count * sizeof *plan->source);
+    plan->source_double = malloc(e->beam.source_count * sizeof *plan->source_double);
+    plan->source_float = malloc(e->beam.source_count * sizeof *plan->source_float);
     plan->sample_double = malloc(plan->sample_count * sizeof *plan->sample_double);
     plan->sample_float = malloc(plan->sample_count * sizeof *plan->sample_float);
     const int mixed = plan->precision == DB_PRECISION_MIXED;
@@ -128,7 +132,7 @@ static db_status allocate_values(db_plan *plan) {
     else
         plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
     if (!plan->directions || !plan->plain.rotation || !plan->plain.panel || !plan->plain.source ||
-        !plan->panel || !plan->source || !plan->sample_double || !plan->sample_float ||
+        !plan->panel || !plan->source_double || !plan->source_float || !plan->sample_double || !plan->sample_float ||
         !(mixed ? (void *)plan->intensity_float : (void *)plan->intensity_double))
         return db_fail_memory(plan->context, "a plan");
     return DB_OK;
@@ -144,6 +148,7 @@ static db_status build(db_plan *plan, const db_experiment *experiment, const db_
     DB_TRY(allocate_values(plan));
     if (plan->parameter_count) DB_TRY(db_plan_allocate_dual(plan));
     plan->job.pixel_type = options->pixel_type;
+    plan->job.streaming = (double)plan->pixels * (double)(plan->parameter_count + 1) * sizeof(float) > LARGER_THAN_CACHES;
     db_mosaic_directions(experiment->crystal.mosaic_seed, experiment->crystal.mosaic_spread,
                          experiment->crystal.mosaic_domains, plan->directions);
     db_plan_fill_table(plan);
@@ -227,12 +232,29 @@ void db_plan_destroy(db_plan **plan) {
     if (!plan || !*plan) return;
     db_plan *p = *plan;
     db_experiment_clear(&p->experiment);
-    void *const owned[] = { p->parameters,    p->regions,          p->tiles,          p->directions,
-                            p->plain.rotation, p->plain.panel,     p->plain.source,   p->dual.rotation,
-                            p->dual.panel,    p->dual.source,      p->panel,          p->source,
-                            p->source_slope,  p->sample_double,    p->sample_float,   p->lattice_slope,
-                            p->intensity_double, p->lattice_slope_float, p->intensity_float, p->term,
-                            p->term_start,    p };
+    void *const owned[] = { p->parameters,
+                            p->regions,
+                            p->tiles,
+                            p->directions,
+                            p->plain.rotation,
+                            p->plain.panel,
+                            p->plain.source,
+                            p->dual.rotation,
+                            p->dual.panel,
+                            p->dual.source,
+                            p->panel,
+                            p->source_double,
+                            p->source_float,
+                            p->source_slope_double,
+                            p->source_slope_float,
+                            p->sample_double,
+                            p->sample_float,
+                            p->lattice_slope_double,
+                            p->lattice_slope_float,
+                            p->intensity_double,
+                            p->intensity_float,
+                            p->contraction,
+                            p };
     *plan = NULL;
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }

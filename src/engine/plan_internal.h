@@ -33,13 +33,13 @@ struct db_plan {
 
     /* what the job points to */
     db_kernel_panel *panel;
-    db_kernel_source *source, *source_slope;
+    db_kernel_source_double *source_double, *source_slope_double;
+    db_kernel_source_float *source_float, *source_slope_float;
     db_kernel_sample_double *sample_double;
     db_kernel_sample_float *sample_float;
-    double *lattice_slope, *intensity_double;
+    double *lattice_slope_double, *intensity_double;
     float *lattice_slope_float, *intensity_float;
-    db_kernel_term *term;
-    int *term_start;
+    db_kernel_contraction *contraction;
     size_t sample_count, table_count; /* table_count: entries of the box, without the one for outside */
     db_kernel_job job;
 };
@@ -50,7 +50,17 @@ void db_plan_fill_values(db_plan *plan);
 /* Fills the squared structure factors (plan_values.c). */
 void db_plan_fill_table(db_plan *plan);
 
-/* Runs the dual model and fills slopes and contraction terms, unless they are current (plan_slopes.c). */
+/* A source in float, as the mixed kernels read it. */
+static inline db_kernel_source_float db_source_to_float(const db_kernel_source_double *s) {
+    db_kernel_source_float f;
+    f.kappa = (float)s->kappa;
+    f.weight = (float)s->weight;
+    for (int i = 0; i < 3; i++) f.s0[i] = (float)s->s0[i];
+    for (int i = 0; i < 6; i++) f.polarization[i] = (float)s->polarization[i];
+    return f;
+}
+
+/* Runs the dual model and fills slopes and contraction coefficients, unless they are current (plan_slopes.c). */
 void db_plan_fill_slopes(db_plan *plan);
 
 /* Allocates what only gradients need (plan_slopes.c). */

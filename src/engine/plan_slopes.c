@@ -1,5 +1,5 @@
 /* From full-width duals of the interface to what gradient kernels need: slopes of sources and sample rotations, and for
- * each parameter the few terms that contract the kernel's columns with dz/dparameter. */
+ * each parameter the coefficients that contract the kernel's columns with dz/dparameter. */
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>
@@ -26,17 +26,25 @@ db_status db_plan_allocate_dual(db_plan *plan) {
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "at most %d parameters of the sample rotations and %d of the sources fit one plan",
                        DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        const unsigned groups = db_parameter_describe(plan->parameters[k])->moves;
+        if (groups & (groups - 1)) /* its columns would not be neighbours */
+            return db_fail(plan->context, DB_ERROR_UNSUPPORTED, "parameter %s moves more than one group of values",
+                           db_parameter_describe(plan->parameters[k])->name);
+    }
     const size_t rotation_count = (size_t)rotations * plan->sample_count * 9;
     plan->dual.rotation = malloc(plan->sample_count * sizeof *plan->dual.rotation);
     plan->dual.panel = malloc(panels * sizeof *plan->dual.panel);
     plan->dual.source = malloc(sources * sizeof *plan->dual.source);
-    plan->lattice_slope = malloc((rotation_count + 1) * sizeof *plan->lattice_slope);
+    plan->lattice_slope_double = malloc((rotation_count + 1) * sizeof *plan->lattice_slope_double);
     plan->lattice_slope_float = malloc((rotation_count + 1) * sizeof *plan->lattice_slope_float);
-    plan->source_slope = malloc(((size_t)moving * sources + 1) * sizeof *plan->source_slope);
-    plan->term = malloc((panels * plan->parameter_count * DB_COLUMN_COUNT + 1) * sizeof *plan->term);
-    plan->term_start = malloc((panels * (plan->parameter_count + 1)) * sizeof *plan->term_start);
-    if (!plan->dual.rotation || !plan->dual.panel || !plan->dual.source || !plan->lattice_slope ||
-        !plan->lattice_slope_float || !plan->source_slope || !plan->term || !plan->term_start)
+    const size_t slope_count = (size_t)moving * sources + 1;
+    plan->source_slope_double = malloc(slope_count * sizeof *plan->source_slope_double);
+    plan->source_slope_float = malloc(slope_count * sizeof *plan->source_slope_float);
+    plan->contraction = malloc(panels * plan->parameter_count * sizeof *plan->contraction);
+    if (!plan->dual.rotation || !plan->dual.panel || !plan->dual.source || !plan->lattice_slope_double ||
+        !plan->lattice_slope_float || !plan->source_slope_double || !plan->source_slope_float ||
+        !plan->contraction)
         return db_fail_memory(plan->context, "the gradient part of a plan");
     plan->job.rotation_slopes = rotations;
     plan->job.source_slopes = moving;
@@ -72,7 +80,7 @@ static void fill_rotation_slopes(db_plan *plan, db_parameter p, size_t number) {
                 const double sum = lattice[3 * r] * slope[c] + lattice[3 * r + 1] * slope[3 + c] +
                                    lattice[3 * r + 2] * slope[6 + c];
                 const size_t i = (number * plan->sample_count + s) * 9 + (size_t)(3 * r + c);
-                plan->lattice_slope[i] = sum;
+                plan->lattice_slope_double[i] = sum;
                 plan->lattice_slope_float[i] = (float)sum;
             }
     }
@@ -82,81 +90,72 @@ static void fill_source_slopes(db_plan *plan, db_parameter p, size_t number) {
     const size_t count = plan->experiment.beam.source_count;
     for (size_t j = 0; j < count; j++) {
         const db_dual_source_interface *z = &plan->dual.source[j];
-        db_kernel_source *slope = &plan->source_slope[number * count + j];
+        db_kernel_source_double *slope = &plan->source_slope_double[number * count + j];
         slope->kappa = z->kappa.d[p];
         vector_slope(z->s0, p, slope->s0);
         for (int n = 0; n < 6; n++) slope->polarization[n] = z->polarization[n].d[p];
         slope->weight = z->weight.d[p];
+        plan->source_slope_float[number * count + j] = db_source_to_float(slope);
     }
 }
 
-/* Appends a term, unless it is nothing. */
-static void add_term(db_plan *plan, int *count, int column, double coefficient) {
-    if (coefficient == 0) return;
-    db_kernel_term *term = &plan->term[(*count)++];
-    term->column = column;
-    term->coefficient = coefficient;
-    term->coefficient_float = (float)coefficient;
-}
-
-static void add_terms(db_plan *plan, int *count, int first_column, const double *slopes, int n, double scale) {
-    for (int i = 0; i < n; i++) add_term(plan, count, first_column + i, scale * slopes[i]);
-}
-
-static void fill_terms(db_plan *plan, size_t panel, size_t k, int rotation, int source, int *count) {
+/* Coefficients of all columns for one parameter on one panel. */
+static void column_coefficients(const db_plan *plan, size_t panel, size_t k, int rotation, int source,
+                                double coefficient[DB_COLUMN_COUNT]) {
     const db_parameter p = plan->parameters[k];
     const db_dual_interface *z = &plan->dual;
     const double scale = z->scale.v;
-    double slopes[9];
-    if (moves(plan, k, DB_MOVES_LATTICE)) {
-        matrix_slope(&z->lattice, p, slopes);
-        add_terms(plan, count, DB_COLUMN_LATTICE, slopes, 9, scale);
-    }
-    if (moves(plan, k, DB_MOVES_ROTATIONS)) add_term(plan, count, DB_COLUMN_ROTATION + rotation, scale);
+    for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] = 0;
+    if (moves(plan, k, DB_MOVES_LATTICE)) matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
+    if (moves(plan, k, DB_MOVES_ROTATIONS)) coefficient[DB_COLUMN_ROTATION + rotation] = 1;
     if (moves(plan, k, DB_MOVES_CELLS))
-        for (int i = 0; i < 3; i++) add_term(plan, count, DB_COLUMN_CELLS + i, scale * z->cells[i].d[p]);
-    if (moves(plan, k, DB_MOVES_SOURCES)) add_term(plan, count, DB_COLUMN_SOURCE + source, scale);
-    double of_intensity = z->scale.d[p];
+        for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
+    if (moves(plan, k, DB_MOVES_SOURCES)) coefficient[DB_COLUMN_SOURCE + source] = 1;
     if (moves(plan, k, DB_MOVES_PANELS)) {
         const db_dual_panel_interface *placed = &z->panel[panel];
-        vector_slope(placed->origin, p, slopes);
-        add_terms(plan, count, DB_COLUMN_ORIGIN, slopes, 3, scale);
-        vector_slope(placed->fast, p, slopes);
-        add_terms(plan, count, DB_COLUMN_FAST, slopes, 3, scale);
-        vector_slope(placed->slow, p, slopes);
-        add_terms(plan, count, DB_COLUMN_SLOW, slopes, 3, scale);
+        vector_slope(placed->origin, p, coefficient + DB_COLUMN_ORIGIN);
+        vector_slope(placed->fast, p, coefficient + DB_COLUMN_FAST);
+        vector_slope(placed->slow, p, coefficient + DB_COLUMN_SLOW);
         /* the solid angle of a flat pixel is proportional to z */
-        if (!plan->experiment.point_pixel) of_intensity += scale * placed->z.d[p] / placed->z.v;
+        if (!plan->experiment.point_pixel) coefficient[DB_COLUMN_INTENSITY] = placed->z.d[p] / placed->z.v;
     }
-    add_term(plan, count, DB_COLUMN_INTENSITY, of_intensity);
+    for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] *= scale;
+    coefficient[DB_COLUMN_INTENSITY] += z->scale.d[p];
+}
+
+/* Keeps the run from the first to the last column that counts. */
+static void fill_contraction(const double coefficient[DB_COLUMN_COUNT], db_kernel_contraction *out) {
+    int first = 0, end = DB_COLUMN_COUNT;
+    while (end > 0 && coefficient[end - 1] == 0) end--;
+    while (first < end && coefficient[first] == 0) first++;
+    out->first_column = first;
+    out->columns = end - first;
+    for (int c = first; c < end; c++) {
+        out->coefficient_double[c - first] = coefficient[c];
+        out->coefficient_float[c - first] = (float)coefficient[c];
+    }
 }
 
 void db_plan_fill_slopes(db_plan *plan) {
     if (plan->slopes_current) return;
     db_kernel_job *job = &plan->job;
     db_model_dual(&plan->experiment, plan->directions, &plan->dual);
-    int rotation[DB_PARAMETER_COUNT], source[DB_PARAMETER_COUNT], rotations = 0, sources = 0;
+    int rotations = 0, sources = 0;
     for (size_t k = 0; k < plan->parameter_count; k++) {
-        rotation[k] = rotations;
-        source[k] = sources;
+        for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
+            double coefficient[DB_COLUMN_COUNT];
+            column_coefficients(plan, panel, k, rotations, sources, coefficient);
+            fill_contraction(coefficient, &plan->contraction[panel * plan->parameter_count + k]);
+        }
         if (moves(plan, k, DB_MOVES_ROTATIONS))
             fill_rotation_slopes(plan, plan->parameters[k], (size_t)rotations++);
         if (moves(plan, k, DB_MOVES_SOURCES)) fill_source_slopes(plan, plan->parameters[k], (size_t)sources++);
     }
-    int count = 0;
-    for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
-        int *start = plan->term_start + panel * (plan->parameter_count + 1);
-        for (size_t k = 0; k < plan->parameter_count; k++) {
-            start[k] = count;
-            fill_terms(plan, panel, k, rotation[k], source[k], &count);
-        }
-        start[plan->parameter_count] = count;
-    }
-    job->lattice_slope = plan->lattice_slope;
+    job->lattice_slope_double = plan->lattice_slope_double;
     job->lattice_slope_float = plan->lattice_slope_float;
-    job->source_slope = plan->source_slope;
-    job->term = plan->term;
-    job->term_start = plan->term_start;
+    job->source_slope_double = plan->source_slope_double;
+    job->source_slope_float = plan->source_slope_float;
+    job->contraction = plan->contraction;
     job->parameter_count = plan->parameter_count;
     plan->slopes_current = 1;
 }

@@ -26,11 +26,12 @@ static void fill_panels(db_plan *plan) {
 static void fill_sources(db_plan *plan) {
     for (size_t j = 0; j < plan->experiment.beam.source_count; j++) {
         const db_source_interface *z = &plan->plain.source[j];
-        db_kernel_source *k = &plan->source[j];
+        db_kernel_source_double *k = &plan->source_double[j];
         k->kappa = z->kappa.v;
         vector_out(z->s0, k->s0);
         for (int n = 0; n < 6; n++) k->polarization[n] = z->polarization[n].v;
         k->weight = z->weight.v;
+        plan->source_float[j] = db_source_to_float(k);
     }
 }
 
@@ -70,7 +71,8 @@ void db_plan_fill_values(db_plan *plan) {
     job->sub_pixel = 1.0 / e->oversample;
     job->point_pixel = e->point_pixel;
     job->panel = plan->panel;
-    job->source = plan->source;
+    job->source_double = plan->source_double;
+    job->source_float = plan->source_float;
     job->source_count = e->beam.source_count;
     job->sample_double = plan->sample_double;
     job->sample_float = plan->sample_float;

@@ -53,6 +53,13 @@ typedef vec3 site_vec3;
 #endif
 #undef REAL
 
+/* The job's arrays in fine's precision: FINE(sample) is sample_float or sample_double. */
+#define FINE_PASTE_(name, real) name##_##real
+#define FINE_PASTE(name, real) FINE_PASTE_(name, real)
+#define FINE(name) FINE_PASTE(name, SHAPE_REAL)
+typedef FINE(db_kernel_sample) fine_sample;
+typedef FINE(db_kernel_source) fine_source;
+
 /* wide -> fine: the only place where digits are given up, after the nearest node has been subtracted. */
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #if LANES == 1

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Columns: the derivatives of a pixel with respect to interface values, in the order in which the kernel accumulates
- * them. A parameter's derivative is a short sum of columns times coefficients (db_kernel_term). */
+ * them. What one parameter moves is neighbours here (db_kernel_contraction). */
 enum {
     DB_MAX_ROTATION_SLOPES = 4,
     DB_MAX_SOURCE_SLOPES = 8,
@@ -27,11 +27,14 @@ typedef struct db_kernel_panel {
     double pixel_size[2];                  /* m */
 } db_kernel_panel;
 
-typedef struct db_kernel_source {
+typedef struct db_kernel_source_double {
     double kappa, s0[3];    /* 1/angstrom */
     double polarization[6]; /* tensor W */
     double weight;
-} db_kernel_source;
+} db_kernel_source_double;
+typedef struct db_kernel_source_float {
+    float kappa, s0[3], polarization[6], weight;
+} db_kernel_source_float;
 
 /* One combination of phi step and mosaic domain. */
 typedef struct db_kernel_sample_double {
@@ -43,11 +46,13 @@ typedef struct db_kernel_sample_float {
     float rotation[9];
 } db_kernel_sample_float;
 
-typedef struct db_kernel_term {
-    double coefficient;
-    float coefficient_float;
-    int32_t column;
-} db_kernel_term;
+/* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is in the coefficients. */
+enum { DB_LONGEST_RUN = 10 };
+typedef struct db_kernel_contraction {
+    int32_t first_column, columns; /* columns <= DB_LONGEST_RUN */
+    double coefficient_double[DB_LONGEST_RUN];
+    float coefficient_float[DB_LONGEST_RUN];
+} db_kernel_contraction;
 
 typedef struct db_kernel_job {
     db_crystal_shape shape;
@@ -59,7 +64,8 @@ typedef struct db_kernel_job {
     int point_pixel;
 
     const db_kernel_panel *panel;
-    const db_kernel_source *source;
+    const db_kernel_source_double *source_double;
+    const db_kernel_source_float *source_float;
     size_t source_count;
     const db_kernel_sample_double *sample_double;
     const db_kernel_sample_float *sample_float;
@@ -74,16 +80,17 @@ typedef struct db_kernel_job {
 
     /* slopes */
     int rotation_slopes;             /* parameters that move the rotations */
-    const double *lattice_slope;     /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
+    const double *lattice_slope_double; /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
     const float *lattice_slope_float;
     int source_slopes;               /* parameters that move the sources */
-    const db_kernel_source *source_slope; /* [source_slopes][source_count]: d(source)/dparameter */
+    const db_kernel_source_double *source_slope_double; /* [source_slopes][source_count]: d(source)/dparameter */
+    const db_kernel_source_float *source_slope_float;
     size_t parameter_count;
-    const db_kernel_term *term;      /* the overall scale is in the coefficients */
-    const int *term_start;           /* [panel][parameter_count + 1], offsets into term */
+    const db_kernel_contraction *contraction; /* [panel][parameter_count] */
 
     const db_region *region;
     db_pixel_type pixel_type;
+    int streaming; /* 1: the results are larger than the caches: write past them */
     void *image;
     void *const *derivative;
 } db_kernel_job;

@@ -32,18 +32,6 @@ AD_INLINE wide_vec3 wide_passive(const double v[3]) {
 }
 
 #if DB_INSTANCE_KIND > 0
-#if defined(DB_INSTANCE_PRECISION_MIXED)
-typedef db_kernel_sample_float fine_sample;
-#define FINE_SAMPLES(job) (job)->sample_float
-#define FINE_LATTICE_SLOPE(job) (job)->lattice_slope_float
-#define FINE_COEFFICIENT(term) (term)->coefficient_float
-#else
-typedef db_kernel_sample_double fine_sample;
-#define FINE_SAMPLES(job) (job)->sample_double
-#define FINE_LATTICE_SLOPE(job) (job)->lattice_slope
-#define FINE_COEFFICIENT(term) (term)->coefficient
-#endif
-
 AD_INLINE fine dot3(const SHAPE_REAL m[3], const fine v[3]) {
     return l_fma(l_set(m[0]), v[0], l_fma(l_set(m[1]), v[1], l_mul(l_set(m[2]), v[2])));
 }
@@ -51,7 +39,7 @@ AD_INLINE fine dot3(const SHAPE_REAL m[3], const fine v[3]) {
 /* Adds one sample's slopes: gh = u F_c^2 dF_latt^2/dh. */
 AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine q[3], const fine gh[3],
                                  pixel_sums *sums, source_sums *source) {
-    const fine_sample *sample = &FINE_SAMPLES(job)[s];
+    const fine_sample *sample = &job->FINE(sample)[s];
     for (int c = 0; c < 3; c++) {
         const fine q_crystal = dot3(&sample->rotation[3 * c], q);
         for (int r = 0; r < 3; r++) {
@@ -62,7 +50,7 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
             source->by_q[c] = l_fma(l_set(sample->lattice[3 * r + c]), gh[r], source->by_q[c]);
     }
     for (int n = 0; n < job->rotation_slopes; n++) {
-        const SHAPE_REAL *slope = FINE_LATTICE_SLOPE(job) + ((size_t)n * job->sample_count + s) * 9;
+        const SHAPE_REAL *slope = job->FINE(lattice_slope) + ((size_t)n * job->sample_count + s) * 9;
         fine *const column = &sums->column[DB_COLUMN_ROTATION + n];
         for (int r = 0; r < 3; r++) *column = l_fma(gh[r], dot3(slope + 3 * r, q), *column);
     }
@@ -121,8 +109,10 @@ AD_INLINE source_sums add_samples(db_crystal_shape shape, const db_kernel_job *j
 #define DIRS 0
 #endif
 
-AD_INLINE void load_polarization(const double w[6], num tensor[6]) {
-    for (int n = 0; n < 6; n++) tensor[n] = n_passive(fine_set(w[n]));
+AD_INLINE num polarization_of(vec3 d, const fine_source *source) {
+    num tensor[6];
+    for (int n = 0; n < 6; n++) tensor[n] = n_passive(l_set(source->polarization[n]));
+    return polarization_factor(d, tensor);
 }
 
 #if DB_INSTANCE_KIND > 0
@@ -132,16 +122,14 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fin
     const fine along = l_fma(source->by_q[0], d.x.v, l_fma(source->by_q[1], d.y.v, l_mul(source->by_q[2], d.z.v)));
     const fine both = l_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
-        const db_kernel_source *slope = &job->source_slope[(size_t)n * job->source_count + j];
-        num tensor[6];
-        load_polarization(slope->polarization, tensor);
+        const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
         /* d.W'd/2 by the same formula: W' in the place of W, without the constant 1/2 */
-        const fine p_slope = l_sub(polarization_factor(d, tensor).v, fine_set(0.5));
+        const fine p_slope = l_sub(polarization_of(d, slope).v, fine_set(0.5));
         fine column = sums->column[DB_COLUMN_SOURCE + n];
-        column = l_fma(along, fine_set(slope->kappa), column);
-        for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], fine_set(slope->s0[c]), column);
+        column = l_fma(along, l_set(slope->kappa), column);
+        for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
         column = l_fma(l_mul(both, weight), p_slope, column);
-        column = l_fma(l_mul(both, p), fine_set(slope->weight), column);
+        column = l_fma(l_mul(both, p), l_set(slope->weight), column);
         sums->column[DB_COLUMN_SOURCE + n] = column;
     }
 }
@@ -163,17 +151,16 @@ AD_INLINE void add_sub_pixel(db_crystal_shape shape, const db_kernel_job *job, c
     fine by_d[3] = { fine_set(0), fine_set(0), fine_set(0) }, by_omega = fine_set(0);
 #endif
     for (size_t j = 0; j < job->source_count; j++) {
-        const db_kernel_source *s = &job->source[j];
+        const db_kernel_source_double *s = &job->source_double[j];
+        const fine_source *fine_s = &job->FINE(source)[j];
         const wide_vec3 q =
             scattering_vector_double_0(wide_d, n_passive_double_0(l_set_double(s->kappa)), wide_passive(s->s0));
-        num tensor[6];
-        load_polarization(s->polarization, tensor);
-        const num p = polarization_factor(d, tensor);
-        const fine weight = fine_set(s->weight), wp = l_mul(weight, p.v), u = l_mul(omega.v, wp);
+        const num p = polarization_of(d, fine_s);
+        const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p.v), u = l_mul(omega.v, wp);
         const source_sums source = add_samples(shape, job, q, u, sums);
         sums->intensity = l_fma(u, source.sum, sums->intensity);
 #if DB_INSTANCE_KIND > 0
-        const fine by_p = l_mul(l_mul(omega.v, weight), source.sum), kappa = fine_set(s->kappa);
+        const fine by_p = l_mul(l_mul(omega.v, weight), source.sum), kappa = l_set(fine_s->kappa);
         for (int c = 0; c < 3; c++)
             by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p.d[c], by_d[c]));
         by_omega = l_fma(wp, source.sum, by_omega);
@@ -199,27 +186,36 @@ AD_INLINE void add_sub_pixel(db_crystal_shape shape, const db_kernel_job *job, c
 #undef REAL
 #undef DIRS
 
-/* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
-AD_INLINE pixel_sums render_group(db_crystal_shape shape, const db_kernel_job *job,
-                                  const db_kernel_panel *panel, wide fast, wide slow) {
-    pixel_sums sums;
-    sums.intensity = fine_set(0);
+AD_INLINE void clear_sums(const db_kernel_job *job, pixel_sums *sums) {
+    sums->intensity = fine_set(0);
 #if DB_INSTANCE_KIND > 0
-    for (int c = 0; c < DB_COLUMN_COUNT; c++) sums.column[c] = fine_set(0);
+    for (int c = 0; c < DB_COLUMN_INTENSITY; c++) sums->column[c] = fine_set(0);
+    for (int c = 0; c < job->rotation_slopes; c++) sums->column[DB_COLUMN_ROTATION + c] = fine_set(0);
+    for (int c = 0; c < job->source_slopes; c++) sums->column[DB_COLUMN_SOURCE + c] = fine_set(0);
+#else
+    (void)job;
 #endif
+#if DB_INSTANCE_KIND > 1
+    for (int c = 0; c < 3; c++) sums->column[DB_COLUMN_CELLS + c] = fine_set(0);
+#endif
+}
+
+/* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
+AD_INLINE void render_group(db_crystal_shape shape, const db_kernel_job *job, const db_kernel_panel *panel,
+                            wide fast, wide slow, pixel_sums *sums) {
     const double step = job->sub_pixel;
+    clear_sums(job, sums);
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
             const wide f = l_mul_double(l_add_double(fast, l_set_double((j + 0.5) * step)),
                                         l_set_double(panel->pixel_size[0]));
             const wide s = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * step)),
                                         l_set_double(panel->pixel_size[1]));
-            add_sub_pixel(shape, job, panel, f, s, &sums);
+            add_sub_pixel(shape, job, panel, f, s, sums);
         }
 #if DB_INSTANCE_KIND > 0
-    sums.column[DB_COLUMN_INTENSITY] = sums.intensity;
+    sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
 #endif
-    return sums;
 }
 
 #endif

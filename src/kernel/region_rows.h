@@ -11,22 +11,24 @@ typedef struct {
 
 #define REAL SHAPE_REAL
 AD_INLINE void store_group(const db_kernel_job *job, const group_target *target, void *buffer, fine value) {
+    if (target->contiguous && target->count == LANES) {
+        if (job->pixel_type == DB_FLOAT32) {
+            float *const out = (float *)buffer + target->element[0];
 #if defined(DB_INSTANCE_PRECISION_MIXED)
-    if (job->pixel_type == DB_FLOAT32 && target->contiguous && target->count == LANES) {
-        l_store((float *)buffer + target->element[0], value);
-        return;
-    }
+            if (job->streaming)
+                vec_stream_float(out, value);
+            else
+                l_store(out, value);
 #else
-    if (job->pixel_type == DB_FLOAT32 && target->contiguous && target->count == LANES) {
-        float *const out = (float *)buffer + target->element[0];
-        for (int i = 0; i < LANES; i++) out[i] = (float)value[i];
-        return;
-    }
-    if (job->pixel_type == DB_FLOAT64 && target->contiguous && target->count == LANES) {
+            for (int i = 0; i < LANES; i++) out[i] = (float)value[i];
+#endif
+            return;
+        }
+#if !defined(DB_INSTANCE_PRECISION_MIXED)
         l_store((double *)buffer + target->element[0], value);
         return;
-    }
 #endif
+    }
     SHAPE_REAL pixel[LANES];
     l_store(pixel, value);
     for (int i = 0; i < target->count; i++) {
@@ -38,17 +40,31 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
     }
 }
 
+#if DB_INSTANCE_KIND > 0
+/* Columns times coefficients. The lengths of runs repeat from group to group, so that one jump is well predicted where the
+ * ends of many short loops are not. */
+AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_sums *sums) {
+    const SHAPE_REAL *c = contraction->FINE(coefficient);
+    const fine *column = &sums->column[contraction->first_column];
+    fine slope = fine_set(0);
+    switch (contraction->columns) {
+#define DB_RUN(n)                                                                                  \
+    case n: slope = l_fma(l_set(c[n - 1]), column[n - 1], slope); __attribute__((fallthrough));
+        DB_RUN(10) DB_RUN(9) DB_RUN(8) DB_RUN(7) DB_RUN(6) DB_RUN(5) DB_RUN(4) DB_RUN(3) DB_RUN(2) DB_RUN(1)
+#undef DB_RUN
+    default: break;
+    }
+    return slope;
+}
+#endif
+
 AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region, const pixel_sums *sums,
                             const group_target *target) {
     store_group(job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
 #if DB_INSTANCE_KIND > 0
-    const int *start = job->term_start + region->panel * (job->parameter_count + 1);
-    for (size_t k = 0; k < job->parameter_count; k++) {
-        fine slope = fine_set(0);
-        for (int t = start[k]; t < start[k + 1]; t++)
-            slope = l_fma(l_set(FINE_COEFFICIENT(&job->term[t])), sums->column[job->term[t].column], slope);
-        store_group(job, target, job->derivative[k], slope);
-    }
+    const db_kernel_contraction *contraction = job->contraction + region->panel * job->parameter_count;
+    for (size_t k = 0; k < job->parameter_count; k++)
+        store_group(job, target, job->derivative[k], contract(&contraction[k], sums));
 #else
     (void)region;
 #endif
@@ -66,9 +82,10 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job
             const int left = region->fast_count - column;
             target.count = left < LANES ? left : LANES;
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
-            const pixel_sums sums =
-                render_group(shape, job, panel, l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
-                             l_set_double(region->slow_start + row));
+            pixel_sums sums;
+            render_group(shape, job, panel,
+                         l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
+                         l_set_double(region->slow_start + row), &sums);
             finish_group(job, region, &sums, &target);
         }
 }
@@ -94,7 +111,8 @@ AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *jo
                 row++;
             }
         }
-        const pixel_sums sums = render_group(shape, job, panel, l_load_double(fast), l_load_double(slow));
+        pixel_sums sums;
+        render_group(shape, job, panel, l_load_double(fast), l_load_double(slow), &sums);
         finish_group(job, region, &sums, &target);
     }
 }
@@ -115,6 +133,7 @@ static void render_rows(const db_kernel_job *job, const db_region *region, int r
     case DB_SHAPE_GAUSS: render_rows_of(DB_SHAPE_GAUSS, job, region, row_begin, row_end); break;
     case DB_SHAPE_TOPHAT: render_rows_of(DB_SHAPE_TOPHAT, job, region, row_begin, row_end); break;
     }
+    if (job->streaming) vec_stream_end();
 }
 
 #endif
