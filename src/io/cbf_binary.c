@@ -1,5 +1,6 @@
 #include "io/cbf_binary.h"
 #include "core/context_internal.h"
+#include "io/md5.h"
 #include "io/text_reader.h"
 
 #include <math.h>
@@ -118,6 +119,19 @@ static db_status read_header(const mime_header *header, db_cbf_binary *binary, l
     return DB_OK;
 }
 
+/* Without it, one wrong difference would shift all later pixels unnoticed. */
+static db_status check_digest(const mime_header *header, const db_cbf_binary *binary) {
+    char stated[64], found[DB_MD5_TEXT_SIZE];
+    if (!mime_text(header, "Content-MD5", stated, sizeof stated)) return DB_OK;
+    const char *cursor = stated;
+    const db_word word = db_next_word(&cursor, DB_WHITE_SPACE "\r");
+    db_md5_base64(binary->bytes, binary->size, found);
+    if (word.length == strlen(found) && memcmp(word.start, found, word.length) == 0) return DB_OK;
+    return db_fail(header->context, DB_ERROR_INPUT,
+                   "%s: damaged pixels: expected the checksum %.*s (Content-MD5), found %s",
+                   header->path, DB_WORD_ARGUMENTS(word), found);
+}
+
 db_status db_cbf_binary_find(db_context *context, const char *path, const db_file_content *content,
                              db_cbf_binary *binary) {
     static const char boundary[] = "--CIF-BINARY-FORMAT-SECTION--";
@@ -145,5 +159,5 @@ db_status db_cbf_binary_find(db_context *context, const char *path, const db_fil
                        "%s: truncated: expected %lld bytes of compressed pixels, found %lld", path,
                        size, (long long)(end - binary->bytes));
     binary->size = (size_t)size;
-    return DB_OK;
+    return check_digest(&header, binary);
 }

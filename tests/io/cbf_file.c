@@ -27,6 +27,7 @@ size_t cbf_compress(const int64_t *values, size_t count, unsigned char *bytes) {
 
 cbf_layout cbf_layout_of(long long fast, long long slow, long long compressed_size) {
     return (cbf_layout){ .header = "",
+                         .md5 = "",
                          .element_type = "signed 32-bit integer",
                          .conversions = "x-CBF_BYTE_OFFSET",
                          .size = compressed_size,
@@ -48,12 +49,12 @@ char *cbf_bytes(const cbf_layout *layout, const unsigned char *compressed, size_
                  "_array_data.data\r\n;\r\n--CIF-BINARY-FORMAT-SECTION--\r\n"
                  "Content-Type: application/octet-stream;\r\n     conversions=\"%s\"\r\n"
                  "Content-Transfer-Encoding: BINARY\r\nX-Binary-Size: %lld\r\nX-Binary-ID: 1\r\n"
-                 "X-Binary-Element-Type: \"%s\"\r\nX-Binary-Element-Byte-Order: LITTLE_ENDIAN\r\n"
+                 "X-Binary-Element-Type: \"%s\"\r\nX-Binary-Element-Byte-Order: LITTLE_ENDIAN\r\n%s"
                  "X-Binary-Number-of-Elements: %lld\r\nX-Binary-Size-Fastest-Dimension: %lld\r\n"
                  "X-Binary-Size-Second-Dimension: %lld\r\nX-Binary-Size-Padding: 8\r\n\r\n"
                  "\x0c\x1a\x04\xd5",
                  layout->header, layout->conversions, layout->size, layout->element_type,
-                 layout->elements, layout->fast, layout->slow);
+                 layout->md5, layout->elements, layout->fast, layout->slow);
     memcpy(bytes + length, compressed, compressed_size);
     static const char tail[] = "\0\0\0\0\0\0\0\0\r\n--CIF-BINARY-FORMAT-SECTION----\r\n;\r\n";
     memcpy(bytes + (size_t)length + compressed_size, tail, sizeof tail - 1);

@@ -15,6 +15,7 @@ typedef struct cbf_layout {
     const char *header;       /* lines of _array_data.header_contents */
     const char *element_type; /* "signed 32-bit integer" */
     const char *conversions;  /* "x-CBF_BYTE_OFFSET" */
+    const char *md5;          /* line "Content-MD5: ...\r\n", or "" */
     long long size, elements, fast, slow;
 } cbf_layout;
 

@@ -5,6 +5,8 @@
 
 #include <dualbragg/io.h>
 
+#include "io/md5.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -169,6 +171,45 @@ static void a_binary_header_that_does_not_fit_the_data_is_noticed(void **state) 
                    "-4");
 }
 
+/* Against another implementation, around the lengths where the padding changes. */
+static void checksums_are_those_of_md5(void **state) {
+    (void)state;
+    static const struct {
+        size_t size;
+        const char *digest;
+    } cases[] = {
+        { 0, "1B2M2Y8AsgTpgAmY7PhCfg==" },   { 1, "hmZoNQaqzZALvVp0rE7faA==" },
+        { 55, "UsDldOEZjeX+P48RRA3LGw==" },  { 56, "RsmQf8kI7mix57jnEoalGA==" },
+        { 63, "pi9tWeg3hnaT8EL1uPWiNg==" },  { 64, "cWC4+16eQCPVScOXH7rurQ==" },
+        { 65, "cL1mLnrvvahaD3JEFnt4lw==" },  { 119, "6EkF1CFPTRylbCzcwVKxQw==" },
+        { 120, "4+tabIZp6gGowYW4q8il3A==" }, { 1000, "EARvB38ggqwZZ2uAefHLGg==" },
+    };
+    char digest[DB_MD5_TEXT_SIZE];
+    db_md5_base64("abc", 3, digest);
+    assert_string_equal(digest, "kAFQmDzST7DWlj99KOF/cg=="); /* RFC 1321 */
+    unsigned char bytes[1000];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(7 * i + 3);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_md5_base64(bytes, cases[i].size, digest);
+        assert_string_equal(digest, cases[i].digest);
+    }
+}
+
+static void a_wrong_checksum_is_noticed(void **state) {
+    (void)state;
+    static const unsigned char four[] = { 1, 1, 1, 1 }, damaged[] = { 1, 2, 1, 1 };
+    char digest[DB_MD5_TEXT_SIZE], line[80];
+    db_md5_base64(four, 4, digest);
+    snprintf(line, sizeof line, "Content-MD5: %s\r\n", digest);
+    cbf_layout layout = cbf_layout_of(2, 2, 4);
+    layout.md5 = line;
+    db_measured_image image;
+    expect_ok(test_context(), read_layout(&layout, four, 4, &image));
+    db_measured_image_clear(&image);
+    expect_failure(test_context(), DB_ERROR_INPUT, read_layout(&layout, damaged, 4, &image),
+                   "layout.cbf", "damaged", digest);
+}
+
 static void element_types_set_the_range(void **state) {
     (void)state;
     db_context *context = test_context();
@@ -282,6 +323,8 @@ int main(void) {
         cmocka_unit_test(what_the_header_leaves_out_stays_unknown),
         cmocka_unit_test(bad_header_values_are_errors_that_name_them),
         cmocka_unit_test(a_binary_header_that_does_not_fit_the_data_is_noticed),
+        cmocka_unit_test(checksums_are_those_of_md5),
+        cmocka_unit_test(a_wrong_checksum_is_noticed),
         cmocka_unit_test(element_types_set_the_range),
         cmocka_unit_test(damaged_files_never_crash),
         cmocka_unit_test(full_cbf_files_are_refused),
