@@ -42,7 +42,7 @@ typedef struct db_measured_image {
     double polarization;    /* Kahn factor; NAN */
     double phi, osc_range;  /* degree; NAN */
     double twotheta;        /* degree; NAN */
-    double overload;        /* counts at and above which pixels are masked; INFINITY */
+    double overload;        /* value at and above which pixels are masked; INFINITY */
     double pedestal;        /* already subtracted; 0 */
     double gain;            /* counts per photon; 1 */
     double exposure;        /* s; NAN */
@@ -53,7 +53,7 @@ typedef struct db_measured_image {
 /* Reads an image: SMV or miniCBF (Pilatus/Eiger style), recognized by content. */
 DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
 
-/* Reads raw 32-bit floats in machine byte order of a known shape (as db_write_float_image writes them). */
+/* Reads raw little-endian 32-bit floats of a known shape (as db_write_float_image writes them). */
 DB_API db_status db_read_float_image(db_context *context, const char *path, int fast_pixels, int slow_pixels,
                                      float *pixels);
 DB_API void db_measured_image_clear(db_measured_image *image);
@@ -61,8 +61,10 @@ DB_API void db_measured_image_clear(db_measured_image *image);
 /* Raw little-endian 32-bit floats, no header. */
 DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels, size_t count);
 
-/* SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0: 55000/max.
- * Header of model.md section 14, in multiples of 512 bytes, for a one-panel detector. */
+/* SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0: 55000/max. Pixels that
+ * are NAN (outside the region of interest) become 0. For a detector of one panel with square pixels. The header grows
+ * in blocks of 512 bytes; BEAM_CENTER_X/Y are along slow and fast, in mm from the outer corner of the first pixel, and
+ * all values those of the final detector placement. */
 DB_API db_status db_write_smv(db_context *context, const char *path, const db_experiment *experiment,
                               const float *pixels, double scale, double adc);
 
