@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/report_detector.h"
 #include "cli/stopwatch.h"
 
 #include <math.h>
@@ -55,32 +56,44 @@ static void blank_outside(float *image, const db_panel *panel, const db_region *
                 image[(size_t)slow * roi->stride + (size_t)fast] = NAN;
 }
 
-static db_status write_images(const db_session *session, float *image,
-                              const db_image_statistics *statistics) {
+static db_status write_floats(const db_session *session, const float *image) {
+    const db_settings *s = &session->settings;
+    const size_t count = db_experiment_pixels(&session->experiment);
+    if (!s->float_file) return DB_OK;
+    if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", s->float_file, count);
+    return db_write_float_image(session->context, s->float_file, image, count);
+}
+
+static db_status write_picture(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->experiment.detector.panels[0];
-    const size_t count = db_experiment_pixels(&session->experiment);
-    db_status status = DB_OK;
-    if (s->float_file) {
-        if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", s->float_file, count);
-        status = db_write_float_image(session->context, s->float_file, image, count);
+    if (!s->png_file) return DB_OK;
+    if (!s->quiet) printf("writing %s as a picture\n", s->png_file);
+    return db_write_png(session->context, s->png_file, image, panel->fast_pixels,
+                        panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
+}
+
+/* Spoils the image. */
+static db_status write_integers(const db_session *session, double largest, float *image) {
+    const db_settings *s = &session->settings;
+    if (!s->int_file) return DB_OK;
+    const double scale = s->scale > 0 ? s->scale : largest > 0 ? 55000 / largest : 1;
+    if (!s->quiet)
+        printf("writing %s as %zu 2-byte integers\nintfile_scale = %.*g\n", s->int_file,
+               db_experiment_pixels(&session->experiment), s->digits, scale);
+    blank_outside(image, &session->experiment.detector.panels[0], &session->region);
+    return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc);
+}
+
+static db_status finish(const db_session *session, float *image) {
+    const db_image_statistics statistics = db_image_statistics_of(image, &session->region);
+    db_report_solid_angle(session);
+    db_status status = write_floats(session, image);
+    if (status == DB_OK) {
+        db_report_statistics(session, &statistics);
+        status = write_picture(session, image);
     }
-    if (status == DB_OK && s->png_file) {
-        if (!s->quiet) printf("writing %s as a picture\n", s->png_file);
-        status = db_write_png(session->context, s->png_file, image, panel->fast_pixels,
-                              panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
-    }
-    if (status == DB_OK && s->int_file) {
-        const double scale = s->scale > 0              ? s->scale
-                             : statistics->largest > 0 ? 55000 / statistics->largest
-                                                       : 1;
-        if (!s->quiet)
-            printf("writing %s as %zu 2-byte integers\nintfile_scale = %.*g\n", s->int_file, count,
-                   s->digits, scale);
-        blank_outside(image, panel, &session->region);
-        status =
-            db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc);
-    }
+    if (status == DB_OK) status = write_integers(session, statistics.largest, image);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
@@ -91,11 +104,7 @@ static db_status simulate(db_session *session) {
     float *image = db_image_buffer(&session->experiment.detector.panels[0], &session->region);
     if (!image) return db_complain("sim", DB_ERROR_MEMORY, "out of memory for the image");
     status = render(session, image);
-    if (status == DB_OK) {
-        const db_image_statistics statistics = db_image_statistics_of(image, &session->region);
-        db_report_statistics(session, &statistics);
-        status = write_images(session, image, &statistics);
-    }
+    if (status == DB_OK) status = finish(session, image);
     free(image);
     return status;
 }

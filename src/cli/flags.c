@@ -216,7 +216,7 @@ static db_status take_choice(reader *in, const db_flag *flag) {
 static db_status take_misset(reader *in, const db_flag *flag) {
     const char *token = peek(in);
     db_setup *const setup = &in->settings->setup;
-    setup->misset_random = token && strcmp(token, "random") == 0;
+    setup->misset_random = token && (strcmp(token, "random") == 0 || strcmp(token, "rand") == 0);
     if (setup->misset_random) {
         in->next++;
         return DB_OK;

@@ -1,7 +1,5 @@
 #include "cli/help.h"
 
-#include "cli/command.h"
-#include "cli/complaint.h"
 #include "cli/flags.h"
 
 #include <string.h>
@@ -107,22 +105,4 @@ void db_help_command(FILE *out, const char *command) {
             fputs(helps[i].text, out);
             db_flags_print_help(out, helps[i].command);
         }
-}
-
-int db_command_help(int argc, char **argv) {
-    if (argc < 2) {
-        db_help_overview(stdout);
-        return 0;
-    }
-    if (strcmp(argv[1], "--markdown") == 0) {
-        db_flags_print_markdown(stdout);
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
-        if (strcmp(helps[i].name, argv[1]) == 0) {
-            db_help_command(stdout, argv[1]);
-            return 0;
-        }
-    return db_status_exit_code(db_complain(
-        "help", DB_ERROR_USAGE, "expected sim, grad, check or --markdown, found '%s'", argv[1]));
 }

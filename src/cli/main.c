@@ -1,6 +1,7 @@
 /* dualbragg: which subcommand, and the little that is asked of the program itself. */
 #include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/flags.h"
 #include "cli/help.h"
 #include "core/nearest_name.h"
 
@@ -22,8 +23,10 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "sim", db_command_sim }, { "grad", db_command_grad }, { "check", db_command_check },
-    { "fit", db_command_fit }, { "help", db_command_help },
+    { "sim", db_command_sim },
+    { "grad", db_command_grad },
+    { "check", db_command_check },
+    { "fit", db_command_fit },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -39,16 +42,37 @@ static int print_version(void) {
     return db_status_exit_code(status);
 }
 
-static int unknown_command(const char *found) {
+static int wrong_command(const char *found) {
     const char *names[COMMAND_COUNT];
     for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
-    if (found[0] == '-')
-        return db_status_exit_code(db_complain(
-            NULL, DB_ERROR_USAGE,
-            "expected a command before the flag '%s': sim, grad, check, fit or help", found));
-    return db_status_exit_code(
-        db_complain(NULL, DB_ERROR_USAGE, "unknown command '%s'; the nearest known one is '%s'",
-                    found, names[db_nearest_name(found, names, COMMAND_COUNT)]));
+    const db_status status =
+        found[0] == '-'
+            ? db_complain(NULL, DB_ERROR_USAGE,
+                          "expected a command (sim, grad, check, fit or help), found '%s'", found)
+            : db_complain(NULL, DB_ERROR_USAGE,
+                          "unknown command '%s'; the nearest known one is '%s'", found,
+                          names[db_nearest_name(found, names, COMMAND_COUNT)]);
+    return db_status_exit_code(status);
+}
+
+static int run_command(int argc, char **argv) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
+    return wrong_command(argv[0]);
+}
+
+/* help COMMAND is COMMAND --help. */
+static int print_help(int argc, char **argv) {
+    char option[] = "--help";
+    if (argc < 2) {
+        db_help_overview(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--markdown") == 0) {
+        db_flags_print_markdown(stdout);
+        return 0;
+    }
+    return run_command(2, (char *[]){ argv[1], option });
 }
 
 int main(int argc, char **argv) {
@@ -61,7 +85,6 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0) return print_version();
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    return unknown_command(argv[1]);
+    if (strcmp(argv[1], "help") == 0) return print_help(argc - 1, argv + 1);
+    return run_command(argc - 1, argv + 1);
 }

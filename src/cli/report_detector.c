@@ -87,3 +87,24 @@ void db_report_detector(const db_session *session) {
     print_vector("spindle ROTATION_AXIS", e->goniometer.spindle_axis, digits);
     print_vector("POLARIZATION_PLANE_NORMAL", e->beam.polarization_axis, digits);
 }
+
+/* Solid angle of the rectangle between the near point and (x, y) on a plane at distance z. */
+static double corner_angle(double x, double y, double z) {
+    return atan2(x * y, z * sqrt(x * x + y * y + z * z));
+}
+
+void db_report_solid_angle(const db_session *session) {
+    const db_experiment *e = &session->experiment;
+    const db_region *roi = &session->region;
+    const double pixel = 1e-3 * e->detector.panels[0].pixel_size[0];
+    const int digits = session->settings.digits;
+    const placement p = place(e);
+    if (session->settings.quiet || e->point_pixel) return;
+    const double x1 = roi->fast_start * pixel - p.near[0], x2 = x1 + roi->fast_count * pixel;
+    const double y1 = roi->slow_start * pixel - p.near[1], y2 = y1 + roi->slow_count * pixel;
+    const double z = p.close_distance;
+    const double omega = corner_angle(x2, y2, z) - corner_angle(x1, y2, z) -
+                         corner_angle(x2, y1, z) + corner_angle(x1, y1, z);
+    printf("solid angle subtended by detector = %.*g steradian ( %.*g%% sphere)\n", digits, omega,
+           digits, 100 * omega / 12.566370614359172954);
+}

@@ -10,4 +10,8 @@ void db_report_frame(const db_session *session);
 /* Distances, centres, axes as they stand after all rotations. */
 void db_report_detector(const db_session *session);
 
+/* How much of the sphere the rendered pixels cover; nothing for point pixels, which have no area.
+ */
+void db_report_solid_angle(const db_session *session);
+
 #endif

@@ -25,7 +25,7 @@ grep -q "^dualbragg [0-9][0-9]*\.[0-9][0-9]*\.[0-9][0-9]*$" ../out || complain "
 grep -q "^instruction set: " ../out || complain "--version does not name the instruction set"
 succeed grad --list-params
 grep -q "^distance  *mm " ../out || complain "--list-params: no distance"
-expect 2 "found 'dance'" help dance
+expect 2 "unknown command 'dance'; the nearest known one is" help dance
 
 # the document is the table
 succeed help --markdown

@@ -20,6 +20,12 @@ features=$("$DUALBRAGG" --version)
         [ "$(head -c 4 image.png | tail -c 3)" = PNG ] || complain "image.png does not begin like a PNG file" ;;
     esac
 
+    # the whole sphere's sixth: a square as wide as twice its distance
+    succeed sim -xds -cell 50 -default_F 1 -oversample 1 -detpixels 10 -pixel 10 -distance 50 -floatfile again.f32 \
+        --digits 12
+    grep -q "^solid angle subtended by detector = 2.09439510239 steradian ( 16.6666666667% sphere)$" ../out ||
+        complain "$(grep 'solid angle' ../out)"
+
     # a device is written in place
     succeed sim $small -floatfile /dev/null
     [ -c /dev/null ] || complain "/dev/null is not a device any more"
