@@ -5,17 +5,12 @@
 
 #if defined(_OPENMP)
 #include <omp.h>
-#endif
 
 static int thread_count(const db_plan *plan) {
-#if defined(_OPENMP)
     const int wanted = plan->context->threads ? plan->context->threads : omp_get_max_threads();
     return (size_t)wanted < plan->tile_count ? wanted : (int)plan->tile_count;
-#else
-    (void)plan;
-    return 1;
-#endif
 }
+#endif
 
 static db_status run_tiles(db_plan *plan, db_kernel_kind kind) {
     const db_kernel_function kernel = db_kernel_instance(plan->context->isa, plan->precision, kind);
