@@ -55,9 +55,9 @@ static void want_v3_unit(in x, out y) {
 }
 
 static void want_m3_apply(in x, out y) {
-    for (int i = 0; i < 3; i++)
-        want_v3_dot((long double[]){ x[3 * i], x[3 * i + 1], x[3 * i + 2], x[9], x[10], x[11] },
-                    y + i);
+    in v = x + 9;
+    for (in row = x; row < v; row += 3)
+        want_v3_dot((long double[]){ row[0], row[1], row[2], v[0], v[1], v[2] }, y++);
 }
 static void want_m3_transpose(in x, out y) {
     for (int i = 0; i < 9; i++) y[i] = x[i % 3 * 3 + i / 3];

@@ -38,70 +38,85 @@ static long double AD_LANE(largest)(const long double *x, int count) {
     return most;
 }
 
+/* One slope of all outputs of a case, in one lane: column `column` of `results`, which have
+ * `columns`, against the sum of the outputs' slopes weighted with the inputs' seeds. */
+static void AD_LANE(note_slope)(ulp_worst *worst, const dual_case *c, const long double *jacobian,
+                                const REAL *seeds, const REAL *results, int columns) {
+    const long double scale = AD_LANE(largest)(jacobian, c->outputs * c->inputs);
+    for (int o = 0; o < c->outputs; o++) {
+        long double want = 0, weight = 0;
+        for (int i = 0; i < c->inputs; i++) {
+            want += jacobian[o * c->inputs + i] * (long double)seeds[i];
+            weight += (long double)seeds[i] * (long double)seeds[i];
+        }
+        const long double got = *results,
+                          error = ulp_error(got, want, scale * fmaxl(1, sqrtl(weight)), DIGITS);
+        ulp_note(worst, error, o, got, want);
+        results += (size_t)columns * LANES;
+    }
+}
+
+/* The results of one lane: of full width (unit seeds) and of width 3 (seeds as given). */
+static void AD_LANE(note_case)(ulp_worst worst[2], int which, const long double *in,
+                               const REAL *seeds, const REAL *wide, const REAL *narrow) {
+    const dual_case *c = dual_case_list + which;
+    long double value[MOST_OUTPUTS], jacobian[MOST_OUTPUTS * MOST_INPUTS];
+    yardstick_case(which, in, value, jacobian);
+    const long double scale = AD_LANE(largest)(value, c->outputs);
+    for (int o = 0; o < c->outputs; o++) {
+        const long double got = wide[(size_t)o * AD_LANE(WIDE)];
+        ulp_note(worst, ulp_error(got, value[o], scale, DIGITS), o, got, value[o]);
+    }
+    for (int k = 1; k <= AD_MANY; k++) {
+        REAL unit[MOST_INPUTS + 1] = { 0 };
+        if (k <= c->inputs) unit[k - 1] = 1;
+        AD_LANE(note_slope)(worst + 1, c, jacobian, unit, wide + (size_t)k * LANES, 1 + AD_MANY);
+    }
+    for (int k = 1; k <= 3; k++, seeds += c->inputs)
+        AD_LANE(note_slope)(worst + 1, c, jacobian, seeds, narrow + (size_t)k * LANES, 4);
+}
+
 /* Full-width duals, and duals of width 3 along directions that mix all inputs, against the
  * yardstick. */
 static void AD_LANE(test_duals)(void **state) {
     (void)state;
-    static REAL x[MOST_INPUTS * LANES], y[AD_LANE(MOST_RESULTS)], z[MOST_OUTPUTS * 4 * LANES];
+    static REAL x[MOST_INPUTS * LANES], wide[AD_LANE(MOST_RESULTS)],
+        narrow[MOST_OUTPUTS * 4 * LANES];
     for (int which = 0; which < AD_LANE(CASES); which++) {
         const dual_case *c = dual_case_list + which;
         char name[2][40];
         snprintf(name[0], sizeof name[0], "%s", c->name);
         snprintf(name[1], sizeof name[1], "%s slopes", c->name);
-        ulp_worst value_worst = { .name = name[0] }, slope_worst = { .name = name[1] };
+        ulp_worst worst[2] = { { .name = name[0] }, { .name = name[1] } };
         for (int draw = 0; draw < 3000; draw += LANES) {
             REAL seeds[3 * MOST_INPUTS];
             for (int i = 0; i < 3 * c->inputs; i++) seeds[i] = (REAL)grid_random(-1, 1);
             AD_LANE(draw_inputs)(which, x);
-            AD_PASTE3(run_case, REAL, many)(which, x, 0, NULL, y);
-            AD_PASTE3(run_case, REAL, 3)(which, x, 0, seeds, z);
-            for (int i = 0; i < LANES; i++) {
-                long double in[MOST_INPUTS], value[MOST_OUTPUTS],
-                    jacobian[MOST_OUTPUTS * MOST_INPUTS];
-                for (int n = 0; n < c->inputs; n++) in[n] = x[n * LANES + i];
-                yardstick_case(which, in, value, jacobian);
-                const long double scale = AD_LANE(largest)(value, c->outputs),
-                                  slope_scale = AD_LANE(largest)(jacobian, c->outputs * c->inputs);
-                for (int o = 0; o < c->outputs; o++) {
-                    const REAL *result = y + o * AD_LANE(WIDE) + i, *dense = z + o * 4 * LANES + i;
-                    ulp_note(&value_worst, ulp_error(*result, value[o], scale, DIGITS), in[0],
-                             *result, value[o]);
-                    for (int k = 0; k < AD_MANY; k++) {
-                        const long double want = k < c->inputs ? jacobian[o * c->inputs + k] : 0,
-                                          got = result[(1 + k) * LANES];
-                        ulp_note(&slope_worst, ulp_error(got, want, slope_scale, DIGITS), in[0],
-                                 got, want);
-                    }
-                    for (int k = 0; k < 3; k++) {
-                        long double want = 0;
-                        for (int n = 0; n < c->inputs; n++)
-                            want +=
-                                jacobian[o * c->inputs + n] * (long double)seeds[k * c->inputs + n];
-                        const long double got = dense[(1 + k) * LANES];
-                        ulp_note(&slope_worst,
-                                 ulp_error(got, want, slope_scale * sqrtl(c->inputs), DIGITS),
-                                 in[0], got, want);
-                    }
-                }
+            AD_PASTE3(run_case, REAL, many)(which, x, 0, NULL, wide);
+            AD_PASTE3(run_case, REAL, 3)(which, x, 0, seeds, narrow);
+            for (int at = 0; at < LANES; at++) {
+                long double in[MOST_INPUTS];
+                for (int i = 0; i < c->inputs; i++) in[i] = x[i * LANES + at];
+                AD_LANE(note_case)(worst, which, in, seeds, wide + at, narrow + at);
             }
         }
-        ulp_assert(&value_worst, REAL_INSTANCE, AD_SIZE == 16 ? LONGDOUBLE_ULP : c->value_ulp);
-        ulp_assert(&slope_worst, REAL_INSTANCE, AD_SIZE == 16 ? DIFFERENCE_ULP : c->slope_ulp);
+        ulp_assert(worst, REAL_INSTANCE, AD_SIZE == 16 ? LONGDOUBLE_ULP : c->value_ulp);
+        ulp_assert(worst + 1, REAL_INSTANCE, AD_SIZE == 16 ? DIFFERENCE_ULP : c->slope_ulp);
     }
 }
 
-/* A narrow width's results against the columns of the full width from `first` on: the same bits. */
+/* A narrow width's results against the columns of the full width from `first` on: the same. */
 static void AD_LANE(check_width)(int which, int width, int first, const REAL *narrow,
                                  const REAL *wide) {
     const dual_case *c = dual_case_list + which;
-    for (int o = 0; o < c->outputs; o++)
-        for (int column = 0; column <= width; column++) {
-            const REAL *a = narrow + (o * (1 + width) + column) * LANES,
-                       *b = wide + o * AD_LANE(WIDE) + (column ? first + column : 0) * LANES;
-            if (memcmp(a, b, LANES * sizeof *a) && !(AD_SIZE == 16 && *a == *b))
-                fail_msg("%s, %s: width %d, direction %d differs from full width", REAL_INSTANCE,
-                         c->name, width, first + column - 1);
-        }
+    for (int o = 0; o < c->outputs; o++, wide += AD_LANE(WIDE))
+        for (int column = 0; column <= width; column++, narrow += LANES)
+            for (int i = 0; i < LANES; i++) {
+                const REAL want = wide[(column ? first + column : 0) * LANES + i];
+                if (!AD_LANE(same)(narrow[i], want))
+                    fail_msg("%s, %s: width %d, direction %d differs from full width",
+                             REAL_INSTANCE, c->name, width, first + column - 1);
+            }
 }
 
 static void AD_LANE(test_widths_agree)(void **state) {

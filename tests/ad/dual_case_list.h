@@ -25,23 +25,23 @@
     X(v3_add, 6, 3, -2, 2, 0.51, 0.51)                                                             \
     X(v3_sub, 6, 3, -2, 2, 0.51, 0.51)                                                             \
     X(v3_neg, 3, 3, -2, 2, 0, 0)                                                                   \
-    X(v3_scale, 4, 3, -2, 2, 0.51, 2)                                                              \
-    X(v3_dot, 6, 1, -2, 2, 6.5, 4.5)                                                               \
-    X(v3_cross, 6, 3, -2, 2, 4, 3)                                                                 \
-    X(v3_square, 3, 1, -2, 2, 3, 3.5)                                                              \
+    X(v3_scale, 4, 3, -2, 2, 0.51, 2.5)                                                            \
+    X(v3_dot, 6, 1, -2, 2, 6.5, 6)                                                                 \
+    X(v3_cross, 6, 3, -2, 2, 4, 3.5)                                                               \
+    X(v3_square, 3, 1, -2, 2, 3, 4.5)                                                              \
     X(v3_unit, 3, 3, 0.25, 2, 2.5, 7)                                                              \
-    X(m3_apply, 12, 3, -2, 2, 6.5, 4)                                                              \
-    X(m3_apply_transposed, 12, 3, -2, 2, 6, 3)                                                     \
+    X(m3_apply, 12, 3, -2, 2, 6.5, 5.5)                                                            \
+    X(m3_apply_transposed, 12, 3, -2, 2, 6, 4.5)                                                   \
     X(m3_transpose, 9, 9, -2, 2, 0, 0)                                                             \
-    X(m3_multiply, 18, 9, -2, 2, 5, 3.5)                                                           \
-    X(triple_product, 9, 1, -2, 2, 18.5, 6)                                                        \
-    X(gaussian_of_ratio, 6, 1, 0.5, 2, 3.5, 3)
+    X(m3_multiply, 18, 9, -2, 2, 5, 5)                                                             \
+    X(triple_product, 9, 1, -2, 2, 18.5, 11.5)                                                     \
+    X(gaussian_of_ratio, 6, 1, 0.5, 2, 3.5, 5.5)
 
 /* Host side only, where angles exist. */
 #define DUAL_HOST_CASES(X)                                                                         \
     X(sin, 1, 1, -4, 4, 1.5, 1.5)                                                                  \
     X(cos, 1, 1, -4, 4, 1.5, 1.5)                                                                  \
-    X(m3_rotation, 4, 9, 0.25, 2, 5, 7)                                                            \
+    X(m3_rotation, 4, 9, 0.25, 2, 5, 13)                                                           \
     X(m3_rotation_xyz, 3, 9, -4, 4, 3, 5)
 
 enum { MOST_INPUTS = 18, MOST_OUTPUTS = 9 };

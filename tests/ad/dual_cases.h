@@ -42,7 +42,7 @@ CASE_FN(v3_unit) { case_put(y, v3_unit(CASE_VEC(x))); }
 CASE_FN(m3_apply) { case_put(y, m3_apply(CASE_ROWS(x), CASE_VEC(x + 9))); }
 CASE_FN(m3_apply_transposed) { case_put(y, m3_apply_transposed(CASE_ROWS(x), CASE_VEC(x + 9))); }
 static inline void AD_NUM(case_put_rows)(num *y, mat3 m) {
-    for (int i = 0; i < 3; i++) case_put(y + 3 * i, m.r[i]);
+    for (int i = 0; i < 3; i++, y += 3) case_put(y, m.r[i]);
 }
 #define case_put_rows AD_NUM(case_put_rows)
 CASE_FN(m3_transpose) { case_put_rows(y, m3_transpose(CASE_ROWS(x))); }
@@ -75,8 +75,8 @@ static void (*const AD_NUM(case_functions)[])(const num *x, num *y) = {
 static void AD_NUM(run_case)(int which, const REAL *x, int first, const REAL *seeds, REAL *y) {
     const int inputs = dual_case_list[which].inputs, outputs = dual_case_list[which].outputs;
     num arguments[MOST_INPUTS], results[MOST_OUTPUTS];
-    for (int i = 0; i < inputs; i++) {
-        arguments[i] = n_seed(l_load(x + i * LANES), i - first);
+    for (int i = 0; i < inputs; i++, x += LANES) {
+        arguments[i] = n_seed(l_load(x), i - first);
         if (seeds) {
             EACH_SLOPE(k, arguments[i].d[k] = l_set(seeds[k * inputs + i]);)
         }

@@ -14,8 +14,10 @@ void longdouble_case(int which, const long double *x, long double *value, long d
     const int inputs = dual_case_list[which].inputs, outputs = dual_case_list[which].outputs;
     long double y[MOST_OUTPUTS * (1 + AD_MANY)];
     AD_NUM(run_case)(which, x, 0, 0, y);
+    const long double *result = y;
     for (int o = 0; o < outputs; o++) {
-        value[o] = y[o * (1 + AD_MANY)];
-        for (int i = 0; i < inputs; i++) jacobian[o * inputs + i] = y[o * (1 + AD_MANY) + 1 + i];
+        *value++ = *result++;
+        for (int i = 0; i < AD_MANY; i++, result++)
+            if (i < inputs) *jacobian++ = *result;
     }
 }

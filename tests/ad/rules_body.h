@@ -40,9 +40,9 @@
 #define AD_LEAST ((REAL)AD_SUBNORMAL)
 #define AD_MOST ((REAL)(AD_SIZE == 4 ? FLT_MAX : AD_SIZE == 8 ? DBL_MAX : LDBL_MAX))
 
-/* What the cases of dual_case_list.h are compared with: formulas that use nothing of ad/, and for the
- * slopes the same rules in long double. Those in turn are compared with finite differences of the
- * formulas, good to 1e-15. */
+/* What the cases of dual_case_list.h are compared with: formulas that use nothing of ad/, and for
+ * the slopes the same rules in long double. Those in turn are compared with finite differences of
+ * the formulas, good to 1e-15. */
 static void yardstick_case(int which, const long double *x, long double *value,
                            long double *jacobian) {
 #if defined(INSTANCE_LONGDOUBLE)

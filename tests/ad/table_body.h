@@ -51,8 +51,8 @@ static void AD_LANE(check_row)(const AD_LANE(rule_row) * row, int where) {
                      REAL_INSTANCE, i, row->rule, row->point[0], row->point[1], row->point[2],
                      row->point[3], (long double)value[i], (long double)slope[i], row->value,
                      row->slope, row->reason);
-        if (i != where && (memcmp(value + i, ordinary[0] + i, AD_BYTES) ||
-                           memcmp(slope + i, ordinary[1] + i, AD_BYTES)))
+        if (i != where &&
+            !(AD_LANE(same)(value[i], ordinary[0][i]) && AD_LANE(same)(slope[i], ordinary[1][i])))
             fail_msg("%s: %s in lane %d disturbs lane %d (%s)", REAL_INSTANCE, row->rule, where, i,
                      row->reason);
     }
