@@ -21,9 +21,10 @@ AD_INLINE void l_store(REAL *p, lane a) {
 }
 AD_INLINE lane l_iota(void) {
     lane r;
-    for (int i = 0; i < LANES / 2; i++) {
+    const int half = LANES / 2;
+    for (int i = 0; i < half; i++) {
         r.lo[i] = (REAL)i;
-        r.hi[i] = (REAL)(i + LANES / 2);
+        r.hi[i] = (REAL)(i + half);
     }
     return r;
 }
