@@ -75,8 +75,7 @@ AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region, c
 AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
                                 int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
-    group_target target;
-    target.contiguous = 1;
+    group_target target = { 0, 1, { 0 } };
     for (int row = row_begin; row < row_end; row++)
         for (int column = 0; column < region->fast_count; column += LANES) {
             const int left = region->fast_count - column;
@@ -94,8 +93,7 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job
 AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
                                  int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
-    group_target target;
-    target.contiguous = 0;
+    group_target target = { 0, 0, { 0 } };
     int row = row_begin, column = 0;
     while (row < row_end) {
         double fast[LANES], slow[LANES];
