@@ -163,7 +163,7 @@ static void warm_calls_allocate_nothing(void **state) {
     db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
     result r = result_create(db_plan_pixels(plan));
     db_context_set_threads(context, 2);
-    for (int round = 0; round < 3; round++) { /* the first makes the threads */
+    for (int round = 0; round < 5; round++) { /* OpenMP's own threads and tasks take up to two */
         const struct mallinfo2 before = mallinfo2();
         experiment.crystal.cell[0] += 0.1;
         experiment.beam.wavelength *= 1.001;
@@ -171,7 +171,7 @@ static void warm_calls_allocate_nothing(void **state) {
         assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
         assert_int_equal(db_plan_gradient(plan, r.image, (void *const *)r.derivative), DB_OK);
         const struct mallinfo2 after = mallinfo2();
-        if (round == 0) continue;
+        if (round < 2) continue;
         assert_int_equal(after.uordblks, before.uordblks);
         assert_int_equal(after.hblkhd, before.hblkhd);
         assert_int_equal(after.arena, before.arena);
