@@ -13,10 +13,12 @@
 
 enum { MOST_VALUES = 6, NAME_SIZE = 64, MOST_NAMES = 512 };
 
-/* The arguments still to be read. */
+/* The arguments still to be read. They are read twice, so that a flag for one axis wins over the
+ * one for all axes in whatever order they come: the second time only the former store anything. */
 typedef struct reader {
     db_settings *settings;
-    int argc, next;
+    db_settings *target; /* where values go */
+    int argc, next, second_time;
     char **argv;
 } reader;
 
@@ -101,7 +103,7 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
     const char *list[MOST_NAMES];
     size_t count = 0;
     const unsigned bit = command_bit(command);
-    for (size_t i = 0; i < db_flag_count; i++) {
+    for (size_t i = 0; i < db_flag_count && count < MOST_NAMES; i++) {
         if (db_flags[i].status == DB_FLAG_LATER || !taken_by(&db_flags[i], bit)) continue;
         const char *rest = db_flags[i].aliases;
         next_word(db_flags[i].name, names[count]);
@@ -155,7 +157,7 @@ static db_status read_integer(reader *in, const db_flag *flag, long minimum, lon
     return DB_OK;
 }
 
-static void *member(const reader *in, size_t offset) { return (char *)in->settings + offset; }
+static void *member(const reader *in, size_t offset) { return (char *)in->target + offset; }
 
 static db_status take_numbers(reader *in, const db_flag *flag) {
     double values[MOST_VALUES], *const target = member(in, flag->member);
@@ -215,7 +217,7 @@ static db_status take_choice(reader *in, const db_flag *flag) {
 
 static db_status take_misset(reader *in, const db_flag *flag) {
     const char *token = peek(in);
-    db_setup *const setup = &in->settings->setup;
+    db_setup *const setup = &in->target->setup;
     setup->misset_random = token && (strcmp(token, "random") == 0 || strcmp(token, "rand") == 0);
     if (setup->misset_random) {
         in->next++;
@@ -250,7 +252,7 @@ static db_status skip_values(reader *in, const db_flag *flag) {
         const db_status status = read_number(in, flag, &ignored);
         if (status != DB_OK) return status;
     }
-    if (flag->remark && !in->settings->quiet)
+    if (flag->remark && in->second_time && !in->settings->quiet)
         db_remark(in->settings->command, "%s has no effect: %s", flag->name, flag->remark);
     return DB_OK;
 }
@@ -290,17 +292,28 @@ static db_status take_flag(reader *in, const db_flag *flag) {
     return DB_OK;
 }
 
-db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
-    reader in = { settings, argc, 1, argv };
+static db_status read_all(reader *in) {
+    db_settings scratch = *in->settings;
     const db_flag *before = NULL;
-    while (in.next < argc) {
-        const db_flag *flag = find_flag(argv[in.next]);
-        if (!flag) return not_a_flag(&in, argv[in.next], before);
-        in.next++;
-        const db_status status = take_flag(&in, flag);
-        if (status != DB_OK) return status;
-        if (settings->help) return DB_OK;
+    while (in->next < in->argc) {
+        const db_flag *flag = find_flag(in->argv[in->next]);
+        if (!flag) return not_a_flag(in, in->argv[in->next], before);
+        in->next++;
+        in->target = in->second_time && flag->fill > 1 ? &scratch : in->settings;
+        const db_status status = take_flag(in, flag);
+        if (status != DB_OK || in->settings->help) return status;
         before = flag;
+    }
+    return DB_OK;
+}
+
+db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
+    for (int second_time = 0; second_time < 2; second_time++) {
+        reader in = {
+            .settings = settings, .argc = argc, .next = 1, .second_time = second_time, .argv = argv
+        };
+        const db_status status = read_all(&in);
+        if (status != DB_OK || settings->help) return status;
     }
     if (settings->seed > 0 && !settings->misset_seed_given)
         settings->setup.misset_seed = settings->seed;

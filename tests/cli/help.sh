@@ -30,4 +30,10 @@ expect 2 "unknown command 'dance'; the nearest known one is" help dance
 # the document is the table
 succeed help --markdown
 same ../out "$SOURCE_DIR/docs/flags.md" "docs/flags.md (renew it by: dualbragg help --markdown > docs/flags.md)"
+
+# no name stands for two flags
+sed -n 's/^| `\(-[^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' ../out | tr -s ' ' '\n' | sed '/^$/d; s/^--*//' | sort > names
+[ "$(wc -l < names)" -gt 150 ] || complain "only $(wc -l < names) names found in the table"
+[ -z "$(uniq -d names)" ] || complain "names with two meanings: $(uniq -d names)"
+rm names
 finish

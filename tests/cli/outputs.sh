@@ -68,6 +68,11 @@ features=$("$DUALBRAGG" --version)
     succeed sim $small -samplesize 2e-5 -floatfile a.f32
     succeed sim $small -Na 5 -Nb 4 -Nc 4 -floatfile b.f32
     same a.f32 b.f32 "crystal size in mm and in cells"
+    succeed sim -Na 5 -hdivrange 2 $small -divergence 1 -divsteps 2 -floatfile a.f32
+    succeed sim $small -divergence 1 -divsteps 2 -hdivrange 2 -Na 5 -floatfile b.f32
+    same a.f32 b.f32 "flags for one axis before and after those for all"
+    succeed sim -coherent --quiet $small -floatfile a.f32
+    [ ! -s ../err ] || complain "--quiet after a flag without effect prints: $(cat ../err)"
 
     # threads and a second run
     for threads in 1 2 3; do
