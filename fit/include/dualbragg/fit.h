@@ -24,7 +24,8 @@ enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 typedef struct db_fit_parameter {
     db_parameter parameter;
     double lower, upper; /* bounds in the parameter's unit, absolute; -INFINITY, INFINITY if open */
-    double scale; /* optimizer step in the parameter's unit; NAN: that of the parameter table */
+    double scale; /* unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from
+                     the curvature of the target at the start of a stage */
     int follows; /* -1: refined; else a db_parameter: keeps the value of that one (a tie such as b =
                     a) */
 } db_fit_parameter;
@@ -55,13 +56,19 @@ typedef struct db_fit_settings {
     double dmin, dmax;      /* resolution range of the reflections used (A); 0: open */
     int shoebox_half_width; /* pixels; shoeboxes are (2w+1)^2 */
     int max_shoeboxes;      /* strongest ones are kept */
-    double strong_sigma;    /* a pixel is strong if it exceeds the local background by so many sigma
-                               and ... */
+    double strong_sigma; /* a pixel is strong if it exceeds the local background by so many of its
+                            standard deviations and touches at least two more such pixels */
     int min_strong_reflections; /* fewer than this: the image is refused as blank */
     double excitation_angle;    /* reflections are predicted if a rotation by at most this (degree)
                                    excites them */
     int roi[4]; /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
     db_precision precision;
+    double model_error;     /* relative error of the model's Bragg part, added to the variance: real
+                               spots     deviate from any ideal shape by more than photon noise, and without
+                               it the     few strongest decide everything; NAN: 0.1 (free) or 0 (known) */
+    double intensity_limit; /* free: a weak ridge keeps intensities J from exceeding so many times
+                               the mean of their resolution, as those of reflections far from the
+                               Ewald sphere would; 0: none */
 } db_fit_settings;
 
 /* Documented defaults; no parameters, no stages. */
@@ -88,15 +95,18 @@ typedef struct db_fit_history {
     double value[DB_PARAMETER_COUNT]; /* of the fit's parameters, in their order */
 } db_fit_history;
 
-/* Residual statistics of one model against the data. */
+/* Residual statistics of one model against the data. strong_explained is counted over all strong
+ * pixels of the image in the resolution range and all reflections that this model predicts, the
+ * rest over the shoeboxes in use. */
 typedef struct db_fit_statistics {
     size_t pixels, shoeboxes;
-    double chi2, chi2_reduced, rms_residual; /* rms in counts */
-    double strong_pixels,
-        strong_explained; /* see db_fit_settings.strong_sigma; explained: fraction of strong pixels
-                             at which the model's Bragg part exceeds half the observed excess */
-    double correlation;   /* model against measured, background removed */
-    double centroid_rms;  /* pixels: observed minus model spot centroid */
+    double chi2, chi2_reduced; /* with the variances of the target */
+    double rms_residual;       /* counts */
+    double strong_pixels;      /* see db_fit_settings.strong_sigma */
+    double strong_explained;   /* fraction of them at which the model's Bragg part exceeds half the
+                                  observed excess over the local background */
+    double correlation;        /* model against measured, background removed */
+    double centroid_rms;       /* pixels: observed minus model spot centroid */
 } db_fit_statistics;
 
 typedef struct db_fit_result {
@@ -131,9 +141,16 @@ DB_API db_status db_fit_run(db_context *context, const db_experiment *start,
                             db_fit_progress progress, void *user, db_fit_result **result);
 DB_API void db_fit_result_destroy(db_fit_result **result);
 
-/* The stages used when a configuration names none: coarse to fine for free intensities, one stage
- * for known ones. Sets stages and stage_count from the parameters; db_fit_run does this itself if
- * stage_count is 0. */
+/* Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes are
+ * those that `placed_by` predicts (NULL: the experiment itself), so that models can be compared on
+ * the same pixels. */
+DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
+                                 const db_experiment *placed_by, const db_measured_image *image,
+                                 const db_fit_settings *settings, db_fit_statistics *statistics);
+
+/* The stages used when a configuration names none: coarse to fine, in
+ * resolution and width of the spots. Sets stages and stage_count from the parameters; db_fit_run
+ * does this itself if stage_count is 0. */
 DB_API void db_fit_settings_default_stages(db_fit_settings *settings);
 
 enum { DB_FIT_PATH_SIZE = 1024 };

@@ -1,0 +1,164 @@
+#include "fit/check_settings.h"
+
+#include "core/context_internal.h"
+#include "fit/config_refine.h"
+#include "fit/optimize.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *name_of(db_parameter p) { return db_parameter_describe(p)->name; }
+
+static db_status check_numbers(db_context *context, const db_fit_settings *s) {
+    const struct {
+        const char *name;
+        double value;
+        int may_be_zero;
+    } numbers[] = {
+        { "gain", s->gain, 0 },
+        { "readout_noise", s->readout_noise, 1 },
+        { "dmin", s->dmin, 1 },
+        { "dmax", s->dmax, 1 },
+        { "strong_sigma", s->strong_sigma, 0 },
+        { "excitation_angle", s->excitation_angle, 0 },
+        { "intensity_limit", s->intensity_limit, 1 },
+        { "model_error", isnan(s->model_error) ? 0 : s->model_error, 1 },
+        { "shoebox_half_width", s->shoebox_half_width, 0 },
+        { "max_shoeboxes", s->max_shoeboxes, 0 },
+        { "min_strong_reflections", s->min_strong_reflections, 0 },
+    };
+    if (s->size != sizeof *s)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "fit settings: size is %zu, expected %zu (use db_fit_settings_init)",
+                       s->size, sizeof *s);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!isfinite(numbers[i].value) || numbers[i].value < 0 ||
+            (numbers[i].value <= 0 && !numbers[i].may_be_zero))
+            return db_fail(context, DB_ERROR_USAGE, "fit settings: %s is %g, expected %s",
+                           numbers[i].name, numbers[i].value,
+                           numbers[i].may_be_zero ? "0 or more" : "more than 0");
+    if (s->dmax > 0 && s->dmax <= s->dmin)
+        return db_fail(context, DB_ERROR_USAGE, "fit settings: dmax %g A is not above dmin %g A",
+                       s->dmax, s->dmin);
+    return DB_OK;
+}
+
+static db_status check_image(db_context *context, const db_experiment *start,
+                             const db_measured_image *image, const db_fit_settings *settings) {
+    const db_panel *const panel = &start->detector.panels[0];
+    const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
+    if (start->detector.panel_count != 1)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "refinement needs a detector of one panel, found %zu",
+                       start->detector.panel_count);
+    if (panel->fast_pixels != fast || panel->slow_pixels != slow)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "the image has %d x %d pixels, the detector of the starting model %d x %d",
+                       fast, slow, panel->fast_pixels, panel->slow_pixels);
+    if (roi[0] > (roi[1] < 0 ? fast - 1 : roi[1]) || roi[2] > (roi[3] < 0 ? slow - 1 : roi[3]) ||
+        roi[1] >= fast || roi[3] >= slow)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "fit settings: roi %d to %d, %d to %d is not within the image of %d x %d pixels",
+            roi[0], roi[1], roi[2], roi[3], fast, slow);
+    if (start->crystal.shape == DB_SHAPE_TOPHAT)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "crystal shape tophat cannot be refined: its derivatives vanish; use gauss");
+    return DB_OK;
+}
+
+static db_status check_follower(db_context *context, const db_fit_settings *settings, size_t i) {
+    const db_fit_parameter *const p = &settings->parameters[i];
+    const size_t leader = db_fit_parameter_index(settings, (db_parameter)p->follows);
+    if (leader < settings->parameter_count && leader != i &&
+        settings->parameters[leader].follows < 0)
+        return DB_OK;
+    return db_fail(
+        context, DB_ERROR_USAGE, "parameter %s follows %s, which is not refined on its own",
+        name_of(p->parameter),
+        p->follows < DB_PARAMETER_COUNT ? name_of((db_parameter)p->follows) : "an unknown one");
+}
+
+static db_status check_bounds(db_context *context, const db_experiment *start,
+                              const db_fit_parameter *p) {
+    const double value = db_parameter_get(start, p->parameter);
+    const char *const name = name_of(p->parameter);
+    if (isnan(p->lower) || isnan(p->upper) || p->lower >= p->upper)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: bounds cross, lower %.10g is not below upper %.10g", name,
+                       p->lower, p->upper);
+    if (value < p->lower || value > p->upper)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: starts at %.10g, outside its bounds %.10g to %.10g", name,
+                       value, p->lower, p->upper);
+    if (!isnan(p->scale) && !(p->scale > 0 && isfinite(p->scale)))
+        return db_fail(context, DB_ERROR_USAGE, "parameter %s: scale is %g, expected more than 0",
+                       name, p->scale);
+    return DB_OK;
+}
+
+static db_status check_parameters(db_context *context, const db_experiment *start,
+                                  const db_fit_settings *settings) {
+    if (settings->parameter_count < 1 || settings->parameter_count > DB_PARAMETER_COUNT)
+        return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu parameters, expected 1 to %d",
+                       settings->parameter_count, DB_PARAMETER_COUNT);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if ((unsigned)p->parameter >= DB_PARAMETER_COUNT)
+            return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist",
+                           (int)p->parameter);
+        if (db_fit_parameter_index(settings, p->parameter) != i)
+            return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
+                           name_of(p->parameter));
+        if (p->parameter == DB_SCALE && settings->intensity == DB_FIT_FREE)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "parameter scale cannot be refined with free intensities, which it "
+                           "would only multiply");
+        DB_TRY(p->follows >= 0 ? check_follower(context, settings, i)
+                               : check_bounds(context, start, p));
+    }
+    return DB_OK;
+}
+
+static db_status check_stage(db_context *context, const db_fit_settings *settings,
+                             const db_fit_stage *stage) {
+    int algorithm, any = 0;
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        const size_t i = db_fit_parameter_index(settings, (db_parameter)p);
+        if (!stage->active[p]) continue;
+        if (i == settings->parameter_count)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "stage %s: %s is not among the fit's parameters", stage->name,
+                           name_of((db_parameter)p));
+        any |= settings->parameters[i].follows < 0;
+    }
+    if (!any)
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
+    if (!(stage->blur >= 1) || !(stage->tolerance > 0) || stage->max_evaluations < 1 ||
+        !(stage->dmin >= 0))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "stage %s: blur %g, tolerance %g, max_evaluations %d, dmin %g; expected at least 1, "
+            "more than 0, at least 1, at least 0",
+            stage->name, stage->blur, stage->tolerance, stage->max_evaluations, stage->dmin);
+    return db_optimize_check_algorithm(context, stage->algorithm, &algorithm);
+}
+
+db_status db_fit_check_data(db_context *context, const db_experiment *start,
+                            const db_measured_image *image, const db_fit_settings *settings) {
+    DB_TRY(check_numbers(context, settings));
+    DB_TRY(db_experiment_check(context, start));
+    return check_image(context, start, image, settings);
+}
+
+db_status db_fit_check(db_context *context, const db_experiment *start,
+                       const db_measured_image *image, const db_fit_settings *settings) {
+    DB_TRY(db_fit_check_data(context, start, image, settings));
+    DB_TRY(check_parameters(context, start, settings));
+    if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
+        return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
+                       settings->stage_count, DB_FIT_MAX_STAGES);
+    for (size_t s = 0; s < settings->stage_count; s++)
+        DB_TRY(check_stage(context, settings, &settings->stages[s]));
+    return DB_OK;
+}

@@ -1,0 +1,81 @@
+#include "fit/geometry.h"
+
+#include "core/context_internal.h"
+#include "fit/vector.h"
+
+static const double degree = 3.14159265358979323846 / 180;
+
+/* Direction of the central ray: the beam's, steered by its tilt (mrad). */
+static void beam_direction(const db_beam *beam, double direction[3]) {
+    double vertical[3];
+    db_cross(beam->direction, beam->polarization_axis, vertical);
+    const double length = db_length(vertical);
+    for (int i = 0; i < 3; i++) {
+        direction[i] = beam->direction[i];
+        vertical[i] /= length;
+    }
+    db_turn(beam->polarization_axis, beam->tilt[1] * 1e-3, direction);
+    db_turn(vertical, beam->tilt[0] * 1e-3, direction);
+}
+
+/* Reciprocal matrix turned to the middle of the goniometer's range. */
+static void turned_matrix(const db_experiment *e, double a_star[9], double *half_rotation) {
+    const db_goniometer *const g = &e->goniometer;
+    *half_rotation = 0.5 * (g->phi_steps - 1) * fabs(g->phi_step);
+    const double phi = (g->phi + 0.5 * (g->phi_steps - 1) * g->phi_step) * degree;
+    db_crystal_matrix(&e->crystal, a_star);
+    for (int column = 0; column < 3; column++) {
+        double v[3] = { a_star[column], a_star[3 + column], a_star[6 + column] };
+        db_turn(g->spindle_axis, phi, v);
+        for (int i = 0; i < 3; i++) a_star[3 * i + column] = v[i];
+    }
+}
+
+db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
+                             db_fit_geometry *geometry) {
+    double corner[3], fast[3], slow[3];
+    turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
+    beam_direction(&experiment->beam, geometry->s0);
+    for (int i = 0; i < 3; i++) geometry->s0[i] /= experiment->beam.wavelength;
+    geometry->pixels[0] = experiment->detector.panels[0].fast_pixels;
+    geometry->pixels[1] = experiment->detector.panels[0].slow_pixels;
+    DB_TRY(db_experiment_pixel_position(experiment, 0, 0, 0, corner));
+    DB_TRY(db_experiment_pixel_position(experiment, 0, 1, 0, fast));
+    DB_TRY(db_experiment_pixel_position(experiment, 0, 0, 1, slow));
+    for (int i = 0; i < 3; i++) {
+        geometry->position[3 * i] = fast[i] - corner[i];
+        geometry->position[3 * i + 1] = slow[i] - corner[i];
+        geometry->position[3 * i + 2] = corner[i];
+    }
+    if (!db_invert(geometry->position, geometry->to_pixels))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector: the panel's plane goes through the sample");
+    return DB_OK;
+}
+
+int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], double pixel[2]) {
+    double u[3];
+    db_apply(geometry->to_pixels, s1, u);
+    if (!(u[2] > 0)) return 0;
+    pixel[0] = u[0] / u[2];
+    pixel[1] = u[1] / u[2];
+    return 1;
+}
+
+double db_fit_geometry_resolution(const db_fit_geometry *geometry, double fast, double slow) {
+    const double pixel[3] = { fast, slow, 1 };
+    double s1[3];
+    db_apply(geometry->position, pixel, s1);
+    const double stretch = db_length(geometry->s0) / db_length(s1);
+    for (int i = 0; i < 3; i++) s1[i] = s1[i] * stretch - geometry->s0[i];
+    return 1 / db_length(s1); /* |s1 - s0| = 1/d */
+}
+
+double db_fit_geometry_finest(const db_fit_geometry *geometry) {
+    double finest = INFINITY;
+    for (int corner = 0; corner < 4; corner++)
+        finest =
+            fmin(finest, db_fit_geometry_resolution(geometry, corner & 1 ? geometry->pixels[0] : 0,
+                                                    corner & 2 ? geometry->pixels[1] : 0));
+    return finest;
+}

@@ -1,0 +1,87 @@
+#include "fit/model_image.h"
+
+#include "core/context_internal.h"
+#include "fit/statistics.h"
+
+#include <string.h>
+
+static const unsigned char nothing_active[DB_PARAMETER_COUNT];
+
+/* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
+static void paint_boxes(const db_target *target, const db_shoeboxes *boxes, const db_fit_data *data,
+                        float *image) {
+    const size_t columns = (size_t)data->image->fast_pixels;
+    memcpy(image, data->strong->background,
+           columns * (size_t)data->image->slow_pixels * sizeof *image);
+    for (size_t b = 0; b < boxes->count; b++) {
+        const double intensity = target->solution[b].linear[0];
+        for (size_t i = 0; i < boxes->pixels; i++) {
+            const size_t slow = (size_t)boxes->region[b].slow_start + i / (size_t)boxes->width;
+            const size_t fast = (size_t)boxes->region[b].fast_start + i % (size_t)boxes->width;
+            const size_t at = b * boxes->pixels + i;
+            if (boxes->own[at])
+                image[slow * columns + fast] += (float)(intensity * (double)target->shape[at]);
+        }
+    }
+}
+
+/* The whole detector with the scale and plane of the region. */
+static db_status paint_detector(db_context *context, const db_target *target,
+                                const db_fit_data *data, float *image) {
+    const db_region *const r = &target->blocks.region[0];
+    const double *const linear = target->solution[0].linear;
+    const double fast_centre = r->fast_start + 0.5 * (r->fast_count - 1);
+    const double slow_centre = r->slow_start + 0.5 * (r->slow_count - 1);
+    db_plan *plan;
+    DB_TRY(db_plan_create(context, &target->experiment, NULL, &plan));
+    const db_status status = db_plan_forward(plan, image);
+    db_plan_destroy(&plan);
+    DB_TRY(status);
+    for (int slow = 0; slow < data->image->slow_pixels; slow++) {
+        for (int fast = 0; fast < data->image->fast_pixels; fast++) {
+            float *const pixel =
+                &image[(size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast];
+            *pixel = (float)(linear[0] * (double)*pixel + linear[1] +
+                             linear[2] * (fast - fast_centre) + linear[3] * (slow - slow_centre));
+        }
+    }
+    return DB_OK;
+}
+
+static db_status finish(db_context *context, db_target *target, db_stage_data *taken,
+                        const db_fit_data *data, size_t *explained, float *image) {
+    DB_TRY(db_target_evaluate(target, NULL, DB_TARGET_VALUE));
+    DB_TRY(db_stage_data_adapt(taken, data, target));
+    DB_TRY(db_target_evaluate(target, NULL, DB_TARGET_VALUE));
+    if (data->settings->intensity == DB_FIT_KNOWN) {
+        *explained = db_statistics_explained_in_region(target, data);
+        return image ? paint_detector(context, target, data, image) : DB_OK;
+    }
+    *explained = db_statistics_explained_in_boxes(target, &taken->boxes);
+    if (image) paint_boxes(target, &taken->boxes, data, image);
+    return DB_OK;
+}
+
+db_status db_model_image(db_context *context, const db_experiment *experiment,
+                         const db_fit_data *data, size_t *explained, float *image) {
+    db_stage_data taken;
+    db_target target;
+    *explained = 0;
+    DB_TRY(db_stage_data_take(context, experiment, data, 0, 1, DB_SHOEBOXES_ALL, &taken));
+    if (taken.blocks.count == 0) {
+        if (image)
+            memcpy(image, data->strong->background,
+                   (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels *
+                       sizeof *image);
+        db_stage_data_clear(&taken);
+        return DB_OK;
+    }
+    db_status status = db_target_create(context, experiment, data->settings, &taken.blocks,
+                                        nothing_active, 1, &target);
+    if (status == DB_OK) {
+        status = finish(context, &target, &taken, data, explained, image);
+        db_target_destroy(&target);
+    }
+    db_stage_data_clear(&taken);
+    return status;
+}

@@ -1,0 +1,107 @@
+#include "fit/predict.h"
+
+#include "core/context_internal.h"
+#include "fit/vector.h"
+
+#include <stdlib.h>
+
+static const double degree = 3.14159265358979323846 / 180;
+
+/* Turns q, in the plane that it spans with the beam, onto the Ewald sphere: there it includes the
+ * angle alpha with s0 for which cos(alpha) = -|q|/(2|s0|). The excitation is the angle turned by.
+ * 0 if q is along the beam or too long. */
+static int onto_ewald_sphere(const db_fit_geometry *geometry, double q[3], double *excitation) {
+    const double wave_number = db_length(geometry->s0), length = db_length(q);
+    const double cosine = -length / (2 * wave_number);
+    const double along = db_dot(q, geometry->s0) / wave_number;
+    const double across = sqrt(fmax(0, length * length - along * along));
+    if (cosine <= -1 || across <= 0) return 0;
+    const double sine = sqrt(1 - cosine * cosine);
+    *excitation = (atan2(across, along) - atan2(sine, cosine)) / degree;
+    for (int i = 0; i < 3; i++) {
+        const double unit = geometry->s0[i] / wave_number;
+        q[i] = length * (cosine * unit + sine * (q[i] - along * unit) / across);
+    }
+    return 1;
+}
+
+static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
+                     db_reflection *reflection) {
+    const int *const hkl = reflection->hkl;
+    const double index[3] = { hkl[0], hkl[1], hkl[2] };
+    double q[3], s1[3];
+    db_apply(geometry->a_star, index, q);
+    const double length = db_length(q);
+    if (!(length > 0) || length > 1 / range->dmin) return 0;
+    reflection->d_spacing = 1 / length;
+    if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
+    if (!onto_ewald_sphere(geometry, q, &reflection->excitation)) return 0;
+    if (fabs(reflection->excitation) > range->excitation_angle + geometry->half_rotation) return 0;
+    for (int i = 0; i < 3; i++) s1[i] = geometry->s0[i] + q[i];
+    if (!db_fit_geometry_meets(geometry, s1, reflection->position)) return 0;
+    for (int i = 0; i < 2; i++)
+        if (!(reflection->position[i] >= 0 && reflection->position[i] < geometry->pixels[i]))
+            return 0;
+    return 1;
+}
+
+static db_status append(db_context *context, db_prediction *prediction, size_t *room,
+                        const db_reflection *reflection) {
+    if (prediction->count == *room) {
+        const size_t more = 2 * *room + 1024;
+        db_reflection *const grown =
+            realloc(prediction->reflection, more * sizeof *prediction->reflection);
+        if (!grown) return db_fail_memory(context, "the predicted reflections");
+        prediction->reflection = grown;
+        *room = more;
+    }
+    prediction->reflection[prediction->count++] = *reflection;
+    return DB_OK;
+}
+
+/* |h| <= |a|/dmin, since h = a.q. */
+static db_status index_limits(db_context *context, const db_fit_geometry *geometry, double dmin,
+                              int limit[3]) {
+    double real[9], nodes = 8;
+    if (!db_invert(geometry->a_star, real))
+        return db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
+    for (int i = 0; i < 3; i++) {
+        const double most = db_length(real + 3 * i) / dmin;
+        nodes *= most + 1;
+        if (!(nodes < 2e9))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "too many reflections to predict to %.3g A: limit dmin", dmin);
+        limit[i] = (int)most;
+    }
+    return DB_OK;
+}
+
+static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
+                             const db_prediction_range *range, db_prediction *prediction) {
+    int limit[3];
+    size_t room = 0;
+    DB_TRY(index_limits(context, geometry, range->dmin, limit));
+    db_reflection r = { 0 };
+    for (r.hkl[0] = -limit[0]; r.hkl[0] <= limit[0]; r.hkl[0]++)
+        for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
+            for (r.hkl[2] = -limit[2]; r.hkl[2] <= limit[2]; r.hkl[2]++)
+                if (predicted(geometry, range, &r)) DB_TRY(append(context, prediction, &room, &r));
+    return DB_OK;
+}
+
+db_status db_predict(db_context *context, const db_experiment *experiment,
+                     const db_prediction_range *range, db_prediction *prediction) {
+    db_fit_geometry geometry;
+    *prediction = (db_prediction){ 0, NULL };
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    db_prediction_range within = *range;
+    within.dmin = fmax(within.dmin, db_fit_geometry_finest(&geometry));
+    const db_status status = predict_all(context, &geometry, &within, prediction);
+    if (status != DB_OK) db_prediction_clear(prediction);
+    return status;
+}
+
+void db_prediction_clear(db_prediction *prediction) {
+    free(prediction->reflection);
+    *prediction = (db_prediction){ 0, NULL };
+}

@@ -1,0 +1,29 @@
+/* Prediction of reflections: which are near the Ewald sphere, and where they appear. */
+#ifndef DB_FIT_PREDICT_H
+#define DB_FIT_PREDICT_H
+
+#include "fit/geometry.h"
+
+typedef struct db_reflection {
+    int hkl[3];
+    double d_spacing;   /* angstrom */
+    double excitation;  /* rotation that would bring it onto the Ewald sphere (degree, signed) */
+    double position[2]; /* where it would then appear (pixels, fast, slow) */
+} db_reflection;
+
+typedef struct db_prediction {
+    size_t count;
+    db_reflection *reflection; /* owned */
+} db_prediction;
+
+typedef struct db_prediction_range {
+    double dmin, dmax;       /* angstrom; dmin 0: all that the panel records; dmax 0: no limit */
+    double excitation_angle; /* degree */
+} db_prediction_range;
+
+/* All reflections on the panel within the range, in the order of h, k, l. */
+db_status db_predict(db_context *context, const db_experiment *experiment,
+                     const db_prediction_range *range, db_prediction *prediction);
+void db_prediction_clear(db_prediction *prediction);
+
+#endif

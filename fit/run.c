@@ -1,0 +1,196 @@
+/* A refinement from start to end: stages one after the other, then what there is to say. */
+#define _POSIX_C_SOURCE 199309L
+#include "core/context_internal.h"
+#include "fit/check_settings.h"
+#include "fit/conclude.h"
+#include "fit/optimize.h"
+#include "fit/result_boxes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct run {
+    db_context *context;
+    db_fit_data data;
+    db_fit_course course;
+    db_fit_result *result; /* its experiment is the model so far */
+} run;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* An image without enough strong reflections where the model predicts some has nothing to refine
+ * against. */
+static db_status refuse_blank(const run *r) {
+    const db_fit_settings *const settings = r->data.settings;
+    const db_strong_pixels *const strong = r->data.strong;
+    db_shoeboxes boxes;
+    DB_TRY(db_shoeboxes_place(r->context, &r->result->experiment, &r->data, 0, DB_SHOEBOXES_STRONG,
+                              &boxes));
+    const size_t count = boxes.count;
+    db_shoeboxes_clear(&boxes);
+    if (count >= (size_t)settings->min_strong_reflections) return DB_OK;
+    return db_fail(
+        r->context, DB_ERROR_INPUT,
+        "blank image, or a model that does not fit it at all: only %zu predicted reflections have "
+        "strong pixels (%g sigma above the background), at least %d are needed; the image has %zu "
+        "strong pixels in %zu spots",
+        count, settings->strong_sigma, settings->min_strong_reflections, strong->count,
+        strong->spots);
+}
+
+/* Free intensities: as many reflections as parameters ask for; the resolution is extended until
+ * there are. */
+static db_status take_enough(const run *r, const db_fit_stage *stage, db_stage_data *taken) {
+    const double fewest = fmax(r->data.settings->min_strong_reflections,
+                               3.0 * (double)r->data.settings->parameter_count);
+    double dmin = stage->dmin;
+    for (int attempt = 0;; attempt++) {
+        DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
+                                  DB_SHOEBOXES_STRONG, taken));
+        const int last = dmin <= fmax(r->data.settings->dmin, 0.1) || attempt > 30;
+        if (r->data.settings->intensity == DB_FIT_KNOWN || (double)taken->blocks.count >= fewest)
+            return DB_OK;
+        if (last) break;
+        db_stage_data_clear(taken);
+        dmin *= 0.85;
+    }
+    if (taken->blocks.count) return DB_OK;
+    db_stage_data_clear(taken);
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "stage %s: the model predicts none of the strong reflections", stage->name);
+}
+
+static void store(run *r, const db_target *target, const db_stage_result *end) {
+    db_fit_result *const result = r->result;
+    db_target_set(target, end->value, &result->experiment);
+    for (size_t k = 0; k < target->count; k++)
+        result->at_bound[target->index[k]] = end->at_bound[k];
+    for (size_t i = 0; i < result->parameter_count; i++)
+        result->refined[i] = db_parameter_get(&result->experiment, result->parameter[i]);
+    result->status = end->end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "%s", end->reason);
+}
+
+static db_status run_on(run *r, int number, db_stage_data *taken, db_stage_result *end) {
+    const db_fit_stage *const stage = &r->data.settings->stages[number];
+    db_target target;
+    double values[DB_PARAMETER_COUNT];
+    DB_TRY(db_target_create(r->context, &r->result->experiment, r->data.settings, &taken->blocks,
+                            stage->active, stage->blur, &target));
+    for (size_t k = 0; k < target.count; k++) values[k] = r->result->refined[target.index[k]];
+    db_status status = target.degrees > 0
+                           ? db_target_evaluate(&target, values, DB_TARGET_VALUE)
+                           : db_fail(r->context, DB_ERROR_INPUT,
+                                     "stage %s: %zu usable pixels are too few for its coefficients",
+                                     stage->name, target.pixels_used);
+    /* Known: the first stage starts too far off for weights from the model. */
+    if (status == DB_OK && (number > 0 || r->data.settings->intensity == DB_FIT_FREE))
+        status = db_stage_data_adapt(taken, &r->data, &target);
+    if (status == DB_OK) status = db_optimize_stage(&target, stage, number, &r->course, end);
+    if (status == DB_OK) store(r, &target, end);
+    db_target_destroy(&target);
+    return status;
+}
+
+static db_status run_stage(run *r, int number, db_stage_result *end) {
+    db_stage_data taken;
+    DB_TRY(take_enough(r, &r->data.settings->stages[number], &taken));
+    const db_status status = run_on(r, number, &taken, end);
+    db_stage_data_clear(&taken);
+    return status;
+}
+
+static db_status run_stages(run *r) {
+    for (size_t s = 0; s < r->data.settings->stage_count; s++) {
+        db_stage_result end;
+        DB_TRY(run_stage(r, (int)s, &end));
+        if (end.end == DB_STAGE_DIVERGED) break;
+    }
+    return DB_OK;
+}
+
+static db_status prepare_result(run *r, const db_experiment *start) {
+    const db_fit_settings *const settings = r->data.settings;
+    db_fit_result *const result = r->result;
+    DB_TRY(db_experiment_copy(r->context, start, &result->experiment));
+    result->parameter_count = settings->parameter_count;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        result->parameter[i] = p->parameter;
+        if (p->follows >= 0)
+            db_parameter_set(&result->experiment, p->parameter,
+                             db_parameter_get(&result->experiment, (db_parameter)p->follows));
+        result->start[i] = result->refined[i] = db_parameter_get(&result->experiment, p->parameter);
+    }
+    return DB_OK;
+}
+
+static db_status refine(run *r, const db_experiment *start) {
+    db_fit_result *const result = r->result;
+    DB_TRY(prepare_result(r, start));
+    db_experiment tied;
+    DB_TRY(db_experiment_copy(r->context, &result->experiment, &tied));
+    db_status status = refuse_blank(r);
+    if (status == DB_OK) status = run_stages(r);
+    if (status == DB_OK) status = db_fit_conclude(r->context, &tied, &r->data, result);
+    db_experiment_clear(&tied);
+    result->history = r->course.history;
+    result->history_count = r->course.count;
+    result->evaluations = (int)r->course.count;
+    return status;
+}
+
+db_status db_fit_run(db_context *context, const db_experiment *start,
+                     const db_measured_image *image, const db_fit_settings *settings,
+                     db_fit_progress progress, void *user, db_fit_result **result) {
+    const double begin = now();
+    *result = NULL;
+    db_fit_settings own = *settings;
+    if (own.stage_count == 0) db_fit_settings_default_stages(&own);
+    DB_TRY(db_fit_check(context, start, image, &own));
+    db_strong_pixels strong;
+    DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
+    run r = { context, { image, &strong, &own }, { progress, user, NULL, 0, 0 }, NULL };
+    r.result = calloc(1, sizeof *r.result);
+    db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");
+    db_strong_pixels_clear(&strong);
+    if (status != DB_OK) {
+        db_fit_result_destroy(&r.result);
+        return status;
+    }
+    r.result->seconds = now() - begin;
+    *result = r.result;
+    return r.result->status == DB_OK ? DB_OK
+                                     : db_fail(context, r.result->status, "%s", r.result->reason);
+}
+
+void db_fit_result_destroy(db_fit_result **result) {
+    if (!result || !*result) return;
+    db_result_boxes_free(*result);
+    db_experiment_clear(&(*result)->experiment);
+    free((*result)->history);
+    free((*result)->model_image);
+    free(*result);
+    *result = NULL;
+}
+
+db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
+                          const db_experiment *placed_by, const db_measured_image *image,
+                          const db_fit_settings *settings, db_fit_statistics *statistics) {
+    db_strong_pixels strong;
+    DB_TRY(db_fit_check_data(context, experiment, image, settings));
+    if (placed_by) DB_TRY(db_fit_check_data(context, placed_by, image, settings));
+    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
+    const db_fit_data data = { image, &strong, settings };
+    const db_status status =
+        db_fit_measure(context, experiment, placed_by ? placed_by : experiment, &data, statistics);
+    db_strong_pixels_clear(&strong);
+    return status;
+}

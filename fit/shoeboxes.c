@@ -1,0 +1,185 @@
+#include "fit/shoeboxes.h"
+
+#include "core/context_internal.h"
+#include "fit/nearest_reflection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_STRONG = 3 };       /* strong pixels that make a reflection strong */
+static const double usable = 0.3; /* least fraction of usable pixels of a box */
+
+/* A possible box: its reflection and how strong it looks. */
+typedef struct candidate {
+    size_t reflection;
+    double excess; /* counts over the background, in strong pixels */
+} candidate;
+
+static db_region region_at(const db_reflection *reflection, int half_width) {
+    const int width = 2 * half_width + 1;
+    return (db_region){ .fast_start = (int)floor(reflection->position[0]) - half_width,
+                        .slow_start = (int)floor(reflection->position[1]) - half_width,
+                        .fast_count = width,
+                        .slow_count = width,
+                        .stride = (size_t)width };
+}
+
+static int inside(const db_region *r, const db_measured_image *image) {
+    return r->fast_start >= 0 && r->slow_start >= 0 &&
+           r->fast_start + r->fast_count <= image->fast_pixels &&
+           r->slow_start + r->slow_count <= image->slow_pixels;
+}
+
+static size_t image_index(const db_region *r, const db_measured_image *image, size_t pixel) {
+    const int s = (int)(pixel / (size_t)r->fast_count), f = (int)(pixel % (size_t)r->fast_count);
+    return (size_t)(r->slow_start + s) * (size_t)image->fast_pixels + (size_t)(r->fast_start + f);
+}
+
+/* Marks the own pixels of a reflection's box; returns whether there are enough. */
+static int own_pixels(const db_fit_data *data, const db_reflection_grid *grid, size_t reflection,
+                      const db_region *region, uint8_t *own) {
+    const size_t pixels = region->stride * region->stride;
+    size_t count = 0;
+    for (size_t i = 0; i < pixels; i++)
+        own[i] = data->image->mask[image_index(region, data->image, i)] == DB_MASK_TRUSTED;
+    db_reflection_grid_share(grid, reflection, region, own);
+    for (size_t i = 0; i < pixels; i++) count += own[i];
+    return (double)count >= usable * (double)pixels;
+}
+
+static int is_strong(const db_fit_data *data, const db_region *region, const uint8_t *own,
+                     double *excess) {
+    int count = 0;
+    *excess = 0;
+    for (size_t i = 0; i < region->stride * region->stride; i++) {
+        const size_t at = image_index(region, data->image, i);
+        if (!own[i] || !data->strong->strong[at]) continue;
+        count++;
+        *excess += (double)data->image->value[at] - (double)data->strong->background[at];
+    }
+    return count >= FEWEST_STRONG;
+}
+
+static int stronger_first(const void *a, const void *b) {
+    const candidate *const x = a, *const y = b;
+    if (x->excess != y->excess) return x->excess < y->excess ? 1 : -1;
+    return x->reflection < y->reflection ? -1 : 1;
+}
+
+static int prediction_order(const void *a, const void *b) {
+    const candidate *const x = a, *const y = b;
+    return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
+}
+
+/* Fills list with the reflections that get a box; returns how many. own: room for one box. */
+static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
+                     db_shoebox_choice choice, candidate *list, uint8_t *own) {
+    size_t count = 0;
+    for (size_t i = 0; i < grid->prediction->count; i++) {
+        const db_region region =
+            region_at(&grid->prediction->reflection[i], data->settings->shoebox_half_width);
+        double excess;
+        if (!inside(&region, data->image) || !own_pixels(data, grid, i, &region, own)) continue;
+        if (!is_strong(data, &region, own, &excess) && choice == DB_SHOEBOXES_STRONG) continue;
+        list[count++] = (candidate){ i, excess };
+    }
+    if (choice == DB_SHOEBOXES_STRONG && count > (size_t)data->settings->max_shoeboxes) {
+        qsort(list, count, sizeof *list, stronger_first);
+        count = (size_t)data->settings->max_shoeboxes;
+        qsort(list, count, sizeof *list, prediction_order);
+    }
+    return count;
+}
+
+static db_status allocate(db_context *context, db_shoeboxes *boxes) {
+    const size_t all = boxes->count * boxes->pixels;
+    boxes->reflection = malloc((boxes->count + 1) * sizeof *boxes->reflection);
+    boxes->region = malloc((boxes->count + 1) * sizeof *boxes->region);
+    boxes->ridge = calloc(boxes->count + 1, sizeof *boxes->ridge);
+    boxes->value = malloc((all + 1) * sizeof *boxes->value);
+    boxes->background = malloc((all + 1) * sizeof *boxes->background);
+    boxes->weight = calloc(all + 1, sizeof *boxes->weight);
+    boxes->own = malloc(all + 1);
+    boxes->strong = malloc(all + 1);
+    if (boxes->reflection && boxes->region && boxes->ridge && boxes->value && boxes->background &&
+        boxes->weight && boxes->own && boxes->strong)
+        return DB_OK;
+    return db_fail_memory(context, "the shoeboxes");
+}
+
+static void fill(const db_fit_data *data, const db_reflection_grid *grid, const candidate *list,
+                 db_shoeboxes *boxes) {
+    for (size_t b = 0; b < boxes->count; b++) {
+        const size_t first = b * boxes->pixels;
+        boxes->reflection[b] = grid->prediction->reflection[list[b].reflection];
+        boxes->region[b] = region_at(&boxes->reflection[b], data->settings->shoebox_half_width);
+        boxes->region[b].offset = first;
+        own_pixels(data, grid, list[b].reflection, &boxes->region[b], boxes->own + first);
+        for (size_t i = 0; i < boxes->pixels; i++) {
+            const size_t at = image_index(&boxes->region[b], data->image, i);
+            boxes->value[first + i] = data->image->value[at];
+            boxes->background[first + i] = data->strong->background[at];
+            boxes->strong[first + i] = boxes->own[first + i] && data->strong->strong[at];
+        }
+    }
+}
+
+static db_status place(db_context *context, const db_fit_data *data,
+                       const db_prediction *prediction, db_shoebox_choice choice,
+                       db_shoeboxes *boxes) {
+    const int pixels[2] = { data->image->fast_pixels, data->image->slow_pixels };
+    db_reflection_grid grid;
+    /* Two reflections share pixels of a box only if they are within three half widths. */
+    const double reach = 3.0 * data->settings->shoebox_half_width + 3;
+    DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
+    candidate *const list = malloc((prediction->count + 1) * sizeof *list);
+    uint8_t *const own = malloc(boxes->pixels);
+    db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
+    if (status == DB_OK) {
+        boxes->count = choose(data, &grid, choice, list, own);
+        status = allocate(context, boxes);
+    }
+    if (status == DB_OK) fill(data, &grid, list, boxes);
+    free(list);
+    free(own);
+    db_reflection_grid_clear(&grid);
+    return status;
+}
+
+db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, double dmin, db_shoebox_choice choice,
+                             db_shoeboxes *boxes) {
+    const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
+                                        data->settings->excitation_angle };
+    db_prediction prediction;
+    memset(boxes, 0, sizeof *boxes);
+    boxes->width = 2 * data->settings->shoebox_half_width + 1;
+    boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
+    DB_TRY(db_predict(context, experiment, &range, &prediction));
+    const db_status status = place(context, data, &prediction, choice, boxes);
+    if (status != DB_OK) db_shoeboxes_clear(boxes);
+    db_prediction_clear(&prediction);
+    return status;
+}
+
+void db_shoeboxes_clear(db_shoeboxes *boxes) {
+    free(boxes->reflection);
+    free(boxes->region);
+    free(boxes->ridge);
+    free(boxes->value);
+    free(boxes->background);
+    free(boxes->weight);
+    free(boxes->own);
+    free(boxes->strong);
+    memset(boxes, 0, sizeof *boxes);
+}
+
+void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, double model_error) {
+    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
+        const double value = (double)boxes->value[i], background = (double)boxes->background[i];
+        const double shape_error = model_error * fmax(0, value - background);
+        const double variance = db_pixel_variance(settings, fmax(value, background));
+        boxes->weight[i] = boxes->own[i] ? (float)(1 / (variance + shape_error * shape_error)) : 0;
+    }
+}

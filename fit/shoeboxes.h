@@ -1,0 +1,48 @@
+/* Shoeboxes: squares of pixels around predicted reflections, with the data in them. */
+#ifndef DB_FIT_SHOEBOXES_H
+#define DB_FIT_SHOEBOXES_H
+
+#include "fit/predict.h"
+#include "fit/strong_pixels.h"
+
+/* Arrays per pixel: count x pixels, box after box, each row by row. */
+typedef struct db_shoeboxes {
+    size_t count;
+    int width;                 /* of a box (pixels) */
+    size_t pixels;             /* width^2 */
+    db_reflection *reflection; /* [count] */
+    db_region *region;         /* [count]; offsets into the arrays */
+    float *value;              /* counts */
+    float *background;         /* local background (counts) */
+    uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other */
+    uint8_t *strong;           /* 1: strong and own */
+    float *weight;             /* 1/variance; 0: not used. 0 until db_shoeboxes_weigh. */
+    double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
+} db_shoeboxes;
+
+typedef enum db_shoebox_choice {
+    DB_SHOEBOXES_ALL,   /* every predicted reflection */
+    DB_SHOEBOXES_STRONG /* those with strong pixels, at most settings.max_shoeboxes, strongest first
+                         */
+} db_shoebox_choice;
+
+/* What is measured: an image, its strong pixels, and how to treat them. */
+typedef struct db_fit_data {
+    const db_measured_image *image;
+    const db_strong_pixels *strong;
+    const db_fit_settings *settings;
+} db_fit_data;
+
+/* Places boxes at the reflections that the experiment predicts down to dmin. A box that reaches
+ * over the image's edge, or has fewer than 30 % usable pixels, is left out. */
+db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, double dmin, db_shoebox_choice choice,
+                             db_shoeboxes *boxes);
+void db_shoeboxes_clear(db_shoeboxes *boxes);
+
+/* Weights: the inverse of photon and readout variance at the larger of measured counts and local
+ * background, plus (model_error x excess over the background)^2. They do not depend on the model,
+ * so that J and background stay linear. */
+void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, double model_error);
+
+#endif

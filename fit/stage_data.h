@@ -1,0 +1,31 @@
+/* The pixels that a stage refines against: shoeboxes for free intensities, one region for known
+ * ones. */
+#ifndef DB_FIT_STAGE_DATA_H
+#define DB_FIT_STAGE_DATA_H
+
+#include "fit/shoeboxes.h"
+#include "fit/target.h"
+
+typedef struct db_stage_data {
+    db_shoeboxes boxes;    /* free; empty for known */
+    db_region region;      /* known */
+    float *value, *weight; /* known: of the region */
+    db_fit_blocks blocks;  /* points into the above */
+    double model_error;
+} db_stage_data;
+
+/* Takes the data to the resolution dmin (0: that of the settings), placed by the experiment. blur:
+ * of the spots; a blurred model has a larger error. Fails if fewer than `fewest` reflections are
+ * strong. */
+db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, double dmin, double blur,
+                             db_shoebox_choice choice, db_stage_data *taken);
+void db_stage_data_clear(db_stage_data *taken);
+
+/* Completes what depends on the model, which the target has just rendered: the ridge on free
+ * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
+ * from then on. */
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
+                              const db_target *target);
+
+#endif

@@ -1,0 +1,147 @@
+#include "fit/statistics.h"
+
+#include "core/context_internal.h"
+
+#include <math.h>
+
+/* Value of a block's plane at one of its pixels. */
+static double plane(const double linear[DB_LINEAR], const db_region *r, int fast, int slow) {
+    return linear[1] + linear[2] * (fast - 0.5 * (r->fast_count - 1)) +
+           linear[3] * (slow - 0.5 * (r->slow_count - 1));
+}
+
+/* Sums over the pixels in use. bragg: the model's; excess: measured minus plane. */
+typedef struct moments {
+    size_t pixels;
+    double chi2, square, bragg, excess, bragg2, excess2, product;
+} moments;
+
+static void add_block(const db_target *target, size_t b, moments *m) {
+    const db_region *const r = &target->blocks.region[b];
+    const double *const linear = target->solution[b].linear;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            const double weight = (double)target->blocks.weight[i];
+            if (!(weight > 0)) continue;
+            const double bragg = linear[0] * (double)target->shape[i];
+            const double excess = (double)target->blocks.value[i] - plane(linear, r, f, s);
+            m->pixels++;
+            m->chi2 += weight * (excess - bragg) * (excess - bragg);
+            m->square += (excess - bragg) * (excess - bragg);
+            m->bragg += bragg;
+            m->excess += excess;
+            m->bragg2 += bragg * bragg;
+            m->excess2 += excess * excess;
+            m->product += bragg * excess;
+        }
+    }
+}
+
+void db_statistics_residuals(const db_target *target, db_fit_statistics *statistics) {
+    moments m = { 0 };
+    for (size_t b = 0; b < target->blocks.count; b++) add_block(target, b, &m);
+    const double n = (double)m.pixels;
+    const double variances =
+        (m.bragg2 - m.bragg * m.bragg / n) * (m.excess2 - m.excess * m.excess / n);
+    statistics->pixels = m.pixels;
+    statistics->chi2 = m.chi2;
+    statistics->chi2_reduced = m.chi2 / target->degrees;
+    statistics->rms_residual = sqrt(m.square / n);
+    statistics->correlation =
+        variances > 0 ? (m.product - m.bragg * m.excess / n) / sqrt(variances) : 0;
+}
+
+/* Observed centroid over the strong pixels, model centroid over all own pixels; 0 if there is none.
+ */
+static int centroid_distance(const db_target *target, const db_shoeboxes *boxes, size_t b,
+                             double *square) {
+    const double *const linear = target->solution[b].linear;
+    double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
+    for (int s = 0; s < boxes->width; s++) {
+        for (int f = 0; f < boxes->width; f++) {
+            const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
+            if (!boxes->own[i]) continue;
+            const double bragg = linear[0] * (double)target->shape[i];
+            const double excess =
+                boxes->strong[i] ? (double)boxes->value[i] - (double)boxes->background[i] : 0;
+            observed[0] += excess;
+            observed[1] += excess * f;
+            observed[2] += excess * s;
+            model[0] += bragg;
+            model[1] += bragg * f;
+            model[2] += bragg * s;
+        }
+    }
+    if (!(observed[0] > 0) || !(model[0] > 0)) return 0;
+    const double fast = observed[1] / observed[0] - model[1] / model[0];
+    const double slow = observed[2] / observed[0] - model[2] / model[0];
+    *square = fast * fast + slow * slow;
+    return 1;
+}
+
+void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
+                             db_fit_statistics *statistics) {
+    double sum = 0, square;
+    size_t count = 0;
+    for (size_t b = 0; b < boxes->count; b++) {
+        if (!centroid_distance(target, boxes, b, &square)) continue;
+        sum += square;
+        count++;
+    }
+    statistics->shoeboxes = boxes->count;
+    statistics->centroid_rms = count ? sqrt(sum / (double)count) : NAN;
+}
+
+size_t db_statistics_explained_in_boxes(const db_target *target, const db_shoeboxes *boxes) {
+    size_t count = 0;
+    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
+        if (!boxes->strong[i]) continue;
+        const double bragg =
+            target->solution[i / boxes->pixels].linear[0] * (double)target->shape[i];
+        count += (size_t)db_pixel_explained(bragg, (double)boxes->value[i],
+                                            (double)boxes->background[i]);
+    }
+    return count;
+}
+
+size_t db_statistics_explained_in_region(const db_target *target, const db_fit_data *data) {
+    const db_region *const r = &target->blocks.region[0];
+    size_t count = 0;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = (size_t)s * r->stride + (size_t)f;
+            const size_t at = (size_t)(r->slow_start + s) * (size_t)data->image->fast_pixels +
+                              (size_t)(r->fast_start + f);
+            if (!data->strong->strong[at] || !(target->blocks.weight[i] > 0)) continue;
+            const double bragg = target->solution[0].linear[0] * (double)target->shape[i];
+            count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
+                                                (double)data->strong->background[at]);
+        }
+    }
+    return count;
+}
+
+db_status db_statistics_strong_pixels(db_context *context, const db_experiment *experiment,
+                                      const db_fit_data *data, size_t *count) {
+    db_fit_geometry geometry;
+    const db_fit_settings *const settings = data->settings;
+    const int *const roi = settings->roi, known = settings->intensity == DB_FIT_KNOWN;
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    *count = 0;
+    for (int slow = 0; slow < data->image->slow_pixels; slow++) {
+        for (int fast = 0; fast < data->image->fast_pixels; fast++) {
+            if (!data->strong
+                     ->strong[(size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast])
+                continue;
+            const double d = db_fit_geometry_resolution(&geometry, fast + 0.5, slow + 0.5);
+            const int in_range =
+                d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax);
+            const int in_roi =
+                !known || ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
+                           (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
+            *count += in_range && in_roi;
+        }
+    }
+    return DB_OK;
+}

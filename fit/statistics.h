@@ -1,0 +1,33 @@
+/* How well a model describes the data. */
+#ifndef DB_FIT_STATISTICS_H
+#define DB_FIT_STATISTICS_H
+
+#include "fit/stage_data.h"
+
+/* Fills pixels, chi2, chi2_reduced, rms_residual, correlation from a target as last evaluated. */
+void db_statistics_residuals(const db_target *target, db_fit_statistics *statistics);
+
+/* centroid_rms over the boxes in which both spots can be located; NAN if there are none. The
+ * target's blocks are the boxes. */
+void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
+                             db_fit_statistics *statistics);
+
+/* Does the model explain a strong pixel: is its Bragg part more than half the excess over the
+ * background? */
+static inline int db_pixel_explained(double bragg, double value, double background) {
+    return bragg > 0.5 * (value - background);
+}
+
+/* Strong pixels explained by the model of a target whose blocks are all boxes predicted by the
+ * model. */
+size_t db_statistics_explained_in_boxes(const db_target *target, const db_shoeboxes *boxes);
+
+/* The same for a target whose only block is a region of the image. */
+size_t db_statistics_explained_in_region(const db_target *target, const db_fit_data *data);
+
+/* Strong pixels of the image, or of the region of interest, in the resolution range of the
+ * settings. */
+db_status db_statistics_strong_pixels(db_context *context, const db_experiment *experiment,
+                                      const db_fit_data *data, size_t *count);
+
+#endif
