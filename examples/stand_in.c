@@ -112,6 +112,9 @@ static db_status render(db_context *context, const char *prefix, db_experiment *
             image[i] = (float)photons(i, (double)image[i] +
                                              background((double)fast + 0.5, (double)slow + 0.5));
         }
+        /* a header knows the beam centre no better than this */
+        e->detector.centre[0] += 0.5 * 0.172;
+        e->detector.centre[1] -= 0.4 * 0.172;
         snprintf(path, sizeof path, "%s.img", prefix);
         status = db_write_smv(context, path, e, image, 1, PEDESTAL);
     }

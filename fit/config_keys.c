@@ -185,6 +185,14 @@ static const db_config_key data_keys[] = {
     NUMBERS(
         "excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "deg", NULL, NULL,
         "reflections are predicted that a rotation by at most this brings to diffraction (free)"),
+    NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL,
+            NULL,
+            "a weak ridge keeps intensities below so many times the mean of their resolution; 0: "
+            "none (free)"),
+    NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "",
+            "0.1 (free), 0 (known)", "0.1",
+            "relative error of the model's spots, added to the variance: no real spot has an ideal "
+            "shape"),
     INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
              "[200, 1800, 200, 1800]",
              "region used: fast min, max, slow min, max, inclusive (known)"),
@@ -197,7 +205,7 @@ static const db_config_key refine_keys[] = {
             "lower bound of the value itself"),
     NUMBERS("max", 1, IN_REFINE(upper), (ANY), "", "no bound", "59.0",
             "upper bound of the value itself"),
-    NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "that of the parameter table", "0.1",
+    NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "chosen from the data", "0.1",
             "typical change: the optimizer works in units of it"),
     { .name = "follows",
       .type = DB_KEY_PARAMETER,

@@ -116,6 +116,29 @@ static db_status check_algorithm(const db_config_reader *reader, const db_yaml_n
         known[db_nearest_name(name, known, count)]);
 }
 
+/* A stage names parameters of refine; tied ones go with those they follow. */
+static db_status check_stage_parameters(const db_config_reader *reader, const db_yaml_node *node,
+                                        const char *section, const db_fit_settings *settings,
+                                        db_fit_stage *stage) {
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        if (!stage->active[p]) continue;
+        const int named = stage->active[p] == 1;
+        const char *const name = db_parameter_describe((db_parameter)p)->name;
+        const size_t i = db_fit_parameter_index(settings, (db_parameter)p);
+        const int refined = i < settings->parameter_count;
+        const int follows = refined ? settings->parameters[i].follows : -1;
+        if (named && !refined)
+            return db_config_fail(reader, node, section, "refine",
+                                  "%s is not among the parameters of refine", name);
+        if (named && follows >= 0 && !stage->active[follows])
+            return db_config_fail(reader, node, section, "refine",
+                                  "%s follows %s, which this stage does not refine", name,
+                                  db_parameter_describe((db_parameter)follows)->name);
+        stage->active[p] = refined ? 1 : 0;
+    }
+    return DB_OK;
+}
+
 static db_status take_stage(const db_config_reader *reader, const db_yaml_node *node, size_t number,
                             db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
@@ -128,19 +151,7 @@ static db_status take_stage(const db_config_reader *reader, const db_yaml_node *
     DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, stage));
     const db_yaml_node *const algorithm = db_yaml_find(node, "algorithm");
     if (algorithm) DB_TRY(check_algorithm(reader, algorithm, section, stage->algorithm));
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
-        if (!stage->active[p]) continue;
-        const int named = stage->active[p] == 1;
-        const size_t i = db_fit_parameter_index(settings, (db_parameter)p);
-        const int refined = i < settings->parameter_count && settings->parameters[i].follows < 0;
-        if (named && !refined)
-            return db_config_fail(reader, db_yaml_find(node, "refine"), section, "refine",
-                                  "%s is %s", db_parameter_describe((db_parameter)p)->name,
-                                  i < settings->parameter_count
-                                      ? "tied to another parameter by follows; name that one"
-                                      : "not among the parameters of refine");
-        stage->active[p] = refined ? 1 : 0;
-    }
+    DB_TRY(check_stage_parameters(reader, db_yaml_find(node, "refine"), section, settings, stage));
     settings->stage_count++;
     return DB_OK;
 }

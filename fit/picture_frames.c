@@ -1,6 +1,7 @@
 #include "fit/picture_frames.h"
 
 #include "core/context_internal.h"
+#include "fit/strong_pixels.h"
 #include "io/quantile.h"
 
 #include <math.h>
@@ -31,16 +32,10 @@ static float *whole_model(const db_fit_result *r, int fast_pixels, int slow_pixe
     return model;
 }
 
-/* Variance (counts^2) of a pixel that the model expects `counts` in: photons, of which there is at
- * least one, and readout. */
-static double expected_variance(const db_fit_settings *settings, double counts) {
-    const double gain = settings->gain > 0 ? settings->gain : 1;
-    return gain * fmax(counts, gain) + settings->readout_noise * settings->readout_noise;
-}
-
 static void reduce_block(const db_fit_settings *settings, const db_measured_image *image,
                          const float *model, int fast, int slow, const db_picture_frames *out) {
-    float measured_most = NAN, model_most = NAN, residual_most = NAN;
+    float measured_most = NAN, model_most = NAN;
+    double difference = 0, variance = 0;
     for (int s = slow * out->block; s < (slow + 1) * out->block && s < image->slow_pixels; s++)
         for (int f = fast * out->block; f < (fast + 1) * out->block && f < image->fast_pixels;
              f++) {
@@ -49,15 +44,13 @@ static void reduce_block(const db_fit_settings *settings, const db_measured_imag
             if (image->mask[i]) continue;
             measured_most = fmaxf(measured_most, image->value[i]);
             if (isnan(model[i])) continue;
-            const double residual = (double)(image->value[i] - model[i]) /
-                                    sqrt(expected_variance(settings, (double)model[i]));
-            if (isnan(residual_most) || fabs(residual) > fabs((double)residual_most))
-                residual_most = (float)residual;
+            difference += (double)(image->value[i] - model[i]);
+            variance += db_pixel_variance(settings, (double)model[i]);
         }
     const size_t o = (size_t)slow * (size_t)out->fast + (size_t)fast;
     out->measured[o] = measured_most;
     out->model[o] = model_most;
-    out->residual[o] = residual_most;
+    out->residual[o] = variance > 0 ? (float)(difference / sqrt(variance)) : NAN;
 }
 
 /* From below the median to where the strongest half percent begins, and so far that the background

@@ -45,36 +45,38 @@ static db_status frame(const db_html_report *report, const db_picture_frames *f,
     return status;
 }
 
+static void circle_entry(FILE *out, const char *kind, const char *meaning) {
+    fprintf(out,
+            " <span class=\"entry\"><svg class=\"key\" viewBox=\"0 0 22 12\"><circle class=\"%s\" "
+            "cx=\"11\" cy=\"6\" r=\"5\"/></svg>%s</span>",
+            kind, meaning);
+}
+
 db_status db_html_whole_images(const db_html_report *report) {
     db_picture_frames f;
     DB_TRY(
         db_picture_frames_make(report->context, report->config, report->image, report->result, &f));
     FILE *const out = report->stream;
-    db_status status = DB_OK;
     fputs("<section><h2>The image</h2><div class=\"frames\">", out);
-    if (status == DB_OK)
-        status = frame(report, &f, f.measured, "frame-measured", "Measured", DB_COLOUR_GREY, f.low,
-                       f.high, 1);
+    db_status status = frame(report, &f, f.measured, "frame-measured", "Measured", DB_COLOUR_GREY,
+                             f.low, f.high, 1);
     if (status == DB_OK)
         status =
             frame(report, &f, f.model, "frame-model", "Model", DB_COLOUR_GREY, f.low, f.high, 0);
     if (status == DB_OK)
         status = frame(report, &f, f.residual, "frame-residual", "Residual", DB_COLOUR_SIGNED,
                        -RESIDUAL_LIMIT, RESIDUAL_LIMIT, 0);
-    fprintf(out,
-            "</div><p class=\"note\">Click a picture to enlarge it. Each picture pixel shows the "
-            "extreme of %d &#215; %d "
-            "detector pixels. Circles: "
-            "<svg class=\"key\" viewBox=\"0 0 22 12\"><circle class=\"found\" cx=\"11\" cy=\"6\" "
-            "r=\"5\"/></svg>predicted and "
-            "found<svg class=\"key\" viewBox=\"0 0 22 12\"><circle class=\"missed\" cx=\"11\" "
-            "cy=\"6\" r=\"5\"/></svg>strong "
-            "pixels not explained<svg class=\"key\" viewBox=\"0 0 22 12\"><circle class=\"weak\" "
-            "cx=\"11\" cy=\"6\" "
-            "r=\"5\"/></svg>predicted, no strong pixels. Residual: measured minus model, in "
-            "standard deviations; neutral "
-            "where there is no model or no trusted pixel.</p></section>",
-            f.block, f.block);
+    fprintf(
+        out,
+        "</div><p class=\"note\">Click a picture to enlarge it. Each picture pixel stands for %d "
+        "&#215; %d detector pixels: their maximum, or, of the residual, the sum of measured minus "
+        "model in its standard deviations; neutral where there is no model or no trusted pixel. "
+        "Circles:",
+        f.block, f.block);
+    circle_entry(out, "found", "predicted and found");
+    circle_entry(out, "missed", "most of its strong pixels not explained");
+    circle_entry(out, "weak", "predicted, no strong pixels");
+    fputs("</p></section>", out);
     db_picture_frames_clear(&f);
     return status;
 }

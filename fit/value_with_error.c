@@ -7,7 +7,7 @@ enum { MOST_DECIMALS = 15 };
 
 const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, double error) {
     if (!(error > 0) || !isfinite(error) || !isfinite(value)) {
-        snprintf(text, DB_VALUE_TEXT_SIZE, "%.7g", value);
+        snprintf(text, DB_VALUE_TEXT_SIZE, isinf(error) ? "%.7g(?)" : "%.7g", value);
         return text;
     }
     /* decimals such that the error, counted in the last digit, lies in 2..19 */

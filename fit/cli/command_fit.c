@@ -70,14 +70,28 @@ static db_status show_defaults(const fit_run *run) {
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
-/* argv as one line, quoted where a shell would need it. */
-static void record_command(db_fit_config *config, int argc, char **argv) {
-    size_t used = (size_t)snprintf(config->command, sizeof config->command, "dualbragg");
-    for (int i = 0; i < argc && used < sizeof config->command; i++) {
-        const int plain = *argv[i] && !argv[i][strcspn(argv[i], " \t\n'\"\\$*?[](){}<>|&;#~!`")];
-        used += (size_t)snprintf(config->command + used, sizeof config->command - used,
-                                 plain ? " %s" : " '%s'", argv[i]);
+/* Appends an argument, in single quotes where a shell would need them. */
+static void print_argument(FILE *stream, const char *argument) {
+    const int plain = *argument && !argument[strcspn(argument, " \t\n'\"\\$*?[](){}<>|&;#~!`")];
+    if (plain) {
+        fprintf(stream, " %s", argument);
+        return;
     }
+    fputs(" '", stream);
+    for (const char *c = argument; *c; c++)
+        *c == '\'' ? (void)fputs("'\\''", stream) : (void)fputc(*c, stream);
+    fputc('\'', stream);
+}
+
+/* argv as one line that a shell would read as the same arguments; one too long for the record is
+ * cut. */
+static void record_command(db_fit_config *config, int argc, char **argv) {
+    FILE *const stream = fmemopen(config->command, sizeof config->command, "w");
+    if (!stream) return;
+    fputs("dualbragg", stream);
+    for (int i = 0; i < argc; i++) print_argument(stream, argv[i]);
+    fclose(stream);
+    config->command[sizeof config->command - 1] = '\0';
 }
 
 static int same_file(const char *a, const char *b) {

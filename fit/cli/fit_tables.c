@@ -96,9 +96,8 @@ static void say_correlations(db_fit_log *log, const db_fit_result *r) {
 }
 
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
-    db_fit_say(log, "\n%s after %d evaluations, %.2f s: %s\n",
-               result->status == DB_OK ? "Converged" : "NOT CONVERGED", result->evaluations,
-               result->seconds, result->reason);
+    db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
+               result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
     say_statistics(log, &result->before, &result->after);
     say_parameters(log, config, result);
     say_correlations(log, result);

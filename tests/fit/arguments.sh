@@ -64,7 +64,7 @@ expect 2 'syntax.yaml:2: ' syntax.yaml
 expect 2 'no_image.yaml: no image' no_image.yaml
 expect 3 'missing.yaml' missing.yaml
 expect 3 'no.cbf' good.yaml
-expect 3 "cannot write into directory 'no/such'" good.yaml --output no/such/place
+expect 3 'no/such/place.yaml: cannot write' good.yaml --output no/such/place
 expect 3 'text.cbf' good.yaml --image text.cbf
 expect 2 'would replace the input' good.yaml --output good
 expect 2 "instruction set" good.yaml --isa sse9

@@ -91,7 +91,8 @@ static void values_arrive(void **state) {
     assert_true(s->stages[0].dmin == 6 && s->stages[0].blur == 3);
     assert_string_equal(s->stages[0].algorithm, "LD_SLSQP");
     assert_true(s->stages[1].active[DB_MISSET_X] && s->stages[1].active[DB_DISTANCE]);
-    assert_false(s->stages[1].active[DB_CELL_B]); /* tied: not refined on its own */
+    assert_true(s->stages[1].active[DB_CELL_B]); /* goes with cell_a */
+    assert_false(s->stages[0].active[DB_CELL_B]);
     assert_int_equal(s->stages[1].max_evaluations, 7);
     assert_true(s->dmin == 2.5);
     assert_int_equal(s->roi[3], 40);
@@ -199,7 +200,7 @@ static const struct {
     { MINIMAL "stages: [{refine: [misset_x, misset_x]}]\n", NULL, "'misset_x' is named twice" },
     { MINIMAL "stages: [{refine: []}]\n", NULL, "expected all or a list of parameters" },
     { "refine:\n  cell_a:\n  cell_b: {follows: cell_a}\nstages:\n- refine: [cell_b]\n", NULL,
-      "fit.yaml:5: stages.1.refine: cell_b is tied" },
+      "fit.yaml:5: stages.1.refine: cell_b follows cell_a, which this stage does not refine" },
 };
 
 static void mistakes_are_named(void **state) {
