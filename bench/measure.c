@@ -1,0 +1,202 @@
+/* The rounds. Each visits everything once, every other one backwards, so that what disturbs the
+ * machine for a while falls on all alike and cancels in ratios of neighbours. */
+#include "bench/programs.h"
+#include "bench/results.h"
+#include "bench/timing.h"
+#include "core/context_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const db_bench_timing_info db_bench_timings[DB_BENCH_TIMINGS] = {
+    [DB_BENCH_FORWARD_WARM] = { "forward_warm", DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_GRADIENT_WARM] = { "gradient_warm", DB_BENCH_DERIVATIVES, 0 },
+    [DB_BENCH_FORWARD_COLD] = { "forward_cold", DB_BENCH_IMAGE, 1 },
+    [DB_BENCH_GRADIENT_COLD] = { "gradient_cold", DB_BENCH_DERIVATIVES, 1 },
+};
+
+/* A visit to a short call repeats it for so long (seconds), but not more often than so. */
+static const double VISIT = 2e-3;
+enum { MOST_CALLS = 64 };
+
+typedef struct {
+    db_context *context;
+    db_bench_results *results;
+    db_bench_caller *callers; /* one per row */
+    db_bench_images images;   /* as large as the largest workload needs */
+    float *other_image;       /* what a program wrote; NULL without programs */
+    db_bench_programs programs;
+} bench;
+
+/* A short call first restores what the visits between have driven out of the caches. The median of
+ * a visit's calls is not moved by one that was interrupted. */
+static db_status visit_warm(const bench *b, int row, db_bench_timing timing) {
+    db_bench_series *series = &b->results->rows[row].timing[timing];
+    const db_bench_output output = db_bench_timings[timing].output;
+    double seconds[MOST_CALLS];
+    if (series->calls > 1) DB_TRY(db_bench_call_warm(&b->callers[row], output, &b->images));
+    for (int i = 0; i < series->calls; i++) {
+        const double start = db_bench_seconds();
+        DB_TRY(db_bench_call_warm(&b->callers[row], output, &b->images));
+        seconds[i] = db_bench_seconds() - start;
+    }
+    series->seconds[series->count++] = db_bench_median(seconds, series->calls);
+    return DB_OK;
+}
+
+static db_status visit_cold(const bench *b, int row, db_bench_timing timing) {
+    db_bench_series *series = &b->results->rows[row].timing[timing];
+    DB_TRY(db_bench_call_cold(&b->callers[row], db_bench_timings[timing].output,
+                              &series->seconds[series->count]));
+    series->count++;
+    return DB_OK;
+}
+
+/* The first call creates threads and is thrown away; the fastest of the next ones tells how many
+ * make a visit. */
+static db_status choose_calls(const bench *b, int row, db_bench_timing timing) {
+    db_bench_series *series = &b->results->rows[row].timing[timing];
+    series->calls = 1;
+    if (db_bench_timings[timing].cold) return DB_OK;
+    DB_TRY(db_bench_call_warm(&b->callers[row], db_bench_timings[timing].output, &b->images));
+    do DB_TRY(visit_warm(b, row, timing));
+    while (series->count < 3 && series->seconds[series->count - 1] < 10 * VISIT);
+    series->calls = (int)fmin(MOST_CALLS, ceil(VISIT / db_bench_summarize(series).minimum));
+    series->count = 0;
+    return DB_OK;
+}
+
+static int reference_takes(const bench *b, const db_bench_workload *workload) {
+    return *b->programs.reference &&
+           db_bench_workload_samples(workload) <= b->results->options.reference_limit;
+}
+
+/* Images are compared in the first round: they do not change. */
+static db_status compare(const bench *b, int row, db_bench_comparison *comparison) {
+    DB_TRY(db_bench_render(&b->callers[row], b->images.image));
+    *comparison =
+        db_bench_compare(b->images.image, b->other_image, db_plan_pixels(b->callers[row].plan));
+    return DB_OK;
+}
+
+static db_status visit_programs(const bench *b, int first_row) {
+    db_bench_row *rows = &b->results->rows[first_row];
+    const int first_round = rows->reference.count == 0;
+    float *image = first_round ? b->other_image : NULL;
+    double seconds;
+    DB_TRY(db_bench_run_reference(b->context, &b->programs, &rows->workload, &seconds, image));
+    for (int p = 0; p < DB_BENCH_PRECISIONS; p++) {
+        rows[p].reference.seconds[rows[p].reference.count++] = seconds;
+        if (first_round) DB_TRY(compare(b, first_row + p, &rows[p].to_reference));
+    }
+    for (int p = 0; *b->programs.ours && p < DB_BENCH_PRECISIONS; p++) {
+        db_bench_series *series = &rows[p].program;
+        DB_TRY(db_bench_run_ours(b->context, &b->programs, &rows->workload, rows[p].precision,
+                                 &series->seconds[series->count++], image));
+        if (first_round) DB_TRY(compare(b, first_row + p, &rows[p].to_program));
+    }
+    return DB_OK;
+}
+
+static db_status visit_workload(const bench *b, int first_row) {
+    for (int row = first_row; row < first_row + DB_BENCH_PRECISIONS; row++)
+        for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++)
+            DB_TRY(db_bench_timings[t].cold ? visit_cold(b, row, t) : visit_warm(b, row, t));
+    if (reference_takes(b, &b->results->rows[first_row].workload))
+        DB_TRY(visit_programs(b, first_row));
+    return DB_OK;
+}
+
+static db_status make_rows(db_context *context, db_bench_results *results) {
+    const db_bench_options *o = &results->options;
+    const int count = o->size_count * DB_BENCH_SAMPLINGS * DB_BENCH_PRECISIONS;
+    results->rows = calloc((size_t)count, sizeof *results->rows);
+    if (!results->rows) return db_fail_memory(context, "the results");
+    for (int i = 0; i < count; i++) {
+        db_bench_row *row = &results->rows[i];
+        row->precision = i % DB_BENCH_PRECISIONS == 0 ? DB_PRECISION_DOUBLE : DB_PRECISION_MIXED;
+        row->workload.sampling = &db_bench_samplings[i / DB_BENCH_PRECISIONS % DB_BENCH_SAMPLINGS];
+        row->workload.size = o->sizes[i / DB_BENCH_PRECISIONS / DB_BENCH_SAMPLINGS];
+    }
+    results->row_count = count;
+    return DB_OK;
+}
+
+static db_status prepare(bench *b) {
+    db_bench_results *r = b->results;
+    int largest = 0;
+    DB_TRY(make_rows(b->context, r));
+    DB_TRY(db_bench_programs_open(b->context, &r->options, &b->programs));
+    snprintf(r->reference_name, sizeof r->reference_name, "%s",
+             db_bench_program_name(b->programs.reference));
+    snprintf(r->program_name, sizeof r->program_name, "%s",
+             db_bench_program_name(b->programs.ours));
+    for (int i = 0; i < r->options.size_count; i++)
+        if (r->options.sizes[i] > largest) largest = r->options.sizes[i];
+    const size_t pixels = (size_t)largest * (size_t)largest;
+    DB_TRY(db_bench_images_create(b->context, pixels, DB_BENCH_PARAMETERS, DB_BENCH_TOUCHED_PAGES,
+                                  &b->images));
+    if (*b->programs.reference && !(b->other_image = malloc(pixels * sizeof(float))))
+        return db_fail_memory(b->context, "the image of a program");
+    if (!(b->callers = calloc((size_t)r->row_count, sizeof *b->callers)))
+        return db_fail_memory(b->context, "the plans");
+    for (int row = 0; row < r->row_count; row++) {
+        DB_TRY(db_bench_caller_open(b->context, &r->rows[row].workload, r->rows[row].precision,
+                                    &b->callers[row]));
+        for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++) DB_TRY(choose_calls(b, row, t));
+        DB_TRY(db_bench_call_heap(&b->callers[row], &b->images, &r->rows[row].warm_heap));
+    }
+    return DB_OK;
+}
+
+static db_status run_rounds(const bench *b) {
+    const int workloads = b->results->row_count / DB_BENCH_PRECISIONS;
+    for (int round = 0; round < b->results->options.repeats; round++) {
+        fprintf(stderr, "round %d of %d\n", round + 1, b->results->options.repeats);
+        for (int i = 0; i < workloads; i++) {
+            const int w = round % 2 == 0 ? i : workloads - 1 - i;
+            DB_TRY(visit_workload(b, w * DB_BENCH_PRECISIONS));
+        }
+    }
+    return DB_OK;
+}
+
+static void clear(bench *b) {
+    for (int row = 0; b->callers && row < b->results->row_count; row++)
+        db_bench_caller_close(&b->callers[row]);
+    free(b->callers);
+    free(b->other_image);
+    db_bench_images_destroy(&b->images);
+    db_bench_programs_close(&b->programs);
+}
+
+db_status db_bench_measure(db_context *context, const db_bench_options *options,
+                           db_bench_results *results) {
+    bench b = { .context = context, .results = results };
+    const time_t now = time(NULL);
+    struct tm utc;
+    memset(results, 0, sizeof *results);
+    results->options = *options;
+    db_bench_describe_machine(&results->machine);
+    results->threads = options->threads ? options->threads : results->machine.processors;
+    DB_TRY(db_context_set_threads(context, results->threads));
+    if (options->isa) DB_TRY(db_context_set_isa(context, options->isa));
+    snprintf(results->isa, sizeof results->isa, "%s", db_context_isa(context));
+    if (gmtime_r(&now, &utc))
+        strftime(results->date, sizeof results->date, "%Y-%m-%d %H:%M UTC", &utc);
+    results->load_before = db_bench_load();
+    db_status status = prepare(&b);
+    if (status == DB_OK) status = run_rounds(&b);
+    results->load_after = db_bench_load();
+    clear(&b);
+    return status;
+}
+
+void db_bench_results_clear(db_bench_results *results) {
+    free(results->rows);
+    results->rows = NULL;
+    results->row_count = 0;
+}

@@ -1,0 +1,28 @@
+/* The command line of the benchmark. */
+#ifndef DB_BENCH_OPTIONS_H
+#define DB_BENCH_OPTIONS_H
+
+#include <dualbragg/context.h>
+
+enum { DB_BENCH_MAX_SIZES = 16 };
+
+typedef struct db_bench_options {
+    int sizes[DB_BENCH_MAX_SIZES]; /* pixels along each side */
+    int size_count;
+    int repeats;            /* rounds */
+    int threads;            /* as given: 0 means all */
+    const char *isa;        /* NULL: the context's default */
+    const char *output;     /* prefix of the reports, or NULL */
+    const char *reference;  /* program beside which ours is timed, or NULL */
+    const char *program;    /* ours, or NULL: found beside the benchmark */
+    double reference_limit; /* samples of the largest image the reference is asked for */
+    int help;
+} db_bench_options;
+
+/* Reads the command line and NB_C_BIN. Strings are borrowed from argv and the environment. */
+db_status db_bench_read_options(db_context *context, int argc, char **argv,
+                                db_bench_options *options);
+
+void db_bench_print_help(void);
+
+#endif

@@ -1,0 +1,32 @@
+/* Whole programs run on a workload: the reference, and ours beside it. */
+#ifndef DB_BENCH_PROGRAMS_H
+#define DB_BENCH_PROGRAMS_H
+
+#include "bench/options.h"
+#include "bench/scratch_folder.h"
+#include "bench/workloads.h"
+
+typedef struct db_bench_programs {
+    char reference[DB_BENCH_PATH_SIZE]; /* "": none */
+    char ours[DB_BENCH_PATH_SIZE];      /* "": none found */
+    char folder[DB_BENCH_PATH_SIZE];    /* where they run */
+} db_bench_programs;
+
+/* Finds the programs and makes their folder, if a reference is wanted. Close it whatever the
+ * status. */
+db_status db_bench_programs_open(db_context *context, const db_bench_options *options,
+                                 db_bench_programs *programs);
+void db_bench_programs_close(db_bench_programs *programs);
+
+/* The last part of a program's name, for reports. */
+const char *db_bench_program_name(const char *path);
+
+/* Time a program from start to end, threads and instruction set as in the context. image: receives
+ * the float image that it wrote, if not NULL. */
+db_status db_bench_run_reference(db_context *context, const db_bench_programs *programs,
+                                 const db_bench_workload *workload, double *seconds, float *image);
+db_status db_bench_run_ours(db_context *context, const db_bench_programs *programs,
+                            const db_bench_workload *workload, db_precision precision,
+                            double *seconds, float *image);
+
+#endif

@@ -1,0 +1,12 @@
+/* The results in writing. */
+#ifndef DB_BENCH_REPORT_H
+#define DB_BENCH_REPORT_H
+
+#include "bench/results.h"
+
+/* Each makes a whole text, to be freed with free(). */
+db_status db_bench_report_markdown(db_context *context, const db_bench_results *results,
+                                   char **text);
+db_status db_bench_report_json(db_context *context, const db_bench_results *results, char **text);
+
+#endif

@@ -1,0 +1,54 @@
+/* Everything a run of the benchmark found. */
+#ifndef DB_BENCH_RESULTS_H
+#define DB_BENCH_RESULTS_H
+
+#include "bench/image_comparison.h"
+#include "bench/library_calls.h"
+#include "bench/machine.h"
+#include "bench/options.h"
+#include "bench/statistics.h"
+
+typedef enum db_bench_timing {
+    DB_BENCH_FORWARD_WARM,
+    DB_BENCH_GRADIENT_WARM,
+    DB_BENCH_FORWARD_COLD,
+    DB_BENCH_GRADIENT_COLD,
+    DB_BENCH_TIMINGS
+} db_bench_timing;
+
+typedef struct db_bench_timing_info {
+    const char *name; /* in the JSON report */
+    db_bench_output output;
+    int cold;
+} db_bench_timing_info;
+extern const db_bench_timing_info db_bench_timings[DB_BENCH_TIMINGS];
+
+/* One workload in one precision. */
+typedef struct db_bench_row {
+    db_bench_workload workload;
+    db_precision precision;
+    db_bench_series timing[DB_BENCH_TIMINGS];
+    db_bench_heap warm_heap;
+    /* with a reference program, for workloads within its limit */
+    db_bench_series reference; /* whole process; the same in all rows of a workload */
+    db_bench_series program;   /* whole process of dualbragg sim; empty if it was not found */
+    db_bench_comparison to_reference, to_program; /* of the library's image */
+} db_bench_row;
+
+typedef struct db_bench_results {
+    db_bench_options options;
+    db_bench_machine machine;
+    int threads;
+    char isa[16], date[32];
+    double load_before, load_after;
+    char reference_name[256], program_name[256]; /* "": none */
+    db_bench_row *rows; /* workload after workload, its precisions together */
+    int row_count;
+} db_bench_results;
+
+/* Measures everything. *results is to be cleared whatever the status. */
+db_status db_bench_measure(db_context *context, const db_bench_options *options,
+                           db_bench_results *results);
+void db_bench_results_clear(db_bench_results *results);
+
+#endif

@@ -1,0 +1,27 @@
+/* Few numbers that stand for many. */
+#ifndef DB_BENCH_STATISTICS_H
+#define DB_BENCH_STATISTICS_H
+
+enum { DB_BENCH_MAX_ROUNDS = 1000 };
+
+/* One measured time per round. */
+typedef struct db_bench_series {
+    double seconds[DB_BENCH_MAX_ROUNDS];
+    int count;
+    int calls; /* each entry is the median of so many calls */
+} db_bench_series;
+
+typedef struct db_bench_summary {
+    double minimum, lower_quartile, median, upper_quartile; /* seconds; NAN of an empty series */
+} db_bench_summary;
+
+/* Median of count >= 1 values, which get sorted. */
+double db_bench_median(double *values, int count);
+
+db_bench_summary db_bench_summarize(const db_bench_series *series);
+
+/* Median over the rounds of numerator / denominator: what disturbs a whole round cancels. NAN if
+ * one is empty. */
+double db_bench_median_ratio(const db_bench_series *numerator, const db_bench_series *denominator);
+
+#endif

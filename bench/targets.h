@@ -1,0 +1,18 @@
+/* The figures the library is to reach. */
+#ifndef DB_BENCH_TARGETS_H
+#define DB_BENCH_TARGETS_H
+
+#include "bench/results.h"
+
+typedef struct db_bench_target {
+    const char *text, *unit; /* unit: to follow the number, or "" */
+    double limit;
+    double measured; /* NAN: not part of this run */
+    int reached;
+} db_bench_target;
+
+enum { DB_BENCH_TARGETS = 7 };
+
+void db_bench_judge(const db_bench_results *results, db_bench_target targets[DB_BENCH_TARGETS]);
+
+#endif

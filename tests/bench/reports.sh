@@ -1,0 +1,93 @@
+#!/bin/sh
+# The benchmark measures every row, finds no allocation in warm calls, sees whether another program's images are
+# the same, and leaves nothing behind when that program fails.
+set -eu
+bench=$BINARY_DIR/bench/dualbragg_bench
+[ -x "$bench" ] || { echo "skipped: this build has no benchmark"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tmp"
+export TMPDIR="$work/tmp"
+unset NB_C_BIN
+
+fail() {
+    echo "$1"
+    exit 1
+}
+
+# count NUMBER PATTERN FILE: so many lines have it.
+count() {
+    found=$(grep -c -- "$2" "$3" || true)
+    [ "$found" = "$1" ] || fail "expected $1 lines with '$2' in ${3##*/}, found $found"
+}
+
+# largest FILE KEY, smallest FILE KEY: of all values that the key has.
+values() { sed -n "s/.*\"$2\": \\([^,]*\\),*\$/\\1/p" "$1"; }
+largest() { values "$1" "$2" | sort -g | tail -n 1; }
+smallest() { values "$1" "$2" | sort -g | head -n 1; }
+
+# holds EXPRESSION: arithmetic on numbers as the reports print them.
+holds() { awk "BEGIN { exit !($1) }" || fail "does not hold: $1"; }
+
+expect_status() {
+    status=0
+    wanted=$1
+    shift
+    "$bench" "$@" > "$work/out" 2> "$work/err" || status=$?
+    [ "$status" = "$wanted" ] || { cat "$work/err"; fail "$*: expected status $wanted, found $status"; }
+}
+
+echo "Two sizes, two samplings, two precisions"
+expect_status 0 --sizes 32,48 --repeats 3 --threads 2 --output "$work/plain"
+count 8 '"samples_per_pixel"' "$work/plain.json"
+for timing in forward_warm gradient_warm forward_cold gradient_cold; do
+    count 8 "\"$timing\"" "$work/plain.json"
+done
+count 4 '"size": 48' "$work/plain.json"
+count 4 '"samples_per_pixel": 100' "$work/plain.json"
+count 0 '"reference": {' "$work/plain.json"
+count 16 '^| \(32\|48\)² ' "$work/plain.md"
+cmp "$work/plain.md" "$work/out"
+holds "$(smallest "$work/plain.json" min) > 0"
+holds "$(smallest "$work/plain.json" gradient_over_forward) > 0.1"
+holds "$(largest "$work/plain.json" warm_allocations) == 0"
+
+echo "Misuse"
+expect_status 2 --sizes 32,
+expect_status 2 --repeats 0
+expect_status 2 --isa mmx
+expect_status 2 --bogus
+expect_status 3 --output "$work/missing/x"
+expect_status 3 --sizes 8 --reference "$work/missing/program"
+
+[ -x "${DUALBRAGG:-}" ] || { echo "without the program: no comparison was tried"; exit 0; }
+
+# stand_in NAME FLAGS: a program that understands the flags of the reference.
+stand_in() {
+    name=$1
+    shift
+    printf '#!/bin/sh\nexec "%s" sim "$@" %s\n' "$DUALBRAGG" "$*" > "$work/$name"
+    chmod +x "$work/$name"
+}
+
+echo "A program with the same images, one with others, and two that fail"
+stand_in same --precision mixed --quiet
+(cd "$work" && TMPDIR=tmp "$bench" --sizes 32 --repeats 2 --program "$DUALBRAGG" --reference ./same --output same \
+    > out 2> err) || { cat "$work/err"; fail "a reference with a relative name"; }
+count 4 '"reference": {' "$work/same.json"
+holds "$(smallest "$work/same.json" correlation) > 0.999999"
+holds "$(largest "$work/same.json" largest_difference) < 1e-5"
+holds "$(largest "$work/same.json" largest_difference) > 0"
+count 6 '"largest_difference": 0.0,' "$work/same.json" # mixed is mixed; sim is the library, four times
+holds "$(smallest "$work/same.json" over_dualbragg_sim) > 0"
+
+stand_in other -distance 101 --quiet
+expect_status 0 --sizes 32 --repeats 1 --program "$DUALBRAGG" --reference "$work/other" --output "$work/other"
+holds "$(largest "$work/other.json" largest_difference) > 1e-3"
+
+expect_status 3 --sizes 32 --repeats 1 --reference false --output "$work/failed"
+grep -q 'false: expected exit status 0' "$work/err" || fail "the failing program is not named"
+expect_status 3 --sizes 32 --repeats 1 --reference true --output "$work/failed"
+grep -q 'true: expected a float image' "$work/err" || fail "the missing image is not named"
+[ ! -e "$work/failed.json" ] || fail "a report of a failed run"
+[ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
