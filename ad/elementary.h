@@ -1,6 +1,7 @@
-/* Elementary functions on lanes, by polynomials: no libm call, no branch. Coefficients are those of the
- * polynomial that interpolates the function at Chebyshev points of the stated interval; truncation errors are below
- * 1e-16 (double) and 1e-8 (float) of the largest value. Long double, the tests' yardstick, asks libm. */
+/* Elementary functions on lanes, by polynomials: no libm call, no branch. Coefficients are those of
+ * the polynomial that interpolates the function at Chebyshev points of the stated interval;
+ * truncation errors are below 1e-16 (double) and 1e-8 (float) of the largest value. Long double,
+ * the tests' yardstick, asks libm. */
 
 #define AD_PI_DIGITS 3.141592653589793238462643383279502884
 #define AD_PI_SQUARED 9.869604401089358618834490999876151135
@@ -12,12 +13,18 @@
 #define AD_H4(t, a, b, c, d, rest)                                                                 \
     l_fma(l_fma(l_fma(l_fma(rest, t, AD_C(d)), t, AD_C(c)), t, AD_C(b)), t, AD_C(a))
 
-/* S(t) = sin(pi sqrt t) / sqrt t for 0 <= t <= 1/4: the sine of a reduced argument without its odd factor. */
+/* S(t) = sin(pi sqrt t) / sqrt t for 0 <= t <= 1/4: the sine of a reduced argument without its odd
+ * factor. */
 AD_INLINE lane l_sinpic(lane t) {
 #if AD_SIZE == 4
-    return AD_H4(t, 3.1415926400772032517, -5.1677100766683144093, 2.5500773865289118653, -0.5982904112834275349, AD_C(0.077655912276013869413));
+    return AD_H4(t, 3.1415926400772032517, -5.1677100766683144093, 2.5500773865289118653,
+                 -0.5982904112834275349, AD_C(0.077655912276013869413));
 #elif AD_SIZE == 8
-    return AD_H4(t, 3.1415926535897932378, -5.1677127800499696077, 2.5501640398773004745, -0.59926452931894468132, AD_H4(t, 0.08214588657310289502, -0.0073704305059169434047, 0.00046629981618983938014, -0.000021903497074626017191, AD_C(7.6978267682241906454e-7)));
+    return AD_H4(t, 3.1415926535897932378, -5.1677127800499696077, 2.5501640398773004745,
+                 -0.59926452931894468132,
+                 AD_H4(t, 0.08214588657310289502, -0.0073704305059169434047,
+                       0.00046629981618983938014, -0.000021903497074626017191,
+                       AD_C(7.6978267682241906454e-7)));
 #else
     const lane x = AD_LONG(AD_PI_DIGITS) * l_sqrt(t);
     return x < 1e-6L ? AD_LONG(AD_PI_DIGITS) * (1 - x * x / 6) : sinl(x) / l_sqrt(t);
@@ -27,9 +34,15 @@ AD_INLINE lane l_sinpic(lane t) {
 /* dS/dt. */
 AD_INLINE lane l_sinpic_slope(lane t) {
 #if AD_SIZE == 4
-    return AD_H4(t, -5.1677127800322426374, 5.1003280746484619165, -1.797793349493049833, 0.32857947025204605734, l_fma(AD_C(0.0026849705512758128047), t, AD_C(-0.036820616513425267334)));
+    return AD_H4(t, -5.1677127800322426374, 5.1003280746484619165, -1.797793349493049833,
+                 0.32857947025204605734,
+                 l_fma(AD_C(0.0026849705512758128047), t, AD_C(-0.036820616513425267334)));
 #elif AD_SIZE == 8
-    return AD_H4(t, -5.1677127800499700291, 5.1003280797546907884, -1.7977935879623656391, 0.32858354644407781565, AD_H4(t, -0.036852154719616456392, 0.0027978167310376609198, -0.00015340677020661899037, 6.3588520980581555075e-6, AD_C(-2.0055377021983415637e-7)));
+    return AD_H4(t, -5.1677127800499700291, 5.1003280797546907884, -1.7977935879623656391,
+                 0.32858354644407781565,
+                 AD_H4(t, -0.036852154719616456392, 0.0027978167310376609198,
+                       -0.00015340677020661899037, 6.3588520980581555075e-6,
+                       AD_C(-2.0055377021983415637e-7)));
 #else
     lane sum = 1; /* 1 - x2/(2 5) (1 - x2/(4 7) (1 - ...)): the closed form cancels */
     for (int n = 20; n > 0; n--) sum = 1 - AD_LONG(AD_PI_SQUARED) * t / (2 * n * (2 * n + 3)) * sum;
@@ -40,15 +53,20 @@ AD_INLINE lane l_sinpic_slope(lane t) {
 /* C(t) = cos(pi sqrt t) for 0 <= t <= 1/4. */
 AD_INLINE lane l_cospi(lane t) {
 #if AD_SIZE == 4
-    return AD_H4(t, 0.99999999977915403194, -4.9348021369289456371, 4.0587091547631342538, -1.3352119493905503384, l_fma(AD_C(-0.024395932097550444473), t, AD_C(0.23493706859508651002)));
+    return AD_H4(t, 0.99999999977915403194, -4.9348021369289456371, 4.0587091547631342538,
+                 -1.3352119493905503384,
+                 l_fma(AD_C(-0.024395932097550444473), t, AD_C(0.23493706859508651002)));
 #elif AD_SIZE == 8
-    return AD_H4(t, 1.0, -4.9348022005446767673, 4.0587121264164969995, -1.3352627688434470934, AD_H4(t, 0.23533063012953285391, -0.02580688873700220327, 0.0019295562724817131482, -0.00010456655338748738169, AD_C(4.1495643539425855122e-6)));
+    return AD_H4(t, 1.0, -4.9348022005446767673, 4.0587121264164969995, -1.3352627688434470934,
+                 AD_H4(t, 0.23533063012953285391, -0.02580688873700220327, 0.0019295562724817131482,
+                       -0.00010456655338748738169, AD_C(4.1495643539425855122e-6)));
 #else
     return cosl(AD_LONG(AD_PI_DIGITS) * l_sqrt(t));
 #endif
 }
 
-/* exp(x); 0 below the smallest normal number's logarithm. x is assumed <= 88 (float) or 709 (double). */
+/* exp(x); 0 below the smallest normal number's logarithm. x is assumed <= 88 (float) or 709
+ * (double). */
 AD_INLINE lane l_exp(lane x) {
 #if AD_SIZE == 16
     return expl(x);
@@ -65,25 +83,30 @@ AD_INLINE lane l_exp(lane x) {
     const lane k = l_rint(l_mul(x, l_set((REAL)1.44269504088896340736)));
     const lane r = l_fnma(k, ln2_lo, l_fnma(k, ln2_hi, x));
 #if AD_SIZE == 4
-    const lane e = AD_H4(r, 1.0, 1.0000000377162138425, 0.50000000471177576744, 0.16666415514653275427,
-                         l_fma(l_fma(AD_C(0.0013941108433972674608), r, AD_C(0.008375126398153335682)), r,
-                               AD_C(0.041666352896775156786)));
+    const lane e =
+        AD_H4(r, 1.0, 1.0000000377162138425, 0.50000000471177576744, 0.16666415514653275427,
+              l_fma(l_fma(AD_C(0.0013941108433972674608), r, AD_C(0.008375126398153335682)), r,
+                    AD_C(0.041666352896775156786)));
 #else
-    const lane high = l_fma(l_fma(l_fma(AD_C(2.5110037605963777712e-8), r, AD_C(2.7632639639041029749e-7)), r, AD_C(2.7557240918578969823e-6)), r, AD_C(0.000024801485482328492419));
-    const lane e = AD_H4(r, 1.0, 1.0, 0.50000000000000183855, 0.16666666666666680806, AD_H4(r, 0.041666666666488095495, 0.0083333333333196006109, 0.0013888888952314774652, 0.00019841269890047113707, high));
+    const lane high =
+        l_fma(l_fma(l_fma(AD_C(2.5110037605963777712e-8), r, AD_C(2.7632639639041029749e-7)), r,
+                    AD_C(2.7557240918578969823e-6)),
+              r, AD_C(0.000024801485482328492419));
+    const lane e = AD_H4(r, 1.0, 1.0, 0.50000000000000183855, 0.16666666666666680806,
+                         AD_H4(r, 0.041666666666488095495, 0.0083333333333196006109,
+                               0.0013888888952314774652, 0.00019841269890047113707, high));
 #endif
     return l_select(tiny, l_set((REAL)0), l_scale2(e, k));
 #endif
 }
 
-/* Amplitude of a ball: j(u) = 3 (sin x - x cos x)/x^3 with x = pi sqrt u, u >= 0. Polynomial up to u = 1, where the
- * closed form would cancel; beyond, the closed form with sine and cosine of the argument reduced by whole half turns
- * (their common sign is dropped: the caller squares). */
+/* Amplitude of a ball: j(u) = 3 (sin x - x cos x)/x^3 with x = pi sqrt u, u >= 0. Polynomial up to
+ * u = 1, where the closed form would cancel; beyond, the closed form with sine and cosine of the
+ * argument reduced by whole half turns (their common sign is dropped: the caller squares). */
 AD_INLINE lane l_sphere(lane u) {
 #if AD_SIZE == 16
     const lane x2 = AD_LONG(AD_PI_SQUARED) * u, x = l_sqrt(x2);
-    if (!(x < 3))
-        return 3 * (sinl(x) - x * cosl(x)) / (x2 * x);
+    if (!(x < 3)) return 3 * (sinl(x) - x * cosl(x)) / (x2 * x);
     lane sum = 1; /* 1 - x2/(2 5) (1 - x2/(4 7) (1 - ...)) */
     for (int n = 20; n > 0; n--) sum = 1 - x2 / (2 * n * (2 * n + 3)) * sum;
     return sum;
@@ -92,14 +115,23 @@ AD_INLINE lane l_sphere(lane u) {
     const lane_mask near = l_le(u, one);
     const lane near_u = l_select(near, u, one), far_u = l_select(near, one, u);
 #if AD_SIZE == 4
-    const lane high = l_fma(l_fma(AD_C(0.000025661768334131882706), near_u, AD_C(-0.0005359952956315954143)), near_u, AD_C(0.0071275842258239382313));
-    const lane series = AD_H4(near_u, 0.99999999986588834143, -0.98696042696154070284, 0.34788940011216748921, -0.063582672658253596172, high);
+    const lane high =
+        l_fma(l_fma(AD_C(0.000025661768334131882706), near_u, AD_C(-0.0005359952956315954143)),
+              near_u, AD_C(0.0071275842258239382313));
+    const lane series = AD_H4(near_u, 0.99999999986588834143, -0.98696042696154070284,
+                              0.34788940011216748921, -0.063582672658253596172, high);
 #else
-    const lane high = l_fma(l_fma(AD_C(2.0281890049265651094e-11), near_u, AD_C(-1.0386032558755769004e-9)), near_u, AD_C(3.9960029715060043878e-8));
-    const lane series = AD_H4(near_u, 1.0, -0.98696044010893581925, 0.34788961083572128412, -0.063583941374001441511, AD_H4(near_u, 0.0071312312227835259741, -0.00054140331487794059422, 0.000029685755701569906912, -1.2310310862132064811e-6, high));
+    const lane high =
+        l_fma(l_fma(AD_C(2.0281890049265651094e-11), near_u, AD_C(-1.0386032558755769004e-9)),
+              near_u, AD_C(3.9960029715060043878e-8));
+    const lane series = AD_H4(near_u, 1.0, -0.98696044010893581925, 0.34788961083572128412,
+                              -0.063583941374001441511,
+                              AD_H4(near_u, 0.0071312312227835259741, -0.00054140331487794059422,
+                                    0.000029685755701569906912, -1.2310310862132064811e-6, high));
 #endif
     const lane r = l_sqrt(far_u), y = l_reduce(r), y2 = l_mul(y, y);
-    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, AD_C(AD_PI_DIGITS)), x2 = l_mul(far_u, AD_C(AD_PI_SQUARED));
+    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, AD_C(AD_PI_DIGITS)),
+               x2 = l_mul(far_u, AD_C(AD_PI_SQUARED));
     const lane closed = l_div(l_mul(l_set((REAL)3), l_fnma(x, l_cospi(y2), sine)), l_mul(x, x2));
     return l_select(near, series, closed);
 #endif
@@ -110,7 +142,8 @@ AD_INLINE lane l_sphere_slope(lane u) {
 #if AD_SIZE == 16
     const lane x2 = AD_LONG(AD_PI_SQUARED) * u, x = l_sqrt(x2);
     if (!(x < 3))
-        return AD_LONG(AD_PI_SQUARED) * 3 * ((x2 - 3) * sinl(x) + 3 * x * cosl(x)) / (2 * x2 * x2 * x);
+        return AD_LONG(AD_PI_SQUARED) * 3 * ((x2 - 3) * sinl(x) + 3 * x * cosl(x)) /
+               (2 * x2 * x2 * x);
     lane sum = 1; /* 1 - x2/(2 7) (1 - x2/(4 9) (1 - ...)) */
     for (int n = 20; n > 0; n--) sum = 1 - x2 / (2 * n * (2 * n + 5)) * sum;
     return -AD_LONG(AD_PI_SQUARED) / 10 * sum;
@@ -119,14 +152,21 @@ AD_INLINE lane l_sphere_slope(lane u) {
     const lane_mask near = l_le(u, one);
     const lane near_u = l_select(near, u, one), far_u = l_select(near, one, u);
 #if AD_SIZE == 4
-    const lane high = l_fma(AD_C(0.00015398393269073177943), near_u, AD_C(-0.0026804826362635663899));
-    const lane series = AD_H4(near_u, -0.98696043634475993469, 0.69577895050782019988, -0.1907486519169860636, 0.028511313692364230483, high);
+    const lane high =
+        l_fma(AD_C(0.00015398393269073177943), near_u, AD_C(-0.0026804826362635663899));
+    const lane series = AD_H4(near_u, -0.98696043634475993469, 0.69577895050782019988,
+                              -0.1907486519169860636, 0.028511313692364230483, high);
 #else
-    const lane high = l_fma(AD_C(2.0282241280243968123e-10), near_u, AD_C(-9.3476971765728285874e-9));
-    const lane series = AD_H4(near_u, -0.98696044010893585413, 0.69577922167144442871, -0.19075182412203299079, 0.028524924891330874449, AD_H4(near_u, -0.0027070165751014950225, 0.00017811453566307053611, -8.617219289345587465e-6, 3.1968127611173284118e-7, high));
+    const lane high =
+        l_fma(AD_C(2.0282241280243968123e-10), near_u, AD_C(-9.3476971765728285874e-9));
+    const lane series = AD_H4(near_u, -0.98696044010893585413, 0.69577922167144442871,
+                              -0.19075182412203299079, 0.028524924891330874449,
+                              AD_H4(near_u, -0.0027070165751014950225, 0.00017811453566307053611,
+                                    -8.617219289345587465e-6, 3.1968127611173284118e-7, high));
 #endif
     const lane r = l_sqrt(far_u), y = l_reduce(r), y2 = l_mul(y, y);
-    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, AD_C(AD_PI_DIGITS)), x2 = l_mul(far_u, AD_C(AD_PI_SQUARED));
+    const lane sine = l_mul(y, l_sinpic(y2)), x = l_mul(r, AD_C(AD_PI_DIGITS)),
+               x2 = l_mul(far_u, AD_C(AD_PI_SQUARED));
     const lane top = l_fma(l_sub(x2, three), sine, l_mul(l_mul(three, x), l_cospi(y2)));
     const lane closed = l_div(l_mul(AD_C(1.5 * AD_PI_SQUARED), top), l_mul(l_mul(x2, x2), x));
     return l_select(near, series, closed);

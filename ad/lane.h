@@ -1,6 +1,7 @@
 /* A lane bundle: LANES numbers of type REAL processed together. Include once per REAL.
  * LANES = 1: the plain number (always so in CUDA and on the host side of the model).
- * Otherwise one hardware vector, or two where LANES needs twice a vector's elements (doubles beside floats). */
+ * Otherwise one hardware vector, or two where LANES needs twice a vector's elements (doubles beside
+ * floats). */
 #include "ad/names.h"
 
 #if LANES == 1

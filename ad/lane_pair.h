@@ -34,7 +34,8 @@ AD_INLINE lane l_mul(lane a, lane b) { return (lane){ a.lo * b.lo, a.hi * b.hi }
 AD_INLINE lane l_div(lane a, lane b) { return (lane){ a.lo / b.lo, a.hi / b.hi }; }
 AD_INLINE lane l_neg(lane a) { return (lane){ -a.lo, -a.hi }; }
 AD_INLINE lane l_fma(lane a, lane b, lane c) {
-    return (lane){ AD_PASTE2(vec_fma, REAL)(a.lo, b.lo, c.lo), AD_PASTE2(vec_fma, REAL)(a.hi, b.hi, c.hi) };
+    return (lane){ AD_PASTE2(vec_fma, REAL)(a.lo, b.lo, c.lo),
+                   AD_PASTE2(vec_fma, REAL)(a.hi, b.hi, c.hi) };
 }
 AD_INLINE lane l_fnma(lane a, lane b, lane c) {
     return (lane){ AD_PASTE2(vec_fnma, REAL)(a.lo, b.lo, c.lo),
@@ -63,7 +64,8 @@ AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) {
     return a;
 }
 AD_INLINE lane l_select(lane_mask m, lane a, lane b) {
-    return (lane){ AD_PASTE2(vec_select, REAL)(m.lo, a.lo, b.lo), AD_PASTE2(vec_select, REAL)(m.hi, a.hi, b.hi) };
+    return (lane){ AD_PASTE2(vec_select, REAL)(m.lo, a.lo, b.lo),
+                   AD_PASTE2(vec_select, REAL)(m.hi, a.hi, b.hi) };
 }
 AD_INLINE lane l_rint(lane a) {
     return (lane){ AD_PASTE2(vec_rint, REAL)(a.lo), AD_PASTE2(vec_rint, REAL)(a.hi) };
@@ -77,7 +79,8 @@ AD_INLINE lane l_reduce(lane a) {
 #endif
 AD_INLINE lane l_abs(lane a) {
     const vec_bits_double sign = (vec_bits_double)(-0.0 - (AD_HALF){ 0 });
-    return (lane){ (AD_HALF)((vec_bits_double)a.lo & ~sign), (AD_HALF)((vec_bits_double)a.hi & ~sign) };
+    return (lane){ (AD_HALF)((vec_bits_double)a.lo & ~sign),
+                   (AD_HALF)((vec_bits_double)a.hi & ~sign) };
 }
 AD_INLINE lane l_scale2(lane a, lane k) {
     const double magic = 6755399441055744.0; /* as in lane_vector.h */

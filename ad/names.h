@@ -2,9 +2,9 @@
  *   REAL   float, double or longdouble
  *   LANES  numbers processed together (SIMD); 1 is plain scalar code
  *   DIRS   slopes a dual number carries: 0, 1, 2, 3 or many (= AD_MANY)
- * and includes ad/lane.h (per REAL) and ad/num.h (per REAL and DIRS). The names lane, l_add, num, n_mul, vec3 ...
- * are macros that follow the current REAL and DIRS, so code written in them compiles for all, and one unit may use
- * several widths in turn. */
+ * and includes ad/lane.h (per REAL) and ad/num.h (per REAL and DIRS). The names lane, l_add, num,
+ * n_mul, vec3 ... are macros that follow the current REAL and DIRS, so code written in them
+ * compiles for all, and one unit may use several widths in turn. */
 #ifndef AD_NAMES_H
 #define AD_NAMES_H
 
@@ -111,10 +111,12 @@ typedef long double longdouble;
 #define m3_rotation AD_NUM(m3_rotation)
 #define m3_rotation_xyz AD_NUM(m3_rotation_xyz)
 
-/* EACH_SLOPE(k, statement): the statement for every slope k of the current DIRS, unrolled by the preprocessor for
- * the narrow widths of the inner loops (compilers leave loops over struct arrays in memory there). */
+/* EACH_SLOPE(k, statement): the statement for every slope k of the current DIRS, unrolled by the
+ * preprocessor for the narrow widths of the inner loops (compilers leave loops over struct arrays
+ * in memory there). */
 #define EACH_SLOPE AD_PASTE_EACH(DIRS)
-#define AD_PASTE_EACH_(dirs) AD_EACH_SLOPE_##dirs /* own paste: a macro cannot expand inside itself */
+#define AD_PASTE_EACH_(dirs)                                                                       \
+    AD_EACH_SLOPE_##dirs /* own paste: a macro cannot expand inside itself */
 #define AD_PASTE_EACH(dirs) AD_PASTE_EACH_(dirs)
 #define AD_SLOPE_(k, i, ...)                                                                       \
     {                                                                                              \
@@ -127,7 +129,9 @@ typedef long double longdouble;
 #define AD_EACH_SLOPE_3(k, ...)                                                                    \
     AD_SLOPE_(k, 0, __VA_ARGS__) AD_SLOPE_(k, 1, __VA_ARGS__) AD_SLOPE_(k, 2, __VA_ARGS__)
 #define AD_EACH_SLOPE_many(k, ...)                                                                 \
-    for (int k = 0; k < AD_MANY; k++) { __VA_ARGS__ }
+    for (int k = 0; k < AD_MANY; k++) {                                                            \
+        __VA_ARGS__                                                                                \
+    }
 
 /* Storage of the slopes. */
 #define AD_SLOPES AD_PASTE_SLOPES(DIRS)

@@ -1,5 +1,6 @@
-/* Dual numbers: a value and DIRS slopes, carried through every operation by the rules of forward-mode automatic
- * differentiation. DIRS = 0 is the plain value. Include once per (REAL, DIRS).
+/* Dual numbers: a value and DIRS slopes, carried through every operation by the rules of
+ * forward-mode automatic differentiation. DIRS = 0 is the plain value. Include once per (REAL,
+ * DIRS).
  *
  * Rules at special points are listed and tested in ad/rules.h. */
 #include "ad/names.h"
@@ -18,7 +19,8 @@ AD_INLINE num n_passive(lane v) {
 }
 AD_INLINE num n_constant(REAL v) { return n_passive(l_set(v)); }
 
-/* The independent variable of direction k (with DIRS = 0: passive, so that seeding code serves both). */
+/* The independent variable of direction k (with DIRS = 0: passive, so that seeding code serves
+ * both). */
 AD_INLINE num n_seed(lane v, int direction) {
     num r = n_passive(v);
     (void)direction;
@@ -76,7 +78,8 @@ AD_INLINE num n_quotient(num a, num b, lane inverse) {
     return r;
 }
 AD_INLINE num n_div(num a, num b) { return n_quotient(a, b, l_div(l_set((REAL)1), b.v)); }
-/* sqrt has a vertical tangent at 0: infinite slope, except along directions in which the argument rests. */
+/* sqrt has a vertical tangent at 0: infinite slope, except along directions in which the argument
+ * rests. */
 AD_INLINE num n_sqrt(num a) {
     num r;
     r.v = l_sqrt(a.v);

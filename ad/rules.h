@@ -18,8 +18,10 @@
 #include <float.h>
 #include <math.h>
 
-#define AD_AT(a, da) { a, da, 0, 0 }
-#define AD_AT2(a, da, b, db) { a, da, b, db }
+#define AD_AT(a, da)                                                                               \
+    { a, da, 0, 0 }
+#define AD_AT2(a, da, b, db)                                                                       \
+    { a, da, b, db }
 
 /* Least argument whose exp is not 0: below it results are subnormal (long double keeps those). */
 #define AD_EXP_LOWEST (AD_SIZE == 4 ? -87.0L : AD_SIZE == 8 ? -708.0L : -11400.0L)

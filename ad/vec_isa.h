@@ -1,5 +1,5 @@
-/* Hardware vectors: one register of doubles or floats, and the few operations that plain C operators on
- * GCC/clang vector types do not give. The only file that names instruction sets. */
+/* Hardware vectors: one register of doubles or floats, and the few operations that plain C
+ * operators on GCC/clang vector types do not give. The only file that names instruction sets. */
 #ifndef AD_VEC_ISA_H
 #define AD_VEC_ISA_H
 
@@ -36,7 +36,9 @@ static inline vec_double vec_fnma_double(vec_double a, vec_double b, vec_double 
 static inline vec_float vec_fnma_float(vec_float a, vec_float b, vec_float c) {
     return (vec_float)_mm512_fnmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
-static inline vec_double vec_sqrt_double(vec_double a) { return (vec_double)_mm512_sqrt_pd((__m512d)a); }
+static inline vec_double vec_sqrt_double(vec_double a) {
+    return (vec_double)_mm512_sqrt_pd((__m512d)a);
+}
 static inline vec_float vec_sqrt_float(vec_float a) { return (vec_float)_mm512_sqrt_ps((__m512)a); }
 static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
     const __m512d low = _mm512_castps_pd(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)lo)));
@@ -56,18 +58,26 @@ static inline vec_double vec_fnma_double(vec_double a, vec_double b, vec_double 
 static inline vec_float vec_fnma_float(vec_float a, vec_float b, vec_float c) {
     return (vec_float)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
-static inline vec_double vec_sqrt_double(vec_double a) { return (vec_double)_mm256_sqrt_pd((__m256d)a); }
+static inline vec_double vec_sqrt_double(vec_double a) {
+    return (vec_double)_mm256_sqrt_pd((__m256d)a);
+}
 static inline vec_float vec_sqrt_float(vec_float a) { return (vec_float)_mm256_sqrt_ps((__m256)a); }
 static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
     return (vec_float)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)hi), _mm256_cvtpd_ps((__m256d)lo));
 }
 #else
-static inline vec_double vec_fma_double(vec_double a, vec_double b, vec_double c) { return a * b + c; }
+static inline vec_double vec_fma_double(vec_double a, vec_double b, vec_double c) {
+    return a * b + c;
+}
 static inline vec_float vec_fma_float(vec_float a, vec_float b, vec_float c) { return a * b + c; }
-static inline vec_double vec_fnma_double(vec_double a, vec_double b, vec_double c) { return c - a * b; }
+static inline vec_double vec_fnma_double(vec_double a, vec_double b, vec_double c) {
+    return c - a * b;
+}
 static inline vec_float vec_fnma_float(vec_float a, vec_float b, vec_float c) { return c - a * b; }
 #if defined(__SSE2__)
-static inline vec_double vec_sqrt_double(vec_double a) { return (vec_double)_mm_sqrt_pd((__m128d)a); }
+static inline vec_double vec_sqrt_double(vec_double a) {
+    return (vec_double)_mm_sqrt_pd((__m128d)a);
+}
 static inline vec_float vec_sqrt_float(vec_float a) { return (vec_float)_mm_sqrt_ps((__m128)a); }
 static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
     return (vec_float)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)lo), _mm_cvtpd_ps((__m128d)hi));
@@ -92,8 +102,9 @@ static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
 #endif
 #endif
 
-/* Comparisons and selection. Selection is by bits, so that neither value nor slope of the branch not taken (perhaps NaN)
- * leaks through. AVX-512 has mask registers for this; elsewhere a mask is a vector of all-ones and zeros. */
+/* Comparisons and selection. Selection is by bits, so that neither value nor slope of the branch
+ * not taken (perhaps NaN) leaks through. AVX-512 has mask registers for this; elsewhere a mask is a
+ * vector of all-ones and zeros. */
 #if defined(__AVX512F__)
 typedef __mmask8 vec_mask_double;
 typedef __mmask16 vec_mask_float;
@@ -139,13 +150,22 @@ AD_VEC_COMPARE(lt, <, _CMP_LT_OS)
 AD_VEC_COMPARE(le, <=, _CMP_LE_OS)
 AD_VEC_COMPARE(eq, ==, _CMP_EQ_OQ)
 
-/* Nearest integer, halves to even. Without an instruction for it: 1.5 * 2^52 (2^23) leaves no fraction bits, good for
- * |a| below 2^51 (2^22). vec_reduce: what rounding takes away, a - rint(a). */
+/* Nearest integer, halves to even. Without an instruction for it: 1.5 * 2^52 (2^23) leaves no
+ * fraction bits, good for |a| below 2^51 (2^22). vec_reduce: what rounding takes away, a - rint(a).
+ */
 #if defined(__AVX512DQ__)
-static inline vec_double vec_reduce_double(vec_double a) { return (vec_double)_mm512_reduce_pd((__m512d)a, 0); }
-static inline vec_float vec_reduce_float(vec_float a) { return (vec_float)_mm512_reduce_ps((__m512)a, 0); }
-static inline vec_double vec_rint_double(vec_double a) { return (vec_double)_mm512_roundscale_pd((__m512d)a, 0); }
-static inline vec_float vec_rint_float(vec_float a) { return (vec_float)_mm512_roundscale_ps((__m512)a, 0); }
+static inline vec_double vec_reduce_double(vec_double a) {
+    return (vec_double)_mm512_reduce_pd((__m512d)a, 0);
+}
+static inline vec_float vec_reduce_float(vec_float a) {
+    return (vec_float)_mm512_reduce_ps((__m512)a, 0);
+}
+static inline vec_double vec_rint_double(vec_double a) {
+    return (vec_double)_mm512_roundscale_pd((__m512d)a, 0);
+}
+static inline vec_float vec_rint_float(vec_float a) {
+    return (vec_float)_mm512_roundscale_ps((__m512)a, 0);
+}
 #else
 static inline vec_double vec_rint_double(vec_double a) {
     return (a + 6755399441055744.0) - 6755399441055744.0;
@@ -155,8 +175,8 @@ static inline vec_double vec_reduce_double(vec_double a) { return a - vec_rint_d
 static inline vec_float vec_reduce_float(vec_float a) { return a - vec_rint_float(a); }
 #endif
 
-/* 1/sqrt: an estimate refined by Newton steps where the hardware has one that is worth it. At 0 and infinity, where
- * a step would be undefined, the estimate is the result. */
+/* 1/sqrt: an estimate refined by Newton steps where the hardware has one that is worth it. At 0 and
+ * infinity, where a step would be undefined, the estimate is the result. */
 #if defined(__AVX512F__)
 static inline vec_double vec_rsqrt_step_double(vec_double a, vec_double r) {
     const vec_double error = vec_fnma_double(a * (0.5 * r), r, 0.5 - (vec_double){ 0 });
@@ -178,8 +198,8 @@ static inline vec_double vec_rsqrt_double(vec_double a) { return 1.0 / vec_sqrt_
 static inline vec_float vec_rsqrt_float(vec_float a) { return 1.0f / vec_sqrt_float(a); }
 #endif
 
-/* Storing past the caches, for results larger than they are: whole cache lines only, else an ordinary store.
- * vec_stream_end makes them visible to other threads. */
+/* Storing past the caches, for results larger than they are: whole cache lines only, else an
+ * ordinary store. vec_stream_end makes them visible to other threads. */
 #if defined(__AVX512F__)
 static inline void vec_stream_float(float *p, vec_float a) {
     if (((uintptr_t)p & (AD_VEC_BYTES - 1)) == 0)

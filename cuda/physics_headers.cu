@@ -1,5 +1,6 @@
-/* The physics headers compiled for the device: the same pixel group as on the CPU, one pixel per thread. Compiling this file for the
- * configured architectures is the check that no header strays from what both languages and both machines understand. */
+/* The physics headers compiled for the device: the same pixel group as on the CPU, one pixel per
+ * thread. Compiling this file for the configured architectures is the check that no header strays
+ * from what both languages and both machines understand. */
 #include "kernel/job.h"
 
 #define LANES 1
@@ -12,8 +13,10 @@
 #include "kernel/table_lookup.h"
 #include "kernel/pixel_group.h"
 
-/* Renders one pixel per thread of a region into intensity and the columns before DB_COLUMN_ROTATION (pixel-major). */
-__global__ void db_cuda_pixel_columns(db_kernel_job job, db_region region, float *intensity, float *columns) {
+/* Renders one pixel per thread of a region into intensity and the columns before DB_COLUMN_ROTATION
+ * (pixel-major). */
+__global__ void db_cuda_pixel_columns(db_kernel_job job, db_region region, float *intensity,
+                                      float *columns) {
     const int fast = (int)(blockIdx.x * blockDim.x + threadIdx.x), slow = (int)blockIdx.y;
     if (fast >= region.fast_count) return;
     pixel_sums sums;
@@ -21,5 +24,6 @@ __global__ void db_cuda_pixel_columns(db_kernel_job job, db_region region, float
                  region.slow_start + slow, &sums);
     const size_t pixel = (size_t)slow * region.stride + (size_t)fast;
     intensity[pixel] = sums.intensity;
-    for (int c = 0; c < DB_COLUMN_ROTATION; c++) columns[pixel * DB_COLUMN_ROTATION + c] = sums.column[c];
+    for (int c = 0; c < DB_COLUMN_ROTATION; c++)
+        columns[pixel * DB_COLUMN_ROTATION + c] = sums.column[c];
 }

@@ -64,7 +64,8 @@ const char *db_context_message(const db_context *context) { return context->mess
 
 db_status db_context_set_threads(db_context *context, int threads) {
     if (threads < 0 || threads > 4096)
-        return db_fail(context, DB_ERROR_USAGE, "threads: expected 0 (all) to 4096, found %d", threads);
+        return db_fail(context, DB_ERROR_USAGE, "threads: expected 0 (all) to 4096, found %d",
+                       threads);
     context->threads = threads;
     return DB_OK;
 }
@@ -80,8 +81,8 @@ db_status db_context_set_isa(db_context *context, const char *isa) {
         if (strcmp(isa, isa_names[i]) == 0) {
             if (!isa_available(i))
                 return db_fail(context, DB_ERROR_DEVICE,
-                               "instruction set %s: this processor does not have it (it has %s)", isa,
-                               isa_names[best_isa()]);
+                               "instruction set %s: this processor does not have it (it has %s)",
+                               isa, isa_names[best_isa()]);
             context->isa = i;
             return DB_OK;
         }

@@ -16,7 +16,8 @@ struct db_context {
     void *progress_user;
 };
 
-/* Records a message (printf style) and returns the status; context may be NULL. Exported for libdualbragg_fit. */
+/* Records a message (printf style) and returns the status; context may be NULL. Exported for
+ * libdualbragg_fit. */
 DB_API db_status db_fail(db_context *context, db_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

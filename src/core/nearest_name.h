@@ -5,8 +5,8 @@
 #include <dualbragg/status.h>
 #include <stddef.h>
 
-/* Index of the name with the smallest edit distance (insertions, deletions, substitutions, swaps of neighbours;
- * case differences count half); the first of equals. count >= 1. */
+/* Index of the name with the smallest edit distance (insertions, deletions, substitutions, swaps of
+ * neighbours; case differences count half); the first of equals. count >= 1. */
 DB_API size_t db_nearest_name(const char *wanted, const char *const *names, size_t count);
 
 #endif

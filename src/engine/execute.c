@@ -1,52 +1,63 @@
-/* Running a plan: tiles over threads. A pixel belongs to one tile and a tile to one thread, so the result has the same bits for
- * any number of threads. */
+/* Running a plan: tiles over threads. A pixel belongs to one tile and a tile to one thread, so the
+ * result has the same bits for any number of threads. */
 #include "engine/plan_internal.h"
 #include "kernel/oracle.h"
 
 #if defined(_OPENMP)
 #include <omp.h>
-
-static int thread_count(const db_plan *plan) {
-    const int wanted = plan->context->threads ? plan->context->threads : omp_get_max_threads();
-    return (size_t)wanted < plan->tile_count ? wanted : (int)plan->tile_count;
-}
 #endif
 
-static db_status run_tiles(db_plan *plan, db_kernel_kind kind) {
-    const db_kernel_function kernel = db_kernel_instance(plan->context->isa, plan->precision, kind);
-    const db_context *context = plan->context;
-    const long tiles = (long)plan->tile_count;
-    long done = 0;
-    int cancelled = 0;
-#if defined(_OPENMP)
-#pragma omp parallel for schedule(dynamic) num_threads(thread_count(plan))
-#endif
-    for (long t = 0; t < tiles; t++) {
-        int stop;
+/* What the threads of one execution share. */
+typedef struct {
+    const db_plan *plan;
+    db_kernel_function kernel;
+    long done;
+    int cancelled;
+} execution;
+
+/* One tile; the thread that started the work (`reports`) tells the caller how far it is. */
+static void run_tile(execution *x, long t, int reports) {
+    int stop;
 #if defined(_OPENMP)
 #pragma omp atomic read
 #endif
-        stop = cancelled;
-        if (stop) continue;
-        const db_tile *tile = &plan->tiles[t];
-        kernel(&plan->job, tile->region, tile->row_begin, tile->row_end);
-        if (!context->progress) continue;
-        long finished;
+    stop = x->cancelled;
+    if (stop) return;
+    const db_tile *tile = &x->plan->tiles[t];
+    x->kernel(&x->plan->job, tile->region, tile->row_begin, tile->row_end);
+    const db_context *context = x->plan->context;
+    if (!context->progress) return;
+    long finished;
 #if defined(_OPENMP)
 #pragma omp atomic capture
 #endif
-        finished = ++done;
-#if defined(_OPENMP)
-        if (omp_get_thread_num() != 0) continue;
-#endif
-        if (context->progress(context->progress_user, (double)finished / (double)tiles)) {
+    finished = ++x->done;
+    if (!reports) return;
+    const double fraction = (double)finished / (double)x->plan->tile_count;
+    if (context->progress(context->progress_user, fraction)) {
 #if defined(_OPENMP)
 #pragma omp atomic write
 #endif
-            cancelled = 1;
-        }
+        x->cancelled = 1;
     }
-    if (cancelled) return db_fail(plan->context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
+}
+
+static db_status run_tiles(db_plan *plan, db_kernel_kind kind) {
+    const db_context *context = plan->context;
+    const long tiles = (long)plan->tile_count;
+    execution x = { plan, db_kernel_instance(context->isa, plan->precision, kind), 0, 0 };
+#if defined(_OPENMP)
+    const long wanted = context->threads ? context->threads : omp_get_max_threads();
+    const int threads = (int)(wanted < tiles ? wanted : tiles);
+    /* a team of one would be allocated anew at every call */
+    if (threads > 1) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (long t = 0; t < tiles; t++) run_tile(&x, t, omp_get_thread_num() == 0);
+    } else
+#endif
+        for (long t = 0; t < tiles; t++) run_tile(&x, t, 1);
+    if (x.cancelled)
+        return db_fail(plan->context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
     if (context->progress) context->progress(context->progress_user, 1.0);
     return DB_OK;
 }
@@ -58,7 +69,8 @@ db_status db_plan_forward(db_plan *plan, void *image) {
 
 static db_status need_parameters(const db_plan *plan) {
     if (plan->parameter_count) return DB_OK;
-    return db_fail(plan->context, DB_ERROR_USAGE, "this plan was created without parameters to differentiate by");
+    return db_fail(plan->context, DB_ERROR_USAGE,
+                   "this plan was created without parameters to differentiate by");
 }
 
 db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives) {
@@ -72,7 +84,7 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
 db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {
     DB_TRY(need_parameters(plan));
     db_plan_fill_slopes(plan);
-    db_oracle_render(&plan->experiment, &plan->dual, plan->regions, plan->region_count, plan->parameters,
-                     plan->parameter_count, image, derivatives);
+    db_oracle_render(&plan->experiment, &plan->dual, plan->regions, plan->region_count,
+                     plan->parameters, plan->parameter_count, image, derivatives);
     return DB_OK;
 }

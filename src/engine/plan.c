@@ -9,16 +9,18 @@ enum {
     LARGER_THAN_CACHES = 1 << 26 /* bytes of results that no cache will hold until they are read */
 };
 
-static db_status check_region(db_context *context, const db_experiment *e, const db_region *r, size_t i) {
+static db_status check_region(db_context *context, const db_experiment *e, const db_region *r,
+                              size_t i) {
     if (r->panel >= e->detector.panel_count)
-        return db_fail(context, DB_ERROR_USAGE, "region %zu: panel %zu of %zu does not exist", i, r->panel,
-                       e->detector.panel_count);
+        return db_fail(context, DB_ERROR_USAGE, "region %zu: panel %zu of %zu does not exist", i,
+                       r->panel, e->detector.panel_count);
     const db_panel *panel = &e->detector.panels[r->panel];
     if (r->fast_start < 0 || r->slow_start < 0 || r->fast_count < 1 || r->slow_count < 1 ||
         r->fast_count > panel->fast_pixels - r->fast_start ||
         r->slow_count > panel->slow_pixels - r->slow_start || r->stride < (size_t)r->fast_count)
         return db_fail(context, DB_ERROR_USAGE,
-                       "region %zu: start (%d, %d), size %d x %d, stride %zu does not fit the panel of %d x %d pixels",
+                       "region %zu: start (%d, %d), size %d x %d, stride %zu does not fit the "
+                       "panel of %d x %d pixels",
                        i, r->fast_start, r->slow_start, r->fast_count, r->slow_count, r->stride,
                        panel->fast_pixels, panel->slow_pixels);
     return DB_OK;
@@ -48,7 +50,8 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
         DB_TRY(whole_panels(plan));
     } else {
         if (options->region_count < 1)
-            return db_fail(plan->context, DB_ERROR_USAGE, "regions: expected at least one, found none");
+            return db_fail(plan->context, DB_ERROR_USAGE,
+                           "regions: expected at least one, found none");
         plan->region_count = options->region_count;
         plan->regions = malloc(plan->region_count * sizeof *plan->regions);
         if (!plan->regions) return db_fail_memory(plan->context, "the regions of a plan");
@@ -72,7 +75,8 @@ static db_status take_parameters(db_plan *plan, const db_plan_options *options) 
     for (size_t k = 0; k < plan->parameter_count; k++) {
         const db_parameter p = options->parameters[k];
         if ((unsigned)p >= DB_PARAMETER_COUNT)
-            return db_fail(plan->context, DB_ERROR_USAGE, "parameter number %d does not exist", (int)p);
+            return db_fail(plan->context, DB_ERROR_USAGE, "parameter number %d does not exist",
+                           (int)p);
         if (seen[p]++)
             return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice",
                            db_parameter_describe(p)->name);
@@ -132,23 +136,28 @@ static db_status allocate_values(db_plan *plan) {
     else
         plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
     if (!plan->directions || !plan->plain.rotation || !plan->plain.panel || !plan->plain.source ||
-        !plan->panel || !plan->source_double || !plan->source_float || !plan->sample_double || !plan->sample_float ||
+        !plan->panel || !plan->source_double || !plan->source_float || !plan->sample_double ||
+        !plan->sample_float ||
         !(mixed ? (void *)plan->intensity_float : (void *)plan->intensity_double))
         return db_fail_memory(plan->context, "a plan");
     return DB_OK;
 }
 
-static db_status build(db_plan *plan, const db_experiment *experiment, const db_plan_options *options) {
+static db_status build(db_plan *plan, const db_experiment *experiment,
+                       const db_plan_options *options) {
     DB_TRY(db_experiment_copy(plan->context, experiment, &plan->experiment));
     plan->precision = options->precision;
-    plan->sample_count = (size_t)experiment->goniometer.phi_steps * (size_t)experiment->crystal.mosaic_domains;
+    plan->sample_count =
+        (size_t)experiment->goniometer.phi_steps * (size_t)experiment->crystal.mosaic_domains;
     DB_TRY(take_parameters(plan, options));
     DB_TRY(take_regions(plan, options));
     DB_TRY(cut_tiles(plan));
     DB_TRY(allocate_values(plan));
     if (plan->parameter_count) DB_TRY(db_plan_allocate_dual(plan));
     plan->job.pixel_type = options->pixel_type;
-    plan->job.streaming = (double)plan->pixels * (double)(plan->parameter_count + 1) * sizeof(float) > LARGER_THAN_CACHES;
+    plan->job.streaming =
+        (double)plan->pixels * (double)(plan->parameter_count + 1) * sizeof(float) >
+        LARGER_THAN_CACHES;
     db_mosaic_directions(experiment->crystal.mosaic_seed, experiment->crystal.mosaic_spread,
                          experiment->crystal.mosaic_domains, plan->directions);
     db_plan_fill_table(plan);
@@ -163,8 +172,8 @@ db_status db_plan_create(db_context *context, const db_experiment *experiment,
     if (!options) options = &defaults;
     if (options->size != sizeof *options)
         return db_fail(context, DB_ERROR_USAGE,
-                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)", options->size,
-                       sizeof *options);
+                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)",
+                       options->size, sizeof *options);
     DB_TRY(db_experiment_check(context, experiment));
     db_plan *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "a plan");
@@ -183,14 +192,16 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
     int same = e->beam.source_count == own->beam.source_count &&
                e->crystal.mosaic_domains == own->crystal.mosaic_domains &&
                e->goniometer.phi_steps == own->goniometer.phi_steps &&
-               e->detector.panel_count == own->detector.panel_count && e->oversample == own->oversample &&
+               e->detector.panel_count == own->detector.panel_count &&
+               e->oversample == own->oversample &&
                table_entries(&e->structure_factors) == plan->table_count;
     for (size_t p = 0; same && p < e->detector.panel_count; p++)
         same = e->detector.panels[p].fast_pixels == own->detector.panels[p].fast_pixels &&
                e->detector.panels[p].slow_pixels == own->detector.panels[p].slow_pixels;
     if (same) return DB_OK;
     return db_fail(plan->context, DB_ERROR_USAGE,
-                   "plan update: numbers of sources, domains, phi steps, sub-pixels, panels, pixels and structure "
+                   "plan update: numbers of sources, domains, phi steps, sub-pixels, panels, "
+                   "pixels and structure "
                    "factors must be those the plan was created with");
 }
 
@@ -203,17 +214,19 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     memcpy(sources, e->beam.sources, e->beam.source_count * sizeof *sources);
     memcpy(panels, e->detector.panels, e->detector.panel_count * sizeof *panels);
     const size_t table_bytes = plan->table_count * sizeof *amplitude;
-    const int table_changed = own->structure_factors.default_F != e->structure_factors.default_F ||
-                              (table_bytes && memcmp(amplitude, e->structure_factors.amplitude, table_bytes) != 0);
+    const int table_changed =
+        own->structure_factors.default_F != e->structure_factors.default_F ||
+        (table_bytes && memcmp(amplitude, e->structure_factors.amplitude, table_bytes) != 0);
     const int seed_changed = own->crystal.mosaic_seed != e->crystal.mosaic_seed;
-    if (table_bytes && table_changed) memcpy(amplitude, e->structure_factors.amplitude, table_bytes);
+    if (table_bytes && table_changed)
+        memcpy(amplitude, e->structure_factors.amplitude, table_bytes);
     *own = *e;
     own->beam.sources = sources;
     own->detector.panels = panels;
     own->structure_factors.amplitude = amplitude;
     if (seed_changed)
-        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread, e->crystal.mosaic_domains,
-                             plan->directions);
+        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
+                             e->crystal.mosaic_domains, plan->directions);
     if (table_changed) db_plan_fill_table(plan);
 }
 

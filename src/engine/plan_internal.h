@@ -29,7 +29,8 @@ struct db_plan {
     db_mosaic_direction *directions;
     db_interface plain;
     db_dual_interface dual; /* arrays are NULL until the first gradient */
-    int slopes_current;     /* 1: dual and what follows from it belong to the experiment's present values */
+    int slopes_current;     /* 1: dual and what follows from it belong to the experiment's present
+                               values */
 
     /* what the job points to */
     db_kernel_panel *panel;
@@ -40,7 +41,8 @@ struct db_plan {
     double *lattice_slope_double, *intensity_double;
     float *lattice_slope_float, *intensity_float;
     db_kernel_contraction *contraction;
-    size_t sample_count, table_count; /* table_count: entries of the box, without the one for outside */
+    size_t sample_count,
+        table_count; /* table_count: entries of the box, without the one for outside */
     db_kernel_job job;
 };
 
@@ -60,7 +62,8 @@ static inline db_kernel_source_float db_source_to_float(const db_kernel_source_d
     return f;
 }
 
-/* Runs the dual model and fills slopes and contraction coefficients, unless they are current (plan_slopes.c). */
+/* Runs the dual model and fills slopes and contraction coefficients, unless they are current
+ * (plan_slopes.c). */
 void db_plan_fill_slopes(db_plan *plan);
 
 /* Allocates what only gradients need (plan_slopes.c). */

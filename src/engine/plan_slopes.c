@@ -1,5 +1,6 @@
-/* From full-width duals of the interface to what gradient kernels need: slopes of sources and sample rotations, and for
- * each parameter the coefficients that contract the kernel's columns with dz/dparameter. */
+/* From full-width duals of the interface to what gradient kernels need: slopes of sources and
+ * sample rotations, and for each parameter the coefficients that contract the kernel's columns with
+ * dz/dparameter. */
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>
@@ -21,15 +22,18 @@ db_kernel_kind db_plan_gradient_kind(const db_plan *plan) {
 db_status db_plan_allocate_dual(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     const size_t panels = e->detector.panel_count, sources = e->beam.source_count;
-    const int rotations = count_moving(plan, DB_MOVES_ROTATIONS), moving = count_moving(plan, DB_MOVES_SOURCES);
+    const int rotations = count_moving(plan, DB_MOVES_ROTATIONS),
+              moving = count_moving(plan, DB_MOVES_SOURCES);
     if (rotations > DB_MAX_ROTATION_SLOPES || moving > DB_MAX_SOURCE_SLOPES)
-        return db_fail(plan->context, DB_ERROR_USAGE,
-                       "at most %d parameters of the sample rotations and %d of the sources fit one plan",
-                       DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
+        return db_fail(
+            plan->context, DB_ERROR_USAGE,
+            "at most %d parameters of the sample rotations and %d of the sources fit one plan",
+            DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
     for (size_t k = 0; k < plan->parameter_count; k++) {
         const unsigned groups = db_parameter_describe(plan->parameters[k])->moves;
         if (groups & (groups - 1)) /* its columns would not be neighbours */
-            return db_fail(plan->context, DB_ERROR_UNSUPPORTED, "parameter %s moves more than one group of values",
+            return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                           "parameter %s moves more than one group of values",
                            db_parameter_describe(plan->parameters[k])->name);
     }
     const size_t rotation_count = (size_t)rotations * plan->sample_count * 9;
@@ -42,9 +46,9 @@ db_status db_plan_allocate_dual(db_plan *plan) {
     plan->source_slope_double = malloc(slope_count * sizeof *plan->source_slope_double);
     plan->source_slope_float = malloc(slope_count * sizeof *plan->source_slope_float);
     plan->contraction = malloc(panels * plan->parameter_count * sizeof *plan->contraction);
-    if (!plan->dual.rotation || !plan->dual.panel || !plan->dual.source || !plan->lattice_slope_double ||
-        !plan->lattice_slope_float || !plan->source_slope_double || !plan->source_slope_float ||
-        !plan->contraction)
+    if (!plan->dual.rotation || !plan->dual.panel || !plan->dual.source ||
+        !plan->lattice_slope_double || !plan->lattice_slope_float || !plan->source_slope_double ||
+        !plan->source_slope_float || !plan->contraction)
         return db_fail_memory(plan->context, "the gradient part of a plan");
     plan->job.rotation_slopes = rotations;
     plan->job.source_slopes = moving;
@@ -100,13 +104,14 @@ static void fill_source_slopes(db_plan *plan, db_parameter p, size_t number) {
 }
 
 /* Coefficients of all columns for one parameter on one panel. */
-static void column_coefficients(const db_plan *plan, size_t panel, size_t k, int rotation, int source,
-                                double coefficient[DB_COLUMN_COUNT]) {
+static void column_coefficients(const db_plan *plan, size_t panel, size_t k, int rotation,
+                                int source, double coefficient[DB_COLUMN_COUNT]) {
     const db_parameter p = plan->parameters[k];
     const db_dual_interface *z = &plan->dual;
     const double scale = z->scale.v;
     for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] = 0;
-    if (moves(plan, k, DB_MOVES_LATTICE)) matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
+    if (moves(plan, k, DB_MOVES_LATTICE))
+        matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
     if (moves(plan, k, DB_MOVES_ROTATIONS)) coefficient[DB_COLUMN_ROTATION + rotation] = 1;
     if (moves(plan, k, DB_MOVES_CELLS))
         for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
@@ -117,14 +122,16 @@ static void column_coefficients(const db_plan *plan, size_t panel, size_t k, int
         vector_slope(placed->fast, p, coefficient + DB_COLUMN_FAST);
         vector_slope(placed->slow, p, coefficient + DB_COLUMN_SLOW);
         /* the solid angle of a flat pixel is proportional to z */
-        if (!plan->experiment.point_pixel) coefficient[DB_COLUMN_INTENSITY] = placed->z.d[p] / placed->z.v;
+        if (!plan->experiment.point_pixel)
+            coefficient[DB_COLUMN_INTENSITY] = placed->z.d[p] / placed->z.v;
     }
     for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] *= scale;
     coefficient[DB_COLUMN_INTENSITY] += z->scale.d[p];
 }
 
 /* Keeps the run from the first to the last column that counts. */
-static void fill_contraction(const double coefficient[DB_COLUMN_COUNT], db_kernel_contraction *out) {
+static void fill_contraction(const double coefficient[DB_COLUMN_COUNT],
+                             db_kernel_contraction *out) {
     int first = 0, end = DB_COLUMN_COUNT;
     while (end > 0 && coefficient[end - 1] == 0) end--;
     while (first < end && coefficient[first] == 0) first++;
@@ -149,7 +156,8 @@ void db_plan_fill_slopes(db_plan *plan) {
         }
         if (moves(plan, k, DB_MOVES_ROTATIONS))
             fill_rotation_slopes(plan, plan->parameters[k], (size_t)rotations++);
-        if (moves(plan, k, DB_MOVES_SOURCES)) fill_source_slopes(plan, plan->parameters[k], (size_t)sources++);
+        if (moves(plan, k, DB_MOVES_SOURCES))
+            fill_source_slopes(plan, plan->parameters[k], (size_t)sources++);
     }
     job->lattice_slope_double = plan->lattice_slope_double;
     job->lattice_slope_float = plan->lattice_slope_float;

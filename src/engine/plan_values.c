@@ -19,7 +19,8 @@ static void fill_panels(db_plan *plan) {
         vector_out(z->fast, k->fast);
         vector_out(z->slow, k->slow);
         k->z = z->z.v;
-        for (int i = 0; i < 2; i++) k->pixel_size[i] = plan->experiment.detector.panels[p].pixel_size[i] * 1e-3;
+        for (int i = 0; i < 2; i++)
+            k->pixel_size[i] = plan->experiment.detector.panels[p].pixel_size[i] * 1e-3;
     }
 }
 
@@ -43,7 +44,8 @@ static void fill_samples(db_plan *plan) {
         matrix_out(&plan->plain.rotation[s], k->rotation);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
-                k->lattice[3 * r + c] = lattice[3 * r] * k->rotation[c] + lattice[3 * r + 1] * k->rotation[3 + c] +
+                k->lattice[3 * r + c] = lattice[3 * r] * k->rotation[c] +
+                                        lattice[3 * r + 1] * k->rotation[3 + c] +
                                         lattice[3 * r + 2] * k->rotation[6 + c];
         for (int i = 0; i < 9; i++) {
             plan->sample_float[s].lattice[i] = (float)k->lattice[i];

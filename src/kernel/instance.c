@@ -1,8 +1,8 @@
-/* One kernel instance per instruction set, precision and kind. Compiled many times with different definitions:
- *   DB_INSTANCE_ISA_*         which vectors (the compiler's flags say the rest)
- *   DB_INSTANCE_PRECISION_*   DOUBLE: all double; MIXED: Miller indices in double, the rest in float
- *   DB_INSTANCE_KIND          0 forward, 1 gradient, 2 gradient with cell counts N among the parameters
- *   DB_INSTANCE_TAG           makes the one external name unique */
+/* One kernel instance per instruction set, precision and kind. Compiled many times with different
+ * definitions: DB_INSTANCE_ISA_*         which vectors (the compiler's flags say the rest)
+ *   DB_INSTANCE_PRECISION_*   DOUBLE: all double; MIXED: Miller indices in double, the rest in
+ * float DB_INSTANCE_KIND          0 forward, 1 gradient, 2 gradient with cell counts N among the
+ * parameters DB_INSTANCE_TAG           makes the one external name unique */
 #include "kernel/job.h"
 
 #include "ad/vec_isa.h"
@@ -25,7 +25,9 @@
 
 #define INSTANCE_NAME_(tag) db_kernel_##tag
 #define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
-void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin, int row_end);
-void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin, int row_end) {
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
+                                    int row_end);
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
+                                    int row_end) {
     render_rows(job, &job->region[region], row_begin, row_end);
 }

@@ -60,7 +60,8 @@ typedef vec3 site_vec3;
 typedef FINE(db_kernel_sample) fine_sample;
 typedef FINE(db_kernel_source) fine_source;
 
-/* wide -> fine: the only place where digits are given up, after the nearest node has been subtracted. */
+/* wide -> fine: the only place where digits are given up, after the nearest node has been
+ * subtracted. */
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #if LANES == 1
 AD_INLINE fine narrow(wide a) { return (float)a; }

@@ -1,13 +1,14 @@
-/* What a kernel instance is given: plain arrays of interface values, their slopes, and where the pixels go. Filled by
- * the engine, read by every instance (any instruction set, precision, device). */
+/* What a kernel instance is given: plain arrays of interface values, their slopes, and where the
+ * pixels go. Filled by the engine, read by every instance (any instruction set, precision, device).
+ */
 #ifndef DB_KERNEL_JOB_H
 #define DB_KERNEL_JOB_H
 
 #include <dualbragg/plan.h>
 #include <stdint.h>
 
-/* Columns: the derivatives of a pixel with respect to interface values, in the order in which the kernel accumulates
- * them. What one parameter moves is neighbours here (db_kernel_contraction). */
+/* Columns: the derivatives of a pixel with respect to interface values, in the order in which the
+ * kernel accumulates them. What one parameter moves is neighbours here (db_kernel_contraction). */
 enum {
     DB_MAX_ROTATION_SLOPES = 4,
     DB_MAX_SOURCE_SLOPES = 8,
@@ -18,7 +19,8 @@ enum {
     DB_COLUMN_INTENSITY = 18, /* 1: the pixel itself, for values it is proportional to */
     DB_COLUMN_CELLS = 19,     /* 3: d/dN (instances of kind gradient_cells) */
     DB_COLUMN_ROTATION = 22,  /* one per parameter that moves the sample rotations */
-    DB_COLUMN_SOURCE = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES, /* one per parameter that moves the sources */
+    DB_COLUMN_SOURCE =
+        DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES, /* one per parameter that moves the sources */
     DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES
 };
 
@@ -46,7 +48,8 @@ typedef struct db_kernel_sample_float {
     float rotation[9];
 } db_kernel_sample_float;
 
-/* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is in the coefficients. */
+/* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is
+ * in the coefficients. */
 enum { DB_LONGEST_RUN = 10 };
 typedef struct db_kernel_contraction {
     int32_t first_column, columns; /* columns <= DB_LONGEST_RUN */
@@ -79,11 +82,13 @@ typedef struct db_kernel_job {
     double default_intensity;
 
     /* slopes */
-    int rotation_slopes;             /* parameters that move the rotations */
-    const double *lattice_slope_double; /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
+    int rotation_slopes; /* parameters that move the rotations */
+    const double *
+        lattice_slope_double; /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
     const float *lattice_slope_float;
-    int source_slopes;               /* parameters that move the sources */
-    const db_kernel_source_double *source_slope_double; /* [source_slopes][source_count]: d(source)/dparameter */
+    int source_slopes; /* parameters that move the sources */
+    const db_kernel_source_double
+        *source_slope_double; /* [source_slopes][source_count]: d(source)/dparameter */
     const db_kernel_source_float *source_slope_float;
     size_t parameter_count;
     const db_kernel_contraction *contraction; /* [panel][parameter_count] */
@@ -96,7 +101,7 @@ typedef struct db_kernel_job {
 } db_kernel_job;
 
 /* Renders rows [row_begin, row_end) of one region. */
-typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin, int row_end);
-
+typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin,
+                                   int row_end);
 
 #endif

@@ -1,9 +1,11 @@
-/* The interference function of the crystal: squared lattice amplitude F_latt^2 near a node, as a function of the
- * offsets dh, dk, dl from it (|dh| <= 1/2) and the cell counts N. Include once per (REAL, DIRS) that needs it, after ad/num.h.
+/* The interference function of the crystal: squared lattice amplitude F_latt^2 near a node, as a
+ * function of the offsets dh, dk, dl from it (|dh| <= 1/2) and the cell counts N. Include once per
+ * (REAL, DIRS) that needs it, after ad/num.h.
  *
- * Every shape is built from per-axis factors, so that an instance with one direction per axis (dh) or two (dh, N)
- * suffices in the inner loop. Only squares appear: the sign of sin(N pi h)/sin(pi h) does not matter, and the
- * argument can be reduced to the node, which is what keeps digits. Source: model.md 10, 18.1 to 18.3. */
+ * Every shape is built from per-axis factors, so that an instance with one direction per axis (dh)
+ * or two (dh, N) suffices in the inner loop. Only squares appear: the sign of sin(N pi h)/sin(pi h)
+ * does not matter, and the argument can be reduced to the node, which is what keeps digits. Source:
+ * model.md 10, 18.1 to 18.3. */
 
 #define sine_quotient AD_NUM(sine_quotient)
 #define square_axis AD_NUM(square_axis)
@@ -13,9 +15,10 @@
 #define gauss_spot AD_NUM(gauss_spot)
 #define tophat_spot AD_NUM(tophat_spot)
 
-/* SQUARE: sin(N pi dh)/sin(pi dh) along one axis, as a quotient. With X = N dh and k the integer nearest to X the sine
- * of pi X is, up to sign, y S(y^2) with y = X - k; for k = 0 the factor dh is cancelled analytically, so that the
- * quotient and its slope keep all digits down to the node itself. */
+/* SQUARE: sin(N pi dh)/sin(pi dh) along one axis, as a quotient. With X = N dh and k the integer
+ * nearest to X the sine of pi X is, up to sign, y S(y^2) with y = X - k; for k = 0 the factor dh is
+ * cancelled analytically, so that the quotient and its slope keep all digits down to the node
+ * itself. */
 typedef struct {
     num top, bottom;
 } sine_quotient;

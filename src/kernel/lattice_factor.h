@@ -1,5 +1,5 @@
-/* F_latt^2 of one sample with its slopes, put together from the per-axis factors of kernel/lattice.h by the product
- * rule. The shape is a compile-time constant after inlining. */
+/* F_latt^2 of one sample with its slopes, put together from the per-axis factors of
+ * kernel/lattice.h by the product rule. The shape is a compile-time constant after inlining. */
 #ifndef DB_KERNEL_LATTICE_FACTOR_H
 #define DB_KERNEL_LATTICE_FACTOR_H
 
@@ -54,8 +54,8 @@ AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
 }
 
 /* N_a^2 N_b^2 N_c^2 spot(fudge G): the spot's slope by G is direction 0 of its own little dual. */
-AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offset[3], const fine cells[3],
-                                        fine fudge) {
+AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offset[3],
+                                        const fine cells[3], fine fudge) {
     num share[3], size[3];
     for (int j = 0; j < 3; j++) {
         const num n = n_seed(cells[j], 1);
@@ -81,8 +81,8 @@ AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offse
     return f;
 }
 
-AD_INLINE lattice_factor lattice_factor_of(db_crystal_shape shape, const fine offset[3], const fine cells[3],
-                                           fine fudge) {
+AD_INLINE lattice_factor lattice_factor_of(db_crystal_shape shape, const fine offset[3],
+                                           const fine cells[3], fine fudge) {
     return shape == DB_SHAPE_SQUARE ? box_factor(offset, cells)
                                     : compact_factor(shape, offset, cells, fudge);
 }

@@ -42,7 +42,8 @@ static num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const
 }
 
 /* F_c^2 F_latt^2 of one sample. */
-static num sample_intensity(const db_experiment *e, const db_dual_interface *z, size_t sample, vec3 q) {
+static num sample_intensity(const db_experiment *e, const db_dual_interface *z, size_t sample,
+                            vec3 q) {
     const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
     const num h[3] = { hkl.x, hkl.y, hkl.z };
     double node[3];
@@ -52,10 +53,12 @@ static num sample_intensity(const db_experiment *e, const db_dual_interface *z, 
         offset[j] = n_shift(h[j], -node[j]);
     }
     const double f = structure_factor(&e->structure_factors, node);
-    return n_scale(lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, z->cells), f * f);
+    return n_scale(lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, z->cells),
+                   f * f);
 }
 
-static num pixel_intensity(const db_experiment *e, const db_dual_interface *z, size_t p, int fast, int slow) {
+static num pixel_intensity(const db_experiment *e, const db_dual_interface *z, size_t p, int fast,
+                           int slow) {
     const db_panel *panel = &e->detector.panels[p];
     const db_dual_panel_interface *placed = &z->panel[p];
     const size_t samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
@@ -73,11 +76,12 @@ static num pixel_intensity(const db_experiment *e, const db_dual_interface *z, s
                 const vec3 q = scattering_vector(d, source->kappa, source->s0);
                 num sum = n_constant(0);
                 for (size_t s = 0; s < samples; s++) sum = n_add(sum, sample_intensity(e, z, s, q));
-                beam = n_add(beam, n_mul(n_mul(source->weight, polarization_factor(d, source->polarization)),
-                                         sum));
+                beam = n_add(
+                    beam, n_mul(n_mul(source->weight, polarization_factor(d, source->polarization)),
+                                sum));
             }
-            const num omega =
-                e->point_pixel ? point_solid_angle(x) : solid_angle(x, placed->z, size_fast * size_slow);
+            const num omega = e->point_pixel ? point_solid_angle(x)
+                                             : solid_angle(x, placed->z, size_fast * size_slow);
             total = n_add(total, n_mul(omega, beam));
         }
     return n_mul(z->scale, total);
@@ -90,8 +94,9 @@ void db_oracle_render(const db_experiment *experiment, const db_dual_interface *
         const db_region *region = &regions[r];
         for (int slow = 0; slow < region->slow_count; slow++)
             for (int fast = 0; fast < region->fast_count; fast++) {
-                const num pixel = pixel_intensity(experiment, interface, region->panel,
-                                                  region->fast_start + fast, region->slow_start + slow);
+                const num pixel =
+                    pixel_intensity(experiment, interface, region->panel, region->fast_start + fast,
+                                    region->slow_start + slow);
                 const size_t element =
                     region->offset + (size_t)slow * region->stride + (size_t)fast;
                 image[element] = pixel.v;

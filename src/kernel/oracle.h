@@ -1,5 +1,5 @@
-/* The oracle: the same physics in full-width dual numbers, one pixel at a time, nothing contracted. Every faster
- * path is compared with it. */
+/* The oracle: the same physics in full-width dual numbers, one pixel at a time, nothing contracted.
+ * Every faster path is compared with it. */
 #ifndef DB_KERNEL_ORACLE_H
 #define DB_KERNEL_ORACLE_H
 
@@ -7,7 +7,8 @@
 
 #include <dualbragg/plan.h>
 
-/* Renders all regions. derivative[k] belongs to parameters[k]; buffers as described for db_plan_oracle. */
+/* Renders all regions. derivative[k] belongs to parameters[k]; buffers as described for
+ * db_plan_oracle. */
 void db_oracle_render(const db_experiment *experiment, const db_dual_interface *interface,
                       const db_region *regions, size_t region_count, const db_parameter *parameters,
                       size_t parameter_count, double *image, double *const *derivative);

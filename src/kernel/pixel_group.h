@@ -1,9 +1,11 @@
-/* The pixel loop: LANES pixels through sub-pixels, sources, phi steps and mosaic domains (model.md 11.1), and in
- * gradient instances the columns: derivatives of the pixel by the interface values.
+/* The pixel loop: LANES pixels through sub-pixels, sources, phi steps and mosaic domains
+ * (model.md 11.1), and in gradient instances the columns: derivatives of the pixel by the interface
+ * values.
  *
- * A sample enters the pixel as  u F_c^2 F_latt^2(h),  u = scale omega w P.  Its dependence on the interface is linear
- * step by step: h = lattice . rotation . q and q = kappa d - s0 are bilinear, so their slopes are their coefficients;
- * what is not linear (F_latt^2 by dh and N, omega and d by the position, P by the direction) carries local duals. */
+ * A sample enters the pixel as  u F_c^2 F_latt^2(h),  u = scale omega w P.  Its dependence on the
+ * interface is linear step by step: h = lattice . rotation . q and q = kappa d - s0 are bilinear,
+ * so their slopes are their coefficients; what is not linear (F_latt^2 by dh and N, omega and d by
+ * the position, P by the direction) carries local duals. */
 #ifndef DB_KERNEL_PIXEL_GROUP_H
 #define DB_KERNEL_PIXEL_GROUP_H
 
@@ -37,8 +39,8 @@ AD_INLINE fine dot3(const SHAPE_REAL m[3], const fine v[3]) {
 }
 
 /* Adds one sample's slopes: gh = u F_c^2 dF_latt^2/dh. */
-AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine q[3], const fine gh[3],
-                                 pixel_sums *sums, source_sums *source) {
+AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine q[3],
+                                 const fine gh[3], pixel_sums *sums, source_sums *source) {
     const fine_sample *sample = &job->FINE(sample)[s];
     for (int c = 0; c < 3; c++) {
         const fine q_crystal = dot3(&sample->rotation[3 * c], q);
@@ -50,7 +52,8 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
             source->by_q[c] = l_fma(l_set(sample->lattice[3 * r + c]), gh[r], source->by_q[c]);
     }
     for (int n = 0; n < job->rotation_slopes; n++) {
-        const SHAPE_REAL *slope = job->FINE(lattice_slope) + ((size_t)n * job->sample_count + s) * 9;
+        const SHAPE_REAL *slope =
+            job->FINE(lattice_slope) + ((size_t)n * job->sample_count + s) * 9;
         fine *const column = &sums->column[DB_COLUMN_ROTATION + n];
         for (int r = 0; r < 3; r++) *column = l_fma(gh[r], dot3(slope + 3 * r, q), *column);
     }
@@ -58,9 +61,10 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
 #endif
 
 /* All phi steps and mosaic domains for one scattering vector; u: what multiplies F_c^2 F_latt^2. */
-AD_INLINE source_sums add_samples(db_crystal_shape shape, const db_kernel_job *job, wide_vec3 q, fine u,
-                                  pixel_sums *sums) {
-    const fine cells[3] = { fine_set(job->cells[0]), fine_set(job->cells[1]), fine_set(job->cells[2]) };
+AD_INLINE source_sums add_samples(db_crystal_shape shape, const db_kernel_job *job, wide_vec3 q,
+                                  fine u, pixel_sums *sums) {
+    const fine cells[3] = { fine_set(job->cells[0]), fine_set(job->cells[1]),
+                            fine_set(job->cells[2]) };
     const fine fudge = fine_set(job->fudge), default_intensity = fine_set(job->default_intensity);
     source_sums source;
     source.sum = fine_set(0);
@@ -71,7 +75,8 @@ AD_INLINE source_sums add_samples(db_crystal_shape shape, const db_kernel_job *j
     for (int c = 0; c < 3; c++) source.by_q[c] = fine_set(0);
 #endif
     for (size_t s = 0; s < job->sample_count; s++) {
-        const wide_vec3 hkl = m3_apply_double_0(m3_passive_double_0(job->sample_double[s].lattice), q);
+        const wide_vec3 hkl =
+            m3_apply_double_0(m3_passive_double_0(job->sample_double[s].lattice), q);
         const wide h[3] = { hkl.x.v, hkl.y.v, hkl.z.v };
         fine offset[3], intensity = default_intensity;
         if (job->table_used) {
@@ -116,10 +121,12 @@ AD_INLINE num polarization_of(vec3 d, const fine_source *source) {
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Columns of the parameters that move the sources: q = kappa d - s0, and P is linear in the tensor. */
-AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fine omega, fine weight, fine p,
-                                 const source_sums *source, pixel_sums *sums) {
-    const fine along = l_fma(source->by_q[0], d.x.v, l_fma(source->by_q[1], d.y.v, l_mul(source->by_q[2], d.z.v)));
+/* Columns of the parameters that move the sources: q = kappa d - s0, and P is linear in the tensor.
+ */
+AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fine omega,
+                                 fine weight, fine p, const source_sums *source, pixel_sums *sums) {
+    const fine along =
+        l_fma(source->by_q[0], d.x.v, l_fma(source->by_q[1], d.y.v, l_mul(source->by_q[2], d.z.v)));
     const fine both = l_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
         const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
@@ -136,10 +143,11 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fin
 #endif
 
 /* One point of each pixel of the group: all sources. */
-AD_INLINE void add_sub_pixel(db_crystal_shape shape, const db_kernel_job *job, const db_kernel_panel *panel,
-                             wide fast, wide slow, pixel_sums *sums) {
-    const wide_vec3 wide_x = pixel_position_double_0(wide_passive(panel->origin), wide_passive(panel->fast),
-                                                     wide_passive(panel->slow), fast, slow);
+AD_INLINE void add_sub_pixel(db_crystal_shape shape, const db_kernel_job *job,
+                             const db_kernel_panel *panel, wide fast, wide slow, pixel_sums *sums) {
+    const wide_vec3 wide_x =
+        pixel_position_double_0(wide_passive(panel->origin), wide_passive(panel->fast),
+                                wide_passive(panel->slow), fast, slow);
     const wide_vec3 wide_d = v3_unit_double_0(wide_x);
     const vec3 x = v3_seed(narrow(wide_x.x.v), narrow(wide_x.y.v), narrow(wide_x.z.v), 0);
     const num omega = job->point_pixel
@@ -153,8 +161,8 @@ AD_INLINE void add_sub_pixel(db_crystal_shape shape, const db_kernel_job *job, c
     for (size_t j = 0; j < job->source_count; j++) {
         const db_kernel_source_double *s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
-        const wide_vec3 q =
-            scattering_vector_double_0(wide_d, n_passive_double_0(l_set_double(s->kappa)), wide_passive(s->s0));
+        const wide_vec3 q = scattering_vector_double_0(
+            wide_d, n_passive_double_0(l_set_double(s->kappa)), wide_passive(s->s0));
         const num p = polarization_of(d, fine_s);
         const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p.v), u = l_mul(omega.v, wp);
         const source_sums source = add_samples(shape, job, q, u, sums);
@@ -190,7 +198,8 @@ AD_INLINE void clear_sums(const db_kernel_job *job, pixel_sums *sums) {
     sums->intensity = fine_set(0);
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < DB_COLUMN_INTENSITY; c++) sums->column[c] = fine_set(0);
-    for (int c = 0; c < job->rotation_slopes; c++) sums->column[DB_COLUMN_ROTATION + c] = fine_set(0);
+    for (int c = 0; c < job->rotation_slopes; c++)
+        sums->column[DB_COLUMN_ROTATION + c] = fine_set(0);
     for (int c = 0; c < job->source_slopes; c++) sums->column[DB_COLUMN_SOURCE + c] = fine_set(0);
 #else
     (void)job;
@@ -201,8 +210,8 @@ AD_INLINE void clear_sums(const db_kernel_job *job, pixel_sums *sums) {
 }
 
 /* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
-AD_INLINE void render_group(db_crystal_shape shape, const db_kernel_job *job, const db_kernel_panel *panel,
-                            wide fast, wide slow, pixel_sums *sums) {
+AD_INLINE void render_group(db_crystal_shape shape, const db_kernel_job *job,
+                            const db_kernel_panel *panel, wide fast, wide slow, pixel_sums *sums) {
     const double step = job->sub_pixel;
     clear_sums(job, sums);
     for (int i = 0; i < job->oversample; i++)

@@ -1,11 +1,12 @@
-/* How much of the scattered wave a pixel sees. Include once per (REAL, DIRS) that needs it, after ad/num.h.
- * Source: model.md 10. */
+/* How much of the scattered wave a pixel sees. Include once per (REAL, DIRS) that needs it, after
+ * ad/num.h. Source: model.md 10. */
 
 #define solid_angle AD_NUM(solid_angle)
 #define point_solid_angle AD_NUM(point_solid_angle)
 #define polarization_factor AD_NUM(polarization_factor)
 
-/* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal. */
+/* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal.
+ */
 AD_INLINE num solid_angle(vec3 x, num z, lane area) {
     const num inverse = n_rsqrt(v3_square(x));
     return n_mul(n_scale(z, area), n_mul(inverse, n_sqr(inverse)));

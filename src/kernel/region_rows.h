@@ -1,16 +1,18 @@
-/* Rows of a region: grouping pixels into lanes, contraction of columns with the parameters, storing. */
+/* Rows of a region: grouping pixels into lanes, contraction of columns with the parameters,
+ * storing. */
 #ifndef DB_KERNEL_REGION_ROWS_H
 #define DB_KERNEL_REGION_ROWS_H
 
 /* Where the pixels of a group are and go. */
 typedef struct {
-    int count;          /* pixels in use, the rest of the lanes is padding */
-    int contiguous;     /* 1: only element[0] is given, the others follow it */
+    int count;      /* pixels in use, the rest of the lanes is padding */
+    int contiguous; /* 1: only element[0] is given, the others follow it */
     size_t element[LANES];
 } group_target;
 
 #define REAL SHAPE_REAL
-AD_INLINE void store_group(const db_kernel_job *job, const group_target *target, void *buffer, fine value) {
+AD_INLINE void store_group(const db_kernel_job *job, const group_target *target, void *buffer,
+                           fine value) {
     if (target->contiguous && target->count == LANES) {
         if (job->pixel_type == DB_FLOAT32) {
             float *const out = (float *)buffer + target->element[0];
@@ -32,7 +34,8 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
     SHAPE_REAL pixel[LANES];
     l_store(pixel, value);
     for (int i = 0; i < target->count; i++) {
-        const size_t element = target->contiguous ? target->element[0] + (size_t)i : target->element[i];
+        const size_t element =
+            target->contiguous ? target->element[0] + (size_t)i : target->element[i];
         if (job->pixel_type == DB_FLOAT32)
             ((float *)buffer)[element] = (float)pixel[i];
         else
@@ -41,28 +44,32 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Columns times coefficients. The lengths of runs repeat from group to group, so that one jump is well predicted where the
- * ends of many short loops are not. */
+/* Columns times coefficients. The lengths of runs repeat from group to group, so that one jump is
+ * well predicted where the ends of many short loops are not. */
 AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_sums *sums) {
     const SHAPE_REAL *c = contraction->FINE(coefficient);
     const fine *column = &sums->column[contraction->first_column];
     fine slope = fine_set(0);
     switch (contraction->columns) {
-#define DB_RUN(n)                                                                                  \
+        /* clang-format off */
+#define DB_RUN(n) \
     case n: slope = l_fma(l_set(c[n - 1]), column[n - 1], slope); __attribute__((fallthrough));
-        DB_RUN(10) DB_RUN(9) DB_RUN(8) DB_RUN(7) DB_RUN(6) DB_RUN(5) DB_RUN(4) DB_RUN(3) DB_RUN(2) DB_RUN(1)
+        DB_RUN(10) DB_RUN(9) DB_RUN(8) DB_RUN(7) DB_RUN(6)
+        DB_RUN(5) DB_RUN(4) DB_RUN(3) DB_RUN(2) DB_RUN(1)
 #undef DB_RUN
     default: break;
+        /* clang-format on */
     }
     return slope;
 }
 #endif
 
-AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region, const pixel_sums *sums,
-                            const group_target *target) {
+AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region,
+                            const pixel_sums *sums, const group_target *target) {
     store_group(job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
 #if DB_INSTANCE_KIND > 0
-    const db_kernel_contraction *contraction = job->contraction + region->panel * job->parameter_count;
+    const db_kernel_contraction *contraction =
+        job->contraction + region->panel * job->parameter_count;
     for (size_t k = 0; k < job->parameter_count; k++)
         store_group(job, target, job->derivative[k], contract(&contraction[k], sums));
 #else
@@ -72,8 +79,8 @@ AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region, c
 #undef REAL
 
 /* Lanes along a row; the last group of a row may hang over its end. */
-AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
-                                int row_begin, int row_end) {
+AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job,
+                                const db_region *region, int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 1, { 0 } };
     for (int row = row_begin; row < row_end; row++)
@@ -90,8 +97,8 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job
 }
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
-AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
-                                 int row_begin, int row_end) {
+AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *job,
+                                 const db_region *region, int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 0, { 0 } };
     int row = row_begin, column = 0;
@@ -115,8 +122,8 @@ AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *jo
     }
 }
 
-AD_INLINE void render_rows_of(db_crystal_shape shape, const db_kernel_job *job, const db_region *region,
-                              int row_begin, int row_end) {
+AD_INLINE void render_rows_of(db_crystal_shape shape, const db_kernel_job *job,
+                              const db_region *region, int row_begin, int row_end) {
     if (region->fast_count % LANES == 0 || region->fast_count > 8 * LANES)
         render_long_rows(shape, job, region, row_begin, row_end);
     else
@@ -124,7 +131,8 @@ AD_INLINE void render_rows_of(db_crystal_shape shape, const db_kernel_job *job, 
 }
 
 /* One specialization per shape, so that the choice costs nothing inside. */
-static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin, int row_end) {
+static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
+                        int row_end) {
     switch (job->shape) {
     case DB_SHAPE_SQUARE: render_rows_of(DB_SHAPE_SQUARE, job, region, row_begin, row_end); break;
     case DB_SHAPE_ROUND: render_rows_of(DB_SHAPE_ROUND, job, region, row_begin, row_end); break;

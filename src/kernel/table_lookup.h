@@ -1,5 +1,5 @@
-/* Squared structure factors of the nodes nearest to a bundle of Miller indices. Nodes outside the box read the
- * table's last entry, which holds default_F^2: no branch. */
+/* Squared structure factors of the nodes nearest to a bundle of Miller indices. Nodes outside the
+ * box read the table's last entry, which holds default_F^2: no branch. */
 #ifndef DB_KERNEL_TABLE_LOOKUP_H
 #define DB_KERNEL_TABLE_LOOKUP_H
 

@@ -12,22 +12,25 @@ static double grid_point(double step, int k, double range) { return step * k - r
 /* The elliptical cut: corners of the grid whose cell centres lie outside are left out. */
 static int inside_ellipse(const db_beam_spread *s, double h, double v) {
     if (!s->round || s->horizontal_range == 0 || s->vertical_range == 0) return 1;
-    const double h_even = s->horizontal_steps % 2 == 0 ? 1 : 0, v_even = s->vertical_steps % 2 == 0 ? 1 : 0;
-    const double q =
-        (h * h - h_even * s->horizontal_step * s->horizontal_step / 4) /
-            (s->horizontal_range * s->horizontal_range) +
-        (v * v - v_even * s->vertical_step * s->vertical_step / 4) / (s->vertical_range * s->vertical_range);
+    const double h_even = s->horizontal_steps % 2 == 0 ? 1 : 0,
+                 v_even = s->vertical_steps % 2 == 0 ? 1 : 0;
+    const double q = (h * h - h_even * s->horizontal_step * s->horizontal_step / 4) /
+                         (s->horizontal_range * s->horizontal_range) +
+                     (v * v - v_even * s->vertical_step * s->vertical_step / 4) /
+                         (s->vertical_range * s->vertical_range);
     return 4 * q <= 1.1;
 }
 
 db_status db_beam_set_spread(db_context *context, db_beam *beam, const db_beam_spread *s) {
     if (s->horizontal_steps < 1 || s->vertical_steps < 1 || s->dispersion_steps < 1)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "beam spread: expected at least one step in each direction, found %d x %d x %d",
-                       s->horizontal_steps, s->vertical_steps, s->dispersion_steps);
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "beam spread: expected at least one step in each direction, found %d x %d x %d",
+            s->horizontal_steps, s->vertical_steps, s->dispersion_steps);
     const double grid = (double)s->horizontal_steps * s->vertical_steps * s->dispersion_steps;
     if (grid > 1e8)
-        return db_fail(context, DB_ERROR_INPUT, "beam spread: %g sources are more than the supported 1e8", grid);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "beam spread: %g sources are more than the supported 1e8", grid);
     db_source *sources = malloc((size_t)grid * sizeof *sources);
     if (!sources) return db_fail_memory(context, "the list of sources");
     size_t count = 0;

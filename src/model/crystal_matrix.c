@@ -7,7 +7,9 @@
 
 static const double RADIAN = 57.295779513082320877; /* degree */
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double *a, const double *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void cross(const double *a, const double *b, double *r) {
     r[0] = a[1] * b[2] - a[2] * b[1];
@@ -40,8 +42,9 @@ db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal, const 
     double reciprocal[9], real[9];
     for (int i = 0; i < 9; i++)
         if (!isfinite(a_star[i]))
-            return db_fail(context, DB_ERROR_INPUT, "orientation matrix: element %d is %g, expected a finite number",
-                           i + 1, a_star[i]);
+            return db_fail(context, DB_ERROR_INPUT,
+                           "orientation matrix: element %d is %g, expected a finite number", i + 1,
+                           a_star[i]);
     transpose(a_star, reciprocal);
     const double volume = dual_basis(reciprocal, real);
     const double size = sqrt(dot(reciprocal, reciprocal) * dot(reciprocal + 3, reciprocal + 3) *
@@ -50,13 +53,16 @@ db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal, const 
         return db_fail(context, DB_ERROR_INPUT,
                        "orientation matrix: the three reciprocal vectors are linearly dependent");
     if (volume < 0)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "orientation matrix: left-handed (determinant %g), expected a right-handed one", volume);
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "orientation matrix: left-handed (determinant %g), expected a right-handed one",
+            volume);
     for (int i = 0; i < 3; i++) {
         crystal->cell[i] = sqrt(dot(real + 3 * i, real + 3 * i));
         crystal->cell[3 + i] = angle(real + 3 * ((i + 1) % 3), real + 3 * ((i + 2) % 3));
     }
-    /* orientation U: real = (U standard)^T rows, hence U = sum over axes of real_i (dual of standard)_i^T */
+    /* orientation U: real = (U standard)^T rows, hence U = sum over axes of real_i (dual of
+     * standard)_i^T */
     db_experiment bare;
     double standard[9], standard_dual[9];
     memset(&bare, 0, sizeof bare);

@@ -82,7 +82,8 @@ static void *duplicate(const void *source, size_t size) {
     return copy;
 }
 
-db_status db_experiment_copy(db_context *context, const db_experiment *experiment, db_experiment *copy) {
+db_status db_experiment_copy(db_context *context, const db_experiment *experiment,
+                             db_experiment *copy) {
     *copy = *experiment;
     copy->beam.sources =
         duplicate(experiment->beam.sources, experiment->beam.source_count * sizeof(db_source));

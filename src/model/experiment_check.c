@@ -8,13 +8,15 @@
 
 enum { LARGEST_PANEL = 1 << 20, LARGEST_COUNT = 1000000 };
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double *a, const double *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
-static db_status check_range(db_context *context, const char *what, double value, double low, double high,
-                             const char *unit) {
+static db_status check_range(db_context *context, const char *what, double value, double low,
+                             double high, const char *unit) {
     if (value >= low && value <= high) return DB_OK; /* false for NaN */
-    return db_fail(context, DB_ERROR_INPUT, "%s: expected a number from %g to %g %s, found %g", what, low, high,
-                   unit, value);
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a number from %g to %g %s, found %g",
+                   what, low, high, unit, value);
 }
 
 static db_status check_count(db_context *context, const char *what, long value, long high) {
@@ -25,21 +27,25 @@ static db_status check_count(db_context *context, const char *what, long value, 
 static db_status check_unit_vector(db_context *context, const char *what, const double v[3]) {
     const double length = sqrt(dot(v, v));
     if (fabs(length - 1) <= 1e-6) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT, "%s: expected a vector of length 1, found (%g, %g, %g)", what, v[0],
-                   v[1], v[2]);
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a vector of length 1, found (%g, %g, %g)",
+                   what, v[0], v[1], v[2]);
 }
 
 static db_status check_cell(db_context *context, const double cell[6]) {
     static const char *const edges[3] = { "cell edge a", "cell edge b", "cell edge c" };
-    static const char *const angles[3] = { "cell angle alpha", "cell angle beta", "cell angle gamma" };
-    for (int i = 0; i < 3; i++) DB_TRY(check_range(context, edges[i], cell[i], 0.1, 1e6, "angstrom"));
-    for (int i = 0; i < 3; i++) DB_TRY(check_range(context, angles[i], cell[3 + i], 1, 179, "degree"));
+    static const char *const angles[3] = { "cell angle alpha", "cell angle beta",
+                                           "cell angle gamma" };
+    for (int i = 0; i < 3; i++)
+        DB_TRY(check_range(context, edges[i], cell[i], 0.1, 1e6, "angstrom"));
+    for (int i = 0; i < 3; i++)
+        DB_TRY(check_range(context, angles[i], cell[3 + i], 1, 179, "degree"));
     const double degree = 0.017453292519943295769;
     const double x = cos(cell[3] * degree), y = cos(cell[4] * degree), z = cos(cell[5] * degree);
     const double square = 1 - x * x - y * y - z * z + 2 * x * y * z;
     if (!(square > 1e-8))
         return db_fail(context, DB_ERROR_INPUT,
-                       "cell angles %g, %g, %g degree: no cell has them (each must be less than the sum of the "
+                       "cell angles %g, %g, %g degree: no cell has them (each must be less than "
+                       "the sum of the "
                        "other two, and all together less than 360)",
                        cell[3], cell[4], cell[5]);
     return DB_OK;
@@ -52,12 +58,14 @@ static db_status check_orientation(db_context *context, const double u[9]) {
             const double error = fabs(dot(u + 3 * i, u + 3 * j) - (i == j));
             if (!(error <= worst)) worst = error;
         }
-    const double determinant = u[0] * (u[4] * u[8] - u[5] * u[7]) - u[1] * (u[3] * u[8] - u[5] * u[6]) +
+    const double determinant = u[0] * (u[4] * u[8] - u[5] * u[7]) -
+                               u[1] * (u[3] * u[8] - u[5] * u[6]) +
                                u[2] * (u[3] * u[7] - u[4] * u[6]);
     if (worst <= 1e-6 && determinant > 0) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "crystal orientation: expected a rotation matrix, found one off by %g with determinant %g", worst,
-                   determinant);
+    return db_fail(
+        context, DB_ERROR_INPUT,
+        "crystal orientation: expected a rotation matrix, found one off by %g with determinant %g",
+        worst, determinant);
 }
 
 static db_status check_crystal(db_context *context, const db_crystal *crystal) {
@@ -67,10 +75,11 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
         DB_TRY(check_range(context, "misset", crystal->misset[i], -1e6, 1e6, "degree"));
         DB_TRY(check_range(context, "crystal size N", crystal->cells[i], 0.1, 1e6, "cells"));
     }
-    /* mosaic spread, N and polarization: a little wider than physical, so that finite differences may step over
-     * the physical ends; what users type is checked by db_setup_resolve */
+    /* mosaic spread, N and polarization: a little wider than physical, so that finite differences
+     * may step over the physical ends; what users type is checked by db_setup_resolve */
     if ((unsigned)crystal->shape > DB_SHAPE_TOPHAT)
-        return db_fail(context, DB_ERROR_USAGE, "crystal shape: unknown value %d", (int)crystal->shape);
+        return db_fail(context, DB_ERROR_USAGE, "crystal shape: unknown value %d",
+                       (int)crystal->shape);
     DB_TRY(check_range(context, "fudge", crystal->fudge, 0, 1e6, ""));
     DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, -180, 180, "degree"));
     return check_count(context, "mosaic domains", crystal->mosaic_domains, LARGEST_COUNT);
@@ -85,12 +94,14 @@ static db_status check_sources(db_context *context, const db_beam *beam) {
         DB_TRY(check_unit_vector(context, "source direction", s->direction));
         DB_TRY(check_range(context, "divergence", s->divergence[0], -3.2, 3.2, "radian"));
         DB_TRY(check_range(context, "divergence", s->divergence[1], -3.2, 3.2, "radian"));
-        DB_TRY(check_range(context, "source wavelength / beam wavelength", s->wavelength_ratio, 1e-6, 1e6, ""));
+        DB_TRY(check_range(context, "source wavelength / beam wavelength", s->wavelength_ratio,
+                           1e-6, 1e6, ""));
         DB_TRY(check_range(context, "source weight", s->weight, 0, 1e300, ""));
         total += s->weight;
     }
     if (!(total > 0 && isfinite(total)))
-        return db_fail(context, DB_ERROR_INPUT, "source weights: expected a positive sum, found %g", total);
+        return db_fail(context, DB_ERROR_INPUT, "source weights: expected a positive sum, found %g",
+                       total);
     return DB_OK;
 }
 
@@ -108,7 +119,8 @@ static db_status check_beam(db_context *context, const db_beam *beam) {
     return check_sources(context, beam);
 }
 
-static db_status check_panel(db_context *context, const db_panel *panel, const db_panel_interface *placed) {
+static db_status check_panel(db_context *context, const db_panel *panel,
+                             const db_panel_interface *placed) {
     DB_TRY(check_unit_vector(context, "panel fast axis", panel->fast_axis));
     DB_TRY(check_unit_vector(context, "panel slow axis", panel->slow_axis));
     DB_TRY(check_unit_vector(context, "panel normal", panel->normal));
@@ -118,7 +130,8 @@ static db_status check_panel(db_context *context, const db_panel *panel, const d
     DB_TRY(check_count(context, "detector pixels (slow)", panel->slow_pixels, LARGEST_PANEL));
     if (!(placed->z.v > 0))
         return db_fail(context, DB_ERROR_INPUT,
-                       "detector: the panel lies at %g mm along its normal, i.e. behind or through the sample; "
+                       "detector: the panel lies at %g mm along its normal, i.e. behind or through "
+                       "the sample; "
                        "expected a positive distance",
                        1e3 * placed->z.v);
     return DB_OK;
@@ -130,11 +143,15 @@ static db_status check_detector(db_context *context, const db_experiment *experi
     DB_TRY(check_unit_vector(context, "detector slow axis", d->slow_axis));
     DB_TRY(check_unit_vector(context, "detector normal", d->normal));
     DB_TRY(check_unit_vector(context, "two-theta axis", d->twotheta_axis));
-    for (int i = 0; i < 3; i++) DB_TRY(check_range(context, "detector rotation", d->rotation[i], -1e6, 1e6, "degree"));
+    for (int i = 0; i < 3; i++)
+        DB_TRY(check_range(context, "detector rotation", d->rotation[i], -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "two-theta", d->twotheta, -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "detector distance", d->distance, 1e-6, 1e9, "mm"));
-    for (int i = 0; i < 2; i++) DB_TRY(check_range(context, "beam centre", d->centre[i], -1e7, 1e7, "mm"));
-    if (d->panel_count < 1) return db_fail(context, DB_ERROR_INPUT, "detector: expected at least one panel, found none");
+    for (int i = 0; i < 2; i++)
+        DB_TRY(check_range(context, "beam centre", d->centre[i], -1e7, 1e7, "mm"));
+    if (d->panel_count < 1)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector: expected at least one panel, found none");
     for (size_t p = 0; p < d->panel_count; p++) {
         db_experiment one = *experiment;
         db_panel_interface placed;

@@ -1,6 +1,7 @@
-/* The interface between the model and the pixel loop: everything a pixel needs, as dual numbers of the current width.
- * Include once per (REAL, DIRS), LANES = 1. The pixel's intensity is a smooth function of these values alone, so
- * its derivatives with respect to parameters are those with respect to these values, contracted with their slopes. */
+/* The interface between the model and the pixel loop: everything a pixel needs, as dual numbers of
+ * the current width. Include once per (REAL, DIRS), LANES = 1. The pixel's intensity is a smooth
+ * function of these values alone, so its derivatives with respect to parameters are those with
+ * respect to these values, contracted with their slopes. */
 #include "ad/num.h"
 
 #define panel_interface AD_NUM(panel_interface)
@@ -23,7 +24,8 @@ typedef struct {
 
 typedef struct {
     mat3 lattice;   /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
-    mat3 *rotation; /* [phi_steps * domains], domain fastest: takes a laboratory vector into the frame of `lattice` */
+    mat3 *rotation; /* [phi_steps * domains], domain fastest: takes a laboratory vector into the
+                       frame of `lattice` */
     num cells[3];   /* N_a, N_b, N_c */
     num scale;      /* r_e^2 x fluence x scale / (sub-pixels x phi steps x domains) */
     panel_interface *panel;

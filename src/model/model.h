@@ -1,4 +1,5 @@
-/* Entry points of the model: interface values without slopes and with a slope for every parameter. */
+/* Entry points of the model: interface values without slopes and with a slope for every parameter.
+ */
 #ifndef DB_MODEL_MODEL_H
 #define DB_MODEL_MODEL_H
 
@@ -32,9 +33,9 @@ typedef mat3 db_dual_matrix;
 #undef DIRS
 #undef REAL
 
-/* Fills the interface; the arrays in it are the caller's: panel [panel_count], source [source_count], rotation
- * [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic seed. The experiment must have passed
- * db_experiment_check. Thread-safe. */
+/* Fills the interface; the arrays in it are the caller's: panel [panel_count], source
+ * [source_count], rotation [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic
+ * seed. The experiment must have passed db_experiment_check. Thread-safe. */
 void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
                     db_interface *out);
 void db_model_dual(const db_experiment *experiment, const db_mosaic_direction *directions,

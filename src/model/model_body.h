@@ -1,8 +1,9 @@
-/* The model: parameters of an experiment -> interface values, written once in dual numbers of the current width.
- * Included by model_plain.c (no slopes) and model_dual.c (a slope for every parameter of the table).
+/* The model: parameters of an experiment -> interface values, written once in dual numbers of the
+ * current width. Included by model_plain.c (no slopes) and model_dual.c (a slope for every
+ * parameter of the table).
  *
- * Source of the equations: model.md, sections 2 to 7, cited at each function. Lengths inside: angstrom for the
- * crystal, metre for the detector. */
+ * Source of the equations: model.md, sections 2 to 7, cited at each function. Lengths inside:
+ * angstrom for the crystal, metre for the detector. */
 static const double DEGREE = 0.017453292519943295769; /* radian */
 
 static num parameter(const db_experiment *experiment, db_parameter p) {
@@ -15,19 +16,21 @@ static num radians(const db_experiment *experiment, db_parameter p) {
 
 static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
 
-/* Real-space basis of the standard frame: c along z, b in the yz plane (model.md 18.8); rows a, b, c. Smooth for
- * every possible cell, no clamping. */
+/* Real-space basis of the standard frame: c along z, b in the yz plane (model.md 18.8); rows a, b,
+ * c. Smooth for every possible cell, no clamping. */
 static mat3 cell_basis(num a, num b, num c, num alpha, num beta, num gamma) {
     const num zero = n_constant(0), cos_alpha = n_cos(alpha), sin_alpha = n_sin(alpha),
               cos_beta = n_cos(beta), cos_gamma = n_cos(gamma);
     const num a_y = n_div(n_sub(cos_gamma, n_mul(cos_alpha, cos_beta)), sin_alpha);
-    /* a's direction cosines along z and y are fixed by the angles; what remains of its length lies along x */
+    /* a's direction cosines along z and y are fixed by the angles; what remains of its length lies
+     * along x */
     const num a_x = n_sqrt(n_shift(n_neg(n_add(n_sqr(a_y), n_sqr(cos_beta))), 1));
     return m3_rows(v3_make(n_mul(a, a_x), n_mul(a, a_y), n_mul(a, cos_beta)),
                    v3_make(zero, n_mul(b, sin_alpha), n_mul(b, cos_alpha)), v3_make(zero, zero, c));
 }
 
-/* Lattice vectors in the laboratory at the first phi step: orientation, misset (2.3), then the spindle (3). */
+/* Lattice vectors in the laboratory at the first phi step: orientation, misset (2.3), then the
+ * spindle (3). */
 static mat3 lattice_vectors(const db_experiment *e) {
     const mat3 basis =
         cell_basis(parameter(e, DB_CELL_A), parameter(e, DB_CELL_B), parameter(e, DB_CELL_C),
@@ -39,7 +42,8 @@ static mat3 lattice_vectors(const db_experiment *e) {
     return m3_multiply(basis, m3_transpose(turn));
 }
 
-/* Rotations of the samples, transposed: first the spindle's further steps, then the mosaic domain (3, 4.3). */
+/* Rotations of the samples, transposed: first the spindle's further steps, then the mosaic domain
+ * (3, 4.3). */
 static void sample_rotations(const db_experiment *e, const db_mosaic_direction *directions,
                              mat3 *rotation) {
     const num spread = radians(e, DB_MOSAIC_SPREAD);
@@ -48,14 +52,16 @@ static void sample_rotations(const db_experiment *e, const db_mosaic_direction *
         const double angle = i * e->goniometer.phi_step * DEGREE;
         const mat3 spindle = m3_rotation(fixed(e->goniometer.spindle_axis), n_constant(angle));
         for (int m = 0; m < domains; m++) {
-            const mat3 mosaic = m3_rotation(fixed(directions[m].axis), n_scale(spread, directions[m].fraction));
+            const mat3 mosaic =
+                m3_rotation(fixed(directions[m].axis), n_scale(spread, directions[m].fraction));
             rotation[i * domains + m] = m3_transpose(m3_multiply(mosaic, spindle));
         }
     }
 }
 
-/* Kahn's polarization factor as a quadratic form of the outgoing direction (model.md 10): with E and B the field
- * directions, P = (1 + (d.i)^2 - K ((d.E)^2 - (d.B)^2))/2 = (1 + d.W d)/2. Without polarization W = 1: P = 1. */
+/* Kahn's polarization factor as a quadratic form of the outgoing direction (model.md 10): with E
+ * and B the field directions, P = (1 + (d.i)^2 - K ((d.E)^2 - (d.B)^2))/2 = (1 + d.W d)/2. Without
+ * polarization W = 1: P = 1. */
 static void polarization_tensor(const db_experiment *e, vec3 incident, num tensor[6]) {
     if (!e->beam.polarized) {
         for (int i = 0; i < 6; i++) tensor[i] = n_constant(i < 3);
@@ -64,7 +70,8 @@ static void polarization_tensor(const db_experiment *e, vec3 incident, num tenso
     const num k = parameter(e, DB_POLARIZATION);
     const vec3 magnetic = v3_unit(v3_cross(fixed(e->beam.polarization_axis), incident));
     const vec3 electric = v3_unit(v3_cross(incident, magnetic));
-    const num i[3] = { incident.x, incident.y, incident.z }, f[3] = { electric.x, electric.y, electric.z },
+    const num i[3] = { incident.x, incident.y, incident.z },
+              f[3] = { electric.x, electric.y, electric.z },
               g[3] = { magnetic.x, magnetic.y, magnetic.z };
     static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
     for (int n = 0; n < 6; n++) {
@@ -73,21 +80,22 @@ static void polarization_tensor(const db_experiment *e, vec3 incident, num tenso
     }
 }
 
-/* Sources: divergence (6.2: vertical angle about the polarization axis first, then horizontal about beam x
- * polarization), then the tilt of the whole beam about the same axes. */
+/* Sources: divergence (6.2: vertical angle about the polarization axis first, then horizontal about
+ * beam x polarization), then the tilt of the whole beam about the same axes. */
 static void beam_sources(const db_experiment *e, source_interface *source) {
     const vec3 horizontal = fixed(e->beam.polarization_axis),
                vertical = v3_unit(v3_cross(fixed(e->beam.direction), horizontal));
-    const mat3 tilt = m3_multiply(m3_rotation(vertical, n_scale(parameter(e, DB_BEAM_HORIZONTAL), 1e-3)),
-                                  m3_rotation(horizontal, n_scale(parameter(e, DB_BEAM_VERTICAL), 1e-3)));
+    const mat3 tilt =
+        m3_multiply(m3_rotation(vertical, n_scale(parameter(e, DB_BEAM_HORIZONTAL), 1e-3)),
+                    m3_rotation(horizontal, n_scale(parameter(e, DB_BEAM_VERTICAL), 1e-3)));
     const num wavelength = parameter(e, DB_WAVELENGTH);
     double total = 0;
     for (size_t j = 0; j < e->beam.source_count; j++) total += e->beam.sources[j].weight;
     for (size_t j = 0; j < e->beam.source_count; j++) {
         const db_source *s = &e->beam.sources[j];
-        const vec3 diverged =
-            m3_apply(m3_rotation(vertical, n_constant(s->divergence[0])),
-                     m3_apply(m3_rotation(horizontal, n_constant(s->divergence[1])), fixed(s->direction)));
+        const vec3 diverged = m3_apply(
+            m3_rotation(vertical, n_constant(s->divergence[0])),
+            m3_apply(m3_rotation(horizontal, n_constant(s->divergence[1])), fixed(s->direction)));
         const vec3 incident = m3_apply(tilt, diverged);
         source[j].kappa = n_div(n_constant(1), n_scale(wavelength, s->wavelength_ratio));
         source[j].s0 = v3_scale(incident, source[j].kappa);
@@ -102,8 +110,10 @@ static void detector_panels(const db_experiment *e, panel_interface *panel) {
     const vec3 beam = fixed(e->beam.direction);
     const mat3 turn = m3_rotation_xyz(radians(e, DB_DETECTOR_ROTX), radians(e, DB_DETECTOR_ROTY),
                                       radians(e, DB_DETECTOR_ROTZ));
-    const mat3 swing = m3_multiply(m3_rotation(fixed(d->twotheta_axis), radians(e, DB_TWOTHETA)), turn);
-    const vec3 fast = m3_apply(swing, fixed(d->fast_axis)), slow = m3_apply(swing, fixed(d->slow_axis)),
+    const mat3 swing =
+        m3_multiply(m3_rotation(fixed(d->twotheta_axis), radians(e, DB_TWOTHETA)), turn);
+    const vec3 fast = m3_apply(swing, fixed(d->fast_axis)),
+               slow = m3_apply(swing, fixed(d->slow_axis)),
                normal = m3_apply(swing, fixed(d->normal));
     /* obliquity of the plate to the beam before the two-theta swing */
     const num ratio = v3_dot(beam, m3_apply(turn, fixed(d->normal)));
@@ -119,7 +129,8 @@ static void detector_panels(const db_experiment *e, panel_interface *panel) {
     const mat3 axes = m3_rows(fast, slow, normal);
     for (size_t p = 0; p < d->panel_count; p++) {
         const db_panel *own = &d->panels[p];
-        const vec3 offset = v3_passive(own->origin[0] * 1e-3, own->origin[1] * 1e-3, own->origin[2] * 1e-3);
+        const vec3 offset =
+            v3_passive(own->origin[0] * 1e-3, own->origin[1] * 1e-3, own->origin[2] * 1e-3);
         panel[p].origin = v3_add(plate, m3_apply_transposed(axes, offset));
         panel[p].fast = m3_apply_transposed(axes, fixed(own->fast_axis));
         panel[p].slow = m3_apply_transposed(axes, fixed(own->slow_axis));
@@ -134,7 +145,8 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     out->cells[0] = parameter(e, DB_CELLS_A);
     out->cells[1] = parameter(e, DB_CELLS_B);
     out->cells[2] = parameter(e, DB_CELLS_C);
-    const double samples = (double)e->goniometer.phi_steps * e->crystal.mosaic_domains * e->oversample * e->oversample;
+    const double samples =
+        (double)e->goniometer.phi_steps * e->crystal.mosaic_domains * e->oversample * e->oversample;
     out->scale = n_scale(parameter(e, DB_SCALE), DB_THOMSON_R2 * e->beam.fluence / samples);
     detector_panels(e, out->panel);
     beam_sources(e, out->source);

@@ -25,7 +25,8 @@ void db_mosaic_directions(long seed, double spread, int domains, db_mosaic_direc
         directions[m].axis[1] = across * cos(pi * r1);
         directions[m].axis[2] = r2;
         /* single precision, as the generator's users are */
-        const float cube_root = (float)pow((double)(float)(1.0 - r3 * r3), (double)(float)(1.0 / 3.0));
+        const float cube_root =
+            (float)pow((double)(float)(1.0 - r3 * r3), (double)(float)(1.0 / 3.0));
         directions[m].fraction = m == 0 ? 0.0 : rounded_fraction(spread * (pi / 180), cube_root);
     }
 }

@@ -1,17 +1,17 @@
-/* The random part of the mosaic domains: an axis and a fraction of the mosaic spread for each. Fixed by the seed,
- * so that the rotations are smooth functions of the spread. */
+/* The random part of the mosaic domains: an axis and a fraction of the mosaic spread for each.
+ * Fixed by the seed, so that the rotations are smooth functions of the spread. */
 #ifndef DB_MODEL_MOSAIC_DIRECTIONS_H
 #define DB_MODEL_MOSAIC_DIRECTIONS_H
 
 typedef struct db_mosaic_direction {
-    double axis[3]; /* unit vector, uniform on the sphere */
+    double axis[3];  /* unit vector, uniform on the sphere */
     double fraction; /* rotation angle / mosaic spread */
 } db_mosaic_direction;
 
-/* Fills `domains` directions from the seed; the first domain is the identity (fraction 0). Source: model.md 4.2, 4.3.
- * The reference rounds every rotation angle to single precision. Here the fractions are such that the angles are those
- * rounded ones at this spread (degree), and stay as they are when the spread changes: same crystal for the same seed,
- * and smooth in the spread. */
+/* Fills `domains` directions from the seed; the first domain is the identity (fraction 0). Source:
+ * model.md 4.2, 4.3. The reference rounds every rotation angle to single precision. Here the
+ * fractions are such that the angles are those rounded ones at this spread (degree), and stay as
+ * they are when the spread changes: same crystal for the same seed, and smooth in the spread. */
 void db_mosaic_directions(long seed, double spread, int domains, db_mosaic_direction *directions);
 
 #endif

@@ -25,8 +25,8 @@ db_status db_parameter_find(db_context *context, const char *name, db_parameter 
             return DB_OK;
         }
     }
-    return db_fail(context, DB_ERROR_USAGE, "unknown parameter '%s'; the nearest known one is '%s'", name,
-                   names[db_nearest_name(name, names, DB_PARAMETER_COUNT)]);
+    return db_fail(context, DB_ERROR_USAGE, "unknown parameter '%s'; the nearest known one is '%s'",
+                   name, names[db_nearest_name(name, names, DB_PARAMETER_COUNT)]);
 }
 
 double db_parameter_get(const db_experiment *experiment, db_parameter parameter) {

@@ -33,7 +33,8 @@ int main(void) {
         db_experiment_clear(&experiment);
     }
     if (status != DB_OK)
-        fprintf(stderr, "%s: %s\n", db_status_text(status), context ? db_context_message(context) : "");
+        fprintf(stderr, "%s: %s\n", db_status_text(status),
+                context ? db_context_message(context) : "");
     db_context_destroy(&context);
     if (status != DB_OK) return db_status_exit_code(status);
 

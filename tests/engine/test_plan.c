@@ -1,4 +1,5 @@
-/* Plans: same bits for any number of threads, regions, warm calls without allocation, cancelling, misuse. */
+/* Plans: same bits for any number of threads, regions, warm calls without allocation, cancelling,
+ * misuse. */
 #include <dualbragg/dualbragg.h>
 
 #include <malloc.h>
@@ -42,7 +43,8 @@ static int finish(void **state) {
     return 0;
 }
 
-static const db_parameter some[] = { DB_CELL_A, DB_MISSET_Y, DB_CELLS_B, DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE };
+static const db_parameter some[] = { DB_CELL_A,        DB_MISSET_Y,   DB_CELLS_B,
+                                     DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE };
 enum { SOME = sizeof some / sizeof some[0] };
 
 typedef struct {
@@ -93,7 +95,8 @@ static void same_bits_for_any_number_of_threads(void **state) {
             memset(many.image, 0xff, pixels * sizeof(float));
             assert_int_equal(db_plan_forward(plan, many.image), DB_OK);
             assert_memory_equal(many.image, forward, pixels * sizeof(float));
-            assert_int_equal(db_plan_gradient(plan, many.image, (void *const *)many.derivative), DB_OK);
+            assert_int_equal(db_plan_gradient(plan, many.image, (void *const *)many.derivative),
+                             DB_OK);
             assert_memory_equal(many.image, one.image, pixels * sizeof(float));
             for (int k = 0; k < SOME; k++)
                 assert_memory_equal(many.derivative[k], one.derivative[k], pixels * sizeof(float));
@@ -120,16 +123,20 @@ static void regions_hold_the_pixels_of_the_whole_image(void **state) {
         db_plan *box_plan = plan_create((db_precision)precision, boxes, BOXES);
         assert_int_equal(db_plan_pixels(box_plan), offset);
         result whole = result_create(db_plan_pixels(whole_plan)), packed = result_create(offset);
-        assert_int_equal(db_plan_gradient(whole_plan, whole.image, (void *const *)whole.derivative), DB_OK);
-        assert_int_equal(db_plan_gradient(box_plan, packed.image, (void *const *)packed.derivative), DB_OK);
+        assert_int_equal(db_plan_gradient(whole_plan, whole.image, (void *const *)whole.derivative),
+                         DB_OK);
+        assert_int_equal(db_plan_gradient(box_plan, packed.image, (void *const *)packed.derivative),
+                         DB_OK);
         size_t n = 0;
         for (int i = 0; i < BOXES; i++)
             for (int s = 0; s < boxes[i].slow_count; s++)
                 for (int f = 0; f < boxes[i].fast_count; f++, n++) {
-                    const size_t at = (size_t)(boxes[i].slow_start + s) * 203 + (size_t)(boxes[i].fast_start + f);
+                    const size_t at =
+                        (size_t)(boxes[i].slow_start + s) * 203 + (size_t)(boxes[i].fast_start + f);
                     assert_memory_equal(&packed.image[n], &whole.image[at], sizeof(float));
                     for (int k = 0; k < SOME; k++)
-                        assert_memory_equal(&packed.derivative[k][n], &whole.derivative[k][at], sizeof(float));
+                        assert_memory_equal(&packed.derivative[k][n], &whole.derivative[k][at],
+                                            sizeof(float));
                 }
         result_destroy(&whole);
         result_destroy(&packed);
@@ -184,19 +191,23 @@ static void warm_calls_allocate_nothing(void **state) {
 static void an_updated_plan_equals_a_new_one(void **state) {
     (void)state;
     db_plan *plan = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
-    result updated = result_create(db_plan_pixels(plan)), fresh = result_create(db_plan_pixels(plan));
-    assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative), DB_OK);
+    result updated = result_create(db_plan_pixels(plan)),
+           fresh = result_create(db_plan_pixels(plan));
+    assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative),
+                     DB_OK);
     experiment.crystal.mosaic_seed = 77;
     experiment.crystal.shape = DB_SHAPE_GAUSS;
     experiment.structure_factors.default_F = 20;
     experiment.detector.twotheta = 5;
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
-    assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative),
+                     DB_OK);
     db_plan *other = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
     assert_int_equal(db_plan_gradient(other, fresh.image, (void *const *)fresh.derivative), DB_OK);
     const size_t bytes = db_plan_pixels(plan) * sizeof(float);
     assert_memory_equal(updated.image, fresh.image, bytes);
-    for (int k = 0; k < SOME; k++) assert_memory_equal(updated.derivative[k], fresh.derivative[k], bytes);
+    for (int k = 0; k < SOME; k++)
+        assert_memory_equal(updated.derivative[k], fresh.derivative[k], bytes);
     result_destroy(&updated);
     result_destroy(&fresh);
     db_plan_destroy(&plan);
@@ -308,7 +319,8 @@ static void impossible_experiments_are_refused(void **state) {
         const double kept = *cases[i].member;
         *cases[i].member = cases[i].value;
         const db_status status = db_experiment_check(context, &experiment);
-        if (status != DB_ERROR_INPUT) print_error("%g was accepted for: %s\n", cases[i].value, cases[i].fragment);
+        if (status != DB_ERROR_INPUT)
+            print_error("%g was accepted for: %s\n", cases[i].value, cases[i].fragment);
         assert_int_equal(status, DB_ERROR_INPUT);
         if (!strstr(db_context_message(context), cases[i].fragment)) {
             print_error("expected '%s' in: %s\n", cases[i].fragment, db_context_message(context));

@@ -81,7 +81,8 @@ static void oversample3(db_context *context, db_experiment *e) {
     e->detector.twotheta = -8;
 }
 
-/* A small cell around the direct beam, so that all pixels belong to the node 0 0 0 and no kink is in sight. */
+/* A small cell around the direct beam, so that all pixels belong to the node 0 0 0 and no kink is
+ * in sight. */
 static void near_direct_beam(db_experiment *e) {
     resize(e, 20, 17, 0.25);
     set3(e->crystal.cell, 4.5, 5.5, 7);
@@ -106,8 +107,9 @@ static void tophat(db_context *context, db_experiment *e) {
     e->crystal.fudge = 0.02;
 }
 
-/* Even cell counts: F_latt^2 vanishes to second order half way between nodes, where F_c jumps (a little: central
- * differences that straddle such a point are off by the jump times the square of their step). */
+/* Even cell counts: F_latt^2 vanishes to second order half way between nodes, where F_c jumps (a
+ * little: central differences that straddle such a point are off by the jump times the square of
+ * their step). */
 static void structure_factor_list(db_context *context, db_experiment *e) {
     (void)context;
     db_structure_factors *f = &e->structure_factors;

@@ -1,5 +1,5 @@
-/* Experiments on which every parameter's derivative is checked. Small images, all features of the model in some
- * combination, values without symmetry so that no derivative vanishes by accident. */
+/* Experiments on which every parameter's derivative is checked. Small images, all features of the
+ * model in some combination, values without symmetry so that no derivative vanishes by accident. */
 #ifndef DB_TESTS_GRADIENT_CONFIGURATIONS_H
 #define DB_TESTS_GRADIENT_CONFIGURATIONS_H
 
@@ -7,7 +7,8 @@
 
 typedef struct configuration {
     const char *name;
-    void (*arrange)(db_context *context, db_experiment *experiment); /* on top of the common start */
+    void (*arrange)(db_context *context,
+                    db_experiment *experiment); /* on top of the common start */
     double step; /* of finite differences, in the parameters' typical steps */
 } configuration;
 

@@ -9,7 +9,8 @@ typedef struct images {
     double *image, *derivative[DB_PARAMETER_COUNT];
 } images;
 
-/* Zero-filled, and free of charge to the caller's error handling: allocation failure fails the test. */
+/* Zero-filled, and free of charge to the caller's error handling: allocation failure fails the
+ * test. */
 images images_create(size_t pixels);
 void images_destroy(images *i);
 

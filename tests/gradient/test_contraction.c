@@ -1,4 +1,5 @@
-/* Interface contraction, in every instruction set and precision, gives the derivatives of the full-width duals. */
+/* Interface contraction, in every instruction set and precision, gives the derivatives of the
+ * full-width duals. */
 #include "configurations.h"
 #include "images.h"
 
@@ -23,28 +24,31 @@ static db_plan *plan_of(db_context *context, const db_experiment *e, db_precisio
     return plan;
 }
 
-static void compare(db_context *context, const db_experiment *e, const images *oracle, db_precision precision,
-                    double image_bound, double slope_bound) {
-    /* in mixed precision a derivative that nearly cancels is known to the image's precision only: what a typical
-     * step of the parameter changes, to that part of the peak */
+static void compare(db_context *context, const db_experiment *e, const images *oracle,
+                    db_precision precision, double image_bound, double slope_bound) {
+    /* in mixed precision a derivative that nearly cancels is known to the image's precision only:
+     * what a typical step of the parameter changes, to that part of the peak */
     const double step_bound = precision == DB_PRECISION_MIXED ? image_bound : 0;
     db_plan *plan = plan_of(context, e, precision);
     images fast = images_create(oracle->pixels);
     const double peak = largest(oracle->image, oracle->pixels);
     assert_true(peak > 0);
     assert_int_equal(db_plan_forward(plan, fast.image), DB_OK);
-    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <= image_bound * peak);
+    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <=
+                image_bound * peak);
     memset(fast.image, 0, oracle->pixels * sizeof(double));
     assert_int_equal(db_plan_gradient(plan, fast.image, (void *const *)fast.derivative), DB_OK);
-    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <= image_bound * peak);
+    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <=
+                image_bound * peak);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
         const db_parameter_info *info = db_parameter_describe((db_parameter)p);
         const double scale = largest(oracle->derivative[p], oracle->pixels);
         const double bound = fmax(slope_bound * scale, step_bound * peak / info->scale);
-        const double difference = largest_difference(fast.derivative[p], oracle->derivative[p], oracle->pixels);
+        const double difference =
+            largest_difference(fast.derivative[p], oracle->derivative[p], oracle->pixels);
         if (!(difference <= bound)) {
-            print_error("%s, %s: off by %g of the largest derivative %g\n", db_context_isa(context), info->name,
-                        difference / scale, scale);
+            print_error("%s, %s: off by %g of the largest derivative %g\n", db_context_isa(context),
+                        info->name, difference / scale, scale);
             fail();
         }
     }
@@ -77,7 +81,7 @@ static void contraction_equals_oracle(void **state) {
 int main(void) {
     struct CMUnitTest tests[32];
     for (size_t i = 0; i < configuration_count; i++)
-        tests[i] = (struct CMUnitTest){ configurations[i].name, contraction_equals_oracle, NULL, NULL,
-                                        (void *)(uintptr_t)&configurations[i] };
+        tests[i] = (struct CMUnitTest){ configurations[i].name, contraction_equals_oracle, NULL,
+                                        NULL, (void *)(uintptr_t)&configurations[i] };
     return _cmocka_run_group_tests("contraction", tests, configuration_count, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The oracle's own oracle: full-width duals against Richardson-extrapolated central differences of the image. */
+/* The oracle's own oracle: full-width duals against Richardson-extrapolated central differences of
+ * the image. */
 #include "configurations.h"
 #include "images.h"
 
@@ -23,8 +24,8 @@ static db_plan *plan_of(db_context *context, const db_experiment *e) {
 }
 
 /* Central differences with steps h, h/2, h/4, h/8, extrapolated to h = 0 (error of order h^8). */
-static void differences(db_plan *plan, db_experiment *e, db_parameter p, double step, double *result, double *work,
-                        size_t pixels) {
+static void differences(db_plan *plan, db_experiment *e, db_parameter p, double step,
+                        double *result, double *work, size_t pixels) {
     const double value = db_parameter_get(e, p);
     double *table[LEVELS];
     for (int level = 0; level < LEVELS; level++) {
@@ -36,7 +37,8 @@ static void differences(db_plan *plan, db_experiment *e, db_parameter p, double 
         db_parameter_set(e, p, value + h);
         assert_int_equal(db_plan_update(plan, e), DB_OK);
         assert_int_equal(db_plan_forward(plan, result), DB_OK);
-        for (size_t i = 0; i < pixels; i++) table[level][i] = (result[i] - table[level][i]) / (2 * h);
+        for (size_t i = 0; i < pixels; i++)
+            table[level][i] = (result[i] - table[level][i]) / (2 * h);
     }
     db_parameter_set(e, p, value);
     for (int order = 1; order < LEVELS; order++)
@@ -56,7 +58,8 @@ static void oracle_equals_differences(void **state) {
     db_plan *plan = plan_of(context, &e);
     const size_t pixels = db_plan_pixels(plan);
     images oracle = images_create(pixels);
-    double *result = malloc(pixels * sizeof(double)), *work = malloc(LEVELS * pixels * sizeof(double));
+    double *result = malloc(pixels * sizeof(double)),
+           *work = malloc(LEVELS * pixels * sizeof(double));
     assert_true(result && work);
     assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
@@ -67,7 +70,8 @@ static void oracle_equals_differences(void **state) {
         /* a parameter without effect here has derivative zero both ways */
         const double bound = scale > 0 ? 1e-7 * scale : 1e-12 * largest(oracle.image, pixels);
         if (!(difference <= bound)) {
-            print_error("%s: off by %g of the largest derivative %g\n", info->name, difference / scale, scale);
+            print_error("%s: off by %g of the largest derivative %g\n", info->name,
+                        difference / scale, scale);
             fail();
         }
     }
@@ -90,7 +94,8 @@ static void every_parameter_has_an_effect_somewhere(void **state) {
         db_plan *plan = plan_of(context, &e);
         images oracle = images_create(db_plan_pixels(plan));
         assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
-        for (int p = 0; p < DB_PARAMETER_COUNT; p++) seen[p] += largest(oracle.derivative[p], oracle.pixels) > 0;
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+            seen[p] += largest(oracle.derivative[p], oracle.pixels) > 0;
         images_destroy(&oracle);
         db_plan_destroy(&plan);
         db_experiment_clear(&e);
@@ -102,8 +107,10 @@ static void every_parameter_has_an_effect_somewhere(void **state) {
 int main(void) {
     struct CMUnitTest tests[32];
     for (size_t i = 0; i < configuration_count; i++)
-        tests[i] = (struct CMUnitTest){ configurations[i].name, oracle_equals_differences, NULL, NULL,
-                                        (void *)(uintptr_t)&configurations[i] };
-    tests[configuration_count] = (struct CMUnitTest)cmocka_unit_test(every_parameter_has_an_effect_somewhere);
-    return _cmocka_run_group_tests("finite differences", tests, configuration_count + 1, NULL, NULL);
+        tests[i] = (struct CMUnitTest){ configurations[i].name, oracle_equals_differences, NULL,
+                                        NULL, (void *)(uintptr_t)&configurations[i] };
+    tests[configuration_count] =
+        (struct CMUnitTest)cmocka_unit_test(every_parameter_has_an_effect_somewhere);
+    return _cmocka_run_group_tests("finite differences", tests, configuration_count + 1, NULL,
+                                   NULL);
 }

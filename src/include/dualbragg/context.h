@@ -1,4 +1,5 @@
-/* The context: error message, threads, instruction set, progress. One context per thread of control. */
+/* The context: error message, threads, instruction set, progress. One context per thread of
+ * control. */
 #ifndef DUALBRAGG_CONTEXT_H
 #define DUALBRAGG_CONTEXT_H
 
@@ -10,8 +11,9 @@ extern "C" {
 
 typedef struct db_context db_context;
 
-/* Called now and then during long work with the finished fraction (0 to 1). A non-zero return cancels
- * the work, which then ends with DB_ERROR_CANCELLED. Always called from the thread that started the work. */
+/* Called now and then during long work with the finished fraction (0 to 1). A non-zero return
+ * cancels the work, which then ends with DB_ERROR_CANCELLED. Always called from the thread that
+ * started the work. */
 typedef int (*db_progress_function)(void *user, double fraction);
 
 /* Creates a context. *context is NULL on failure (out of memory). */
@@ -20,16 +22,16 @@ DB_API db_status db_context_create(db_context **context);
 /* Frees the context and sets the caller's pointer to NULL. NULL and pointer to NULL are allowed. */
 DB_API void db_context_destroy(db_context **context);
 
-/* Message of the last failed call: names the input, the line or flag, what was expected and what was
- * found. Empty after success. Owned by the context, valid until the next call with it. */
+/* Message of the last failed call: names the input, the line or flag, what was expected and what
+ * was found. Empty after success. Owned by the context, valid until the next call with it. */
 DB_API const char *db_context_message(const db_context *context);
 
 /* Threads used by plans executed with this context; 0 (default) means all available. */
 DB_API db_status db_context_set_threads(db_context *context, int threads);
 DB_API int db_context_threads(const db_context *context);
 
-/* Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512". The environment variable
- * DUALBRAGG_ISA sets the default. DB_ERROR_DEVICE if this processor lacks it. */
+/* Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512". The environment
+ * variable DUALBRAGG_ISA sets the default. DB_ERROR_DEVICE if this processor lacks it. */
 DB_API db_status db_context_set_isa(db_context *context, const char *isa);
 /* The instruction set in effect ("sse2", "avx2", "avx512"). Static storage. */
 DB_API const char *db_context_isa(const db_context *context);

@@ -1,8 +1,9 @@
-/* What is simulated: crystal, beam, goniometer, detector, structure factors, in the units people use.
+/* What is simulated: crystal, beam, goniometer, detector, structure factors, in the units people
+ * use.
  *
- * These are plain values; nothing here is derived from anything else here. The model (src/model) turns them
- * into what the pixel loop needs, with derivatives. All structs may be filled by hand; db_experiment_init
- * gives every field its documented default. */
+ * These are plain values; nothing here is derived from anything else here. The model (src/model)
+ * turns them into what the pixel loop needs, with derivatives. All structs may be filled by hand;
+ * db_experiment_init gives every field its documented default. */
 #ifndef DUALBRAGG_EXPERIMENT_H
 #define DUALBRAGG_EXPERIMENT_H
 
@@ -22,11 +23,12 @@ typedef enum db_crystal_shape {
 } db_crystal_shape;
 
 typedef struct db_crystal {
-    double cell[6];        /* a, b, c (angstrom), alpha, beta, gamma (degree) */
-    double orientation[9]; /* row-major rotation from the standard frame (c along z, b in the yz plane) to the
-                              laboratory, applied before misset; identity by default */
-    double misset[3];      /* rotations about laboratory x, then y, then z (degree) */
-    double cells[3];       /* N_a, N_b, N_c: crystal size in unit cells, >= 1 */
+    double cell[6]; /* a, b, c (angstrom), alpha, beta, gamma (degree) */
+    double
+        orientation[9]; /* row-major rotation from the standard frame (c along z, b in the yz plane)
+                           to the laboratory, applied before misset; identity by default */
+    double misset[3];   /* rotations about laboratory x, then y, then z (degree) */
+    double cells[3];    /* N_a, N_b, N_c: crystal size in unit cells, >= 1 */
     db_crystal_shape shape;
     double fudge;         /* multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
     double mosaic_spread; /* cap angle of the mosaic rotations (degree) */
@@ -37,8 +39,9 @@ typedef struct db_crystal {
 /* One source: a ray direction and a wavelength. */
 typedef struct db_source {
     double direction[3];     /* unit vector of photon travel, before divergence and beam tilt */
-    double divergence[2];    /* angles (radian): [0] horizontal, about the vertical axis beam x polarization,
-                                [1] vertical, about the polarization axis; the latter is applied first */
+    double divergence[2];    /* angles (radian): [0] horizontal, about the vertical axis beam x
+                                polarization,    [1] vertical, about the polarization axis; the latter
+                                is    applied first */
     double wavelength_ratio; /* wavelength of this source / wavelength of the beam */
     double weight;           /* relative intensity; weights are normalized by their sum */
 } db_source;
@@ -47,14 +50,15 @@ typedef struct db_beam {
     double direction[3];         /* unit vector of photon travel */
     double polarization_axis[3]; /* unit vector along the E field */
     double wavelength;           /* central wavelength (angstrom) */
-    double tilt[2];              /* beam steering (mrad): horizontal, vertical, as for db_source.divergence; turns
-                                    all sources, leaves detector, crystal and polarization axis where they are */
-    double polarization;         /* Kahn factor, -1 to 1; 0 = unpolarized */
-    int polarized;               /* 0: no polarization correction at all (factor 1) */
-    double fluence;              /* photons/m^2 */
-    double scale;                /* free overall factor; 1 */
-    size_t source_count;         /* >= 1 */
-    db_source *sources;          /* owned by the experiment */
+    double
+        tilt[2]; /* beam steering (mrad): horizontal, vertical, as for db_source.divergence; turns
+                    all sources, leaves detector, crystal and polarization axis where they are */
+    double polarization; /* Kahn factor, -1 to 1; 0 = unpolarized */
+    int polarized;       /* 0: no polarization correction at all (factor 1) */
+    double fluence;      /* photons/m^2 */
+    double scale;        /* free overall factor; 1 */
+    size_t source_count; /* >= 1 */
+    db_source *sources;  /* owned by the experiment */
 } db_beam;
 
 typedef struct db_goniometer {
@@ -82,17 +86,19 @@ typedef enum db_pivot {
 
 /* The detector: a rigid plate that carries a list of panels. */
 typedef struct db_detector {
-    double fast_axis[3], slow_axis[3], normal[3]; /* of the plate, before rotations (unit vectors) */
-    double rotation[3];                           /* about laboratory x, then y, then z (degree) */
-    double twotheta_axis[3];                      /* unit vector */
-    double twotheta;                              /* degree, applied after rotation */
+    double fast_axis[3], slow_axis[3],
+        normal[3];           /* of the plate, before rotations (unit vectors) */
+    double rotation[3];      /* about laboratory x, then y, then z (degree) */
+    double twotheta_axis[3]; /* unit vector */
+    double twotheta;         /* degree, applied after rotation */
     db_pivot pivot;
-    double distance;       /* sample to plate (mm): along the beam, or along the normal if distance_is_close */
+    double distance;       /* sample to plate (mm): along the beam, or along the normal if
+                              distance_is_close */
     int distance_is_close; /* 0 or 1 */
-    double centre[2];      /* (mm, along fast, slow, from the plate's origin): where the direct beam hits
-                              (pivot beam), or the point closest to the sample (pivot sample) */
-    size_t panel_count;    /* >= 1 */
-    db_panel *panels;      /* owned by the experiment */
+    double centre[2]; /* (mm, along fast, slow, from the plate's origin): where the direct beam hits
+                         (pivot beam), or the point closest to the sample (pivot sample) */
+    size_t panel_count; /* >= 1 */
+    db_panel *panels;   /* owned by the experiment */
 } db_detector;
 
 /* Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
@@ -119,8 +125,8 @@ typedef struct db_experiment {
 /* Thomson scattering length squared (m^2). */
 #define DB_THOMSON_R2 7.94079248018965e-30
 
-/* Fills *experiment with defaults (no cell; one source; a one-panel MOSFLM detector of 1024 x 1024 pixels
- * of 0.1 mm at 100 mm). Allocates the source and panel lists. */
+/* Fills *experiment with defaults (no cell; one source; a one-panel MOSFLM detector of 1024 x 1024
+ * pixels of 0.1 mm at 100 mm). Allocates the source and panel lists. */
 DB_API db_status db_experiment_init(db_context *context, db_experiment *experiment);
 
 /* Deep copy; *copy must not own anything (it is overwritten). */
@@ -130,8 +136,8 @@ DB_API db_status db_experiment_copy(db_context *context, const db_experiment *ex
 /* Frees the lists and zeroes the struct. Safe on a zeroed struct. */
 DB_API void db_experiment_clear(db_experiment *experiment);
 
-/* Checks every value (finite, in range, cell possible, axes orthogonal, detector not behind the sample ...).
- * DB_ERROR_INPUT with a message naming the first bad one. */
+/* Checks every value (finite, in range, cell possible, axes orthogonal, detector not behind the
+ * sample ...). DB_ERROR_INPUT with a message naming the first bad one. */
 DB_API db_status db_experiment_check(db_context *context, const db_experiment *experiment);
 
 /* Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end. */
@@ -147,18 +153,22 @@ typedef struct db_beam_spread {
     double dispersion_step;                  /* relative */
     int dispersion_steps;                    /* >= 1 */
 } db_beam_spread;
-DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam, const db_beam_spread *spread);
+DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
+                                    const db_beam_spread *spread);
 
-/* Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major, columns a*, b*, c*.
- * DB_ERROR_INPUT if singular or left-handed. */
-DB_API db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal, const double a_star[9]);
+/* Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major, columns
+ * a*, b*, c*. DB_ERROR_INPUT if singular or left-handed. */
+DB_API db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal,
+                                       const double a_star[9]);
 
-/* Reciprocal matrix (1/angstrom; row-major, columns a*, b*, c*) of the crystal at phi = 0, misset included. */
+/* Reciprocal matrix (1/angstrom; row-major, columns a*, b*, c*) of the crystal at phi = 0, misset
+ * included. */
 DB_API void db_crystal_matrix(const db_crystal *crystal, double a_star[9]);
 
-/* The laboratory position (mm) of a point of a panel given in pixels from the panel's outer corner. */
-DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel, double fast,
-                                              double slow, double position[3]);
+/* The laboratory position (mm) of a point of a panel given in pixels from the panel's outer corner.
+ */
+DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel,
+                                              double fast, double slow, double position[3]);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /* Files: structure factors, matrices, sources, measured images in; simulated images out.
  *
- * Readers report DB_ERROR_FILE (cannot open, read) or DB_ERROR_INPUT (contents) with file, line, what was expected
- * and what was found. Writers write to a temporary name beside the target and rename it, so that no half-written
- * file is ever left behind. */
+ * Readers report DB_ERROR_FILE (cannot open, read) or DB_ERROR_INPUT (contents) with file, line,
+ * what was expected and what was found. Writers write to a temporary name beside the target and
+ * rename it, so that no half-written file is ever left behind. */
 #ifndef DUALBRAGG_IO_H
 #define DUALBRAGG_IO_H
 
@@ -13,60 +13,70 @@
 extern "C" {
 #endif
 
-/* Reads "h k l F" lines ('#' comments, blank lines and columns after the fourth ignored; malformed lines are
- * errors; the last of repeated entries wins; entries of the box not listed get default_F). Replaces the list;
- * keeps default_F. Miller indices must be whole numbers and F finite. */
+/* Reads "h k l F" lines ('#' comments, blank lines and columns after the fourth ignored; malformed
+ * lines are errors; the last of repeated entries wins; entries of the box not listed get
+ * default_F). Replaces the list; keeps default_F. Miller indices must be whole numbers and F
+ * finite. */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
 
-/* Reads the nine numbers of a MOSFLM orientation matrix (wavelength in angstrom times A*, row by row). */
+/* Reads the nine numbers of a MOSFLM orientation matrix (wavelength in angstrom times A*, row by
+ * row). */
 DB_API db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]);
 
-/* Writes a MOSFLM matrix file: wavelength * A*, misset 0, the U matrix and the cell, as MOSFLM does. */
-DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path, const db_experiment *experiment);
+/* Writes a MOSFLM matrix file: wavelength * A*, misset 0, the U matrix and the cell, as MOSFLM
+ * does. */
+DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
+                                        const db_experiment *experiment);
 
-/* Reads a source file (columns x y z weight wavelength, model.md 6.3) into beam->sources. Wavelengths are in metre;
+/* Reads a source file (columns x y z weight wavelength, model.md 6.3) into beam->sources.
+ * Wavelengths are in metre;
  * '#' starts a comment. Missing columns take the defaults of the beam. */
 DB_API db_status db_read_sources(db_context *context, const char *path, db_beam *beam);
 
-/* A measured image. value: counts after subtraction of pedestal; mask: 0 = trusted pixel, else reason. */
+/* A measured image. value: counts after subtraction of pedestal; mask: 0 = trusted pixel, else
+ * reason. */
 enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
 typedef struct db_measured_image {
     int fast_pixels, slow_pixels;
-    float *value;  /* fast_pixels * slow_pixels, fast index fastest; owned */
-    uint8_t *mask; /* same shape; owned */
-    char format[16];        /* "SMV", "miniCBF", "float" */
-    double wavelength;      /* angstrom; NAN where the header does not say */
-    double distance;        /* mm; NAN */
-    double pixel_size[2];   /* mm; NAN */
-    double beam_centre[2];  /* pixels along fast, slow, from the outer corner of the first pixel; NAN */
-    double polarization;    /* Kahn factor; NAN */
-    double phi, osc_range;  /* degree; NAN */
-    double twotheta;        /* degree; NAN */
-    double overload;        /* value at and above which pixels are masked; INFINITY */
-    double pedestal;        /* already subtracted; 0 */
-    double gain;            /* counts per photon; 1 */
-    double exposure;        /* s; NAN */
-    char detector[64];      /* as named by the header, or "" */
-    size_t masked;          /* number of pixels with mask != 0 */
+    float *value;         /* fast_pixels * slow_pixels, fast index fastest; owned */
+    uint8_t *mask;        /* same shape; owned */
+    char format[16];      /* "SMV", "miniCBF", "float" */
+    double wavelength;    /* angstrom; NAN where the header does not say */
+    double distance;      /* mm; NAN */
+    double pixel_size[2]; /* mm; NAN */
+    double
+        beam_centre[2]; /* pixels along fast, slow, from the outer corner of the first pixel; NAN */
+    double polarization;   /* Kahn factor; NAN */
+    double phi, osc_range; /* degree; NAN */
+    double twotheta;       /* degree; NAN */
+    double overload;       /* value at and above which pixels are masked; INFINITY */
+    double pedestal;       /* already subtracted; 0 */
+    double gain;           /* counts per photon; 1 */
+    double exposure;       /* s; NAN */
+    char detector[64];     /* as named by the header, or "" */
+    size_t masked;         /* number of pixels with mask != 0 */
 } db_measured_image;
 
 /* Reads an image: SMV or miniCBF (Pilatus/Eiger style), recognized by content. */
 DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
 
 /* Reads raw little-endian 32-bit floats of a known shape (as db_write_float_image writes them). */
-DB_API db_status db_read_float_image(db_context *context, const char *path, int fast_pixels, int slow_pixels,
-                                     float *pixels);
+DB_API db_status db_read_float_image(db_context *context, const char *path, int fast_pixels,
+                                     int slow_pixels, float *pixels);
 DB_API void db_measured_image_clear(db_measured_image *image);
 
 /* Raw little-endian 32-bit floats, no header. */
-DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels, size_t count);
+DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
+                                      size_t count);
 
-/* SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0: 55000/max. Pixels that
- * are NAN (outside the region of interest) become 0. For a detector of one panel with square pixels. The header grows
- * in blocks of 512 bytes; BEAM_CENTER_X/Y are along slow and fast, in mm from the outer corner of the first pixel, and
- * all values those of the final detector placement. */
-DB_API db_status db_write_smv(db_context *context, const char *path, const db_experiment *experiment,
-                              const float *pixels, double scale, double adc);
+/* SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0:
+ * 55000/max. Pixels that are NAN (outside the region of interest) become 0. For a detector of one
+ * panel with square pixels. The header grows in blocks of 512 bytes; BEAM_CENTER_X/Y are along slow
+ * and fast, in mm from the outer corner of the first pixel, and all values those of the final
+ * detector placement. */
+DB_API db_status db_write_smv(db_context *context, const char *path,
+                              const db_experiment *experiment, const float *pixels, double scale,
+                              double adc);
 
 /* Colour scales of PNG pictures. */
 typedef enum db_colour_map {
@@ -75,18 +85,21 @@ typedef enum db_colour_map {
     DB_COLOUR_HEAT    /* dark to bright */
 } db_colour_map;
 
-/* Writes an 8-bit RGB PNG. low/high: values at the ends of the scale; NAN: chosen from the data (robust quantiles).
- * Pixels that are NAN are drawn in a neutral colour. DB_ERROR_UNSUPPORTED without libpng. */
-DB_API db_status db_write_png(db_context *context, const char *path, const float *pixels, int fast_pixels,
-                              int slow_pixels, db_colour_map map, double low, double high);
+/* Writes an 8-bit RGB PNG. low/high: values at the ends of the scale; NAN: chosen from the data
+ * (robust quantiles). Pixels that are NAN are drawn in a neutral colour. DB_ERROR_UNSUPPORTED
+ * without libpng. */
+DB_API db_status db_write_png(db_context *context, const char *path, const float *pixels,
+                              int fast_pixels, int slow_pixels, db_colour_map map, double low,
+                              double high);
 
 /* The same picture encoded into memory (for reports). *bytes is to be freed with free(). */
-DB_API db_status db_encode_png(db_context *context, const float *pixels, int fast_pixels, int slow_pixels,
-                               db_colour_map map, double low, double high, unsigned char **bytes,
-                               size_t *byte_count);
+DB_API db_status db_encode_png(db_context *context, const float *pixels, int fast_pixels,
+                               int slow_pixels, db_colour_map map, double low, double high,
+                               unsigned char **bytes, size_t *byte_count);
 
 /* A text file written as a whole (atomically). */
-DB_API db_status db_write_text(db_context *context, const char *path, const char *text, size_t length);
+DB_API db_status db_write_text(db_context *context, const char *path, const char *text,
+                               size_t length);
 
 #ifdef __cplusplus
 }

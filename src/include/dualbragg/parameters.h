@@ -1,5 +1,5 @@
-/* The table of differentiable parameters: the one place where each is declared. Gradients, command line, fit,
- * checks and documentation all draw from it. */
+/* The table of differentiable parameters: the one place where each is declared. Gradients, command
+ * line, fit, checks and documentation all draw from it. */
 #ifndef DUALBRAGG_PARAMETERS_H
 #define DUALBRAGG_PARAMETERS_H
 
@@ -11,55 +11,59 @@ extern "C" {
 
 /* Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
 enum {
-    DB_MOVES_LATTICE = 1,  /* real-space lattice vectors at the first phi step */
+    DB_MOVES_LATTICE = 1,   /* real-space lattice vectors at the first phi step */
     DB_MOVES_ROTATIONS = 2, /* rotation of each phi step and mosaic domain */
-    DB_MOVES_CELLS = 4,    /* cell counts */
-    DB_MOVES_PANELS = 8,   /* panel origins and axes */
-    DB_MOVES_SOURCES = 16, /* directions, wavelengths, polarization of the sources */
-    DB_MOVES_SCALE = 32    /* overall factor */
+    DB_MOVES_CELLS = 4,     /* cell counts */
+    DB_MOVES_PANELS = 8,    /* panel origins and axes */
+    DB_MOVES_SOURCES = 16,  /* directions, wavelengths, polarization of the sources */
+    DB_MOVES_SCALE = 32     /* overall factor */
 };
 
 /* X(identifier, name, member of db_experiment, unit, scale, moves, description)
- * scale: a typical step, in the parameter's unit, that changes an image noticeably; optimizers divide by it. */
-#define DB_PARAMETER_LIST(X)                                                                               \
-    X(CELL_A, "cell_a", crystal.cell[0], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge a")                   \
-    X(CELL_B, "cell_b", crystal.cell[1], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge b")                   \
-    X(CELL_C, "cell_c", crystal.cell[2], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge c")                   \
-    X(CELL_ALPHA, "cell_alpha", crystal.cell[3], "deg", 0.1, DB_MOVES_LATTICE, "unit cell angle alpha")    \
-    X(CELL_BETA, "cell_beta", crystal.cell[4], "deg", 0.1, DB_MOVES_LATTICE, "unit cell angle beta")       \
-    X(CELL_GAMMA, "cell_gamma", crystal.cell[5], "deg", 0.1, DB_MOVES_LATTICE, "unit cell angle gamma")    \
-    X(MISSET_X, "misset_x", crystal.misset[0], "deg", 0.1, DB_MOVES_LATTICE,                               \
-      "crystal rotation about laboratory x")                                                               \
-    X(MISSET_Y, "misset_y", crystal.misset[1], "deg", 0.1, DB_MOVES_LATTICE,                               \
-      "crystal rotation about laboratory y, after x")                                                      \
-    X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, DB_MOVES_LATTICE,                               \
-      "crystal rotation about laboratory z, after x and y")                                                \
-    X(CELLS_A, "Na", crystal.cells[0], "cells", 1, DB_MOVES_CELLS, "crystal size along a")                 \
-    X(CELLS_B, "Nb", crystal.cells[1], "cells", 1, DB_MOVES_CELLS, "crystal size along b")                 \
-    X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, DB_MOVES_CELLS, "crystal size along c")                 \
-    X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, DB_MOVES_ROTATIONS,              \
-      "cap angle of the mosaic rotations, at fixed random domains")                                        \
-    X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_LATTICE, "spindle angle of the first step")         \
-    X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, DB_MOVES_SOURCES,                             \
-      "central wavelength, at fixed crystal")                                                              \
-    X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, DB_MOVES_SOURCES,                       \
-      "beam tilt about beam x polarization, at fixed detector")                                            \
-    X(BEAM_VERTICAL, "beam_vertical", beam.tilt[1], "mrad", 1, DB_MOVES_SOURCES,                           \
-      "beam tilt about the polarization axis, at fixed detector")                                          \
-    X(POLARIZATION, "polarization", beam.polarization, "1", 0.1, DB_MOVES_SOURCES, "Kahn factor")          \
-    X(SCALE, "scale", beam.scale, "1", 0.1, DB_MOVES_SCALE, "factor on the fluence")                       \
-    X(DISTANCE, "distance", detector.distance, "mm", 0.1, DB_MOVES_PANELS, "detector distance")            \
-    X(BEAM_FAST, "beam_fast", detector.centre[0], "mm", 0.1, DB_MOVES_PANELS,                              \
-      "beam centre (or near point) along the fast axis")                                                   \
-    X(BEAM_SLOW, "beam_slow", detector.centre[1], "mm", 0.1, DB_MOVES_PANELS,                              \
-      "beam centre (or near point) along the slow axis")                                                   \
-    X(DETECTOR_ROTX, "detector_rotx", detector.rotation[0], "deg", 0.1, DB_MOVES_PANELS,                   \
-      "detector rotation about laboratory x")                                                              \
-    X(DETECTOR_ROTY, "detector_roty", detector.rotation[1], "deg", 0.1, DB_MOVES_PANELS,                   \
-      "detector rotation about laboratory y, after x")                                                     \
-    X(DETECTOR_ROTZ, "detector_rotz", detector.rotation[2], "deg", 0.1, DB_MOVES_PANELS,                   \
-      "detector rotation about laboratory z, after x and y")                                               \
-    X(TWOTHETA, "twotheta", detector.twotheta, "deg", 0.1, DB_MOVES_PANELS,                                \
+ * scale: a typical step, in the parameter's unit, that changes an image noticeably; optimizers
+ * divide by it. */
+#define DB_PARAMETER_LIST(X)                                                                       \
+    X(CELL_A, "cell_a", crystal.cell[0], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge a")           \
+    X(CELL_B, "cell_b", crystal.cell[1], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge b")           \
+    X(CELL_C, "cell_c", crystal.cell[2], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge c")           \
+    X(CELL_ALPHA, "cell_alpha", crystal.cell[3], "deg", 0.1, DB_MOVES_LATTICE,                     \
+      "unit cell angle alpha")                                                                     \
+    X(CELL_BETA, "cell_beta", crystal.cell[4], "deg", 0.1, DB_MOVES_LATTICE,                       \
+      "unit cell angle beta")                                                                      \
+    X(CELL_GAMMA, "cell_gamma", crystal.cell[5], "deg", 0.1, DB_MOVES_LATTICE,                     \
+      "unit cell angle gamma")                                                                     \
+    X(MISSET_X, "misset_x", crystal.misset[0], "deg", 0.1, DB_MOVES_LATTICE,                       \
+      "crystal rotation about laboratory x")                                                       \
+    X(MISSET_Y, "misset_y", crystal.misset[1], "deg", 0.1, DB_MOVES_LATTICE,                       \
+      "crystal rotation about laboratory y, after x")                                              \
+    X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, DB_MOVES_LATTICE,                       \
+      "crystal rotation about laboratory z, after x and y")                                        \
+    X(CELLS_A, "Na", crystal.cells[0], "cells", 1, DB_MOVES_CELLS, "crystal size along a")         \
+    X(CELLS_B, "Nb", crystal.cells[1], "cells", 1, DB_MOVES_CELLS, "crystal size along b")         \
+    X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, DB_MOVES_CELLS, "crystal size along c")         \
+    X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, DB_MOVES_ROTATIONS,      \
+      "cap angle of the mosaic rotations, at fixed random domains")                                \
+    X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_LATTICE, "spindle angle of the first step") \
+    X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, DB_MOVES_SOURCES,                     \
+      "central wavelength, at fixed crystal")                                                      \
+    X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, DB_MOVES_SOURCES,               \
+      "beam tilt about beam x polarization, at fixed detector")                                    \
+    X(BEAM_VERTICAL, "beam_vertical", beam.tilt[1], "mrad", 1, DB_MOVES_SOURCES,                   \
+      "beam tilt about the polarization axis, at fixed detector")                                  \
+    X(POLARIZATION, "polarization", beam.polarization, "1", 0.1, DB_MOVES_SOURCES, "Kahn factor")  \
+    X(SCALE, "scale", beam.scale, "1", 0.1, DB_MOVES_SCALE, "factor on the fluence")               \
+    X(DISTANCE, "distance", detector.distance, "mm", 0.1, DB_MOVES_PANELS, "detector distance")    \
+    X(BEAM_FAST, "beam_fast", detector.centre[0], "mm", 0.1, DB_MOVES_PANELS,                      \
+      "beam centre (or near point) along the fast axis")                                           \
+    X(BEAM_SLOW, "beam_slow", detector.centre[1], "mm", 0.1, DB_MOVES_PANELS,                      \
+      "beam centre (or near point) along the slow axis")                                           \
+    X(DETECTOR_ROTX, "detector_rotx", detector.rotation[0], "deg", 0.1, DB_MOVES_PANELS,           \
+      "detector rotation about laboratory x")                                                      \
+    X(DETECTOR_ROTY, "detector_roty", detector.rotation[1], "deg", 0.1, DB_MOVES_PANELS,           \
+      "detector rotation about laboratory y, after x")                                             \
+    X(DETECTOR_ROTZ, "detector_rotz", detector.rotation[2], "deg", 0.1, DB_MOVES_PANELS,           \
+      "detector rotation about laboratory z, after x and y")                                       \
+    X(TWOTHETA, "twotheta", detector.twotheta, "deg", 0.1, DB_MOVES_PANELS,                        \
       "detector rotation about the two-theta axis")
 
 typedef enum db_parameter {
@@ -80,10 +84,12 @@ typedef struct db_parameter_info {
 /* Entry of the table; NULL if out of range. Static storage, thread-safe. */
 DB_API const db_parameter_info *db_parameter_describe(db_parameter parameter);
 
-/* Finds a parameter by its name. DB_ERROR_USAGE names the nearest one if unknown. context may be NULL. */
+/* Finds a parameter by its name. DB_ERROR_USAGE names the nearest one if unknown. context may be
+ * NULL. */
 DB_API db_status db_parameter_find(db_context *context, const char *name, db_parameter *parameter);
 
-/* Reads or sets a parameter's value in its unit. Setting does not check; see db_experiment_check. */
+/* Reads or sets a parameter's value in its unit. Setting does not check; see db_experiment_check.
+ */
 DB_API double db_parameter_get(const db_experiment *experiment, db_parameter parameter);
 DB_API void db_parameter_set(db_experiment *experiment, db_parameter parameter, double value);
 

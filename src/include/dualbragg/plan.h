@@ -2,8 +2,9 @@
  *
  *     db_plan_create -> (db_plan_update -> db_plan_forward | db_plan_gradient)* -> db_plan_destroy
  *
- * A plan owns its buffers; updating and executing a warm plan allocates nothing. A plan is used by one
- * thread at a time; it parallelizes inside. Results have the same bits for any number of threads. */
+ * A plan owns its buffers; updating and executing a warm plan allocates nothing. A plan is used by
+ * one thread at a time; it parallelizes inside. Results have the same bits for any number of
+ * threads. */
 #ifndef DUALBRAGG_PLAN_H
 #define DUALBRAGG_PLAN_H
 
@@ -15,13 +16,15 @@ extern "C" {
 
 typedef enum db_precision {
     DB_PRECISION_DOUBLE, /* all arithmetic in double */
-    DB_PRECISION_MIXED   /* Miller indices in double, the rest in float after reduction to the nearest node */
+    DB_PRECISION_MIXED /* Miller indices in double, the rest in float after reduction to the nearest
+                          node */
 } db_precision;
 
 typedef enum db_pixel_type { DB_FLOAT32, DB_FLOAT64 } db_pixel_type;
 
-/* A rectangle of pixels of one panel, and where its pixels go: pixel (fast, slow) is stored at element
- * offset + (slow - slow_start) * stride + (fast - fast_start) of the image and of each derivative image. */
+/* A rectangle of pixels of one panel, and where its pixels go: pixel (fast, slow) is stored at
+ * element offset + (slow - slow_start) * stride + (fast - fast_start) of the image and of each
+ * derivative image. */
 typedef struct db_region {
     size_t panel;
     int fast_start, slow_start, fast_count, slow_count;
@@ -46,21 +49,22 @@ typedef struct db_plan db_plan;
 DB_API db_status db_plan_create(db_context *context, const db_experiment *experiment,
                                 const db_plan_options *options, db_plan **plan);
 
-/* Takes over the experiment's values. Counts (sources, domains, phi steps, panels, pixels, table size) must be
- * those of creation: DB_ERROR_USAGE otherwise. Allocates nothing. */
+/* Takes over the experiment's values. Counts (sources, domains, phi steps, panels, pixels, table
+ * size) must be those of creation: DB_ERROR_USAGE otherwise. Allocates nothing. */
 DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
 
-/* Renders the image: I(pixel) in photons, model equation 11.1 (see ARCHITECTURE.md). image: caller's buffer of
- * the plan's pixel type, as large as the regions' offsets and strides ask for. Pixels outside the regions are
- * not touched. */
+/* Renders the image: I(pixel) in photons, model equation 11.1 (see ARCHITECTURE.md). image:
+ * caller's buffer of the plan's pixel type, as large as the regions' offsets and strides ask for.
+ * Pixels outside the regions are not touched. */
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
-/* Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of the plan in
- * one pass. derivatives: parameter_count pointers to caller's buffers of the same shape as image. */
+/* Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of the
+ * plan in one pass. derivatives: parameter_count pointers to caller's buffers of the same shape as
+ * image. */
 DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives);
 
-/* The oracle: the same result by full-width dual numbers in double precision through the same physics; slow, one
- * thread. Buffers are of doubles whatever the plan's pixel type. */
+/* The oracle: the same result by full-width dual numbers in double precision through the same
+ * physics; slow, one thread. Buffers are of doubles whatever the plan's pixel type. */
 DB_API db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives);
 
 /* Number of elements that image and derivative buffers need. */

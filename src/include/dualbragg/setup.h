@@ -1,6 +1,7 @@
-/* Setting up an experiment the way users describe it: detector conventions, beam centres in a convention's
- * meaning, sizes, counts left to automatic choice. The command line and the YAML reader fill a db_setup;
- * db_setup_resolve turns it into a db_experiment. Rules: model.md sections 2 to 9, recommended variants. */
+/* Setting up an experiment the way users describe it: detector conventions, beam centres in a
+ * convention's meaning, sizes, counts left to automatic choice. The command line and the YAML
+ * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. Rules: model.md sections
+ * 2 to 9, recommended variants. */
 #ifndef DUALBRAGG_SETUP_H
 #define DUALBRAGG_SETUP_H
 
@@ -23,31 +24,33 @@ typedef enum db_convention {
 /* Name as on the command line ("mosflm" ...); NULL if out of range. */
 DB_API const char *db_convention_name(db_convention convention);
 
-/* Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first component NAN. */
+/* Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first
+ * component NAN. */
 typedef struct db_setup {
     /* crystal */
-    double cell[6];           /* A, degree; open edges after the first copy a, open angles are 90 */
-    const char *matrix_file;  /* MOSFLM matrix, borrowed; NULL */
-    double misset[3];         /* degree; 0 */
-    int misset_random;        /* 1: uniformly random orientation instead of misset */
-    long misset_seed;         /* default 1 */
-    double cells[3];          /* N; 1 */
-    double sample_size[3];    /* mm; 0 = not given: N = ceil(size/axis) instead of cells */
+    double cell[6];          /* A, degree; open edges after the first copy a, open angles are 90 */
+    const char *matrix_file; /* MOSFLM matrix, borrowed; NULL */
+    double misset[3];        /* degree; 0 */
+    int misset_random;       /* 1: uniformly random orientation instead of misset */
+    long misset_seed;        /* default 1 */
+    double cells[3];         /* N; 1 */
+    double sample_size[3];   /* mm; 0 = not given: N = ceil(size/axis) instead of cells */
     db_crystal_shape shape;
     double fudge;
-    double mosaic_spread;     /* degree */
-    int mosaic_domains;       /* 0: automatic (1, or 10 with a spread) */
+    double mosaic_spread; /* degree */
+    int mosaic_domains;   /* 0: automatic (1, or 10 with a spread) */
     long mosaic_seed;
     /* structure factors */
-    const char *hkl_file;     /* borrowed; NULL */
+    const char *hkl_file; /* borrowed; NULL */
     double default_F;
-    int interpolate;          /* -1 automatic, 0 nearest, 1 tricubic */
+    int interpolate; /* -1 automatic, 0 nearest, 1 tricubic */
     /* beam */
-    double wavelength;        /* A; 1 */
+    double wavelength;                        /* A; 1 */
     double fluence, flux, exposure, beamsize; /* photons/m^2; photons/s, s, mm */
-    double dispersion;        /* relative full width; 0 */
+    double dispersion;                        /* relative full width; 0 */
     int dispersion_steps;
-    double divergence_range[2], divergence_step[2]; /* radian, horizontal and vertical; NAN = open */
+    double divergence_range[2],
+        divergence_step[2]; /* radian, horizontal and vertical; NAN = open */
     int divergence_steps[2];
     int round_divergence;
     const char *source_file;
@@ -58,30 +61,31 @@ typedef struct db_setup {
     int phi_steps;             /* -1 = open */
     /* detector */
     db_convention convention;
-    double pixel_size;         /* mm; 0.1 */
-    double detector_size[2];   /* mm, fast, slow; 102.4 */
-    int detector_pixels[2];    /* 0 = from size */
+    double pixel_size;               /* mm; 0.1 */
+    double detector_size[2];         /* mm, fast, slow; 102.4 */
+    int detector_pixels[2];          /* 0 = from size */
     double distance, close_distance; /* mm; NAN = open */
-    double beam_centre[2];     /* X, Y in the convention's meaning (mm); NAN */
-    double close_point[2];     /* Xclose, Yclose (mm); NAN */
-    double org[2];             /* ORGX, ORGY (pixels); NAN */
-    int pivot;                 /* -1 open, else db_pivot: an explicit -pivot */
-    int pivot_hint;            /* -1 none, else db_pivot last implied by another flag; counts in CUSTOM only */
-    double fast_axis[3], slow_axis[3], normal[3], beam_axis[3], polarization_axis[3], spindle_axis[3],
-        twotheta_axis[3];      /* CUSTOM vectors; first component NAN = open */
-    double origin[3];          /* pix0 vector (m); first component NAN = open */
-    double rotation[3], twotheta; /* degree */
+    double beam_centre[2];           /* X, Y in the convention's meaning (mm); NAN */
+    double close_point[2];           /* Xclose, Yclose (mm); NAN */
+    double org[2];                   /* ORGX, ORGY (pixels); NAN */
+    int pivot;                       /* -1 open, else db_pivot: an explicit -pivot */
+    int pivot_hint; /* -1 none, else db_pivot last implied by another flag; counts in CUSTOM only */
+    double fast_axis[3], slow_axis[3], normal[3], beam_axis[3], polarization_axis[3],
+        spindle_axis[3], twotheta_axis[3]; /* CUSTOM vectors; first component NAN = open */
+    double origin[3];                      /* pix0 vector (m); first component NAN = open */
+    double rotation[3], twotheta;          /* degree */
     int point_pixel;
-    int oversample;            /* 0 = automatic */
+    int oversample; /* 0 = automatic */
 } db_setup;
 
 /* All defaults. */
 DB_API void db_setup_init(db_setup *setup);
 
-/* Resolves a setup. *experiment must not own anything (it is overwritten); clear it with db_experiment_clear.
- * notices (may be NULL) receives one line per automatic choice or warning that the user should see; it is
- * called with text valid during the call only. */
-DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experiment *experiment,
+/* Resolves a setup. *experiment must not own anything (it is overwritten); clear it with
+ * db_experiment_clear. notices (may be NULL) receives one line per automatic choice or warning that
+ * the user should see; it is called with text valid during the call only. */
+DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup,
+                                  db_experiment *experiment,
                                   void (*notices)(void *user, const char *line), void *user);
 
 /* The recommended number of sub-pixels: ceil(3 L p / (lambda D)), model.md section 9. */
