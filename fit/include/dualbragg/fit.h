@@ -64,8 +64,9 @@ typedef struct db_fit_settings {
     int roi[4]; /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
     db_precision precision;
     double model_error;     /* relative error of the model's Bragg part, added to the variance: real
-                               spots     deviate from any ideal shape by more than photon noise, and without
-                               it the     few strongest decide everything; NAN: 0.1 (free) or 0 (known) */
+                               spots deviate from any ideal shape by more than photon noise, and
+                               without it the few strongest decide everything; NAN: 0.1 (free) or 0
+                               (known) */
     double intensity_limit; /* free: a weak ridge keeps intensities J from exceeding so many times
                                the mean of their resolution, as those of reflections far from the
                                Ewald sphere would; 0: none */
