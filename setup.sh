@@ -80,7 +80,7 @@ check_format() {
     fi
     step "Checking the format" sh -c 'find src ad fit cuda tests bench examples \
         \( -name "*.[ch]" -o -name "*.cu" -o -name "*.cuh" \) -print |
-        xargs clang-format --dry-run -Werror'
+        xargs clang-format --dry-run -Werror --ferror-limit=1'
 }
 
 check_tidy() {
