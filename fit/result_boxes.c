@@ -20,8 +20,9 @@ static void fill_pixels(const db_target *target, const db_shoeboxes *boxes, size
     for (size_t i = 0; i < boxes->pixels; i++) {
         const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
         const double bragg = linear[0] * (double)target->shape[at];
-        const double plane = linear[1] + linear[2] * ((double)(i % width) - middle) +
-                             linear[3] * ((double)(i / width) - middle);
+        const size_t fast = i % width, slow = i / width;
+        const double plane =
+            linear[1] + linear[2] * ((double)fast - middle) + linear[3] * ((double)slow - middle);
         const double weight = (double)boxes->weight[at];
         box->measured[i] = boxes->value[at];
         box->model[i] = (float)(bragg + plane);

@@ -42,7 +42,7 @@ static void accumulate_derivatives(db_varpro_sums *sums, double y, double weight
 }
 
 void db_varpro_accumulate(db_varpro_sums *sums, const db_varpro_pixels *pixels, int with_normal) {
-    double d[DB_PARAMETER_COUNT];
+    double d[DB_PARAMETER_COUNT] = { 0 };
     for (int slow = 0; slow < pixels->slow_count; slow++) {
         const size_t row = pixels->offset + (size_t)slow * pixels->stride;
         for (int fast = 0; fast < pixels->fast_count; fast++) {

@@ -292,14 +292,15 @@ static db_status take_flag(reader *in, const db_flag *flag) {
     return DB_OK;
 }
 
-static db_status read_all(reader *in) {
-    db_settings scratch = *in->settings;
+/* scratch: where values go that must not count a second time */
+static db_status read_all(reader *in, db_settings *scratch) {
+    *scratch = *in->settings;
     const db_flag *before = NULL;
     while (in->next < in->argc) {
         const db_flag *flag = find_flag(in->argv[in->next]);
         if (!flag) return not_a_flag(in, in->argv[in->next], before);
         in->next++;
-        in->target = in->second_time && flag->fill > 1 ? &scratch : in->settings;
+        in->target = in->second_time && flag->fill > 1 ? scratch : in->settings;
         const db_status status = take_flag(in, flag);
         if (status != DB_OK || in->settings->help) return status;
         before = flag;
@@ -308,11 +309,12 @@ static db_status read_all(reader *in) {
 }
 
 db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
+    db_settings scratch;
     for (int second_time = 0; second_time < 2; second_time++) {
         reader in = {
             .settings = settings, .argc = argc, .next = 1, .second_time = second_time, .argv = argv
         };
-        const db_status status = read_all(&in);
+        const db_status status = read_all(&in, &scratch);
         if (status != DB_OK || settings->help) return status;
     }
     if (settings->seed > 0 && !settings->misset_seed_given)

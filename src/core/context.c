@@ -28,18 +28,12 @@ static db_isa best_isa(void) {
     return DB_ISA_SSE2;
 }
 
-db_status db_fail(db_context *context, db_status status, const char *format, ...) {
-    if (context) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(context->message, sizeof context->message, format, arguments);
-        va_end(arguments);
-    }
-    return status;
-}
-
-db_status db_fail_memory(db_context *context, const char *what) {
-    return db_fail(context, DB_ERROR_MEMORY, "out of memory for %s", what);
+void db_record_message(db_context *context, const char *format, ...) {
+    if (!context) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->message, sizeof context->message, format, arguments);
+    va_end(arguments);
 }
 
 db_status db_context_create(db_context **context) {

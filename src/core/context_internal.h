@@ -16,13 +16,17 @@ struct db_context {
     void *progress_user;
 };
 
-/* Records a message (printf style) and returns the status; context may be NULL. Exported for
- * libdualbragg_fit. */
-DB_API db_status db_fail(db_context *context, db_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Records a message, printf style; context may be NULL. */
+DB_API void db_record_message(db_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Records a message and is the status. A macro, so that readers and analysers of the caller see
+ * which status that is. */
+#define db_fail(context, status, ...) (db_record_message((context), __VA_ARGS__), (status))
 
 /* Records an out-of-memory message for `what`. */
-DB_API db_status db_fail_memory(db_context *context, const char *what);
+#define db_fail_memory(context, what)                                                              \
+    db_fail((context), DB_ERROR_MEMORY, "out of memory for %s", (what))
 
 /* Passes a failed status on to the caller. */
 #define DB_TRY(call)                                                                               \
