@@ -226,8 +226,10 @@ db_status db_fit_write_json(db_context *context, const char *path, const db_fit_
     if (status == DB_OK) {
         compose(&d, config, refined, result);
         dump = json_dumps(d.root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-        status = dump && !d.incomplete ? db_write_text(context, path, dump, strlen(dump))
-                                       : db_fail_memory(context, path);
+        if (!dump || d.incomplete)
+            status = db_fail_memory(context, path);
+        else
+            status = db_write_text(context, path, dump, strlen(dump));
     }
     free(dump);
     json_decref(d.root);

@@ -248,9 +248,12 @@ static db_yaml_node **descend(db_context *context, db_yaml_node *node, const cha
     for (size_t i = 0; i < node->count; i++)
         if (strcmp(node->keys[i], step) == 0) return &node->items[i];
     db_yaml_node *empty = new_node(DB_YAML_MAP, 0, argument);
-    *status =
-        empty ? append(context, node, step, 0, empty) : db_fail_memory(context, "a YAML document");
-    if (empty && *status == DB_OK) return &node->items[node->count - 1];
+    if (!empty) {
+        *status = db_fail_memory(context, "a YAML document");
+        return NULL;
+    }
+    *status = append(context, node, step, 0, empty);
+    if (*status == DB_OK) return &node->items[node->count - 1];
     db_yaml_free(&empty);
     return NULL;
 }
