@@ -22,7 +22,8 @@ DB_API void db_record_message(db_context *context, const char *format, ...)
 
 /* Records a message and is the status. A macro, so that readers and analysers of the caller see
  * which status that is. */
-#define db_fail(context, status, ...) (db_record_message((context), __VA_ARGS__), (status))
+#define db_fail(context, status, ...)                                                              \
+    (db_record_message((context), __VA_ARGS__), (db_status)(status))
 
 /* Records an out-of-memory message for `what`. */
 #define db_fail_memory(context, what)                                                              \
