@@ -15,11 +15,11 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->max_shoeboxes = 400;
     settings->strong_sigma = 5;
     settings->min_strong_reflections = 20;
-    settings->excitation_angle = 0.5;
+    settings->excitation_angle = 0.7;
     for (int i = 0; i < 4; i++) settings->roi[i] = -1;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
-    settings->intensity_limit = 30;
+    settings->intensity_limit = 10;
 }
 
 typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;
@@ -75,5 +75,7 @@ void db_fit_settings_default_stages(db_fit_settings *settings) {
     add_stage(settings, "lattice", GEOMETRY, 3.2, 2, 1e-4);
     add_stage(settings, "extend", GEOMETRY, 2.5, 1.5, 1e-4);
     add_stage(settings, "shape", EVERYTHING, 0, 1, 1e-5);
+    /* Shoeboxes placed anew by a better model, until the start is forgotten. */
+    add_stage(settings, "again", EVERYTHING, 0, 1, 1e-5);
     add_stage(settings, "final", EVERYTHING, 0, 1, 1e-5);
 }

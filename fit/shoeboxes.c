@@ -175,11 +175,36 @@ void db_shoeboxes_clear(db_shoeboxes *boxes) {
     memset(boxes, 0, sizeof *boxes);
 }
 
+/* Mean counts of the own pixels among a pixel and its eight neighbours. A single pixel's own noise
+ * would make its weight: low pixels would count more than high ones. */
+static double smoothed(const db_shoeboxes *boxes, size_t box, int fast, int slow) {
+    double sum = 0;
+    int count = 0;
+    for (int s = slow - 1; s <= slow + 1; s++) {
+        for (int f = fast - 1; f <= fast + 1; f++) {
+            if (f < 0 || s < 0 || f >= boxes->width || s >= boxes->width) continue;
+            const size_t i = box * boxes->pixels + (size_t)(s * boxes->width + f);
+            if (!boxes->own[i]) continue;
+            sum += (double)boxes->value[i];
+            count++;
+        }
+    }
+    return count ? sum / count : 0;
+}
+
 void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, double model_error) {
+    const size_t width = (size_t)boxes->width;
     for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
-        const double value = (double)boxes->value[i], background = (double)boxes->background[i];
-        const double shape_error = model_error * fmax(0, value - background);
-        const double variance = db_pixel_variance(settings, fmax(value, background));
-        boxes->weight[i] = boxes->own[i] ? (float)(1 / (variance + shape_error * shape_error)) : 0;
+        if (!boxes->own[i]) {
+            boxes->weight[i] = 0;
+            continue;
+        }
+        const size_t within = i % boxes->pixels;
+        const double background = (double)boxes->background[i];
+        const double counts =
+            smoothed(boxes, i / boxes->pixels, (int)(within % width), (int)(within / width));
+        const double shape_error = model_error * fmax(0, counts - background);
+        const double variance = db_pixel_variance(settings, fmax(counts, background));
+        boxes->weight[i] = (float)(1 / (variance + shape_error * shape_error));
     }
 }

@@ -40,9 +40,9 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                              db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
 
-/* Weights: the inverse of photon and readout variance at the larger of measured counts and local
- * background, plus (model_error x excess over the background)^2. They do not depend on the model,
- * so that J and background stay linear. */
+/* Weights: the inverse of photon and readout variance at the larger of local background and
+ * measured counts (mean of 3 x 3 pixels), plus (model_error x their excess over the background)^2.
+ * They do not depend on the model, so that J and the plane stay linear. */
 void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, double model_error);
 
 #endif

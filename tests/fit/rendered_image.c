@@ -1,0 +1,145 @@
+#include "fit/rendered_image.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void describe(db_experiment *e, int pixels) {
+    const double cell[6] = { 58.4, 58.4, 152.2, 90, 90, 90 }, misset[3] = { 27, -41, 13 };
+    memcpy(e->crystal.cell, cell, sizeof cell);
+    memcpy(e->crystal.misset, misset, sizeof misset);
+    e->crystal.shape = DB_SHAPE_GAUSS;
+    e->crystal.cells[0] = e->crystal.cells[1] = 14;
+    e->crystal.cells[2] = 6;
+    e->crystal.mosaic_spread = 0.1;
+    e->crystal.mosaic_domains = 20;
+    e->beam.wavelength = 0.96859;
+    db_panel *const panel = &e->detector.panels[0];
+    panel->fast_pixels = panel->slow_pixels = pixels;
+    panel->pixel_size[0] = panel->pixel_size[1] = 0.172;
+    e->detector.distance = 0.172 * pixels; /* 1.8 A at the edges' middles */
+    e->detector.centre[0] = (0.5 * pixels + 11.3) * 0.172;
+    e->detector.centre[1] = (0.5 * pixels - 8.8) * 0.172;
+    e->oversample = 1;
+}
+
+/* Amplitudes squared are exponentially distributed; their mean falls with resolution (B = 20 A^2).
+ */
+static db_status make_amplitudes(db_experiment *e, double average) {
+    db_structure_factors *const f = &e->structure_factors;
+    const int largest[3] = { 34, 34, 88 };
+    size_t count = 1;
+    for (int i = 0; i < 3; i++) {
+        f->min[i] = -largest[i];
+        f->extent[i] = 2 * largest[i] + 1;
+        count *= (size_t)f->extent[i];
+    }
+    f->amplitude = malloc(count * sizeof *f->amplitude);
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!f->amplitude || !random) return DB_ERROR_MEMORY;
+    for (size_t n = 0; n < count; n++) {
+        const int l = (int)(n % (size_t)f->extent[2]) - largest[2];
+        const int k = (int)(n / (size_t)f->extent[2] % (size_t)f->extent[1]) - largest[1];
+        const int h = (int)(n / (size_t)f->extent[2] / (size_t)f->extent[1]) - largest[0];
+        const double s2 = (h * h + k * k) / (58.4 * 58.4) + l * l / (152.2 * 152.2);
+        const double mean = average * exp(-20 * s2 / 2);
+        f->amplitude[n] = h || k || l ? sqrt(gsl_ran_exponential(random, mean)) : 0;
+    }
+    gsl_rng_free(random);
+    return DB_OK;
+}
+
+static db_status brightest(db_context *context, const db_experiment *e, double *peak) {
+    const size_t pixels = db_experiment_pixels(e);
+    float *const image = malloc(pixels * sizeof *image);
+    db_plan *plan;
+    db_status status = image ? db_plan_create(context, e, NULL, &plan) : DB_ERROR_MEMORY;
+    if (status == DB_OK) {
+        status = db_plan_forward(plan, image);
+        db_plan_destroy(&plan);
+    }
+    *peak = 0;
+    for (size_t i = 0; i < pixels && status == DB_OK; i++) *peak = fmax(*peak, (double)image[i]);
+    free(image);
+    return status;
+}
+
+db_status rendered_experiment(db_context *context, int pixels, double peak, db_experiment *e) {
+    double first;
+    db_status status = db_experiment_init(context, e);
+    if (status != DB_OK) return status;
+    describe(e, pixels);
+    status = make_amplitudes(e, 1);
+    if (status == DB_OK) status = brightest(context, e, &first);
+    const db_structure_factors *const f = &e->structure_factors;
+    const size_t count = (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2];
+    for (size_t n = 0; n < count && status == DB_OK; n++) f->amplitude[n] *= sqrt(peak / first);
+    return status;
+}
+
+static double background(int fast, int slow, int pixels) {
+    const double r = hypot(fast - 0.5 * pixels, slow - 0.5 * pixels) / pixels;
+    return 2 + 10 * exp(-20 * r * r) + 5 * exp(-200 * (r - 0.28) * (r - 0.28));
+}
+
+db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
+                         db_measured_image *image) {
+    const int n = e->detector.panels[0].fast_pixels, middle = n / 2 + 40;
+    const size_t pixels = (size_t)n * (size_t)n;
+    memset(image, 0, sizeof *image);
+    image->fast_pixels = image->slow_pixels = n;
+    image->gain = 1;
+    image->overload = INFINITY;
+    image->value = malloc(pixels * sizeof *image->value);
+    image->mask = calloc(pixels, 1);
+    db_plan *plan;
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!image->value || !image->mask || !random) return DB_ERROR_MEMORY;
+    db_status status = db_plan_create(context, e, NULL, &plan);
+    if (status == DB_OK) {
+        status = db_plan_forward(plan, image->value);
+        db_plan_destroy(&plan);
+    }
+    gsl_rng_set(random, seed);
+    for (size_t i = 0; i < pixels && status == DB_OK; i++) {
+        const int fast = (int)(i % (size_t)n), slow = (int)(i / (size_t)n);
+        image->value[i] =
+            (float)gsl_ran_poisson(random, (double)image->value[i] + background(fast, slow, n));
+        if (abs(fast - middle) > 3 && abs(slow - middle) > 3) continue;
+        image->mask[i] = DB_MASK_GAP;
+        image->value[i] = -1;
+        image->masked++;
+    }
+    gsl_rng_free(random);
+    return status;
+}
+
+void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {
+    settings->parameters[settings->parameter_count++] =
+        (db_fit_parameter){ parameter, -INFINITY, INFINITY, NAN, follows };
+}
+
+/* Unit vectors along a*, b*, c* as columns. */
+static void axes_of(const db_crystal *crystal, double axes[9]) {
+    db_crystal_matrix(crystal, axes);
+    for (int column = 0; column < 3; column++) {
+        const double length =
+            sqrt(axes[column] * axes[column] + axes[3 + column] * axes[3 + column] +
+                 axes[6 + column] * axes[6 + column]);
+        for (int i = 0; i < 3; i++) axes[3 * i + column] /= length;
+    }
+}
+
+double misorientation(const db_crystal *a, const db_crystal *b) {
+    double from[9], to[9], r[9];
+    axes_of(a, from);
+    axes_of(b, to);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            r[3 * i + j] = to[3 * i] * from[3 * j] + to[3 * i + 1] * from[3 * j + 1] +
+                           to[3 * i + 2] * from[3 * j + 2];
+    return asin(fmin(1, 0.5 * hypot(hypot(r[7] - r[5], r[2] - r[6]), r[3] - r[1]))) * 180 /
+           3.14159265358979323846;
+}

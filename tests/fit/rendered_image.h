@@ -1,0 +1,23 @@
+/* Images with a known answer: rendered crystals with photon noise. */
+#ifndef TESTS_FIT_RENDERED_IMAGE_H
+#define TESTS_FIT_RENDERED_IMAGE_H
+
+#include <dualbragg/fit.h>
+
+/* A thaumatin-like crystal (GAUSS spots, mosaic spread 0.1 degree) on a detector of pixels x
+ * pixels. Amplitudes are made up (Wilson statistics), so that the strongest spots have about `peak`
+ * photons. Clear it with db_experiment_clear. */
+db_status rendered_experiment(db_context *context, int pixels, double peak, db_experiment *e);
+
+/* Renders an experiment on a smooth background of a few photons, with photon noise (seed). A cross
+ * of pixels is masked as a gap. Clear it with db_measured_image_clear. */
+db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
+                         db_measured_image *image);
+
+/* Adds a refined parameter without bounds; follows: -1 or the parameter it is tied to. */
+void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows);
+
+/* Angle (degree) between the orientations of two crystals with the same right-angled cell shape. */
+double misorientation(const db_crystal *a, const db_crystal *b);
+
+#endif

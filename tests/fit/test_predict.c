@@ -1,0 +1,191 @@
+/* Predicted reflections against what the simulator renders, and against the Ewald condition. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/nearest_reflection.h"
+#include "fit/predict.h"
+#include "fit/vector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIXELS = 600 };
+static db_context *context;
+static db_experiment crystal;
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK || db_experiment_init(context, &crystal) != DB_OK)
+        return -1;
+    const double cell[6] = { 41, 52, 67, 90, 96, 90 }, misset[3] = { 20, -35, 50 };
+    memcpy(crystal.crystal.cell, cell, sizeof cell);
+    memcpy(crystal.crystal.misset, misset, sizeof misset);
+    crystal.crystal.shape = DB_SHAPE_GAUSS;
+    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 20;
+    crystal.structure_factors.default_F = 1;
+    crystal.beam.wavelength = 1.1;
+    db_panel *const panel = &crystal.detector.panels[0];
+    panel->fast_pixels = panel->slow_pixels = PIXELS;
+    panel->pixel_size[0] = panel->pixel_size[1] = 0.2;
+    crystal.detector.distance = 100;
+    crystal.detector.centre[0] = 55;
+    crystal.detector.centre[1] = 63;
+    return 0;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_experiment_clear(&crystal);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* Centroid of the rendered image in a small window around a point. */
+static int rendered_centroid(const float *image, const double at[2], double centroid[2]) {
+    const int f0 = (int)at[0] - 4, s0 = (int)at[1] - 4;
+    double sum = 0, f = 0, s = 0;
+    if (f0 < 0 || s0 < 0 || f0 + 9 > PIXELS || s0 + 9 > PIXELS) return 0;
+    for (int y = s0; y < s0 + 9; y++) {
+        for (int x = f0; x < f0 + 9; x++) {
+            const double w = (double)image[y * PIXELS + x];
+            sum += w;
+            f += w * (x + 0.5);
+            s += w * (y + 0.5);
+        }
+    }
+    if (!(sum > 0)) return 0;
+    centroid[0] = f / sum;
+    centroid[1] = s / sum;
+    return 1;
+}
+
+static void spots_appear_where_predicted(void **state) {
+    (void)state;
+    static float image[PIXELS * PIXELS];
+    const db_prediction_range range = { 2.2, 20, 0.03 };
+    db_prediction prediction;
+    db_plan *plan;
+    int compared = 0;
+    crystal.detector.rotation[0] = 2; /* nothing is parallel to anything */
+    crystal.detector.rotation[1] = -3;
+    crystal.detector.twotheta = 4;
+    crystal.beam.tilt[0] = 3;
+    crystal.beam.tilt[1] = -2;
+    crystal.goniometer.phi = 7;
+    crystal.oversample = 3;
+    assert_int_equal(db_plan_create(context, &crystal, NULL, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+    assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_OK);
+    for (size_t i = 0; i < prediction.count; i++) {
+        double centroid[2];
+        if (!rendered_centroid(image, prediction.reflection[i].position, centroid)) continue;
+        const double off = hypot(centroid[0] - prediction.reflection[i].position[0],
+                                 centroid[1] - prediction.reflection[i].position[1]);
+        if (off > 0.25)
+            fail_msg("reflection %d %d %d appears %.2f pixels off", prediction.reflection[i].hkl[0],
+                     prediction.reflection[i].hkl[1], prediction.reflection[i].hkl[2], off);
+        compared++;
+    }
+    assert_true(compared > 10);
+    db_prediction_clear(&prediction);
+}
+
+static void reflections_within_the_angle_are_all_predicted_and_no_others(void **state) {
+    (void)state;
+    const db_prediction_range wide = { 2.5, 0, 2.0 }, narrow = { 2.5, 12, 0.4 };
+    db_prediction all, some;
+    size_t expected = 0;
+    assert_int_equal(db_predict(context, &crystal, &wide, &all), DB_OK);
+    assert_int_equal(db_predict(context, &crystal, &narrow, &some), DB_OK);
+    for (size_t i = 0; i < all.count; i++) {
+        assert_true(all.reflection[i].d_spacing >= 2.5 && fabs(all.reflection[i].excitation) <= 2);
+        expected += fabs(all.reflection[i].excitation) <= 0.4 && all.reflection[i].d_spacing <= 12;
+    }
+    assert_int_equal(some.count, expected);
+    assert_true(expected > 50 && all.count > 4 * expected);
+    db_prediction_clear(&all);
+    db_prediction_clear(&some);
+}
+
+/* The excitation angle turns the reflection to where |s0 + q| = |s0|. */
+static void the_excitation_angle_reaches_the_sphere(void **state) {
+    (void)state;
+    const db_prediction_range range = { 2.5, 0, 1.5 };
+    db_prediction prediction;
+    db_fit_geometry geometry;
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
+    assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_OK);
+    for (size_t i = 0; i < prediction.count; i++) {
+        const db_reflection *const r = &prediction.reflection[i];
+        const double hkl[3] = { r->hkl[0], r->hkl[1], r->hkl[2] };
+        double q[3], axis[3], s1[3];
+        db_apply(geometry.a_star, hkl, q);
+        db_cross(geometry.s0, q, axis); /* turns q away from s0 */
+        const double length = db_length(axis);
+        for (int k = 0; k < 3; k++) axis[k] /= length;
+        db_turn(axis, -r->excitation * 3.14159265358979323846 / 180, q);
+        for (int k = 0; k < 3; k++) s1[k] = geometry.s0[k] + q[k];
+        const double off = db_length(s1) / db_length(geometry.s0) - 1;
+        if (fabs(off) > 1e-12) fail_msg("%g off the sphere", off);
+        assert_true(fabs(1 / db_length(q) - r->d_spacing) < 1e-9);
+    }
+    assert_true(prediction.count > 100);
+    db_prediction_clear(&prediction);
+}
+
+static void resolution_follows_bragg(void **state) {
+    (void)state;
+    db_fit_geometry geometry;
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
+    const double r = 0.2 * 150, theta = 0.5 * atan(r / 100);
+    const double d = db_fit_geometry_resolution(&geometry, 55 / 0.2 + 150, 63 / 0.2);
+    assert_true(fabs(d - 1.1 / (2 * sin(theta))) < 1e-9);
+    assert_true(db_fit_geometry_finest(&geometry) <
+                db_fit_geometry_resolution(&geometry, 300, 599));
+}
+
+static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
+    (void)state;
+    db_reflection list[3] = { { .position = { 50, 50 } },
+                              { .position = { 58, 50 } },
+                              { .position = { 50, 90 } } };
+    const db_prediction prediction = { 3, list };
+    const int pixels[2] = { 100, 100 };
+    const db_region region = {
+        .fast_start = 42, .slow_start = 42, .fast_count = 17, .slow_count = 17, .stride = 17
+    };
+    uint8_t own[17 * 17];
+    db_reflection_grid grid;
+    memset(own, 1, sizeof own);
+    assert_int_equal(db_reflection_grid_make(context, &prediction, pixels, 27, &grid), DB_OK);
+    db_reflection_grid_share(&grid, 0, &region, own);
+    for (int i = 0; i < 17 * 17; i++) assert_int_equal(own[i], 42 + i % 17 + 0.5 <= 54);
+    db_reflection_grid_clear(&grid);
+}
+
+static void too_many_reflections_are_refused(void **state) {
+    (void)state;
+    const db_prediction_range range = { 0, 0, 1 };
+    db_prediction prediction;
+    crystal.crystal.cell[0] = crystal.crystal.cell[1] = crystal.crystal.cell[2] = 20000;
+    assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "dmin"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(spots_appear_where_predicted, make, drop),
+        cmocka_unit_test_setup_teardown(
+            reflections_within_the_angle_are_all_predicted_and_no_others, make, drop),
+        cmocka_unit_test_setup_teardown(the_excitation_angle_reaches_the_sphere, make, drop),
+        cmocka_unit_test_setup_teardown(resolution_follows_bragg, make, drop),
+        cmocka_unit_test_setup_teardown(a_pixel_belongs_to_the_nearest_reflection, make, drop),
+        cmocka_unit_test_setup_teardown(too_many_reflections_are_refused, make, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

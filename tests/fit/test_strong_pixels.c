@@ -1,0 +1,112 @@
+/* Background and strong pixels of a made-up image. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/strong_pixels.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAST = 120, SLOW = 90 };
+static db_context *context;
+static float value[FAST * SLOW];
+static uint8_t mask[FAST * SLOW];
+static db_measured_image image = {
+    .fast_pixels = FAST, .slow_pixels = SLOW, .value = value, .mask = mask
+};
+static db_fit_settings settings;
+
+static double mean_at(int fast, int slow) { return 4 + 0.03 * fast + 0.02 * slow; }
+
+/* Noise on a sloping background, with a gap of two columns. */
+static int make(void **state) {
+    (void)state;
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    db_fit_settings_init(&settings);
+    memset(mask, 0, sizeof mask);
+    for (int i = 0; i < FAST * SLOW; i++) {
+        const int fast = i % FAST, slow = i / FAST;
+        value[i] = (float)gsl_ran_poisson(random, mean_at(fast, slow));
+        if (fast != 60 && fast != 61) continue;
+        mask[i] = DB_MASK_GAP;
+        value[i] = 1e6F;
+    }
+    gsl_rng_free(random);
+    return db_context_create(&context) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_context_destroy(&context);
+    return 0;
+}
+
+static void add_spot(double fast, double slow, double height) {
+    for (int i = 0; i < FAST * SLOW; i++) {
+        const double x = i % FAST + 0.5 - fast, y = i / FAST + 0.5 - slow;
+        value[i] += (float)(height * exp(-(x * x + y * y) / (2 * 1.3 * 1.3)));
+    }
+}
+
+static void background_is_the_local_mean_without_spots(void **state) {
+    (void)state;
+    db_strong_pixels strong;
+    double bias = 0;
+    int count = 0;
+    for (int s = 15; s < SLOW; s += 20)
+        for (int f = 15; f < FAST; f += 20) add_spot(f, s, 400);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    for (int i = 0; i < FAST * SLOW; i++) {
+        const double difference = (double)strong.background[i] - mean_at(i % FAST, i / FAST);
+        if (fabs(difference) > 1.5)
+            fail_msg("background %g off at pixel %d, %d", difference, i % FAST, i / FAST);
+        bias += difference;
+        count++;
+    }
+    assert_true(fabs(bias / count) < 0.25);
+    db_strong_pixels_clear(&strong);
+}
+
+static void a_spot_is_strong_noise_and_hot_pixels_are_not(void **state) {
+    (void)state;
+    db_strong_pixels strong;
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    assert_int_equal(strong.count, 0);
+    db_strong_pixels_clear(&strong);
+    add_spot(30.5, 40.5, 200);
+    value[70 * FAST + 90] += 500; /* two hot pixels, side by side */
+    value[70 * FAST + 91] += 500;
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    assert_int_equal(strong.spots, 1);
+    assert_true(strong.strong[40 * FAST + 30] == 1 && strong.strong[70 * FAST + 90] == 0);
+    for (int i = 0; i < FAST * SLOW; i++)
+        if (strong.strong[i] && hypot(i % FAST - 30, i / FAST - 40) > 6)
+            fail_msg("pixel %d is strong", i);
+    db_strong_pixels_clear(&strong);
+}
+
+static void a_bright_area_larger_than_a_shoebox_is_no_spot(void **state) {
+    (void)state;
+    db_strong_pixels strong;
+    for (int s = 10; s < 40; s++)
+        for (int f = 5; f < 25; f++) value[s * FAST + f] += (float)(100 * (1 + f % 3));
+    settings.shoebox_half_width = 4;
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    assert_int_equal(strong.strong[25 * FAST + 6], 0);
+    db_strong_pixels_clear(&strong);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(background_is_the_local_mean_without_spots, make, drop),
+        cmocka_unit_test_setup_teardown(a_spot_is_strong_noise_and_hot_pixels_are_not, make, drop),
+        cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
