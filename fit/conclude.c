@@ -24,7 +24,7 @@ static db_status strong_fraction(db_context *context, const db_experiment *exper
 }
 
 /* The boxes in which results are shown. Free: those of the data, with the target's model. Known: as
- * for free intensities, with scale and plane of the region. */
+ * for free intensities, with scale and planes of the tiles. */
 typedef struct display {
     db_shoeboxes boxes;
     db_target target;
@@ -35,29 +35,32 @@ static void clear_display(display *shown) {
     db_shoeboxes_clear(&shown->boxes);
 }
 
-/* Scale and plane of the region, expressed for one box. */
-static void take_over(const db_target *region, const db_region *box, double linear[DB_LINEAR]) {
-    const double *const whole = region->solution[0].linear;
-    const db_region *const r = &region->blocks.region[0];
-    const double fast = box->fast_start - r->fast_start + 0.5 * (box->fast_count - r->fast_count);
-    const double slow = box->slow_start - r->slow_start + 0.5 * (box->slow_count - r->slow_count);
-    memcpy(linear, whole, DB_LINEAR * sizeof *linear);
-    linear[1] += whole[2] * fast + whole[3] * slow;
+/* Scale and plane of the tile that holds a box's centre, expressed for the box. */
+static void take_over(const db_target *tiles, const db_region *box, double linear[DB_LINEAR]) {
+    const int fast = box->fast_start + box->fast_count / 2,
+              slow = box->slow_start + box->slow_count / 2;
+    for (size_t b = 0; b < tiles->blocks.count; b++) {
+        const db_region *const tile = &tiles->blocks.region[b];
+        const int f = fast - tile->fast_start, s = slow - tile->slow_start;
+        if (f < 0 || s < 0 || f >= tile->fast_count || s >= tile->slow_count) continue;
+        memcpy(linear, tiles->solution[b].linear, DB_LINEAR * sizeof *linear);
+        linear[1] = db_block_plane(linear, tile, f, s);
+    }
 }
 
-static db_status make_display(db_context *context, const db_fit_data *data, const db_target *region,
+static db_status make_display(db_context *context, const db_fit_data *data, const db_target *tiles,
                               double model_error, display *shown) {
     db_shoeboxes *const boxes = &shown->boxes;
     memset(shown, 0, sizeof *shown);
-    DB_TRY(db_shoeboxes_place(context, &region->experiment, data, 0, DB_SHOEBOXES_STRONG, boxes));
+    DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, DB_SHOEBOXES_STRONG, boxes));
     if (boxes->count == 0) return DB_OK;
     db_shoeboxes_weigh(boxes, data->settings, model_error);
     const db_fit_blocks blocks = { boxes->count, boxes->region, boxes->value, boxes->weight, NULL };
-    DB_TRY(db_target_create(context, &region->experiment, data->settings, &blocks, nothing_active,
-                            1, &shown->target));
+    DB_TRY(db_target_create(context, &tiles->experiment, data->settings, &blocks, nothing_active, 1,
+                            &shown->target));
     DB_TRY(db_target_evaluate(&shown->target, NULL, DB_TARGET_VALUE));
     for (size_t b = 0; b < boxes->count; b++)
-        take_over(region, &boxes->region[b], shown->target.solution[b].linear);
+        take_over(tiles, &boxes->region[b], shown->target.solution[b].linear);
     return DB_OK;
 }
 

@@ -31,11 +31,20 @@ static void turned_matrix(const db_experiment *e, double a_star[9], double *half
     }
 }
 
+/* Intensity falls from a node as exp(-2 (N x)^2/0.63), x in units of the reciprocal axis: a
+ * standard deviation of 0.4/(N a). */
+static double node_radius(const db_crystal *crystal) {
+    double smallest = INFINITY;
+    for (int i = 0; i < 3; i++) smallest = fmin(smallest, crystal->cells[i] * crystal->cell[i]);
+    return 3 * 0.4 / smallest;
+}
+
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry) {
     double corner[3], fast[3], slow[3];
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
     beam_direction(&experiment->beam, geometry->s0);
+    geometry->node_radius = node_radius(&experiment->crystal);
     for (int i = 0; i < 3; i++) geometry->s0[i] /= experiment->beam.wavelength;
     geometry->pixels[0] = experiment->detector.panels[0].fast_pixels;
     geometry->pixels[1] = experiment->detector.panels[0].slow_pixels;

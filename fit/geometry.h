@@ -12,6 +12,8 @@ typedef struct db_fit_geometry {
                              pixel */
     double to_pixels[9];  /* inverse of position */
     double half_rotation; /* degree: half of the goniometer's range */
+    double node_radius;   /* 1/angstrom: three standard deviations of a node's intensity in GAUSS
+                             shape */
     int pixels[2];
 } db_fit_geometry;
 

@@ -25,24 +25,29 @@ static void paint_boxes(const db_target *target, const db_shoeboxes *boxes, cons
     }
 }
 
-/* The whole detector with the scale and plane of the region. */
+/* The whole detector with the common scale; planes in the tiles, the local background elsewhere. */
 static db_status paint_detector(db_context *context, const db_target *target,
                                 const db_fit_data *data, float *image) {
-    const db_region *const r = &target->blocks.region[0];
-    const double *const linear = target->solution[0].linear;
-    const double fast_centre = r->fast_start + 0.5 * (r->fast_count - 1);
-    const double slow_centre = r->slow_start + 0.5 * (r->slow_count - 1);
+    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+    const double scale = target->solution[0].linear[0];
     db_plan *plan;
     DB_TRY(db_plan_create(context, &target->experiment, NULL, &plan));
     const db_status status = db_plan_forward(plan, image);
     db_plan_destroy(&plan);
     DB_TRY(status);
-    for (int slow = 0; slow < data->image->slow_pixels; slow++) {
-        for (int fast = 0; fast < data->image->fast_pixels; fast++) {
-            float *const pixel =
-                &image[(size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast];
-            *pixel = (float)(linear[0] * (double)*pixel + linear[1] +
-                             linear[2] * (fast - fast_centre) + linear[3] * (slow - slow_centre));
+    for (size_t i = 0; i < pixels; i++)
+        image[i] = (float)(scale * (double)image[i] + (double)data->strong->background[i]);
+    for (size_t b = 0; b < target->blocks.count; b++) {
+        const db_region *const r = &target->blocks.region[b];
+        const double *const linear = target->solution[b].linear;
+        for (int s = 0; s < r->slow_count; s++) {
+            for (int f = 0; f < r->fast_count; f++) {
+                const size_t at = (size_t)(r->slow_start + s) * (size_t)data->image->fast_pixels +
+                                  (size_t)(r->fast_start + f);
+                const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+                image[at] =
+                    (float)(linear[0] * (double)target->shape[i] + db_block_plane(linear, r, f, s));
+            }
         }
     }
     return DB_OK;
@@ -54,7 +59,7 @@ static db_status finish(db_context *context, db_target *target, db_stage_data *t
     DB_TRY(db_stage_data_adapt(taken, data, target));
     DB_TRY(db_target_evaluate(target, NULL, DB_TARGET_VALUE));
     if (data->settings->intensity == DB_FIT_KNOWN) {
-        *explained = db_statistics_explained_in_region(target, data);
+        *explained = db_statistics_explained_in_tiles(target, data);
         return image ? paint_detector(context, target, data, image) : DB_OK;
     }
     *explained = db_statistics_explained_in_boxes(target, &taken->boxes);

@@ -25,6 +25,13 @@ static int onto_ewald_sphere(const db_fit_geometry *geometry, double q[3], doubl
     return 1;
 }
 
+/* A node of finite size touches the sphere before its centre does. */
+static double excitation_limit(const db_fit_geometry *geometry, const db_prediction_range *range,
+                               double length) {
+    const double node = asin(fmin(1, geometry->node_radius / length)) / degree;
+    return range->excitation_angle + node + geometry->half_rotation;
+}
+
 static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
                      db_reflection *reflection) {
     const int *const hkl = reflection->hkl;
@@ -36,7 +43,7 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
     reflection->d_spacing = 1 / length;
     if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
     if (!onto_ewald_sphere(geometry, q, &reflection->excitation)) return 0;
-    if (fabs(reflection->excitation) > range->excitation_angle + geometry->half_rotation) return 0;
+    if (fabs(reflection->excitation) > excitation_limit(geometry, range, length)) return 0;
     for (int i = 0; i < 3; i++) s1[i] = geometry->s0[i] + q[i];
     if (!db_fit_geometry_meets(geometry, s1, reflection->position)) return 0;
     for (int i = 0; i < 2; i++)

@@ -18,7 +18,7 @@ typedef struct db_prediction {
 
 typedef struct db_prediction_range {
     double dmin, dmax;       /* angstrom; dmin 0: all that the panel records; dmax 0: no limit */
-    double excitation_angle; /* degree */
+    double excitation_angle; /* degree; what the size of a node adds comes on top */
 } db_prediction_range;
 
 /* All reflections on the panel within the range, in the order of h, k, l. */

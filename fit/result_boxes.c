@@ -16,13 +16,12 @@ static int allocate(db_fit_shoebox *box, size_t pixels) {
 
 static void fill_pixels(const db_target *target, const db_shoeboxes *boxes, size_t b,
                         db_fit_shoebox *box) {
-    const double *const linear = target->solution[b].linear, middle = 0.5 * (boxes->width - 1);
+    const double *const linear = target->solution[b].linear;
     for (size_t i = 0; i < boxes->pixels; i++) {
         const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
         const double bragg = linear[0] * (double)target->shape[at];
-        const size_t fast = i % width, slow = i / width;
         const double plane =
-            linear[1] + linear[2] * ((double)fast - middle) + linear[3] * ((double)slow - middle);
+            db_block_plane(linear, &boxes->region[b], (int)(i % width), (int)(i / width));
         const double weight = (double)boxes->weight[at];
         box->measured[i] = boxes->value[at];
         box->model[i] = (float)(bragg + plane);

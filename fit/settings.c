@@ -17,6 +17,7 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->min_strong_reflections = 20;
     settings->excitation_angle = 0.7;
     for (int i = 0; i < 4; i++) settings->roi[i] = -1;
+    settings->background_tile = 64;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
     settings->intensity_limit = 10;

@@ -5,12 +5,12 @@
 
 #include "fit/shoeboxes.h"
 #include "fit/target.h"
+#include "fit/tiles.h"
 
 typedef struct db_stage_data {
-    db_shoeboxes boxes;    /* free; empty for known */
-    db_region region;      /* known */
-    float *value, *weight; /* known: of the region */
-    db_fit_blocks blocks;  /* points into the above */
+    db_shoeboxes boxes;   /* free; empty for known */
+    db_tiles tiles;       /* known; empty for free */
+    db_fit_blocks blocks; /* points into one of them */
     double model_error;
 } db_stage_data;
 

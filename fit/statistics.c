@@ -4,12 +4,6 @@
 
 #include <math.h>
 
-/* Value of a block's plane at one of its pixels. */
-static double plane(const double linear[DB_LINEAR], const db_region *r, int fast, int slow) {
-    return linear[1] + linear[2] * (fast - 0.5 * (r->fast_count - 1)) +
-           linear[3] * (slow - 0.5 * (r->slow_count - 1));
-}
-
 /* Sums over the pixels in use. bragg: the model's; excess: measured minus plane. */
 typedef struct moments {
     size_t pixels;
@@ -25,7 +19,7 @@ static void add_block(const db_target *target, size_t b, moments *m) {
             const double weight = (double)target->blocks.weight[i];
             if (!(weight > 0)) continue;
             const double bragg = linear[0] * (double)target->shape[i];
-            const double excess = (double)target->blocks.value[i] - plane(linear, r, f, s);
+            const double excess = (double)target->blocks.value[i] - db_block_plane(linear, r, f, s);
             m->pixels++;
             m->chi2 += weight * (excess - bragg) * (excess - bragg);
             m->square += (excess - bragg) * (excess - bragg);
@@ -105,20 +99,26 @@ size_t db_statistics_explained_in_boxes(const db_target *target, const db_shoebo
     return count;
 }
 
-size_t db_statistics_explained_in_region(const db_target *target, const db_fit_data *data) {
-    const db_region *const r = &target->blocks.region[0];
+static size_t explained_in_tile(const db_target *target, const db_fit_data *data, size_t tile) {
+    const db_region *const r = &target->blocks.region[tile];
     size_t count = 0;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
-            const size_t i = (size_t)s * r->stride + (size_t)f;
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
             const size_t at = (size_t)(r->slow_start + s) * (size_t)data->image->fast_pixels +
                               (size_t)(r->fast_start + f);
             if (!data->strong->strong[at] || !(target->blocks.weight[i] > 0)) continue;
-            const double bragg = target->solution[0].linear[0] * (double)target->shape[i];
+            const double bragg = target->solution[tile].linear[0] * (double)target->shape[i];
             count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
                                                 (double)data->strong->background[at]);
         }
     }
+    return count;
+}
+
+size_t db_statistics_explained_in_tiles(const db_target *target, const db_fit_data *data) {
+    size_t count = 0;
+    for (size_t b = 0; b < target->blocks.count; b++) count += explained_in_tile(target, data, b);
     return count;
 }
 

@@ -22,8 +22,8 @@ static inline int db_pixel_explained(double bragg, double value, double backgrou
  * model. */
 size_t db_statistics_explained_in_boxes(const db_target *target, const db_shoeboxes *boxes);
 
-/* The same for a target whose only block is a region of the image. */
-size_t db_statistics_explained_in_region(const db_target *target, const db_fit_data *data);
+/* The same for a target whose blocks are tiles of the image. */
+size_t db_statistics_explained_in_tiles(const db_target *target, const db_fit_data *data);
 
 /* Strong pixels of the image, or of the region of interest, in the resolution range of the
  * settings. */

@@ -29,7 +29,8 @@ struct db_target_work {
     float *derivative[DB_PARAMETER_COUNT];
     chunk *chunks;
     size_t chunk_count;
-    double *sums; /* arrays of the chunks' sums */
+    size_t *first; /* [blocks]: first chunk of each */
+    double *sums;  /* arrays of the chunks' sums */
 };
 
 db_status db_target_unit_amplitudes(db_context *context, const db_experiment *experiment,
@@ -94,12 +95,14 @@ static db_status cut_chunks(db_target *target) {
     const size_t room = db_varpro_sums_room(target->count);
     work->chunks = calloc(work->chunk_count + 1, sizeof *work->chunks);
     work->sums = calloc(work->chunk_count * room + 1, sizeof *work->sums);
-    if (!work->chunks || !work->sums)
+    work->first = calloc(target->blocks.count + 1, sizeof *work->first);
+    if (!work->chunks || !work->sums || !work->first)
         return db_fail_memory(target->context, "the sums of the target");
     size_t c = 0;
     for (size_t b = 0; b < target->blocks.count; b++) {
         const db_region *const r = &target->blocks.region[b];
         const int rows = rows_per_chunk(r);
+        work->first[b] = c;
         for (int row = 0; row < r->slow_count; row += rows, c++) {
             const int end = r->slow_count - row < rows ? r->slow_count : row + rows;
             work->chunks[c] = (chunk){ .block = b, .row_begin = row, .row_end = end };
@@ -133,9 +136,9 @@ static void count_degrees(db_target *target) {
                 target->pixels_used +=
                     blocks->weight[r->offset + (size_t)s * r->stride + (size_t)f] > 0;
     }
-    const size_t linear = target->scale == DB_VARPRO_FREE ? DB_LINEAR : DB_LINEAR - 1;
-    target->degrees =
-        (double)target->pixels_used - (double)(linear * blocks->count) - (double)target->count;
+    const size_t each = target->rule == DB_INTENSITY_EACH ? DB_LINEAR : DB_LINEAR - 1;
+    target->degrees = (double)target->pixels_used - (double)(each * blocks->count) -
+                      (target->rule == DB_INTENSITY_SHARED) - (double)target->count;
 }
 
 static db_status make_plan(db_target *target) {
@@ -190,8 +193,9 @@ db_status db_target_create(db_context *context, const db_experiment *experiment,
     target->settings = settings;
     target->blocks = *blocks;
     target->blur = blur;
-    target->scale = settings->intensity == DB_FIT_KNOWN && refines_scale(settings) ? DB_VARPRO_UNIT
-                                                                                   : DB_VARPRO_FREE;
+    target->rule = settings->intensity == DB_FIT_FREE ? DB_INTENSITY_EACH
+                   : refines_scale(settings)          ? DB_INTENSITY_ONE
+                                                      : DB_INTENSITY_SHARED;
     const db_status status = build(target, experiment, active);
     if (status != DB_OK) db_target_destroy(target);
     return status;
@@ -204,6 +208,7 @@ void db_target_destroy(db_target *target) {
         db_experiment_clear(&work->rendered);
         for (size_t k = 0; k < work->columns; k++) free(work->derivative[k]);
         free(work->chunks);
+        free(work->first);
         free(work->sums);
         free(work);
     }
@@ -268,23 +273,45 @@ static void sum_chunks(db_target *target, db_target_depth depth) {
         sum_chunk(target, &work->chunks[c], parameters, depth == DB_TARGET_NORMAL);
 }
 
+/* Sums of a whole block, in its first chunk. */
+static db_varpro_sums *sums_of_block(db_target *target, size_t block) {
+    return &target->work->chunks[target->work->first[block]].sums;
+}
+
+static void add_up_blocks(db_target *target) {
+    struct db_target_work *const work = target->work;
+    for (size_t b = 0; b < target->blocks.count; b++)
+        for (size_t c = work->first[b] + 1; c < work->chunk_count && work->chunks[c].block == b;
+             c++)
+            db_varpro_sums_add(sums_of_block(target, b), &work->chunks[c].sums);
+}
+
 /* Eliminates the linear coefficients of every block, in order. */
 static void eliminate(db_target *target, db_target_depth depth) {
-    struct db_target_work *const work = target->work;
+    const db_fit_blocks *const blocks = &target->blocks;
     double *const gradient = depth == DB_TARGET_VALUE ? NULL : target->gradient;
     double *const normal = depth == DB_TARGET_NORMAL ? target->normal : NULL;
+    db_varpro_shared shared = { 0 };
+    double intensity = 1;
     target->chi2 = 0;
     memset(target->gradient, 0, sizeof target->gradient);
     memset(target->normal, 0, target->count * target->count * sizeof *target->normal);
-    for (size_t c = 0; c < work->chunk_count;) {
-        const size_t first = c, block = work->chunks[c].block;
-        for (c++; c < work->chunk_count && work->chunks[c].block == block; c++)
-            db_varpro_sums_add(&work->chunks[first].sums, &work->chunks[c].sums);
-        const double ridge = target->blocks.ridge ? target->blocks.ridge[block] : 0;
-        db_varpro_solve(&work->chunks[first].sums, target->scale, ridge, &target->solution[block],
-                        gradient, normal);
-        target->chi2 += target->solution[block].target;
+    if (target->rule == DB_INTENSITY_SHARED) {
+        for (size_t b = 0; b < blocks->count; b++)
+            db_varpro_share(sums_of_block(target, b), &shared);
+        intensity = shared.denominator > 0 ? fmax(0, shared.numerator / shared.denominator) : 0;
     }
+    for (size_t b = 0; b < blocks->count; b++) {
+        if (target->rule == DB_INTENSITY_EACH)
+            db_varpro_solve(sums_of_block(target, b), blocks->ridge ? blocks->ridge[b] : 0,
+                            &target->solution[b], gradient, normal);
+        else
+            db_varpro_solve_plane(sums_of_block(target, b), intensity, &target->solution[b],
+                                  gradient, normal);
+        target->chi2 += target->solution[b].target;
+    }
+    if (normal && target->rule == DB_INTENSITY_SHARED)
+        db_varpro_project_shared(&shared, intensity, target->count, normal);
 }
 
 db_status db_target_evaluate(db_target *target, const double *values, db_target_depth depth) {
@@ -298,6 +325,7 @@ db_status db_target_evaluate(db_target *target, const double *values, db_target_
     else
         DB_TRY(db_plan_gradient(work->plan, target->shape, (void *const *)work->derivative));
     sum_chunks(target, depth);
+    add_up_blocks(target);
     eliminate(target, depth);
     return DB_OK;
 }

@@ -5,7 +5,14 @@
 
 #include "fit/varpro.h"
 
-/* The data: blocks of pixels, each with its own J and plane. Borrowed by the target. */
+/* How the intensity J of blocks is found. */
+typedef enum db_intensity_rule {
+    DB_INTENSITY_EACH,   /* free: every block has its own */
+    DB_INTENSITY_SHARED, /* known: one for all blocks */
+    DB_INTENSITY_ONE     /* known: 1, the scale being a refined parameter */
+} db_intensity_rule;
+
+/* The data: blocks of pixels, each with its own plane. Borrowed by the target. */
 typedef struct db_fit_blocks {
     size_t count;
     const db_region *region;     /* offsets and strides address value and weight */
@@ -18,7 +25,7 @@ typedef struct db_target {
     db_experiment experiment; /* at the last evaluated parameters; cell counts not blurred; owned */
     const db_fit_settings *settings;
     db_fit_blocks blocks;
-    db_varpro_scale scale;
+    db_intensity_rule rule;
     double blur;
 
     size_t count;                     /* refined parameters */
@@ -42,6 +49,13 @@ db_status db_target_create(db_context *context, const db_experiment *experiment,
                            const db_fit_settings *settings, const db_fit_blocks *blocks,
                            const unsigned char *active, double blur, db_target *target);
 void db_target_destroy(db_target *target);
+
+/* Value of a block's plane at one of its pixels, counted from its first one. */
+static inline double db_block_plane(const double linear[DB_LINEAR], const db_region *block,
+                                    int fast, int slow) {
+    return linear[1] + linear[2] * (fast - 0.5 * (block->fast_count - 1)) +
+           linear[3] * (slow - 0.5 * (block->slow_count - 1));
+}
 
 typedef enum db_target_depth {
     DB_TARGET_VALUE,

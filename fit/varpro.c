@@ -111,7 +111,7 @@ static void solve(const cholesky *c, double v[DB_LINEAR]) {
     for (int i = c->first; i < DB_LINEAR; i++) v[i] *= c->scale[i];
 }
 
-/* The plane for a given J. A block whose few pixels do not determine a plane gets none. */
+/* The plane for a given J. A block whose few pixels do not determine a plane says nothing. */
 static void solve_plane(const db_varpro_sums *sums, double intensity, cholesky *c,
                         double linear[DB_LINEAR]) {
     linear[0] = intensity;
@@ -120,7 +120,7 @@ static void solve_plane(const db_varpro_sums *sums, double intensity, cholesky *
         solve(c, linear);
     } else {
         c->first = DB_LINEAR;
-        for (int i = 1; i < DB_LINEAR; i++) linear[i] = 0;
+        for (int i = 0; i < DB_LINEAR; i++) linear[i] = 0;
     }
 }
 
@@ -170,18 +170,58 @@ static void add_normal(const db_varpro_sums *sums, const cholesky *c, double int
     }
 }
 
-void db_varpro_solve(const db_varpro_sums *sums, db_varpro_scale scale, double ridge,
-                     db_varpro_solution *solution, double *gradient, double *normal) {
+static void finish(const db_varpro_sums *sums, const cholesky *c, double ridge,
+                   db_varpro_solution *solution, double *gradient, double *normal) {
+    solution->target = c->first < DB_LINEAR ? target(sums, ridge, solution->linear) : 0;
+    if (gradient) add_gradient(sums, solution->linear, gradient);
+    if (normal) add_normal(sums, c, solution->linear[0], normal);
+}
+
+void db_varpro_solve(const db_varpro_sums *sums, double ridge, db_varpro_solution *solution,
+                     double *gradient, double *normal) {
     cholesky c;
-    solution->intensity_variance = 0;
-    if (scale == DB_VARPRO_UNIT) {
-        ridge = 0;
-        solve_plane(sums, 1, &c, solution->linear);
-    } else if (!solve_all(sums, ridge, &c, solution)) {
+    if (!solve_all(sums, ridge, &c, solution)) {
         solution->intensity_variance = 0;
         solve_plane(sums, 0, &c, solution->linear);
     }
-    solution->target = target(sums, ridge, solution->linear);
-    if (gradient) add_gradient(sums, solution->linear, gradient);
-    if (normal) add_normal(sums, &c, solution->linear[0], normal);
+    finish(sums, &c, ridge, solution, gradient, normal);
+}
+
+void db_varpro_solve_plane(const db_varpro_sums *sums, double intensity,
+                           db_varpro_solution *solution, double *gradient, double *normal) {
+    cholesky c;
+    solution->intensity_variance = 0;
+    solve_plane(sums, intensity, &c, solution->linear);
+    finish(sums, &c, 0, solution, gradient, normal);
+}
+
+void db_varpro_share(const db_varpro_sums *sums, db_varpro_shared *shared) {
+    cholesky c;
+    double data[DB_LINEAR], shape[DB_LINEAR], derivative[DB_LINEAR];
+    if (!decompose(sums, 1, 0, &c)) return; /* no plane, hardly any pixel */
+    memcpy(data, sums->xy, sizeof data);
+    for (int i = 0; i < DB_LINEAR; i++) shape[i] = sums->xx[i][0];
+    halfway(&c, data);
+    halfway(&c, shape);
+    shared->numerator += data[0];
+    shared->denominator += shape[0];
+    for (int i = c.first; i < DB_LINEAR; i++) {
+        shared->numerator -= data[i] * shape[i];
+        shared->denominator -= shape[i] * shape[i];
+    }
+    for (size_t k = 0; k < sums->parameters; k++) {
+        memcpy(derivative, sums->dx + k * DB_LINEAR, sizeof derivative);
+        halfway(&c, derivative);
+        shared->cross[k] += derivative[0];
+        for (int i = c.first; i < DB_LINEAR; i++) shared->cross[k] -= derivative[i] * shape[i];
+    }
+}
+
+void db_varpro_project_shared(const db_varpro_shared *shared, double intensity, size_t parameters,
+                              double *normal) {
+    if (!(shared->denominator > 0)) return;
+    for (size_t k = 0; k < parameters; k++)
+        for (size_t l = 0; l < parameters; l++)
+            normal[k * parameters + l] -=
+                intensity * intensity * shared->cross[k] * shared->cross[l] / shared->denominator;
 }

@@ -42,22 +42,35 @@ void db_varpro_sums_zero(db_varpro_sums *sums);
 void db_varpro_accumulate(db_varpro_sums *sums, const db_varpro_pixels *pixels, int with_normal);
 void db_varpro_sums_add(db_varpro_sums *sums, const db_varpro_sums *more);
 
-typedef enum db_varpro_scale {
-    DB_VARPRO_FREE, /* J >= 0 is eliminated with the plane */
-    DB_VARPRO_UNIT  /* J = 1: the scale is itself a parameter */
-} db_varpro_scale;
-
 typedef struct db_varpro_solution {
     double linear[DB_LINEAR];
     double intensity_variance; /* of J: element of the inverse normal matrix; 0 if J is not free */
     double target;             /* sum of weight x residual^2, plus ridge x J^2 */
 } db_varpro_solution;
 
-/* Solves for the linear coefficients. A J that would be negative is set to 0 and the plane is found
- * again. gradient [n] of the target (the linear coefficients being best, they do not contribute),
- * and normal [n][n], J^T J with Kaufman's (1975) projected Jacobian, are added to; either may be
- * NULL. */
-void db_varpro_solve(const db_varpro_sums *sums, db_varpro_scale scale, double ridge,
-                     db_varpro_solution *solution, double *gradient, double *normal);
+/* Solves for J >= 0 and plane. A J that would be negative is set to 0 and the plane is found again.
+ * gradient [n] of the target (the linear coefficients being best, they do not contribute), and
+ * normal [n][n], J^T J with Kaufman's (1975) projected Jacobian, are added to; either may be NULL.
+ */
+void db_varpro_solve(const db_varpro_sums *sums, double ridge, db_varpro_solution *solution,
+                     double *gradient, double *normal);
+
+/* One J for several blocks, each with its own plane: what the blocks say about it once their planes
+ * are eliminated. J = numerator/denominator. */
+typedef struct db_varpro_shared {
+    double numerator, denominator;
+    double cross[DB_PARAMETER_COUNT]; /* of the shape with its derivatives */
+} db_varpro_shared;
+
+/* Adds a block's part. */
+void db_varpro_share(const db_varpro_sums *sums, db_varpro_shared *shared);
+
+/* Solves a block for its plane at a given J; adds to gradient and normal as above. */
+void db_varpro_solve_plane(const db_varpro_sums *sums, double intensity,
+                           db_varpro_solution *solution, double *gradient, double *normal);
+
+/* After all blocks: takes what a change of J would make up for out of the normal matrix. */
+void db_varpro_project_shared(const db_varpro_shared *shared, double intensity, size_t parameters,
+                              double *normal);
 
 #endif

@@ -11,15 +11,15 @@ static void describe(db_experiment *e, int pixels) {
     memcpy(e->crystal.cell, cell, sizeof cell);
     memcpy(e->crystal.misset, misset, sizeof misset);
     e->crystal.shape = DB_SHAPE_GAUSS;
-    e->crystal.cells[0] = e->crystal.cells[1] = 14;
-    e->crystal.cells[2] = 6;
+    e->crystal.cells[0] = e->crystal.cells[1] = 0.01 * pixels; /* spots of about a pixel */
+    e->crystal.cells[2] = 0.0045 * pixels;
     e->crystal.mosaic_spread = 0.1;
     e->crystal.mosaic_domains = 20;
     e->beam.wavelength = 0.96859;
     db_panel *const panel = &e->detector.panels[0];
     panel->fast_pixels = panel->slow_pixels = pixels;
     panel->pixel_size[0] = panel->pixel_size[1] = 0.172;
-    e->detector.distance = 0.172 * pixels; /* 1.8 A at the edges' middles */
+    e->detector.distance = 1.6 * 0.172 * pixels; /* 3.2 A at the middle of the edges */
     e->detector.centre[0] = (0.5 * pixels + 11.3) * 0.172;
     e->detector.centre[1] = (0.5 * pixels - 8.8) * 0.172;
     e->oversample = 1;

@@ -87,7 +87,7 @@ static void coefficients_are_those_of_least_squares(void **state) {
     measure(300);
     const db_varpro_sums sums = sums_of_all();
     db_varpro_solution solution;
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &solution, NULL, NULL);
+    db_varpro_solve(&sums, 0, &solution, NULL, NULL);
     gsl_matrix *const x = gsl_matrix_alloc(PIXELS, DB_LINEAR), *const cov = gsl_matrix_alloc(
                                                                    DB_LINEAR, DB_LINEAR);
     gsl_vector *const y = gsl_vector_alloc(PIXELS), *const w = gsl_vector_alloc(PIXELS),
@@ -111,21 +111,28 @@ static void coefficients_are_those_of_least_squares(void **state) {
     gsl_vector_free(c);
 }
 
-static double target_at(const double p[PARAMETERS], db_varpro_scale scale, double ridge) {
-    draw(p[0], p[1], p[2]);
+/* intensity: 0 if it is eliminated, else given. */
+static void solve(double intensity, double ridge, db_varpro_solution *solution, double *gradient) {
     const db_varpro_sums sums = sums_of_all();
+    if (intensity > 0)
+        db_varpro_solve_plane(&sums, intensity, solution, gradient, NULL);
+    else
+        db_varpro_solve(&sums, ridge, solution, gradient, NULL);
+}
+
+static double target_at(const double p[PARAMETERS], double intensity, double ridge) {
     db_varpro_solution solution;
-    db_varpro_solve(&sums, scale, ridge, &solution, NULL, NULL);
+    draw(p[0], p[1], p[2]);
+    solve(intensity, ridge, &solution, NULL);
     return solution.target;
 }
 
-static void check_gradient(double intensity, db_varpro_scale scale, double ridge) {
+static void check_gradient(double intensity, double ridge) {
     const double at[PARAMETERS] = { 6.2, 5.1, 3.0 }, step = 2e-2;
     double gradient[PARAMETERS] = { 0 };
     db_varpro_solution solution;
-    measure(intensity);
-    const db_varpro_sums sums = sums_of_all();
-    db_varpro_solve(&sums, scale, ridge, &solution, gradient, NULL);
+    measure(300);
+    solve(intensity, ridge, &solution, gradient);
     for (int k = 0; k < PARAMETERS; k++) {
         double difference = 0;
         const double factor[2] = { 8, -1 }; /* five-point rule */
@@ -135,7 +142,8 @@ static void check_gradient(double intensity, db_varpro_scale scale, double ridge
             memcpy(down, at, sizeof at);
             up[k] += (i + 1) * step;
             down[k] -= (i + 1) * step;
-            difference += factor[i] * (target_at(up, scale, ridge) - target_at(down, scale, ridge));
+            difference +=
+                factor[i] * (target_at(up, intensity, ridge) - target_at(down, intensity, ridge));
         }
         close_to(gradient[k], difference / (12 * step), 2e-4);
     }
@@ -143,9 +151,9 @@ static void check_gradient(double intensity, db_varpro_scale scale, double ridge
 
 static void gradient_is_that_of_the_projected_target(void **state) {
     (void)state;
-    check_gradient(300, DB_VARPRO_FREE, 0);
-    check_gradient(300, DB_VARPRO_FREE, 1e-3);
-    check_gradient(1.4, DB_VARPRO_UNIT, 0);
+    check_gradient(0, 0);
+    check_gradient(0, 1e-3);
+    check_gradient(250, 0);
 }
 
 /* J^T J from the residuals' Jacobian with the columns of x projected out, by QR. */
@@ -155,7 +163,7 @@ static void normal_matrix_is_kaufmans(void **state) {
     db_varpro_solution solution;
     measure(300);
     const db_varpro_sums sums = sums_of_all();
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &solution, NULL, normal);
+    db_varpro_solve(&sums, 0, &solution, NULL, normal);
     gsl_matrix *const x = gsl_matrix_alloc(PIXELS, DB_LINEAR);
     gsl_vector *const tau = gsl_vector_alloc(DB_LINEAR);
     gsl_vector *d[PARAMETERS];
@@ -190,7 +198,7 @@ static void an_intensity_is_never_negative(void **state) {
     db_varpro_solution solution;
     measure(-15);
     const db_varpro_sums sums = sums_of_all();
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &solution, gradient, normal);
+    db_varpro_solve(&sums, 0, &solution, gradient, normal);
     assert_true(solution.linear[0] == 0);
     assert_true(solution.linear[1] > 10); /* the plane is found again */
     for (int k = 0; k < PARAMETERS; k++)
@@ -202,8 +210,8 @@ static void a_ridge_shrinks_the_intensity(void **state) {
     db_varpro_solution loose, tight;
     measure(300);
     const db_varpro_sums sums = sums_of_all();
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &loose, NULL, NULL);
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 1 / loose.intensity_variance, &tight, NULL, NULL);
+    db_varpro_solve(&sums, 0, &loose, NULL, NULL);
+    db_varpro_solve(&sums, 1 / loose.intensity_variance, &tight, NULL, NULL);
     /* A prior as wide as the measurement's own error halves it. */
     close_to(tight.linear[0], 0.5 * loose.linear[0], 1e-9);
     close_to(tight.intensity_variance, 0.5 * loose.intensity_variance, 1e-9);
@@ -215,9 +223,56 @@ static void a_shape_of_nothing_leaves_the_plane(void **state) {
     measure(0);
     memset(shape, 0, sizeof shape);
     const db_varpro_sums sums = sums_of_all();
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &solution, NULL, NULL);
+    db_varpro_solve(&sums, 0, &solution, NULL, NULL);
     assert_true(solution.linear[0] == 0);
     assert_true(fabs(solution.linear[1] - 21.5) < 2 && isfinite(solution.target));
+}
+
+/* The upper and the lower half with a plane each but one J: least squares with seven columns. */
+static void blocks_may_share_their_intensity(void **state) {
+    (void)state;
+    enum { COLUMNS = 1 + 2 * (DB_LINEAR - 1), HALF = 5 };
+    double other_memory[PARAMETERS * (1 + DB_LINEAR + PARAMETERS)],
+        normal[PARAMETERS * PARAMETERS] = { 0 };
+    db_varpro_sums halves[2];
+    db_varpro_shared shared = { 0 };
+    db_varpro_solution solution[2];
+    measure(300);
+    for (int h = 0; h < 2; h++) {
+        const db_varpro_pixels half = rows(h ? HALF : 0, h ? HEIGHT : HALF);
+        db_varpro_sums_init(&halves[h], PARAMETERS, h ? other_memory : memory);
+        db_varpro_sums_zero(&halves[h]);
+        db_varpro_accumulate(&halves[h], &half, 1);
+        db_varpro_share(&halves[h], &shared);
+    }
+    const double intensity = shared.numerator / shared.denominator;
+    for (int h = 0; h < 2; h++)
+        db_varpro_solve_plane(&halves[h], intensity, &solution[h], NULL, normal);
+    db_varpro_project_shared(&shared, intensity, PARAMETERS, normal);
+    gsl_matrix *const x = gsl_matrix_calloc(PIXELS, COLUMNS);
+    gsl_vector *const tau = gsl_vector_alloc(COLUMNS), *const y = gsl_vector_alloc(PIXELS);
+    for (size_t i = 0; i < PIXELS; i++) {
+        const double root = sqrt((double)weight[i]);
+        const size_t first = i < HALF * WIDTH ? 1 : DB_LINEAR;
+        gsl_matrix_set(x, i, 0, root * (double)shape[i]);
+        for (size_t j = 0; j + 1 < DB_LINEAR; j++)
+            gsl_matrix_set(x, i, first + j, root * column((int)j + 1, (int)i));
+        gsl_vector_set(y, i, root * (double)value[i]);
+    }
+    gsl_linalg_QR_decomp(x, tau);
+    gsl_linalg_QR_QTvec(x, tau, y);
+    double chi2 = 0;
+    for (size_t i = COLUMNS; i < PIXELS; i++) chi2 += gsl_vector_get(y, i) * gsl_vector_get(y, i);
+    close_to(solution[0].target + solution[1].target, chi2, 1e-9);
+    for (size_t i = 0; i < PIXELS; i++)
+        gsl_vector_set(y, i, sqrt((double)weight[i]) * intensity * (double)slope[0][i]);
+    gsl_linalg_QR_QTvec(x, tau, y);
+    double square = 0;
+    for (size_t i = COLUMNS; i < PIXELS; i++) square += gsl_vector_get(y, i) * gsl_vector_get(y, i);
+    close_to(normal[0], square, 1e-9);
+    gsl_vector_free(y);
+    gsl_vector_free(tau);
+    gsl_matrix_free(x);
 }
 
 static void sums_of_parts_add_up(void **state) {
@@ -227,7 +282,7 @@ static void sums_of_parts_add_up(void **state) {
     db_varpro_solution together, apart;
     measure(300);
     db_varpro_sums sums = sums_of_all();
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &together, NULL, NULL);
+    db_varpro_solve(&sums, 0, &together, NULL, NULL);
     db_varpro_sums_zero(&sums);
     db_varpro_sums_init(&part, PARAMETERS, part_memory);
     for (int row = 0; row < HEIGHT; row += 4) {
@@ -236,7 +291,7 @@ static void sums_of_parts_add_up(void **state) {
         db_varpro_accumulate(&part, &some, 1);
         db_varpro_sums_add(&sums, &part);
     }
-    db_varpro_solve(&sums, DB_VARPRO_FREE, 0, &apart, NULL, NULL);
+    db_varpro_solve(&sums, 0, &apart, NULL, NULL);
     for (int i = 0; i < DB_LINEAR; i++) close_to(apart.linear[i], together.linear[i], 1e-9);
     close_to(apart.target, together.target, 1e-9);
 }
@@ -249,6 +304,7 @@ int main(void) {
         cmocka_unit_test(an_intensity_is_never_negative),
         cmocka_unit_test(a_ridge_shrinks_the_intensity),
         cmocka_unit_test(a_shape_of_nothing_leaves_the_plane),
+        cmocka_unit_test(blocks_may_share_their_intensity),
         cmocka_unit_test(sums_of_parts_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

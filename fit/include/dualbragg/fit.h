@@ -1,8 +1,8 @@
 /* Refinement of parameters against a measured image (libdualbragg_fit).
  *
  * Two kinds of model intensity:
- *  - known structure factors: model = scale x simulated image + background (constant or plane per
- * image);
+ *  - known structure factors: model = scale x simulated image + a background plane in each tile
+ * of the image; scale (unless it is a parameter) and planes are linear as well;
  *  - free: shoeboxes around predicted reflections; in each, model = J * shape + plane, J and the
  * plane's three coefficients being linear and eliminated exactly at every evaluation (variable
  * projection, Golub & Pereyra 1973), so that only positions and shapes of the spots drive the
@@ -59,9 +59,12 @@ typedef struct db_fit_settings {
     double strong_sigma; /* a pixel is strong if it exceeds the local background by so many of its
                             standard deviations and touches at least two more such pixels */
     int min_strong_reflections; /* fewer than this: the image is refused as blank */
-    double excitation_angle;    /* reflections are predicted if a rotation by at most this (degree)
-                                   excites them */
-    int roi[4]; /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
+    double
+        excitation_angle; /* degree; a reflection is predicted if a rotation by at most this makes
+                             its node, a ball of 3 standard deviations, touch the Ewald sphere */
+    int roi[4];           /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
+    int background_tile;  /* known: pixels; the region is cut into tiles of about this size, each
+                             with a background plane of its own */
     db_precision precision;
     double model_error;     /* relative error of the model's Bragg part, added to the variance: real
                                spots deviate from any ideal shape by more than photon noise, and

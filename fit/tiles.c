@@ -1,0 +1,133 @@
+#include "fit/tiles.h"
+
+#include "core/context_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double usable = 0.3; /* least fraction of usable pixels of a tile */
+
+static db_region region_of_interest(const db_fit_data *data) {
+    const int *const roi = data->settings->roi;
+    const int fast_end = roi[1] >= 0 ? roi[1] : data->image->fast_pixels - 1;
+    const int slow_end = roi[3] >= 0 ? roi[3] : data->image->slow_pixels - 1;
+    db_region r = { .fast_start = roi[0] >= 0 ? roi[0] : 0,
+                    .slow_start = roi[2] >= 0 ? roi[2] : 0 };
+    r.fast_count = fast_end - r.fast_start + 1;
+    r.slow_count = slow_end - r.slow_start + 1;
+    r.stride = (size_t)r.fast_count;
+    return r;
+}
+
+/* Number of pieces of about the wanted size. */
+static int pieces(int length, int wanted) {
+    const int count = (length + wanted / 2) / wanted;
+    return count < 1 ? 1 : count;
+}
+
+static db_status cut(db_context *context, int wanted, db_tiles *tiles) {
+    const db_region *const r = &tiles->region;
+    const int columns = pieces(r->fast_count, wanted), rows = pieces(r->slow_count, wanted);
+    tiles->count = (size_t)columns * (size_t)rows;
+    tiles->tile = calloc(tiles->count, sizeof *tiles->tile);
+    if (!tiles->tile) return db_fail_memory(context, "the tiles of the refinement");
+    for (int row = 0; row < rows; row++) {
+        const int slow = (int)((long)r->slow_count * row / rows);
+        const int slow_end = (int)((long)r->slow_count * (row + 1) / rows);
+        for (int column = 0; column < columns; column++) {
+            const int fast = (int)((long)r->fast_count * column / columns);
+            const int fast_end = (int)((long)r->fast_count * (column + 1) / columns);
+            tiles->tile[row * columns + column] =
+                (db_region){ .fast_start = r->fast_start + fast,
+                             .slow_start = r->slow_start + slow,
+                             .fast_count = fast_end - fast,
+                             .slow_count = slow_end - slow,
+                             .offset = (size_t)slow * r->stride + (size_t)fast,
+                             .stride = r->stride };
+        }
+    }
+    return DB_OK;
+}
+
+static size_t image_index(const db_region *r, const db_measured_image *image, int fast, int slow) {
+    return (size_t)(r->slow_start + slow) * (size_t)image->fast_pixels +
+           (size_t)(r->fast_start + fast);
+}
+
+/* Fills value, and weight with 1 for usable pixels; with 0 throughout where they are too few. */
+static void fill(const db_fit_data *data, const db_fit_geometry *geometry, double dmin,
+                 const db_region *tile, db_tiles *tiles) {
+    const double dmax = data->settings->dmax > 0 ? data->settings->dmax : INFINITY;
+    int count = 0;
+    for (int s = 0; s < tile->slow_count; s++) {
+        for (int f = 0; f < tile->fast_count; f++) {
+            const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
+            const size_t at = image_index(tile, data->image, f, s);
+            const double d = db_fit_geometry_resolution(geometry, tile->fast_start + f + 0.5,
+                                                        tile->slow_start + s + 0.5);
+            const int used = data->image->mask[at] == DB_MASK_TRUSTED && d >= dmin && d <= dmax;
+            tiles->value[i] = data->image->value[at];
+            tiles->weight[i] = (float)used;
+            count += used;
+        }
+    }
+    if (count >= usable * tile->fast_count * tile->slow_count) return;
+    for (int s = 0; s < tile->slow_count; s++)
+        memset(tiles->weight + tile->offset + (size_t)s * tile->stride, 0,
+               (size_t)tile->fast_count * sizeof *tiles->weight);
+}
+
+static db_status take(db_context *context, const db_experiment *experiment, const db_fit_data *data,
+                      double dmin, db_tiles *tiles) {
+    db_fit_geometry geometry;
+    tiles->region = region_of_interest(data);
+    const size_t pixels = tiles->region.stride * (size_t)tiles->region.slow_count;
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    DB_TRY(cut(context, data->settings->background_tile, tiles));
+    tiles->value = malloc(pixels * sizeof *tiles->value);
+    tiles->weight = malloc(pixels * sizeof *tiles->weight);
+    if (!tiles->value || !tiles->weight)
+        return db_fail_memory(context, "the pixels of the refinement");
+    for (size_t t = 0; t < tiles->count; t++)
+        fill(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->tile[t], tiles);
+    return DB_OK;
+}
+
+db_status db_tiles_take(db_context *context, const db_experiment *experiment,
+                        const db_fit_data *data, double dmin, db_tiles *tiles) {
+    memset(tiles, 0, sizeof *tiles);
+    const db_status status = take(context, experiment, data, dmin, tiles);
+    if (status != DB_OK) db_tiles_clear(tiles);
+    return status;
+}
+
+void db_tiles_clear(db_tiles *tiles) {
+    free(tiles->tile);
+    free(tiles->value);
+    free(tiles->weight);
+    memset(tiles, 0, sizeof *tiles);
+}
+
+void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error,
+                    const db_target *model) {
+    for (size_t t = 0; t < tiles->count; t++) {
+        const db_region *const tile = &tiles->tile[t];
+        for (int s = 0; s < tile->slow_count; s++) {
+            for (int f = 0; f < tile->fast_count; f++) {
+                const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
+                if (!(tiles->weight[i] > 0)) continue;
+                const double *const linear = model ? model->solution[t].linear : NULL;
+                const double expected =
+                    model ? linear[0] * (double)model->shape[i] + db_block_plane(linear, tile, f, s)
+                          : (double)tiles->value[i];
+                const double background =
+                    (double)data->strong->background[image_index(tile, data->image, f, s)];
+                const double error = model_error * fmax(0, expected - background);
+                const double variance =
+                    db_pixel_variance(data->settings, fmax(expected, background));
+                tiles->weight[i] = (float)(1 / (variance + error * error));
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/* A region of the image cut into tiles, each with a background plane of its own: the data of a
+ * refinement with known structure factors. */
+#ifndef DB_FIT_TILES_H
+#define DB_FIT_TILES_H
+
+#include "fit/shoeboxes.h"
+#include "fit/target.h"
+
+typedef struct db_tiles {
+    db_region region; /* the whole region; rows of the arrays are its rows */
+    size_t count;
+    db_region *tile;       /* [count]; offsets into the arrays */
+    float *value, *weight; /* counts; 1/variance, 0: not used */
+} db_tiles;
+
+/* Cuts the region of interest of the settings (or the whole image) into about square tiles. Used
+ * are trusted pixels between dmin and the settings' dmax, in tiles where they are at least 30 %. */
+db_status db_tiles_take(db_context *context, const db_experiment *experiment,
+                        const db_fit_data *data, double dmin, db_tiles *tiles);
+void db_tiles_clear(db_tiles *tiles);
+
+/* Weights of the pixels in use: the inverse of photon and readout variance at the expected counts,
+ * but at least the local background's, plus (model_error x expected excess)^2. Expected are the
+ * model's counts; without a model (NULL) the measured ones. */
+void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error,
+                    const db_target *model);
+
+#endif

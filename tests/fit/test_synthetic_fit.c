@@ -1,0 +1,279 @@
+/* A crystal that we rendered comes back from a spoilt start; and how refinements end that cannot.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIXELS = 800 };
+static db_context *context;
+static db_experiment truth, start;
+static db_measured_image image;
+static db_fit_settings settings;
+static db_fit_result *result;
+
+static int make_image(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK) return -1;
+    return rendered_image(context, &truth, 1, &image) == DB_OK ? 0 : -1;
+}
+
+static int drop_image(void **state) {
+    (void)state;
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* 0.2 degree off, edges 0.3 % off, beam half a pixel off, spots of the wrong width. */
+static int spoil(void **state) {
+    (void)state;
+    if (db_experiment_copy(context, &truth, &start) != DB_OK) return -1;
+    const double misset[3] = { 0.12, -0.11, 0.12 };
+    for (int i = 0; i < 3; i++) start.crystal.misset[i] += misset[i];
+    start.crystal.cell[0] = start.crystal.cell[1] = truth.crystal.cell[0] * 1.003;
+    start.crystal.cell[2] = truth.crystal.cell[2] * 0.997;
+    start.detector.centre[0] += 0.06;
+    start.detector.centre[1] -= 0.07;
+    start.crystal.cells[0] = start.crystal.cells[1] = 1.3 * truth.crystal.cells[0];
+    start.crystal.cells[2] = 1.2 * truth.crystal.cells[2];
+    start.crystal.mosaic_spread = 0.06;
+    db_fit_settings_init(&settings);
+    static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,     DB_MISSET_Z,  DB_CELL_A,
+                                         DB_CELL_C,   DB_BEAM_FAST,    DB_BEAM_SLOW, DB_CELLS_A,
+                                         DB_CELLS_C,  DB_MOSAIC_SPREAD };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        refine_parameter(&settings, list[i], -1);
+    refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
+    return 0;
+}
+
+static int forget(void **state) {
+    (void)state;
+    db_fit_result_destroy(&result);
+    db_experiment_clear(&start);
+    return 0;
+}
+
+static void run(void) {
+    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    assert_int_equal(result->status, DB_OK);
+}
+
+static void near_truth(db_parameter p, double tolerance) {
+    const double refined = db_parameter_get(&result->experiment, p),
+                 true_value = db_parameter_get(&truth, p);
+    if (!(fabs(refined - true_value) <= tolerance))
+        fail_msg("%s is %.6g instead of %.6g", db_parameter_describe(p)->name, refined, true_value);
+}
+
+/* What the photon noise allows, a few times over. */
+static void everything_came_back(void) {
+    const double angle = misorientation(&truth.crystal, &result->experiment.crystal);
+    if (!(angle <= 0.015)) fail_msg("the orientation is %.4f degree off", angle);
+    near_truth(DB_MISSET_X, 0.005); /* about the beam */
+    near_truth(DB_CELL_A, 2e-4 * 58.4);
+    near_truth(DB_CELL_B, 2e-4 * 58.4);
+    near_truth(DB_CELL_C, 2e-4 * 152.2);
+    near_truth(DB_BEAM_FAST, 0.02 * 0.172);
+    near_truth(DB_BEAM_SLOW, 0.02 * 0.172);
+    near_truth(DB_CELLS_A, 0.4);
+    near_truth(DB_CELLS_B, 0.4);
+    near_truth(DB_CELLS_C, 0.2);
+    near_truth(DB_MOSAIC_SPREAD, 0.01);
+    assert_true(result->before.strong_explained < 0.4);
+    assert_true(result->after.strong_explained > 0.9);
+    assert_true(result->after.centroid_rms < 0.3 * result->before.centroid_rms);
+    assert_true(result->after.correlation > 0.85);
+}
+
+/* Deviations from the truth in units of the errors: none large, not all tiny. */
+static void errors_are_honest(void) {
+    double square = 0;
+    int count = 0;
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        const db_parameter p = result->parameter[i];
+        if (settings.parameters[i].follows >= 0) {
+            assert_true(isnan(result->error[i]));
+            continue;
+        }
+        const double pull = (result->refined[i] - db_parameter_get(&truth, p)) / result->error[i];
+        if (!(fabs(pull) < 5))
+            fail_msg("%s is %.1f standard deviations off", db_parameter_describe(p)->name, pull);
+        square += pull * pull;
+        count++;
+    }
+    assert_true(square / count > 0.05 && square / count < 5);
+}
+
+static void free_intensities_bring_the_crystal_back(void **state) {
+    (void)state;
+    run();
+    everything_came_back();
+    errors_are_honest();
+    assert_true(result->after.chi2_reduced > 0.7 && result->after.chi2_reduced < 1.3);
+    /* Intensities are those of the made-up amplitudes, strongest to weakest. */
+    double sum[5] = { 0 };
+    for (size_t b = 0; b < result->shoebox_count; b++) {
+        const db_fit_shoebox *const box = &result->shoeboxes[b];
+        const db_structure_factors *const f = &truth.structure_factors;
+        size_t index = 0;
+        for (int i = 0; i < 3; i++)
+            index = index * (size_t)f->extent[i] + (size_t)(box->hkl[i] - f->min[i]);
+        const double x = f->amplitude[index] * f->amplitude[index], y = box->intensity;
+        sum[0] += x;
+        sum[1] += y;
+        sum[2] += x * x;
+        sum[3] += y * y;
+        sum[4] += x * y;
+    }
+    const double n = (double)result->shoebox_count;
+    const double correlation =
+        (sum[4] - sum[0] * sum[1] / n) /
+        sqrt((sum[2] - sum[0] * sum[0] / n) * (sum[3] - sum[1] * sum[1] / n));
+    if (!(correlation > 0.9))
+        fail_msg("intensities correlate with the true ones by %g only", correlation);
+}
+
+static void known_amplitudes_bring_the_crystal_back(void **state) {
+    (void)state;
+    settings.intensity = DB_FIT_KNOWN;
+    start.beam.scale = 1.4; /* of no consequence: it is eliminated */
+    run();
+    everything_came_back();
+    errors_are_honest();
+    assert_true(result->after.chi2_reduced > 0.95 && result->after.chi2_reduced < 1.1);
+}
+
+static void the_scale_can_be_a_parameter(void **state) {
+    (void)state;
+    settings.intensity = DB_FIT_KNOWN;
+    const int roi[4] = { 100, 499, 150, 599 };
+    memcpy(settings.roi, roi, sizeof roi);
+    start.beam.scale = 1.4;
+    refine_parameter(&settings, DB_SCALE, -1);
+    run();
+    near_truth(DB_SCALE, 0.15);
+    near_truth(DB_CELL_A, 5e-4 * 58.4);
+    errors_are_honest();
+}
+
+static int cancel_at_seven(void *user, const db_fit_history *entry) {
+    int *const calls = user;
+    assert_true(entry->evaluation >= 1 && isfinite(entry->target));
+    return ++*calls == 7;
+}
+
+static void the_caller_may_cancel(void **state) {
+    (void)state;
+    int calls = 0;
+    assert_int_equal(
+        db_fit_run(context, &start, &image, &settings, cancel_at_seven, &calls, &result),
+        DB_ERROR_CANCELLED);
+    assert_null(result);
+    assert_int_equal(calls, 7);
+}
+
+static void expect_reason(const char *word) {
+    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                     DB_NOT_CONVERGED);
+    assert_non_null(result);
+    assert_int_equal(result->status, DB_NOT_CONVERGED);
+    if (!strstr(result->reason, word)) fail_msg("reason without '%s': %s", word, result->reason);
+}
+
+static void too_few_evaluations_are_said(void **state) {
+    (void)state;
+    db_fit_settings_default_stages(&settings);
+    for (size_t s = 0; s < settings.stage_count; s++) settings.stages[s].max_evaluations = 2;
+    expect_reason("limit of 2 evaluations");
+    assert_int_equal(result->history_count, 2 * settings.stage_count);
+}
+
+static void a_bound_in_the_way_is_named(void **state) {
+    (void)state;
+    for (size_t i = 0; i < settings.parameter_count; i++)
+        if (settings.parameters[i].parameter == DB_CELL_A)
+            settings.parameters[i].lower =
+                start.crystal.cell[0] - 0.05; /* the truth lies 0.18 A below */
+    expect_reason("cell_a");
+    for (size_t i = 0; i < settings.parameter_count; i++)
+        assert_int_equal(result->at_bound[i], result->parameter[i] == DB_CELL_A ? -1 : 0);
+}
+
+static void expect_refusal(db_status status, const char *word) {
+    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result), status);
+    assert_null(result);
+    if (!strstr(db_context_message(context), word))
+        fail_msg("message without '%s': %s", word, db_context_message(context));
+}
+
+static void impossible_settings_are_refused(void **state) {
+    (void)state;
+    db_fit_parameter *const first = &settings.parameters[0];
+    const db_fit_parameter good = *first;
+    first->lower = 30;
+    first->upper = 20;
+    expect_refusal(DB_ERROR_USAGE, "misset_x: bounds cross");
+    first->lower = 28;
+    first->upper = 30;
+    expect_refusal(DB_ERROR_USAGE, "misset_x: starts at 27.12, outside its bounds");
+    *first = good;
+    first->follows = DB_POLARIZATION;
+    expect_refusal(DB_ERROR_USAGE, "misset_x follows polarization");
+    *first = good;
+    refine_parameter(&settings, DB_SCALE, -1);
+    expect_refusal(DB_ERROR_USAGE, "scale cannot be refined with free intensities");
+    settings.parameter_count--;
+    db_fit_settings_default_stages(&settings);
+    strcpy(settings.stages[1].algorithm, "LN_COBYLA");
+    expect_refusal(DB_ERROR_USAGE, "LN_COBYLA");
+    strcpy(settings.stages[1].algorithm, "LD_LBFGS");
+    settings.stages[0].active[DB_DISTANCE] = 1;
+    expect_refusal(DB_ERROR_USAGE, "distance is not among");
+    settings.stages[0].active[DB_DISTANCE] = 0;
+    settings.gain = -1;
+    expect_refusal(DB_ERROR_USAGE, "gain");
+    settings.gain = 1;
+    start.detector.panels[0].fast_pixels--;
+    expect_refusal(DB_ERROR_INPUT, "the image has 800 x 800 pixels");
+}
+
+static void an_empty_image_is_refused(void **state) {
+    (void)state;
+    db_measured_image blank = image;
+    float *const value = malloc(sizeof *value * PIXELS * PIXELS);
+    assert_non_null(value);
+    for (int i = 0; i < PIXELS * PIXELS; i++) value[i] = (float)(3 + (i % 1000 * 7919) % 5);
+    blank.value = value;
+    assert_int_equal(db_fit_run(context, &start, &blank, &settings, NULL, NULL, &result),
+                     DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "blank image"));
+    assert_null(result);
+    free(value);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(free_intensities_bring_the_crystal_back, spoil, forget),
+        cmocka_unit_test_setup_teardown(known_amplitudes_bring_the_crystal_back, spoil, forget),
+        cmocka_unit_test_setup_teardown(the_scale_can_be_a_parameter, spoil, forget),
+        cmocka_unit_test_setup_teardown(the_caller_may_cancel, spoil, forget),
+        cmocka_unit_test_setup_teardown(too_few_evaluations_are_said, spoil, forget),
+        cmocka_unit_test_setup_teardown(a_bound_in_the_way_is_named, spoil, forget),
+        cmocka_unit_test_setup_teardown(impossible_settings_are_refused, spoil, forget),
+        cmocka_unit_test_setup_teardown(an_empty_image_is_refused, spoil, forget),
+    };
+    return cmocka_run_group_tests(tests, make_image, drop_image);
+}
