@@ -3,7 +3,7 @@
 #
 #     examples/thaumatin.sh [RESULTS [DATA]]
 #
-# RESULTS: folder for the results (default: thaumatin_results). DATA: folder with thau_3_2_0005.cbf and .mat (default:
+# RESULTS: folder for the results (default: thaumatin_results). DATA: folder with thau_3_2_0003.cbf and .mat (default:
 # $SHARED_DIR/realdata/thaumatin, SHARED_DIR being ../shared beside the checkout). Without the measured frame
 # (PILATUS3 6M, beamline I24 of Diamond Light Source, from the DIALS data files, CC-BY 4.0) a stand-in with photon noise
 # and a known answer is rendered and refined instead. DUALBRAGG: the program (default: dualbragg from PATH).
@@ -22,8 +22,8 @@ if ! "$dualbragg" fit --help > /dev/null 2>&1; then
 fi
 mkdir -p "$results"
 
-image=$data/thau_3_2_0005.cbf
-matrix=$data/thau_3_2_0005.mat
+image=$data/thau_3_2_0003.cbf
+matrix=$data/thau_3_2_0003.mat
 kind=measured
 if [ ! -r "$image" ] || [ ! -r "$matrix" ]; then
     kind=stand-in
@@ -56,10 +56,10 @@ echo
 echo "Back from the spoilt start? ($kind frame)"
 if [ $kind = measured ]; then
     for i in 1 2 3; do check "misset $i (degrees)" "$(model misset $i)" -0.1 0.1; done
-    check "cell edge a (A)" "$(model cell 1)" 58.33 58.45
-    check "cell edge c (A)" "$(model cell 3)" 152.06 152.37
-    check "beam centre, fast (pixels)" "$(model beam_centre_px 1)" 1261.0 1262.9
-    check "beam centre, slow (pixels)" "$(model beam_centre_px 2)" 1306.5 1308.3
+    check "cell edge a (A)" "$(model cell 1)" 58.337 58.511
+    check "cell edge c (A)" "$(model cell 3)" 152.081 152.537
+    check "beam centre, fast (pixels)" "$(model beam_centre_px 1)" 1261.33 1262.33
+    check "beam centre, slow (pixels)" "$(model beam_centre_px 2)" 1307.01 1308.01
     check "strong pixels explained, start" "$(statistic strong_explained 1)" 0 0.08
     check "strong pixels explained, refined" "$(statistic strong_explained 2)" 0.18 1
 else
