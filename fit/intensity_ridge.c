@@ -35,30 +35,34 @@ static double excess_of(const db_shoeboxes *boxes, size_t b) {
     return excess;
 }
 
-db_status db_intensity_ridge_set(db_context *context, db_shoeboxes *boxes, const float *shape,
-                                 double limit) {
+static void set_ridge(db_shoeboxes *boxes, const float *shape, double limit,
+                      const db_reflection **order, double *sums) {
     enum { NEIGHBOURS = 30 }; /* on either side */
     const size_t count = boxes->count;
-    const db_reflection **const order = malloc((count + 1) * sizeof *order);
-    double *const sums = malloc((count + 1) * sizeof *sums);
-    if (order && sums && count) {
-        const double full = full_shape(boxes, shape, sums);
-        for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
-        qsort(order, count, sizeof *order, finer_last);
-        for (size_t k = 0; k < count; k++) {
-            const size_t first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
-            const size_t end = k + NEIGHBOURS + 1 < count ? k + NEIGHBOURS + 1 : count;
-            double mean = 0;
-            for (size_t i = first; i < end; i++)
-                mean += excess_of(boxes, (size_t)(order[i] - boxes->reflection));
-            mean = fmax(1, mean / (double)(end - first));
-            const double sigma = limit * mean / full;
-            boxes->ridge[order[k] - boxes->reflection] =
-                limit > 0 && full > 0 ? 1 / (sigma * sigma) : 0;
-        }
+    const double full = full_shape(boxes, shape, sums);
+    for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
+    qsort(order, count, sizeof *order, finer_last);
+    for (size_t k = 0; k < count; k++)
+        sums[k] = excess_of(boxes, (size_t)(order[k] - boxes->reflection));
+    for (size_t k = 0; k < count; k++) {
+        const size_t first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
+        const size_t end = k + NEIGHBOURS + 1 < count ? k + NEIGHBOURS + 1 : count;
+        double mean = 0;
+        for (size_t i = first; i < end; i++) mean += sums[i];
+        mean = fmax(1, mean / (double)(end - first));
+        const double sigma = limit * mean / full;
+        boxes->ridge[order[k] - boxes->reflection] =
+            limit > 0 && full > 0 ? 1 / (sigma * sigma) : 0;
     }
+}
+
+db_status db_intensity_ridge_set(db_context *context, db_shoeboxes *boxes, const float *shape,
+                                 double limit) {
+    const db_reflection **const order = malloc((boxes->count + 1) * sizeof *order);
+    double *const sums = malloc((boxes->count + 1) * sizeof *sums);
     const db_status status =
         order && sums ? DB_OK : db_fail_memory(context, "the mean intensities of the shoeboxes");
+    if (status == DB_OK && boxes->count) set_ridge(boxes, shape, limit, order, sums);
     free(order);
     free(sums);
     return status;
