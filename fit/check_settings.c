@@ -98,6 +98,22 @@ static db_status check_bounds(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
+/* Where a parameter cannot be found because the image does not change with it. */
+static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
+                                 const db_fit_settings *settings) {
+    if (p == DB_SCALE && settings->intensity == DB_FIT_FREE)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter scale cannot be refined with free intensities, which it would "
+                       "only multiply");
+    if (p == DB_MOSAIC_SPREAD &&
+        (start->crystal.mosaic_domains < 2 || !(start->crystal.mosaic_spread > 0)))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter mosaic_spread can only be refined from a positive start with at "
+                       "least 2 mosaic domains, found %g degree and %d",
+                       start->crystal.mosaic_spread, start->crystal.mosaic_domains);
+    return DB_OK;
+}
+
 static db_status check_parameters(db_context *context, const db_experiment *start,
                                   const db_fit_settings *settings) {
     if (settings->parameter_count < 1 || settings->parameter_count > DB_PARAMETER_COUNT)
@@ -111,10 +127,7 @@ static db_status check_parameters(db_context *context, const db_experiment *star
         if (db_fit_parameter_index(settings, p->parameter) != i)
             return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
                            name_of(p->parameter));
-        if (p->parameter == DB_SCALE && settings->intensity == DB_FIT_FREE)
-            return db_fail(context, DB_ERROR_USAGE,
-                           "parameter scale cannot be refined with free intensities, which it "
-                           "would only multiply");
+        DB_TRY(check_influence(context, start, p->parameter, settings));
         DB_TRY(p->follows >= 0 ? check_follower(context, settings, i)
                                : check_bounds(context, start, p));
     }

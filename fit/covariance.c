@@ -41,20 +41,18 @@ void db_covariance(const double *normal, size_t count, const int *used, double i
     size_t list[DB_PARAMETER_COUNT], n = 0;
     double scale[DB_PARAMETER_COUNT];
     square m = { { 0 } };
-    int determined = 1;
     for (size_t i = 0; i < count; i++) {
         error[i] = NAN;
         for (size_t j = 0; j < count; j++) correlation[i * stride + j] = i == j;
         if (!used[i]) continue;
         error[i] = INFINITY;
         scale[n] = 1 / sqrt(normal[i * count + i]);
-        if (!isfinite(scale[n])) determined = 0;
-        list[n++] = i;
+        if (isfinite(scale[n])) list[n++] = i; /* else of no influence at all */
     }
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++)
             m[a][b] = a == b ? 1 : normal[list[a] * count + list[b]] * scale[a] * scale[b];
-    if (!determined || !invert(n, m)) return;
+    if (!invert(n, m)) return;
     for (size_t a = 0; a < n; a++) {
         error[list[a]] = sqrt(m[a][a] * inflation) * scale[a];
         for (size_t b = 0; b < n; b++)

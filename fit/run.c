@@ -116,6 +116,18 @@ static db_status run_stages(run *r) {
     return DB_OK;
 }
 
+/* A minimum that explains next to nothing is not the one that was looked for. */
+static void doubt(db_fit_result *result) {
+    const double least = 0.05, explained = result->after.strong_explained;
+    if (result->status != DB_OK || explained >= least) return;
+    result->status = DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason,
+             "a minimum was found, but the model explains only %.1f %% of the strong pixels: "
+             "orientation or cell "
+             "are probably too far off at the start, or the strong pixels are not of this crystal",
+             100 * explained);
+}
+
 static db_status prepare_result(run *r, const db_experiment *start) {
     const db_fit_settings *const settings = r->data.settings;
     db_fit_result *const result = r->result;
@@ -141,6 +153,7 @@ static db_status refine(run *r, const db_experiment *start) {
     if (status == DB_OK) status = run_stages(r);
     if (status == DB_OK) status = db_fit_conclude(r->context, &tied, &r->data, result);
     db_experiment_clear(&tied);
+    if (status == DB_OK) doubt(result);
     result->history = r->course.history;
     result->history_count = r->course.count;
     result->evaluations = (int)r->course.count;

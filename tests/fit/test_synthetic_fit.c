@@ -212,6 +212,14 @@ static void a_bound_in_the_way_is_named(void **state) {
         assert_int_equal(result->at_bound[i], result->parameter[i] == DB_CELL_A ? -1 : 0);
 }
 
+static void a_wrong_orientation_is_not_called_converged(void **state) {
+    (void)state;
+    start.crystal.misset[0] += 7;
+    start.crystal.misset[1] += 9;
+    expect_reason("strong pixels");
+    assert_true(result->after.strong_explained < 0.05);
+}
+
 static void expect_refusal(db_status status, const char *word) {
     assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result), status);
     assert_null(result);
@@ -236,6 +244,9 @@ static void impossible_settings_are_refused(void **state) {
     refine_parameter(&settings, DB_SCALE, -1);
     expect_refusal(DB_ERROR_USAGE, "scale cannot be refined with free intensities");
     settings.parameter_count--;
+    start.crystal.mosaic_spread = 0;
+    expect_refusal(DB_ERROR_USAGE, "mosaic_spread can only be refined from a positive start");
+    start.crystal.mosaic_spread = 0.06;
     db_fit_settings_default_stages(&settings);
     strcpy(settings.stages[1].algorithm, "LN_COBYLA");
     expect_refusal(DB_ERROR_USAGE, "LN_COBYLA");
@@ -272,6 +283,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_caller_may_cancel, spoil, forget),
         cmocka_unit_test_setup_teardown(too_few_evaluations_are_said, spoil, forget),
         cmocka_unit_test_setup_teardown(a_bound_in_the_way_is_named, spoil, forget),
+        cmocka_unit_test_setup_teardown(a_wrong_orientation_is_not_called_converged, spoil, forget),
         cmocka_unit_test_setup_teardown(impossible_settings_are_refused, spoil, forget),
         cmocka_unit_test_setup_teardown(an_empty_image_is_refused, spoil, forget),
     };
