@@ -72,14 +72,17 @@ static void report_sources(const db_session *session) {
     int directions = 0;
     for (size_t j = 0; j < e->beam.source_count; j++) {
         const db_source *s = &e->beam.sources[j], *last = &e->beam.sources[j ? j - 1 : 0];
-        const int turned = j == 0 || s->divergence[0] != last->divergence[0] ||
-                           s->divergence[1] != last->divergence[1];
+        const int turned =
+            j == 0 || s->spread[0] != last->spread[0] || s->spread[1] != last->spread[1];
         if (turned && !session->settings.setup.source_file)
-            printf("divergence deviation: %.*g %.*g\n", digits, s->divergence[0], digits,
-                   s->divergence[1]);
+            printf("divergence deviation: %.*g %.*g\n", digits,
+                   1e-3 * e->beam.divergence[0] * s->spread[0], digits,
+                   1e-3 * e->beam.divergence[1] * s->spread[1]);
         directions += turned;
         if (directions == 1 || session->settings.setup.source_file)
-            printf("lambda%zu = %.15g\n", j, 1e-10 * e->beam.wavelength * s->wavelength_ratio);
+            printf("lambda%zu = %.15g\n", j,
+                   1e-10 * e->beam.wavelength * s->wavelength_ratio *
+                       (1 + s->spread[2] * e->beam.dispersion));
     }
     printf("created a total of %zu sources\n", e->beam.source_count);
     printf("created a total of %d mosaic domains\n", e->crystal.mosaic_domains);

@@ -11,7 +11,7 @@
  * kernel accumulates them. What one parameter moves is neighbours here (db_kernel_contraction). */
 enum {
     DB_MAX_ROTATION_SLOPES = 4,
-    DB_MAX_SOURCE_SLOPES = 8,
+    DB_MAX_SOURCE_SLOPES = 16,
     DB_COLUMN_LATTICE = 0,    /* 9: d/d lattice, row-major, in the frame of the first phi step */
     DB_COLUMN_ORIGIN = 9,     /* 3: d/d panel origin */
     DB_COLUMN_FAST = 12,      /* 3: d/d panel fast axis */

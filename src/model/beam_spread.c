@@ -9,6 +9,9 @@
 
 static double grid_point(double step, int k, double range) { return step * k - range / 2; }
 
+/* The same as a part of the range; the only point of an empty range sits in its middle. */
+static double place(double point, double range) { return range == 0 ? 0 : point / range; }
+
 /* The elliptical cut: corners of the grid whose cell centres lie outside are left out. */
 static int inside_ellipse(const db_beam_spread *s, double h, double v) {
     if (!s->round || s->horizontal_range == 0 || s->vertical_range == 0) return 1;
@@ -42,9 +45,11 @@ db_status db_beam_set_spread(db_context *context, db_beam *beam, const db_beam_s
             for (int k = 0; k < s->dispersion_steps; k++) {
                 db_source *source = &sources[count++];
                 memcpy(source->direction, beam->direction, sizeof source->direction);
-                source->divergence[0] = h;
-                source->divergence[1] = v;
-                source->wavelength_ratio = 1 + grid_point(s->dispersion_step, k, s->dispersion);
+                source->spread[0] = place(h, s->horizontal_range);
+                source->spread[1] = place(v, s->vertical_range);
+                source->spread[2] =
+                    place(grid_point(s->dispersion_step, k, s->dispersion), s->dispersion);
+                source->wavelength_ratio = 1;
                 source->weight = 1;
             }
         }
@@ -55,5 +60,8 @@ db_status db_beam_set_spread(db_context *context, db_beam *beam, const db_beam_s
     free(beam->sources);
     beam->sources = sources;
     beam->source_count = count;
+    beam->divergence[0] = 1e3 * s->horizontal_range;
+    beam->divergence[1] = 1e3 * s->vertical_range;
+    beam->dispersion = s->dispersion;
     return DB_OK;
 }

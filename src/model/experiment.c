@@ -48,11 +48,19 @@ static void detector_defaults(db_detector *detector) {
     detector->pivot = DB_PIVOT_BEAM;
     detector->distance = 100;
     detector->centre[0] = detector->centre[1] = 51.3;
+    detector->sensor_layers = 1;
     detector->panel_count = 1;
     db_panel *panel = &detector->panels[0];
     panel->fast_axis[0] = panel->slow_axis[1] = panel->normal[2] = 1;
     panel->pixel_size[0] = panel->pixel_size[1] = 0.1;
     panel->fast_pixels = panel->slow_pixels = 1024;
+}
+
+static void background_defaults(db_background *background) {
+    background->thickness = 0.1;
+    background->area = 0.01;
+    background->density = 1;
+    background->molecular_weight = 18;
 }
 
 db_status db_experiment_init(db_context *context, db_experiment *experiment) {
@@ -67,6 +75,8 @@ db_status db_experiment_init(db_context *context, db_experiment *experiment) {
     beam_defaults(&experiment->beam);
     set3(experiment->goniometer.spindle_axis, 0, 0, 1);
     experiment->goniometer.phi_steps = 1;
+    background_defaults(&experiment->background);
+    experiment->reference.reciprocal_scale = 1;
     detector_defaults(&experiment->detector);
     experiment->oversample = 1;
     return DB_OK;
@@ -85,6 +95,7 @@ static void *duplicate(const void *source, size_t size) {
 db_status db_experiment_copy(db_context *context, const db_experiment *experiment,
                              db_experiment *copy) {
     *copy = *experiment;
+    copy->structure_factors.amplitude = copy->background.stol = copy->background.amplitude = NULL;
     copy->beam.sources =
         duplicate(experiment->beam.sources, experiment->beam.source_count * sizeof(db_source));
     copy->detector.panels =
@@ -93,7 +104,13 @@ db_status db_experiment_copy(db_context *context, const db_experiment *experimen
         copy->structure_factors.amplitude =
             duplicate(experiment->structure_factors.amplitude,
                       amplitude_count(&experiment->structure_factors) * sizeof(double));
+    if (experiment->background.count) {
+        const size_t size = experiment->background.count * sizeof(double);
+        copy->background.stol = duplicate(experiment->background.stol, size);
+        copy->background.amplitude = duplicate(experiment->background.amplitude, size);
+    }
     if (!copy->beam.sources || !copy->detector.panels ||
+        (experiment->background.count && (!copy->background.stol || !copy->background.amplitude)) ||
         (experiment->structure_factors.amplitude && !copy->structure_factors.amplitude)) {
         db_experiment_clear(copy);
         return db_fail_memory(context, "a copy of an experiment");
@@ -105,6 +122,8 @@ void db_experiment_clear(db_experiment *experiment) {
     free(experiment->beam.sources);
     free(experiment->detector.panels);
     free(experiment->structure_factors.amplitude);
+    free(experiment->background.stol);
+    free(experiment->background.amplitude);
     memset(experiment, 0, sizeof *experiment);
 }
 

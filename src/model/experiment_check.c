@@ -92,8 +92,11 @@ static db_status check_sources(db_context *context, const db_beam *beam) {
     for (size_t j = 0; j < beam->source_count; j++) {
         const db_source *s = &beam->sources[j];
         DB_TRY(check_unit_vector(context, "source direction", s->direction));
-        DB_TRY(check_range(context, "divergence", s->divergence[0], -3.2, 3.2, "radian"));
-        DB_TRY(check_range(context, "divergence", s->divergence[1], -3.2, 3.2, "radian"));
+        for (int i = 0; i < 3; i++)
+            DB_TRY(check_range(context, "place of a source in the beam's ranges", s->spread[i],
+                               -1e3, 1e3, ""));
+        DB_TRY(check_range(context, "wavelength within the dispersion / central wavelength",
+                           1 + s->spread[2] * beam->dispersion, 1e-6, 1e6, ""));
         DB_TRY(check_range(context, "source wavelength / beam wavelength", s->wavelength_ratio,
                            1e-6, 1e6, ""));
         DB_TRY(check_range(context, "source weight", s->weight, 0, 1e300, ""));
@@ -111,8 +114,11 @@ static db_status check_beam(db_context *context, const db_beam *beam) {
     DB_TRY(check_unit_vector(context, "polarization axis", beam->polarization_axis));
     if (fabs(dot(beam->direction, beam->polarization_axis)) > 0.999)
         return db_fail(context, DB_ERROR_INPUT, "polarization axis: parallel to the beam");
-    DB_TRY(check_range(context, "beam tilt", beam->tilt[0], -1570, 1570, "mrad"));
-    DB_TRY(check_range(context, "beam tilt", beam->tilt[1], -1570, 1570, "mrad"));
+    for (int i = 0; i < 2; i++) {
+        DB_TRY(check_range(context, "beam tilt", beam->tilt[i], -1570, 1570, "mrad"));
+        DB_TRY(check_range(context, "divergence", beam->divergence[i], -6300, 6300, "mrad"));
+    }
+    DB_TRY(check_range(context, "dispersion", beam->dispersion, -2, 2, ""));
     DB_TRY(check_range(context, "polarization", beam->polarization, -2, 2, ""));
     DB_TRY(check_range(context, "fluence", beam->fluence, 0, 1e60, "photons/m^2"));
     DB_TRY(check_range(context, "scale", beam->scale, -1e30, 1e30, ""));
@@ -137,6 +143,15 @@ static db_status check_panel(db_context *context, const db_panel *panel,
     return DB_OK;
 }
 
+/* The thickness may be a little negative, so that finite differences may step over 0. */
+static db_status check_sensor(db_context *context, const db_detector *d) {
+    DB_TRY(check_count(context, "sensor layers", d->sensor_layers, 10000));
+    DB_TRY(check_range(context, "sensor thickness", d->sensor_thickness, -1e3, 1e6, "um"));
+    if (d->sensor_thickness == 0) return DB_OK;
+    return check_range(context, "attenuation depth of the sensor", d->attenuation_depth, 1e-6, 1e12,
+                       "um");
+}
+
 static db_status check_detector(db_context *context, const db_experiment *experiment) {
     const db_detector *d = &experiment->detector;
     DB_TRY(check_unit_vector(context, "detector fast axis", d->fast_axis));
@@ -152,6 +167,10 @@ static db_status check_detector(db_context *context, const db_experiment *experi
     if (d->panel_count < 1)
         return db_fail(context, DB_ERROR_INPUT,
                        "detector: expected at least one panel, found none");
+    if (d->curved && d->panel_count > 1)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "curved detector: expected one panel, found %zu", d->panel_count);
+    DB_TRY(check_sensor(context, d));
     for (size_t p = 0; p < d->panel_count; p++) {
         db_experiment one = *experiment;
         db_panel_interface placed;
@@ -166,8 +185,33 @@ static db_status check_detector(db_context *context, const db_experiment *experi
 static db_status check_structure_factors(db_context *context, const db_structure_factors *f) {
     DB_TRY(check_range(context, "default F", f->default_F, -1e30, 1e30, "electrons"));
     if (!f->amplitude) return DB_OK;
+    if (f->interpolate != 0 && f->interpolate != 1)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "structure factors: interpolate: expected 0 or 1, found %d", f->interpolate);
     for (int i = 0; i < 3; i++)
         DB_TRY(check_count(context, "structure factor table extent", f->extent[i], LARGEST_COUNT));
+    return DB_OK;
+}
+
+static db_status check_background(db_context *context, const db_background *b) {
+    DB_TRY(check_range(context, "water size", b->water_size, -1e9, 1e9, "um"));
+    if (b->count == 0) return DB_OK;
+    DB_TRY(check_range(context, "amorphous thickness", b->thickness, -1e6, 1e6, "mm"));
+    DB_TRY(check_range(context, "amorphous area", b->area, 0, 1e12, "mm^2"));
+    DB_TRY(check_range(context, "density of the amorphous layer", b->density, 0, 1e6, "g/cm^3"));
+    DB_TRY(check_range(context, "molecular weight of the amorphous layer", b->molecular_weight,
+                       1e-6, 1e12, "g/mol"));
+    for (size_t i = 0; i < b->count; i++) {
+        DB_TRY(
+            check_range(context, "amorphous amplitude", b->amplitude[i], -1e30, 1e30, "electrons"));
+        DB_TRY(check_range(context, "sin(theta)/lambda of an amorphous amplitude", b->stol[i], 0,
+                           1e6, "1/angstrom"));
+        if (i > 0 && !(b->stol[i] > b->stol[i - 1]))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "amorphous amplitudes: expected ascending sin(theta)/lambda, found %g "
+                           "after %g",
+                           b->stol[i], b->stol[i - 1]);
+    }
     return DB_OK;
 }
 
@@ -180,5 +224,7 @@ db_status db_experiment_check(db_context *context, const db_experiment *experime
     DB_TRY(check_count(context, "phi steps", experiment->goniometer.phi_steps, LARGEST_COUNT));
     DB_TRY(check_detector(context, experiment));
     DB_TRY(check_structure_factors(context, &experiment->structure_factors));
+    DB_TRY(check_background(context, &experiment->background));
+    DB_TRY(check_range(context, "d_min", experiment->d_min, 0, 1e6, "angstrom"));
     return check_count(context, "oversample", experiment->oversample, 1000);
 }

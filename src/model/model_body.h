@@ -88,16 +88,21 @@ static void beam_sources(const db_experiment *e, source_interface *source) {
     const mat3 tilt =
         m3_multiply(m3_rotation(vertical, n_scale(parameter(e, DB_BEAM_HORIZONTAL), 1e-3)),
                     m3_rotation(horizontal, n_scale(parameter(e, DB_BEAM_VERTICAL), 1e-3)));
-    const num wavelength = parameter(e, DB_WAVELENGTH);
+    const num wavelength = parameter(e, DB_WAVELENGTH), dispersion = parameter(e, DB_DISPERSION),
+              horizontal_range = n_scale(parameter(e, DB_DIVERGENCE_HORIZONTAL), 1e-3),
+              vertical_range = n_scale(parameter(e, DB_DIVERGENCE_VERTICAL), 1e-3);
     double total = 0;
     for (size_t j = 0; j < e->beam.source_count; j++) total += e->beam.sources[j].weight;
     for (size_t j = 0; j < e->beam.source_count; j++) {
         const db_source *s = &e->beam.sources[j];
-        const vec3 diverged = m3_apply(
-            m3_rotation(vertical, n_constant(s->divergence[0])),
-            m3_apply(m3_rotation(horizontal, n_constant(s->divergence[1])), fixed(s->direction)));
+        const vec3 diverged =
+            m3_apply(m3_rotation(vertical, n_scale(horizontal_range, s->spread[0])),
+                     m3_apply(m3_rotation(horizontal, n_scale(vertical_range, s->spread[1])),
+                              fixed(s->direction)));
         const vec3 incident = m3_apply(tilt, diverged);
-        source[j].kappa = n_div(n_constant(1), n_scale(wavelength, s->wavelength_ratio));
+        const num own_wavelength = n_mul(n_scale(wavelength, s->wavelength_ratio),
+                                         n_shift(n_scale(dispersion, s->spread[2]), 1));
+        source[j].kappa = n_div(n_constant(1), own_wavelength);
         source[j].s0 = v3_scale(incident, source[j].kappa);
         polarization_tensor(e, incident, source[j].polarization);
         source[j].weight = n_constant(s->weight / total);

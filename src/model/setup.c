@@ -41,6 +41,9 @@ void db_setup_init(db_setup *setup) {
     setup->mosaic_seed = 12345678;
 
     setup->interpolate = -1;
+    for (int i = 0; i < 3; i++) setup->amorphous_size[i] = 0.1;
+    setup->density = 1;
+    setup->molecular_weight = 18;
 
     setup->wavelength = 1;
     setup->fluence = DB_DEFAULT_FLUENCE;
@@ -62,6 +65,7 @@ void db_setup_init(db_setup *setup) {
     leave_open(setup->close_point, 2);
     leave_open(setup->org, 2);
     setup->pivot = setup->pivot_hint = -1;
+    setup->attenuation_depth = NAN;
     double *const vectors[] = { setup->fast_axis,         setup->slow_axis,   setup->normal,
                                 setup->beam_axis,         setup->origin,      setup->twotheta_axis,
                                 setup->polarization_axis, setup->spindle_axis };

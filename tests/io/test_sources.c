@@ -17,7 +17,7 @@ static void assert_source(const db_source *source, double x, double y, double z,
     const double expected[3] = { x / length, y / length, z / length };
     for (int i = 0; i < 3; i++) {
         assert_true(fabs(source->direction[i] - expected[i]) < 1e-15);
-        if (i < 2) assert_true(source->divergence[i] == 0);
+        assert_true(source->spread[i] == 0);
     }
     assert_true(source->weight == weight);
     assert_true(fabs(source->wavelength_ratio - ratio) < 1e-15);

@@ -33,11 +33,13 @@ static void divergence_points_follow_from_what_is_given(void **state) {
             setup.divergence_steps[direction] = rows[i].count;
             db_experiment e = setup_resolved(&setup);
             assert_int_equal(e.beam.source_count, rows[i].points);
-            setup_assert_close(e.beam.sources[0].divergence[direction], rows[i].first / 1000,
-                               1e-15);
+            setup_assert_close(1e-3 * e.beam.divergence[direction] *
+                                   e.beam.sources[0].spread[direction],
+                               rows[i].first / 1000, 1e-15);
             if (rows[i].points > 1)
-                setup_assert_close(e.beam.sources[1].divergence[direction], rows[i].second / 1000,
-                                   1e-15);
+                setup_assert_close(1e-3 * e.beam.divergence[direction] *
+                                       e.beam.sources[1].spread[direction],
+                                   rows[i].second / 1000, 1e-15);
             db_experiment_clear(&e);
         }
 }
@@ -81,8 +83,8 @@ static void dispersion_spreads_wavelengths_over_its_full_width(void **state) {
     setup.dispersion_steps = 6;
     db_experiment e = setup_resolved(&setup);
     assert_int_equal(e.beam.source_count, 6);
-    setup_assert_close(e.beam.sources[0].wavelength_ratio, 0.975, 1e-15);
-    setup_assert_close(e.beam.sources[5].wavelength_ratio, 1.025, 1e-15);
+    setup_assert_close(1 + e.beam.dispersion * e.beam.sources[0].spread[2], 0.975, 1e-15);
+    setup_assert_close(1 + e.beam.dispersion * e.beam.sources[5].spread[2], 1.025, 1e-15);
     db_experiment_clear(&e);
     setup.dispersion_steps = 0;
     e = setup_resolved(&setup);

@@ -39,10 +39,12 @@ typedef struct db_crystal {
 /* One source: a ray direction and a wavelength. */
 typedef struct db_source {
     double direction[3];     /* unit vector of photon travel, before divergence and beam tilt */
-    double divergence[2];    /* angles (radian): [0] horizontal, about the vertical axis beam x
-                                polarization,    [1] vertical, about the polarization axis; the latter
-                                is    applied first */
-    double wavelength_ratio; /* wavelength of this source / wavelength of the beam */
+    double spread[3];        /* place of the source within the beam's ranges, usually -1/2 to 1/2:
+                                [0] of the horizontal divergence: an angle spread[0] * divergence[0] about
+                                the vertical axis beam x polarization; [1] of the vertical divergence,
+                                about        the polarization axis, applied first; [2] of the dispersion */
+    double wavelength_ratio; /* wavelength of this source / wavelength of the beam, without
+                                dispersion, which multiplies it by 1 + spread[2] * dispersion */
     double weight;           /* relative intensity; weights are normalized by their sum */
 } db_source;
 
@@ -50,15 +52,17 @@ typedef struct db_beam {
     double direction[3];         /* unit vector of photon travel */
     double polarization_axis[3]; /* unit vector along the E field */
     double wavelength;           /* central wavelength (angstrom) */
-    double
-        tilt[2]; /* beam steering (mrad): horizontal, vertical, as for db_source.divergence; turns
-                    all sources, leaves detector, crystal and polarization axis where they are */
-    double polarization; /* Kahn factor, -1 to 1; 0 = unpolarized */
-    int polarized;       /* 0: no polarization correction at all (factor 1) */
-    double fluence;      /* photons/m^2 */
-    double scale;        /* free overall factor; 1 */
-    size_t source_count; /* >= 1 */
-    db_source *sources;  /* owned by the experiment */
+    double divergence[2]; /* full ranges (mrad): horizontal, vertical; see db_source.spread */
+    double dispersion;    /* full relative range of wavelengths; see db_source.spread */
+    double tilt[2];       /* beam steering (mrad): horizontal, vertical, about the axes of
+                             db_source.spread; turns all sources, leaves detector, crystal and
+                             polarization axis where they are */
+    double polarization;  /* Kahn factor, -1 to 1; 0 = unpolarized */
+    int polarized;        /* 0: no polarization correction at all (factor 1) */
+    double fluence;       /* photons/m^2 */
+    double scale;         /* free overall factor; 1 */
+    size_t source_count;  /* >= 1 */
+    db_source *sources;   /* owned by the experiment */
 } db_beam;
 
 typedef struct db_goniometer {
@@ -99,16 +103,49 @@ typedef struct db_detector {
                          (pivot beam), or the point closest to the sample (pivot sample) */
     size_t panel_count; /* >= 1 */
     db_panel *panels;   /* owned by the experiment */
+    int curved; /* 1: pixels lie on a sphere around the sample, where a sheet that touches it at the
+                   direct beam's spot wraps around it; one panel only */
+    /* sensor: photons are absorbed in layers behind the panels' front */
+    int sensor_layers;        /* >= 1; 1 by default */
+    double sensor_thickness;  /* um; 0: all photons are recorded at the front */
+    double attenuation_depth; /* um, at which 1/e of the photons are left; > 0 with a thickness */
 } db_detector;
 
 /* Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
  * Index of (h,k,l): ((h-min[0])*extent[1] + (k-min[1]))*extent[2] + (l-min[2]). */
 typedef struct db_structure_factors {
+    int interpolate; /* 1: tricubic interpolation of the list; 0: the nearest entry */
     int min[3];
     int extent[3];     /* number of entries per axis; 0 0 0 without a list */
     double *amplitude; /* electrons; owned by the experiment; NULL without a list */
     double default_F;  /* electrons */
 } db_structure_factors;
+
+/* Scattering that does not come from the crystal, and is not cut off by d_min: water with the same
+ * amplitude in all directions, and an amorphous layer with a given amplitude. */
+typedef struct db_background {
+    double water_size; /* edge of a cube of water (um); 0: none */
+    /* amorphous layer; count 0: none */
+    size_t count;      /* number of points of the amplitude curve */
+    double *stol;      /* sin(theta)/lambda (1/angstrom), ascending; owned by the experiment */
+    double *amplitude; /* per molecule (electrons; negative: scatters negatively); owned */
+    double thickness;  /* mm, along the beam */
+    double area;       /* mm^2, lit up by the beam */
+    double density;    /* g/cm^3 */
+    double molecular_weight; /* g/mol */
+} db_background;
+
+/* Reproduction of the reference program's arithmetic, order of summation included (model.md 11.2).
+ * Filled by db_setup_resolve; forward images only. */
+typedef struct db_reference_mode {
+    int on;
+    int oversample_omega, oversample_polar, oversample_thick;
+    double reciprocal_scale; /* the reference's reciprocal vectors / the right ones, for the shapes
+                                GAUSS and TOPHAT */
+    /* where the reference puts the detector (m): outer corner of the first pixel, axes (of length 1
+     * only if the reference has them so), distance along the normal and along the beam */
+    double origin[3], fast_axis[3], slow_axis[3], normal[3], close_distance, distance;
+} db_reference_mode;
 
 typedef struct db_experiment {
     db_crystal crystal;
@@ -116,14 +153,19 @@ typedef struct db_experiment {
     db_goniometer goniometer;
     db_detector detector;
     db_structure_factors structure_factors;
+    db_background background;
+    double d_min;    /* samples of the crystal of a smaller spacing do not count (A); 0: all do */
     int oversample;  /* sub-pixels per pixel and direction, >= 1 */
     int point_pixel; /* 1: solid angle 1/R^2 instead of that of a flat pixel */
+    db_reference_mode reference;
 } db_experiment;
 
 /* Fluence for which r_e^2 x fluence = 1 (photons/m^2): the reference's default. */
 #define DB_DEFAULT_FLUENCE 125932015286227086360700780544.0
 /* Thomson scattering length squared (m^2). */
 #define DB_THOMSON_R2 7.94079248018965e-30
+/* Molecules per mole. */
+#define DB_AVOGADRO 6.02214179e23
 
 /* Fills *experiment with defaults (no cell; one source; a one-panel MOSFLM detector of 1024 x 1024
  * pixels of 0.1 mm at 100 mm). Allocates the source and panel lists. */

@@ -11,12 +11,15 @@ extern "C" {
 
 /* Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
 enum {
-    DB_MOVES_LATTICE = 1,   /* real-space lattice vectors at the first phi step */
-    DB_MOVES_ROTATIONS = 2, /* rotation of each phi step and mosaic domain */
-    DB_MOVES_CELLS = 4,     /* cell counts */
-    DB_MOVES_PANELS = 8,    /* panel origins and axes */
-    DB_MOVES_SOURCES = 16,  /* directions, wavelengths, polarization of the sources */
-    DB_MOVES_SCALE = 32     /* overall factor */
+    DB_MOVES_LATTICE = 1,      /* real-space lattice vectors at the first phi step */
+    DB_MOVES_ROTATIONS = 2,    /* rotation of each phi step and mosaic domain */
+    DB_MOVES_CELLS = 4,        /* cell counts */
+    DB_MOVES_PANELS = 8,       /* panel origins and axes */
+    DB_MOVES_SOURCES = 16,     /* directions, wavelengths, polarization of the sources */
+    DB_MOVES_SCALE = 32,       /* overall factor */
+    DB_MOVES_SENSOR = 64,      /* thickness of a sensor layer, attenuation */
+    DB_MOVES_BACKGROUND = 128, /* amounts of water and amorphous matter */
+    DB_MOVES_AMPLITUDE = 256   /* one structure factor */
 };
 
 /* X(identifier, name, member of db_experiment, unit, scale, moves, description)
@@ -50,6 +53,12 @@ enum {
       "beam tilt about beam x polarization, at fixed detector")                                    \
     X(BEAM_VERTICAL, "beam_vertical", beam.tilt[1], "mrad", 1, DB_MOVES_SOURCES,                   \
       "beam tilt about the polarization axis, at fixed detector")                                  \
+    X(DIVERGENCE_HORIZONTAL, "divergence_horizontal", beam.divergence[0], "mrad", 0.1,             \
+      DB_MOVES_SOURCES, "full range of the horizontal divergence, at a fixed number of sources")   \
+    X(DIVERGENCE_VERTICAL, "divergence_vertical", beam.divergence[1], "mrad", 0.1,                 \
+      DB_MOVES_SOURCES, "full range of the vertical divergence, at a fixed number of sources")     \
+    X(DISPERSION, "dispersion", beam.dispersion, "1", 0.001, DB_MOVES_SOURCES,                     \
+      "full relative range of wavelengths, at a fixed number of sources")                          \
     X(POLARIZATION, "polarization", beam.polarization, "1", 0.1, DB_MOVES_SOURCES, "Kahn factor")  \
     X(SCALE, "scale", beam.scale, "1", 0.1, DB_MOVES_SCALE, "factor on the fluence")               \
     X(DISTANCE, "distance", detector.distance, "mm", 0.1, DB_MOVES_PANELS, "detector distance")    \
@@ -64,7 +73,15 @@ enum {
     X(DETECTOR_ROTZ, "detector_rotz", detector.rotation[2], "deg", 0.1, DB_MOVES_PANELS,           \
       "detector rotation about laboratory z, after x and y")                                       \
     X(TWOTHETA, "twotheta", detector.twotheta, "deg", 0.1, DB_MOVES_PANELS,                        \
-      "detector rotation about the two-theta axis")
+      "detector rotation about the two-theta axis")                                                \
+    X(SENSOR_THICKNESS, "sensor_thickness", detector.sensor_thickness, "um", 10, DB_MOVES_SENSOR,  \
+      "thickness of the detector's sensor, at a fixed number of layers")                           \
+    X(ATTENUATION_DEPTH, "attenuation_depth", detector.attenuation_depth, "um", 10,                \
+      DB_MOVES_SENSOR, "attenuation depth of the sensor")                                          \
+    X(WATER_SIZE, "water_size", background.water_size, "um", 1, DB_MOVES_BACKGROUND,               \
+      "edge of the cube of water in the beam")                                                     \
+    X(AMORPHOUS_THICKNESS, "amorphous_thickness", background.thickness, "mm", 0.01,                \
+      DB_MOVES_BACKGROUND, "thickness of the amorphous layer in the beam")
 
 typedef enum db_parameter {
 #define DB_PARAMETER_ENUM(id, name, member, unit, scale, moves, text) DB_##id,

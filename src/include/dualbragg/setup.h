@@ -43,7 +43,16 @@ typedef struct db_setup {
     /* structure factors */
     const char *hkl_file; /* borrowed; NULL */
     double default_F;
-    int interpolate; /* -1 automatic, 0 nearest, 1 tricubic */
+    int interpolate;        /* -1 automatic, 0 nearest, 1 tricubic */
+    const char *cache_file; /* structure factor cache: written with a list, read without; NULL */
+    double d_min;           /* A; 0: no limit */
+    /* background */
+    double water_size;        /* um; 0 */
+    const char *stol_file;    /* amorphous amplitudes, borrowed; NULL */
+    int stol_abscissa;        /* a db_stol_abscissa */
+    double amorphous_size[3]; /* mm, thickness (along the beam), width, height; 0.1; the last two
+                                 are clipped to the beam size */
+    double density, molecular_weight; /* g/cm^3, g/mol; 1 and 18 */
     /* beam */
     double wavelength;                        /* A; 1 */
     double fluence, flux, exposure, beamsize; /* photons/m^2; photons/s, s, mm */
@@ -74,9 +83,22 @@ typedef struct db_setup {
         spindle_axis[3], twotheta_axis[3]; /* CUSTOM vectors; first component NAN = open */
     double origin[3];                      /* pix0 vector (m); first component NAN = open */
     double rotation[3], twotheta;          /* degree */
-    int point_pixel;
-    int oversample; /* 0 = automatic */
+    int point_pixel, curved;
+    double sensor_thickness;  /* um; 0 */
+    double attenuation_depth; /* um; NAN = open: the thickness; INFINITY or 0: no sensor */
+    int sensor_layers;        /* 0 = open: 2 */
+    int oversample;           /* 0 = automatic */
+    /* the reference's way */
+    int compat;
+    int oversample_omega, oversample_polar, oversample_thick; /* of meaning there only */
 } db_setup;
+
+/* What the first column of a file of amorphous amplitudes holds. */
+typedef enum db_stol_abscissa {
+    DB_STOL,  /* sin(theta)/lambda (1/angstrom) */
+    DB_4STOL, /* 4 sin(theta)/lambda */
+    DB_Q      /* 4 pi sin(theta)/lambda */
+} db_stol_abscissa;
 
 /* All defaults. */
 DB_API void db_setup_init(db_setup *setup);
