@@ -118,7 +118,7 @@ static db_status check_beam(db_context *context, const db_beam *beam) {
         DB_TRY(check_range(context, "beam tilt", beam->tilt[i], -1570, 1570, "mrad"));
         DB_TRY(check_range(context, "divergence", beam->divergence[i], -6300, 6300, "mrad"));
     }
-    DB_TRY(check_range(context, "dispersion", beam->dispersion, -2, 2, ""));
+    DB_TRY(check_range(context, "dispersion", beam->dispersion, -1e3, 1e3, ""));
     DB_TRY(check_range(context, "polarization", beam->polarization, -2, 2, ""));
     DB_TRY(check_range(context, "fluence", beam->fluence, 0, 1e60, "photons/m^2"));
     DB_TRY(check_range(context, "scale", beam->scale, -1e30, 1e30, ""));
