@@ -44,6 +44,7 @@ void db_setup_init(db_setup *setup) {
     for (int i = 0; i < 3; i++) setup->amorphous_size[i] = 0.1;
     setup->density = 1;
     setup->molecular_weight = 18;
+    setup->molecules = NAN;
 
     setup->wavelength = 1;
     setup->fluence = DB_DEFAULT_FLUENCE;
@@ -118,6 +119,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     DB_TRY(db_experiment_check(context, experiment));
     DB_TRY(sampling(context, setup, experiment, notes));
     /* large files last, when everything cheap is known to be right */
+    DB_TRY(db_setup_background(context, setup, &experiment->background, notes));
     DB_TRY(structure_factors(context, setup, experiment));
     return db_experiment_check(context, experiment);
 }

@@ -26,6 +26,10 @@ db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experi
 db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniometer *goniometer,
                            const db_setup_notes *notes);
 
+/* The amorphous matter; without a file of amplitudes none. */
+db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
+                              const db_setup_notes *notes);
+
 /* 1 if a number that may be left open was given. */
 static inline int db_setup_given(double value) { return !isnan(value); }
 

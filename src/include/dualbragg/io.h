@@ -6,7 +6,7 @@
 #ifndef DUALBRAGG_IO_H
 #define DUALBRAGG_IO_H
 
-#include <dualbragg/experiment.h>
+#include <dualbragg/setup.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -32,6 +32,14 @@ DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
  * Wavelengths are in metre;
  * '#' starts a comment. Missing columns take the defaults of the beam. */
 DB_API db_status db_read_sources(db_context *context, const char *path, db_beam *beam);
+
+/* Reads amplitudes of amorphous matter into background->stol and amplitude, replacing those there:
+ * lines of two columns, sin(theta)/lambda (1/angstrom, or what `abscissa` says) and F of one
+ * molecule (electrons; may be negative). '#' comments, blank lines and columns after the second are
+ * ignored; commas and semicolons separate too. The first column must ascend, each value once, from
+ * 0 or more; there must be at least two lines. */
+DB_API db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa abscissa,
+                              db_background *background);
 
 /* A measured image. value: counts after subtraction of pedestal; mask: 0 = trusted pixel, else
  * reason. */

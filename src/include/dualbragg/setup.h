@@ -53,6 +53,7 @@ typedef struct db_setup {
     double amorphous_size[3]; /* mm, thickness (along the beam), width, height; 0.1; the last two
                                  are clipped to the beam size */
     double density, molecular_weight; /* g/cm^3, g/mol; 1 and 18 */
+    double molecules; /* of amorphous matter in the beam, instead of a density; NAN = open */
     /* beam */
     double wavelength;                        /* A; 1 */
     double fluence, flux, exposure, beamsize; /* photons/m^2; photons/s, s, mm */
