@@ -48,6 +48,19 @@ static void read_sources(db_context *context, const char *path) {
     free(beam.sources);
 }
 
+static void read_curve(db_context *context, const char *path) {
+    db_background b = { 0 };
+    if (check_status(context, path, db_read_stol(context, path, DB_Q, &b), "stol")) {
+        require(b.count >= 2, "stol", "too few points");
+        for (size_t i = 0; i < b.count; i++)
+            require(isfinite(b.amplitude[i]) && b.stol[i] >= 0, "stol", "unusable point");
+    } else {
+        require(!b.stol && !b.amplitude && !b.count, "stol", "points after a failure");
+    }
+    free(b.stol);
+    free(b.amplitude);
+}
+
 static void read_image(db_context *context, const char *path) {
     db_measured_image image;
     if (check_status(context, path, db_read_image(context, path, &image), "image")) {
@@ -78,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     float pixels[4];
     read_list(context, path);
     read_sources(context, path);
+    read_curve(context, path);
     read_image(context, path);
     check_status(context, path, db_read_mosflm_matrix(context, path, matrix), "matrix");
     check_status(context, path, db_read_float_image(context, path, 2, 2, pixels), "float image");
