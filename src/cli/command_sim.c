@@ -82,7 +82,8 @@ static db_status write_integers(const db_session *session, double largest, float
         printf("writing %s as %zu 2-byte integers\nintfile_scale = %.*g\n", s->int_file,
                db_experiment_pixels(&session->experiment), s->digits, scale);
     blank_outside(image, &session->experiment.detector.panels[0], &session->region);
-    return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc);
+    return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
+                        NULL);
 }
 
 static db_status finish(const db_session *session, float *image) {

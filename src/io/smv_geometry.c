@@ -42,10 +42,33 @@ static void dials_frame(const db_experiment *experiment, double x[3], double y[3
     db_cross(z, x, y);
 }
 
+/* Quirks distance-twotheta and dials-origin-frame. */
+static db_status reference_geometry(db_context *context, const db_experiment *experiment,
+                                    db_smv_geometry *geometry) {
+    const db_reference_mode *r = &experiment->reference;
+    const double *origin = r->origin;
+    double to_beam[3];
+    for (int i = 0; i < 3; i++)
+        to_beam[i] = r->distance * experiment->beam.direction[i] - origin[i];
+    *geometry = (db_smv_geometry){
+        .close_distance = 1e3 * r->close_distance,
+        .near_point = { -1e3 * db_dot(origin, r->fast_axis), -1e3 * db_dot(origin, r->slow_axis) },
+        .beam_hits = 1,
+        .distance = 1e3 * r->distance,
+        .beam_centre = { 1e3 * db_dot(to_beam, r->fast_axis), 1e3 * db_dot(to_beam, r->slow_axis) },
+        .dials_origin = { 1e3 * origin[2], 1e3 * origin[1], -1e3 * origin[0] },
+    };
+    if (!isfinite(r->distance) || !isfinite(r->close_distance) ||
+        !isfinite(db_dot(to_beam, to_beam)))
+        return db_fail(context, DB_ERROR_INPUT, "the detector has no finite position and size");
+    return DB_OK;
+}
+
 db_status db_smv_geometry_get(db_context *context, const db_experiment *experiment,
                               db_smv_geometry *geometry) {
     double origin[3], fast[3], slow[3], normal[3], x[3], y[3], z[3];
     *geometry = (db_smv_geometry){ 0 };
+    if (experiment->reference.on) return reference_geometry(context, experiment, geometry);
     DB_TRY(panel_frame(context, experiment, origin, fast, slow, normal));
     geometry->close_distance = db_dot(origin, normal);
     geometry->near_point[0] = -db_dot(origin, fast);

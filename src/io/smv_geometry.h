@@ -16,7 +16,9 @@ typedef struct db_smv_geometry {
                                the beam */
 } db_smv_geometry;
 
-/* From the final placement of the panel, all rotations included. */
+/* From the final placement of the panel, all rotations included. With experiment->reference.on from
+ * where the reference sees it: its distance and beam centre leave two-theta out, and its DIALS
+ * origin takes the beam to run along x. */
 db_status db_smv_geometry_get(db_context *context, const db_experiment *experiment,
                               db_smv_geometry *geometry);
 

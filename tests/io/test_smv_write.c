@@ -44,7 +44,8 @@ static void make_experiment(db_convention convention, double twotheta, const dou
 /* Writes an image and loads the file. */
 static char *written(const db_experiment *experiment, double scale, double adc, size_t *size) {
     const char *path = folder_path("written.img");
-    expect_ok(test_context(), db_write_smv(test_context(), path, experiment, image, scale, adc));
+    expect_ok(test_context(),
+              db_write_smv(test_context(), path, experiment, image, scale, adc, NULL));
     return load_file(path, size);
 }
 
@@ -177,7 +178,7 @@ static void what_is_written_is_read_back(void **state) {
     image[5] = NAN;
     image[6] = 70000;
     const char *path = folder_path("round.img");
-    expect_ok(test_context(), db_write_smv(test_context(), path, &experiment, image, 2, 40));
+    expect_ok(test_context(), db_write_smv(test_context(), path, &experiment, image, 2, 40, NULL));
     db_measured_image read;
     expect_ok(test_context(), db_read_image(test_context(), path, &read));
     assert_string_equal(read.format, "SMV");
@@ -279,26 +280,27 @@ static void what_smv_cannot_hold_is_refused(void **state) {
     const char *path = folder_path("refused.img");
     experiment.detector.panels[0].pixel_size[1] = 0.2;
     expect_failure(context, DB_ERROR_UNSUPPORTED,
-                   db_write_smv(context, path, &experiment, image, 1, 40), "refused.img",
+                   db_write_smv(context, path, &experiment, image, 1, 40, NULL), "refused.img",
                    "square pixels", "0.1024 x 0.2");
     experiment.detector.panels[0].pixel_size[1] = 0.1024;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_write_smv(context, path, &experiment, image, NAN, 40), "scale");
+                   db_write_smv(context, path, &experiment, image, NAN, 40, NULL), "scale");
     expect_failure(context, DB_ERROR_USAGE,
-                   db_write_smv(context, path, &experiment, image, 1, INFINITY), "offset");
+                   db_write_smv(context, path, &experiment, image, 1, INFINITY, NULL), "offset");
     experiment.detector.distance = NAN;
-    expect_failure(context, DB_ERROR_INPUT, db_write_smv(context, path, &experiment, image, 1, 40),
-                   "detector");
+    expect_failure(context, DB_ERROR_INPUT,
+                   db_write_smv(context, path, &experiment, image, 1, 40, NULL), "detector");
     experiment.detector.distance = 100;
-    expect_failure(context, DB_ERROR_FILE,
-                   db_write_smv(context, folder_path("no/folder/x.img"), &experiment, image, 1, 40),
-                   "no/folder/x.img");
+    expect_failure(
+        context, DB_ERROR_FILE,
+        db_write_smv(context, folder_path("no/folder/x.img"), &experiment, image, 1, 40, NULL),
+        "no/folder/x.img");
     db_panel two[2] = { experiment.detector.panels[0], experiment.detector.panels[0] };
     db_experiment multi = experiment;
     multi.detector.panels = two;
     multi.detector.panel_count = 2;
-    expect_failure(context, DB_ERROR_UNSUPPORTED, db_write_smv(context, path, &multi, image, 1, 40),
-                   "one panel", "2");
+    expect_failure(context, DB_ERROR_UNSUPPORTED,
+                   db_write_smv(context, path, &multi, image, 1, 40, NULL), "one panel", "2");
     assert_int_equal(folder_count(), before);
     db_experiment_clear(&experiment);
 }
@@ -329,7 +331,7 @@ static void the_reference_image_is_reproduced(void **state) {
               db_read_float_image(test_context(), shared_path("reference/golden/io_basic.f32"), 64,
                                   48, pixels));
     const char *path = folder_path("golden.img");
-    expect_ok(test_context(), db_write_smv(test_context(), path, &experiment, pixels, 0, 40));
+    expect_ok(test_context(), db_write_smv(test_context(), path, &experiment, pixels, 0, 40, NULL));
     size_t size, reference_size;
     char *text = load_file(path, &size);
     char *reference = load_file(shared_path("reference/golden/io_basic.int.img"), &reference_size);

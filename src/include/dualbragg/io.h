@@ -77,14 +77,30 @@ DB_API void db_measured_image_clear(db_measured_image *image);
 DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
                                       size_t count);
 
+/* What an SMV image says and does beyond scale and offset. All 0 (or no style at all): rounded
+ * counts, no convention stated. */
+typedef struct db_smv_style {
+    const char *convention; /* name of the laboratory frame's convention, stated for readers who
+                               want to set up the same experiment; NULL */
+    double beam_centre[2];  /* the reference's header only: X, Y of the direct beam in that
+                               convention's meaning (mm), see db_setup_beam_centre */
+    int truncate;           /* 1: counts are cut off where others are rounded */
+} db_smv_style;
+
 /* SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0:
  * 55000/max. Pixels that are NAN (outside the region of interest) become 0. For a detector of one
- * panel with square pixels. The header grows in blocks of 512 bytes; BEAM_CENTER_X/Y are along slow
- * and fast, in mm from the outer corner of the first pixel, and all values those of the final
- * detector placement. */
+ * flat panel with square pixels. The header grows in blocks of 512 bytes; BEAM_CENTER_X/Y are along
+ * slow and fast, in mm from the outer corner of the first pixel, and all values those of the final
+ * detector placement. With experiment->reference.on the header is the reference's, key by key.
+ * style may be NULL. */
 DB_API db_status db_write_smv(db_context *context, const char *path,
                               const db_experiment *experiment, const float *pixels, double scale,
-                              double adc);
+                              double adc, const db_smv_style *style);
+
+/* PGM: 8-bit grey, byte = x*scale cut off, at most 255 (0 for NAN and negative pixels); the scale
+ * (> 0) stands in a comment. */
+DB_API db_status db_write_pgm(db_context *context, const char *path, const float *pixels,
+                              int fast_pixels, int slow_pixels, double scale);
 
 /* Colour scales of PNG pictures. */
 typedef enum db_colour_map {

@@ -1,0 +1,145 @@
+/* The header of SMV images: text in blocks of 512 bytes.
+ *
+ * The keys are those of model.md section 14, in its order. The reference's own header
+ * (experiment->reference.on) holds them and nothing else, with six digits. By default their values
+ * are those of the final detector placement, and more keys follow. Where that leaves a choice:
+ *  - BEAM_CENTER_X/Y follow the habit of ADSC headers: X along slow, Y along fast, mm from the
+ * outer corner of the first pixel, as DENZO has them, which BEAM_CENTER_CONVENTION states. With
+ * DATE, TIME and a numeric DETECTOR_SN, and without BEAMLINE=fake, dxtbx then takes the file for an
+ *    ADSC image and reads an untilted detector exactly. Tilts do not fit into its view of an SMV
+ *    header.
+ *  - CONVENTION, PIVOT and DETECTOR_ROTATION say the rest that it takes to set up the same
+ *    experiment.
+ *  - DATE is the start of the Unix epoch and TIME 1 s: a simulation has neither, and files should
+ *    be reproducible.
+ *  - IMAGE_PEDESTAL (ADSC) and ADC_OFFSET (simulators) both hold the pedestal, GAIN the counts per
+ *    photon. */
+#include "io/smv_text.h"
+
+#include "core/context_internal.h"
+#include "io/c_locale.h"
+#include "io/file_content.h"
+#include "io/smv_geometry.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the keys are written from. */
+typedef struct source {
+    const db_experiment *experiment;
+    const db_smv_style *style;
+    db_smv_geometry geometry;
+    double scale, adc;
+    int reference;
+    int digits;
+} source;
+
+__attribute__((format(printf, 2, 3))) static void put(db_smv_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t room = sizeof text->bytes - text->length;
+    const int length = vsnprintf(text->bytes + text->length, room, format, arguments);
+    va_end(arguments);
+    text->length =
+        length < 0 || (size_t)length >= room ? sizeof text->bytes : text->length + (size_t)length;
+}
+
+/* A length or angle without the rounding noise around 0. */
+static double tidy(const source *from, double value) {
+    return !from->reference && fabs(value) < 1e-9 ? 0 : value;
+}
+
+static void put_number(db_smv_text *text, const source *from, const char *key, double value) {
+    put(text, "%s=%.*g;\n", key, from->digits, tidy(from, value));
+}
+
+static void put_pair(db_smv_text *text, const source *from, const char *x_key, double x,
+                     const char *y_key, double y) {
+    put_number(text, from, x_key, x);
+    put_number(text, from, y_key, y);
+}
+
+static void put_beam_centres(db_smv_text *text, const source *from, double pixel, int slow_pixels) {
+    const double f = from->geometry.beam_centre[0], s = from->geometry.beam_centre[1];
+    const int own_numbers = from->reference && from->style;
+    put_pair(text, from, "BEAM_CENTER_X", own_numbers ? from->style->beam_centre[0] : s,
+             "BEAM_CENTER_Y", own_numbers ? from->style->beam_centre[1] : f);
+    put_pair(text, from, "ADXV_CENTER_X", f, "ADXV_CENTER_Y", pixel * slow_pixels - s);
+    put_pair(text, from, "MOSFLM_CENTER_X", s - pixel / 2, "MOSFLM_CENTER_Y", f - pixel / 2);
+    put_pair(text, from, "DENZO_X_BEAM", s, "DENZO_Y_BEAM", f);
+}
+
+static void put_placement(db_smv_text *text, const source *from) {
+    const db_experiment *e = from->experiment;
+    const db_smv_geometry *g = &from->geometry;
+    const db_panel *panel = &e->detector.panels[0];
+    const double pixel = panel->pixel_size[0];
+    put_number(text, from, "PIXEL_SIZE", pixel);
+    put_number(text, from, "DISTANCE", g->beam_hits ? g->distance : g->close_distance);
+    put_number(text, from, "WAVELENGTH", e->beam.wavelength);
+    /* A plane the direct beam never meets has no beam centre. */
+    if (g->beam_hits) put_beam_centres(text, from, pixel, panel->slow_pixels);
+    put(text, "DIALS_ORIGIN=%.*g,%.*g,%.*g%s\n", from->digits, tidy(from, g->dials_origin[0]),
+        from->digits, tidy(from, g->dials_origin[1]), from->digits, tidy(from, g->dials_origin[2]),
+        from->reference ? "" : ";");
+    put_pair(text, from, "XDS_ORGX", g->near_point[0] / pixel + 0.5, "XDS_ORGY",
+             g->near_point[1] / pixel + 0.5);
+    put_number(text, from, "CLOSE_DISTANCE", g->close_distance);
+}
+
+/* What it takes, beside the reference's keys, to set up the same experiment and to read pixels. */
+static void put_own_keys(db_smv_text *text, const source *from) {
+    const db_detector *d = &from->experiment->detector;
+    if (from->geometry.beam_hits) put(text, "BEAM_CENTER_CONVENTION=denzo;\n");
+    if (from->style && from->style->convention)
+        put(text, "CONVENTION=%.16s;\nPIVOT=%s;\nDETECTOR_ROTATION=%.*g,%.*g,%.*g;\n",
+            from->style->convention, d->pivot == DB_PIVOT_BEAM ? "beam" : "sample", from->digits,
+            d->rotation[0], from->digits, d->rotation[1], from->digits, d->rotation[2]);
+    put(text, "DATE=Thu Jan 01 00:00:00 1970;\nTIME=1;\n");
+    put(text, "IMAGE_PEDESTAL=%.*g;\nADC_OFFSET=%.*g;\nGAIN=%.*g;\nCCD_IMAGE_SATURATION=65535;\n",
+        from->digits, from->adc, from->digits, from->adc, from->digits, from->scale);
+}
+
+static void put_keys(db_smv_text *text, const source *from) {
+    const db_panel *panel = &from->experiment->detector.panels[0];
+    const db_goniometer *goniometer = &from->experiment->goniometer;
+    put(text, "DIM=2;\nBYTE_ORDER=%s;\nTYPE=unsigned_short;\nSIZE1=%d;\nSIZE2=%d;\n",
+        db_machine_is_big_endian() ? "big_endian" : "little_endian", panel->fast_pixels,
+        panel->slow_pixels);
+    put_placement(text, from);
+    put_pair(text, from, "PHI", goniometer->phi, "OSC_START", goniometer->phi);
+    put_number(text, from, "OSC_RANGE", goniometer->phi_step * goniometer->phi_steps);
+    put_number(text, from, "TWOTHETA", from->experiment->detector.twotheta);
+    put(text, "DETECTOR_SN=000;\nBEAMLINE=%s;\n", from->reference ? "fake" : "dualbragg");
+    if (!from->reference) put_own_keys(text, from);
+}
+
+db_status db_smv_text_build(db_context *context, const char *path, const db_experiment *experiment,
+                            double scale, double adc, const db_smv_style *style,
+                            db_smv_text *text) {
+    source from = { .experiment = experiment,
+                    .style = style,
+                    .scale = scale,
+                    .adc = adc,
+                    .reference = experiment->reference.on,
+                    .digits = experiment->reference.on ? 6 : 12 };
+    DB_TRY(db_smv_geometry_get(context, experiment, &from.geometry));
+    size_t size = 0;
+    const db_c_locale locale = db_c_locale_enter();
+    do { /* as many blocks as the text needs, their number being part of it */
+        size += DB_SMV_BLOCK;
+        text->length = 0;
+        put(text, "{\nHEADER_BYTES=%*zu;\n", from.reference ? 0 : 5, size);
+        put_keys(text, &from);
+        put(text, from.reference ? "}\f" : "}\n\f");
+    } while (text->length > size && size < sizeof text->bytes);
+    db_c_locale_leave(locale);
+    if (text->length >= sizeof text->bytes)
+        return db_fail(context, DB_ERROR_INPUT, "%s: the header values do not fit into %d bytes",
+                       path, DB_SMV_TEXT_SIZE);
+    memset(text->bytes + text->length, ' ', size - text->length);
+    text->length = size;
+    return DB_OK;
+}
