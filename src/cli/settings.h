@@ -13,12 +13,16 @@ typedef struct db_settings {
     /* what to write */
     const char *float_file, *int_file, *png_file, *output_directory, *prefix;
     double scale, adc;
+    int printout;          /* 1: print what pixels are made of */
+    int printout_pixel[2]; /* fast, slow; first -1: all */
+    int trace_pixel[2];    /* slow, fast; first -1: none */
 
     /* how to run */
     int threads;
     db_precision precision;
     const char *isa, *device;
-    int progress, quiet, digits;
+    int progress; /* -1 automatic, 0 none, 1 asked for */
+    int quiet, digits;
 
     /* derivatives */
     const char *parameters; /* comma-separated, or "all" */
@@ -27,7 +31,8 @@ typedef struct db_settings {
     int help, list_parameters; /* asked for: print and stop */
 
     /* found while reading the flags */
-    int vector_given; /* makes the convention CUSTOM */
+    const char *ignored_file; /* value of a flag without effect */
+    int vector_given;         /* makes the convention CUSTOM */
     int misset_seed_given;
 } db_settings;
 

@@ -111,6 +111,7 @@ static db_status fill_box(db_context *context, const char *path, const reflectio
     }
     free(factors->amplitude);
     factors->amplitude = amplitude;
+    factors->listed = list->count;
     for (int axis = 0; axis < 3; axis++) {
         factors->min[axis] = low[axis];
         factors->extent[axis] = extent[axis];

@@ -73,32 +73,49 @@ void db_setup_init(db_setup *setup) {
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) leave_open(vectors[i], 3);
 }
 
-/* Tricubic interpolation would be chosen for crystals this small (model.md 9). */
+/* Reads the list, or what an earlier run kept of it; writes the cache from the list. */
+static db_status read_structure_factors(db_context *context, const db_setup *setup,
+                                        db_structure_factors *factors) {
+    if (!setup->hkl_file)
+        return setup->cache_file
+                   ? db_read_structure_factor_cache(context, setup->cache_file, factors)
+                   : DB_OK;
+    DB_TRY(db_read_hkl(context, setup->hkl_file, factors));
+    return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
+                             : DB_OK;
+}
+
+/* Tricubic interpolation is chosen for crystals this small (model.md 9). The reference looks at the
+ * numbers given by flags, before sample sizes replace them. */
 static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
     if (setup->interpolate >= 0) return setup->interpolate;
-    return crystal->cells[0] <= 2 || crystal->cells[1] <= 2 || crystal->cells[2] <= 2;
+    const double *cells = setup->compat ? setup->cells : crystal->cells;
+    return cells[0] <= 2 || cells[1] <= 2 || cells[2] <= 2;
 }
 
 static db_status structure_factors(db_context *context, const db_setup *setup,
-                                   db_experiment *experiment) {
-    if (!setup->hkl_file) return DB_OK;
-    if (interpolation_wanted(setup, &experiment->crystal))
-        return db_fail(
-            context, DB_ERROR_UNSUPPORTED,
-            "structure factors: a crystal of %g x %g x %g cells asks for tricubic interpolation of "
-            "the "
-            "list, which arrives in a later version; for the nearest entry use -nointerpolate",
-            experiment->crystal.cells[0], experiment->crystal.cells[1],
-            experiment->crystal.cells[2]);
-    return db_read_hkl(context, setup->hkl_file, &experiment->structure_factors);
+                                   db_experiment *experiment, const db_setup_notes *notes) {
+    db_structure_factors *const factors = &experiment->structure_factors;
+    const int wanted = interpolation_wanted(setup, &experiment->crystal);
+    if (setup->interpolate < 0)
+        db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
+                                    : "auto-selected no interpolation");
+    DB_TRY(read_structure_factors(context, setup, factors));
+    factors->interpolate = wanted && factors->amplitude;
+    return DB_OK;
 }
 
 static db_status sampling(db_context *context, const db_setup *setup, db_experiment *experiment,
                           const db_setup_notes *notes) {
+    if (!(setup->water_size >= 0))
+        return db_fail(context, DB_ERROR_INPUT, "water size: expected 0 um or more, found %g",
+                       setup->water_size);
     if (setup->oversample < 0)
         return db_fail(context, DB_ERROR_INPUT,
                        "oversample: expected 0 (automatic) or more, found %d", setup->oversample);
     experiment->point_pixel = setup->point_pixel;
+    experiment->d_min = setup->d_min;
+    experiment->background.water_size = setup->water_size;
     const int recommended = db_recommended_oversample(experiment);
     experiment->oversample = setup->oversample ? setup->oversample : recommended;
     if (!setup->oversample)
@@ -120,7 +137,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     DB_TRY(sampling(context, setup, experiment, notes));
     /* large files last, when everything cheap is known to be right */
     DB_TRY(db_setup_background(context, setup, &experiment->background, notes));
-    DB_TRY(structure_factors(context, setup, experiment));
+    DB_TRY(structure_factors(context, setup, experiment, notes));
     return db_experiment_check(context, experiment);
 }
 

@@ -119,6 +119,7 @@ typedef struct db_structure_factors {
     int extent[3];     /* number of entries per axis; 0 0 0 without a list */
     double *amplitude; /* electrons; owned by the experiment; NULL without a list */
     double default_F;  /* electrons */
+    size_t listed;     /* number of amplitudes the list held, for reports; 0 without a list */
 } db_structure_factors;
 
 /* Scattering that does not come from the crystal, and is not cut off by d_min: water with the same

@@ -19,6 +19,15 @@ extern "C" {
  * finite. */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
 
+/* Writes a list as binary file that is read much faster, in the layout of nanoBragg's Fdump.bin, and
+ * reads it back: the same box of the same amplitudes. Reading replaces the list; keeps default_F,
+ * which entries of the box not listed had when the file was written. A file whose size does not
+ * match its own limits, or with amplitudes that are not finite, is DB_ERROR_INPUT. */
+DB_API db_status db_write_structure_factor_cache(db_context *context, const char *path,
+                                                 const db_structure_factors *factors);
+DB_API db_status db_read_structure_factor_cache(db_context *context, const char *path,
+                                                db_structure_factors *factors);
+
 /* Reads the nine numbers of a MOSFLM orientation matrix (wavelength in angstrom times A*, row by
  * row). */
 DB_API db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]);
