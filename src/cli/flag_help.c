@@ -7,7 +7,7 @@
 enum { TEXT_COLUMN = 34, LINE_WIDTH = 100, LINE_SIZE = 512 };
 
 static int listed(const db_flag *flag, db_flag_group group, unsigned command) {
-    return flag->group == group && flag->status == DB_FLAG_AVAILABLE &&
+    return flag->group == group && flag->status <= DB_FLAG_COMPAT &&
            (!flag->commands || (flag->commands & command));
 }
 
@@ -43,7 +43,8 @@ static void print_flag(FILE *out, const db_flag *flag) {
     if (flag->unit)
         snprintf(text, sizeof text, "[%s] %s", flag->unit, flag->help);
     else
-        snprintf(text, sizeof text, "%s", flag->help);
+        snprintf(text, sizeof text, "%s%s", flag->help,
+                 flag->status == DB_FLAG_COMPAT ? " (with -compat; without it always so)" : "");
     print_column(out, column, text);
 }
 
@@ -95,6 +96,8 @@ static void print_row(FILE *out, const db_flag *flag) {
     else if (flag->status == DB_FLAG_ACCEPTED)
         snprintf(text, sizeof text, "no effect%s%s", flag->remark ? ": " : "",
                  flag->remark ? flag->remark : "");
+    else if (flag->status == DB_FLAG_COMPAT)
+        snprintf(text, sizeof text, "with -compat; else no effect: %s", flag->remark);
     else
         snprintf(text, sizeof text, "%s%s%s",
                  !flag->commands || flag->commands & DB_FOR_SIM ? "sim " : "",

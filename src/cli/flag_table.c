@@ -16,10 +16,12 @@
 #define LATER(what) .status = DB_FLAG_LATER, .remark = what
 #define NO_EFFECT(values, why)                                                                     \
     .status = DB_FLAG_ACCEPTED, .remark = why, .least = values, .most = values
+#define COMPAT_ONLY(why) .status = DB_FLAG_COMPAT, .remark = why
 #define IMPLIES(what) .pivot = DB_IMPLIES_##what
 #define GRADIENTS DB_FOR_GRAD | DB_FOR_CHECK
 
-static const char per_sample[] = "solid angle and polarization are always taken at every sample";
+static const char per_sample[] =
+    "solid angle, polarization and absorption are always taken at every sample";
 
 const db_flag db_flags[] = {
 // clang-format off
@@ -92,18 +94,19 @@ const db_flag db_flags[] = {
       .help = "structure factor of every reflection that is not in the list; default 0" },
     { G, .name = "-nointerpolate", SETS(setup.interpolate, 0),
       .help = "take the entry nearest to h, k, l" },
-    { G, .name = "-interpolate", LATER("interpolation of structure factors"),
-      .help = "tricubic interpolation" },
-    { G, .name = "-dump", .arguments = "FILE", LATER("the structure factor cache"),
-      .help = "cache of the list" },
+    { G, .name = "-interpolate", SETS(setup.interpolate, 1),
+      .help = "tricubic interpolation of the list; default for crystals of at most 2 cells in some "
+              "direction" },
+    { G, .name = "-dump", .arguments = "FILE", TEXT(setup.cache_file),
+      .help = "structure factors in binary form: written with -hkl, read without" },
     { G, .name = "-stol", .arguments = "FILE", LATER("amorphous scattering"),
       .help = "amplitudes of a liquid" },
     { G, .name = "-4stol", .arguments = "FILE", LATER("amorphous scattering"),
       .help = "amplitudes of a liquid" },
     { G, .name = "-Q", .arguments = "FILE", LATER("amorphous scattering"),
       .help = "amplitudes of a liquid" },
-    { G, .name = "-stolout", .arguments = "FILE", LATER("amorphous scattering"),
-      .help = "amplitudes of a liquid" },
+    { G, .name = "-stolout", .arguments = "FILE", .kind = DB_FLAG_TEXT,
+      .member = MEMBER(ignored_file), NO_EFFECT(1, "nothing is written there, by nanoBragg either"), .help = "no effect" },
 #undef G
     /* beam */
 #define G .group = DB_GROUP_BEAM
@@ -259,14 +262,16 @@ const db_flag db_flags[] = {
       .help = "solid angle 1/R^2 without obliquity" },
     { G, .name = "-roi", .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),
       .help = "renders only these pixels (fast, slow), both ends included; the others are 0" },
-    { G, .name = "-curved_det", LATER("curved detectors"), .help = "pixels on a sphere" },
-    { G, .name = "-detector_abs", .arguments = "DEPTH", .unit = "um", LATER("the sensor model"),
-      .help = "attenuation depth" },
+    { G, .name = "-curved_det", SETS(setup.curved, 1),
+      .help = "pixels on a sphere around the sample that touches the plane at the direct beam" },
+    { G, .name = "-detector_abs", .aliases = "-detector_absorb -detector_absorption",
+      .arguments = "DEPTH|inf", .unit = "um", NUMBER(setup.attenuation_depth, 1), .infinite = 1,
+      .help = "attenuation depth of the sensor; default its thickness; inf or 0: no sensor" },
     { G, .name = "-detector_thick", .aliases = "-detector_thickness", .arguments = "THICKNESS",
-      .unit = "um",
-      LATER("the sensor model"), .help = "sensor thickness" },
+      .unit = "um", NUMBER(setup.sensor_thickness, 1),
+      .help = "sensor thickness; default 0: all photons are recorded at the front" },
     { G, .name = "-detector_thicksteps", .aliases = "-thicksteps", .arguments = "COUNT",
-      LATER("the sensor model"), .help = "sensor layers" },
+      INTEGER(setup.sensor_layers, 0), .help = "layers of the sensor; default (0): 2" },
     { G, .name = "-mask", .arguments = "FILE", LATER("geometry from image headers"),
       .help = "pixels to skip" },
     { G, .name = "-img", .arguments = "FILE", LATER("geometry from image headers"),
@@ -276,14 +281,16 @@ const db_flag db_flags[] = {
 #define G .group = DB_GROUP_SAMPLING
     { G, .name = "-oversample", .arguments = "COUNT", INTEGER(setup.oversample, 0),
       .help = "sub-pixels per pixel and direction; default (0): as many as the spots ask for" },
-    { G, .name = "-oversample_omega", NO_EFFECT(0, per_sample), .help = "always on" },
-    { G, .name = "-oversample_polar", NO_EFFECT(0, per_sample), .help = "always on" },
-    { G, .name = "-oversample_thick", NO_EFFECT(0, "there are no sensor layers in this version"),
-      .help = "no effect" },
-    { G, .name = "-dmin", .arguments = "D", .unit = "A", LATER("resolution limits"),
-      .help = "skip samples beyond a resolution" },
-    { G, .name = "-water", .arguments = "SIZE", .unit = "um", LATER("background scattering"),
-      .help = "background of a water cube" },
+    { G, .name = "-oversample_omega", SETS(setup.oversample_omega, 1), COMPAT_ONLY(per_sample),
+      .help = "solid angle of every sample" },
+    { G, .name = "-oversample_polar", SETS(setup.oversample_polar, 1), COMPAT_ONLY(per_sample),
+      .help = "polarization of every sample" },
+    { G, .name = "-oversample_thick", SETS(setup.oversample_thick, 1), COMPAT_ONLY(per_sample),
+      .help = "absorption of every sample" },
+    { G, .name = "-dmin", .arguments = "D", .unit = "A", NUMBER(setup.d_min, 1),
+      .help = "leaves out what the crystal scatters at smaller spacings; default 0: nothing" },
+    { G, .name = "-water", .arguments = "SIZE", .unit = "um", NUMBER(setup.water_size, 1),
+      .help = "adds the scattering of a cube of water of this edge" },
 #undef G
     /* output */
 #define G .group = DB_GROUP_OUTPUT
@@ -308,11 +315,14 @@ const db_flag db_flags[] = {
     { G, .name = "-nonoise", NO_EFFECT(0, NULL), .help = "no noise is added anyway" },
     { G, .name = "-seed", .arguments = "SEED", SEED(seed),
       .help = "seed of everything random without its own" },
-    { G, .name = "-printout", LATER("the printout of pixels"), .help = "prints every pixel" },
-    { G, .name = "-printout_pixel", .arguments = "FAST SLOW", LATER("the printout of pixels"),
-      .help = "prints one pixel" },
-    { G, .name = "-trace_pixel", .arguments = "SLOW FAST", LATER("the printout of pixels"),
-      .help = "prints how one pixel comes about" },
+    { G, .name = "-printout", SETS(printout, 1), .commands = DB_FOR_SIM,
+      .help = "prints what every rendered pixel is made of" },
+    { G, .name = "-printout_pixel", .arguments = "FAST SLOW", .unit = "pixel",
+      INTEGERS(2, printout_pixel, 0), SETS(printout, 1), .commands = DB_FOR_SIM,
+      .help = "the same for one pixel" },
+    { G, .name = "-trace_pixel", .arguments = "SLOW FAST", .unit = "pixel",
+      INTEGERS(2, trace_pixel, 0), .commands = DB_FOR_SIM,
+      .help = "prints how one pixel comes about, sample by sample" },
 #undef G
     /* derivatives */
 #define G .group = DB_GROUP_DERIVATIVES
@@ -346,13 +356,15 @@ const db_flag db_flags[] = {
     { G, .name = "--device", .arguments = "NAME", TEXT(device),
       .help = "where to compute; default cpu" },
     { G, .name = "-progress", SETS(progress, 1),
-      .help = "progress bar, on terminals only (default)" },
-    { G, .name = "-noprogress", SETS(progress, 0), .help = "no progress bar" },
+      .help = "progress bar on terminals, else lines; default: only the bar" },
+    { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },
     { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1),
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
       .help = "significant digits of printed numbers; default 6" },
-    { G, .name = "-compat", LATER("the compatibility mode"), .help = "the reference's arithmetic" },
+    { G, .name = "-compat", SETS(setup.compat, 1),
+      .help = "the image and the files that nanoBragg makes, its oddities included; see "
+              "docs/from-nanobragg.md" },
     { G, .name = "--help", .aliases = "-h", SETS(help, 1), .help = "this text" },
 #undef G
     // clang-format on

@@ -31,7 +31,8 @@ void db_settings_init(db_settings *settings, const char *command) {
     settings->prefix = "grad";
     settings->output_directory = ".";
     settings->device = "cpu";
-    settings->progress = 1;
+    settings->printout_pixel[0] = settings->trace_pixel[0] = -1;
+    settings->progress = -1;
     settings->digits = 6;
     settings->difference_tolerance = 1e-7;
     settings->contraction_tolerance = 1e-11;
@@ -135,8 +136,8 @@ static db_status read_number(reader *in, const db_flag *flag, double *value) {
     char *end;
     if (!token) return bad_value(in, flag, "a number", NULL);
     *value = strtod(token, &end);
-    if (end == token || *end || !isfinite(*value))
-        return bad_value(in, flag, "a finite number", token);
+    if (end == token || *end || isnan(*value) || (isinf(*value) && !flag->infinite))
+        return bad_value(in, flag, flag->infinite ? "a number or inf" : "a finite number", token);
     in->next++;
     return DB_OK;
 }
@@ -245,15 +246,25 @@ static db_status take_values(reader *in, const db_flag *flag) {
     return DB_OK;
 }
 
+/* Once: quiet may come later on the command line, compat too. */
+static void remark_no_effect(const reader *in, const db_flag *flag, const char *condition) {
+    if (flag->remark && in->second_time && !in->settings->quiet)
+        db_remark(in->settings->command, "%s has no effect%s: %s", flag->name, condition,
+                  flag->remark);
+}
+
 /* Flags without effect: their values are read all the same, so that what follows is understood. */
 static db_status skip_values(reader *in, const db_flag *flag) {
     double ignored;
-    for (int i = 0; i < flag->most; i++) {
-        const db_status status = read_number(in, flag, &ignored);
+    if (flag->kind == DB_FLAG_TEXT) {
+        const db_status status = take_text(in, flag);
         if (status != DB_OK) return status;
-    }
-    if (flag->remark && in->second_time && !in->settings->quiet)
-        db_remark(in->settings->command, "%s has no effect: %s", flag->name, flag->remark);
+    } else
+        for (int i = 0; i < flag->most; i++) {
+            const db_status status = read_number(in, flag, &ignored);
+            if (status != DB_OK) return status;
+        }
+    remark_no_effect(in, flag, "");
     return DB_OK;
 }
 
@@ -283,6 +294,8 @@ static db_status take_flag(reader *in, const db_flag *flag) {
     if (flag->status == DB_FLAG_ACCEPTED) return skip_values(in, flag);
     const db_status status = take_values(in, flag);
     if (status != DB_OK) return status;
+    if (flag->status == DB_FLAG_COMPAT && !in->settings->setup.compat)
+        remark_no_effect(in, flag, " without -compat");
     if (flag->sets) memcpy(member(in, flag->switch_member), &flag->constant, sizeof flag->constant);
     if (flag->vector) in->settings->vector_given = 1;
     /* in whatever order they come: one flag that speaks of the sample settles it */

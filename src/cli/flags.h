@@ -1,5 +1,5 @@
-/* The flags of sim, grad and check: one table, from which the parser, the help, docs/flags.md and
- * the suggestions for misspelt flags come. */
+/* The flags of sim, grad, check, amorphous and orient: one table, from which the parser, the help,
+ * docs/flags.md and the suggestions for misspelt flags come. */
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 
@@ -21,6 +21,7 @@ typedef enum db_flag_kind {
 typedef enum db_flag_group {
     DB_GROUP_CRYSTAL,
     DB_GROUP_STRUCTURE_FACTORS,
+    DB_GROUP_AMORPHOUS,
     DB_GROUP_BEAM,
     DB_GROUP_SPINDLE,
     DB_GROUP_DETECTOR,
@@ -33,12 +34,20 @@ typedef enum db_flag_group {
 
 typedef enum db_flag_status {
     DB_FLAG_AVAILABLE,
+    DB_FLAG_COMPAT,   /* available, but without effect unless -compat is given; `remark` says why */
     DB_FLAG_ACCEPTED, /* read without effect; `remark` says why, NULL: nothing to say */
     DB_FLAG_LATER     /* refused; `remark` says with what it arrives */
 } db_flag_status;
 
 /* Subcommands that take a flag. */
-enum { DB_FOR_SIM = 1, DB_FOR_GRAD = 2, DB_FOR_CHECK = 4, DB_FOR_ALL = 7 };
+enum {
+    DB_FOR_SIM = 1,
+    DB_FOR_GRAD = 2,
+    DB_FOR_CHECK = 4,
+    DB_FOR_AMORPHOUS = 8,
+    DB_FOR_ORIENT = 16,
+    DB_FOR_CRYSTALS = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK
+};
 
 /* What a flag says about the pivot of a CUSTOM detector. */
 enum { DB_IMPLIES_NOTHING, DB_IMPLIES_BEAM, DB_IMPLIES_SAMPLE };
@@ -52,7 +61,8 @@ typedef struct db_flag {
     db_flag_group group;
     db_flag_status status;
     const char *remark;
-    unsigned commands; /* DB_FOR_*; 0: all */
+    unsigned commands; /* DB_FOR_*; 0: those of the group, see db_flag_commands */
+    unsigned also;     /* DB_FOR_*: in addition to these */
 
     db_flag_kind kind;
     int least, most;   /* numbers of values */
@@ -60,6 +70,7 @@ typedef struct db_flag {
     int fill;          /* one value goes to so many consecutive elements; 0 and 1: one */
     double factor;     /* value stored = factor x value given */
     int reciprocal;    /* value stored = factor / value given */
+    int infinite;      /* 1: inf is a number here */
     int minimum;       /* of integers */
     const char *words; /* of a choice, blank-separated */
 
@@ -72,6 +83,12 @@ typedef struct db_flag {
 
 extern const db_flag db_flags[];
 extern const size_t db_flag_count;
+
+/* The subcommands that take a flag: DB_FOR_*. */
+unsigned db_flag_commands(const db_flag *flag);
+
+/* Name of the subcommand of one bit DB_FOR_*, lowest first; NULL behind the last. */
+const char *db_flag_command_name(unsigned number);
 
 /* Title of a group. */
 const char *db_flag_group_title(db_flag_group group);
