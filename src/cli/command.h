@@ -3,7 +3,7 @@
 #ifndef DB_CLI_COMMAND_H
 #define DB_CLI_COMMAND_H
 
-int db_command_sim(int argc, char **argv);
+int db_command_sim(int argc, char **argv); /* amorphous too */
 int db_command_grad(int argc, char **argv);
 int db_command_check(int argc, char **argv);
 

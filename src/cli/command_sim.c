@@ -1,4 +1,5 @@
-/* dualbragg sim: one image. */
+/* dualbragg sim: one image; and dualbragg amorphous, where the session has put a crystal that
+ * scatters nothing. */
 #include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/image_buffer.h"
@@ -103,7 +104,9 @@ static db_status simulate(db_session *session) {
     if (status != DB_OK) return status;
     db_report_experiment(session);
     float *image = db_image_buffer(&session->experiment.detector.panels[0], &session->region);
-    if (!image) return db_complain("sim", DB_ERROR_MEMORY, "out of memory for the image");
+    if (!image)
+        return db_complain(session->settings.command, DB_ERROR_MEMORY,
+                           "out of memory for the image");
     status = render(session, image);
     if (status == DB_OK) status = finish(session, image);
     free(image);

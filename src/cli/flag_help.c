@@ -8,7 +8,7 @@ enum { TEXT_COLUMN = 34, LINE_WIDTH = 100, LINE_SIZE = 512 };
 
 static int listed(const db_flag *flag, db_flag_group group, unsigned command) {
     return flag->group == group && flag->status <= DB_FLAG_COMPAT &&
-           (!flag->commands || (flag->commands & command));
+           (db_flag_commands(flag) & command);
 }
 
 /* Prints a text in the right-hand column, the cursor standing at `column`. */
@@ -48,15 +48,15 @@ static void print_flag(FILE *out, const db_flag *flag) {
     print_column(out, column, text);
 }
 
-static void print_names(FILE *out, const char *title, db_flag_status status) {
+static void print_names(FILE *out, const char *title, db_flag_status status, unsigned command) {
     char names[4 * LINE_SIZE] = "";
     for (size_t i = 0; i < db_flag_count; i++) {
-        if (db_flags[i].status != status) continue;
+        if (db_flags[i].status != status || !(db_flag_commands(&db_flags[i]) & command)) continue;
         const size_t length = strlen(names);
         snprintf(names + length, sizeof names - length, "%s%s", length ? " " : "",
                  db_flags[i].name);
     }
-    print_column(out, fprintf(out, "\n%s", title), names);
+    if (*names) print_column(out, fprintf(out, "\n%s", title), names);
 }
 
 void db_flags_print_help(FILE *out, unsigned command) {
@@ -68,8 +68,8 @@ void db_flags_print_help(FILE *out, unsigned command) {
             print_flag(out, &db_flags[i]);
         }
     }
-    print_names(out, "Read without effect", DB_FLAG_ACCEPTED);
-    print_names(out, "Refused in this version", DB_FLAG_LATER);
+    print_names(out, "Read without effect", DB_FLAG_ACCEPTED, command);
+    print_names(out, "Refused in this version", DB_FLAG_LATER, command);
 }
 
 /* A cell of a Markdown table. */
@@ -80,6 +80,16 @@ static void print_cell(FILE *out, const char *text) {
         fputc(*text, out);
     }
     fputs(" |", out);
+}
+
+/* "sim grad check" */
+static void command_list(const db_flag *flag, char *text, size_t size) {
+    const char *name;
+    size_t length = 0;
+    for (unsigned i = 0; (name = db_flag_command_name(i)); i++)
+        if (db_flag_commands(flag) & 1u << i && length < size)
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "", name);
 }
 
 static void print_row(FILE *out, const db_flag *flag) {
@@ -99,16 +109,13 @@ static void print_row(FILE *out, const db_flag *flag) {
     else if (flag->status == DB_FLAG_COMPAT)
         snprintf(text, sizeof text, "with -compat; else no effect: %s", flag->remark);
     else
-        snprintf(text, sizeof text, "%s%s%s",
-                 !flag->commands || flag->commands & DB_FOR_SIM ? "sim " : "",
-                 !flag->commands || flag->commands & DB_FOR_GRAD ? "grad " : "",
-                 !flag->commands || flag->commands & DB_FOR_CHECK ? "check" : "");
+        command_list(flag, text, sizeof text);
     print_cell(out, text);
     fputc('\n', out);
 }
 
 void db_flags_print_markdown(FILE *out) {
-    fputs("# Flags of dualbragg sim, grad and check\n\n"
+    fputs("# Flags of dualbragg sim, grad, check, amorphous and orient\n\n"
           "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
           "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
           "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"

@@ -19,6 +19,8 @@
 #define COMPAT_ONLY(why) .status = DB_FLAG_COMPAT, .remark = why
 #define IMPLIES(what) .pivot = DB_IMPLIES_##what
 #define GRADIENTS DB_FOR_GRAD | DB_FOR_CHECK
+#define IMAGES DB_FOR_SIM | DB_FOR_AMORPHOUS
+#define AMOUNT SETS(matter_given, 1)
 
 static const char per_sample[] =
     "solid angle, polarization and absorption are always taken at every sample";
@@ -49,19 +51,22 @@ const db_flag db_flags[] = {
     { G, .name = "-samplesize", .aliases = "-sample_size -xtalsize -xtal_size",
       .arguments = "SIZE", .unit = "mm",
       NUMBER(setup.sample_size, 1), .fill = 3,
+      .also = DB_FOR_AMORPHOUS,
       .help = "crystal size instead of -N, rounded up to cells; clipped to the beam size along b "
-              "and c" },
+              "and c. In amorphous: size of the amorphous matter" },
     { G, .name = "-sample_thickness", .aliases = "-sample_thick -sample_x -xtal_thickness "
               "-xtal_thick -xtal_x",
       .arguments = "SIZE", .unit = "mm", NUMBER(setup.sample_size[0], 1),
-      .help = "crystal size along a" },
+      .also = DB_FOR_AMORPHOUS, .help = "crystal size along a. In amorphous: thickness" },
     { G, .name = "-sample_width", .aliases = "-sample_y -xtal_width -xtal_y -width",
       .arguments = "SIZE",
-      .unit = "mm", NUMBER(setup.sample_size[1], 1), .help = "crystal size along b" },
+      .unit = "mm", NUMBER(setup.sample_size[1], 1), .also = DB_FOR_AMORPHOUS,
+      .help = "crystal size along b. In amorphous: width" },
     { G, .name = "-sample_height",
       .aliases = "-sample_heigh -sample_z -xtal_height -xtal_heigh -xtal_z -height -heigh",
       .arguments = "SIZE",
-      .unit = "mm", NUMBER(setup.sample_size[2], 1), .help = "crystal size along c" },
+      .unit = "mm", NUMBER(setup.sample_size[2], 1), .also = DB_FOR_AMORPHOUS,
+      .help = "crystal size along c. In amorphous: height" },
     { G, .name = "-square_xtal", SETS(setup.shape, DB_SHAPE_SQUARE),
       .help = "parallelepiped: interference function of N cells (default)" },
     { G, .name = "-round_xtal", SETS(setup.shape, DB_SHAPE_ROUND), .help = "ellipsoid" },
@@ -79,12 +84,6 @@ const db_flag db_flags[] = {
       .help = "number of domains; default 1, or 10 with a spread" },
     { G, .name = "-mosaic_seed", .arguments = "SEED", SEED(setup.mosaic_seed),
       .help = "seed of the domains' rotations; default 12345678" },
-    { G, .name = "-density", .aliases = "-sample_density -sample_den", .arguments = "DENSITY",
-      .unit = "g/cm^3",
-      NO_EFFECT(1, "a crystal's density follows from its cell"), .help = "no effect" },
-    { G, .name = "-MW", .aliases = "-molecular_weight -molec", .arguments = "WEIGHT",
-      .unit = "g/mol",
-      NO_EFFECT(1, "intensities follow from the structure factors"), .help = "no effect" },
 #undef G
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS
@@ -99,14 +98,40 @@ const db_flag db_flags[] = {
               "direction" },
     { G, .name = "-dump", .arguments = "FILE", TEXT(setup.cache_file),
       .help = "structure factors in binary form: written with -hkl, read without" },
-    { G, .name = "-stol", .arguments = "FILE", LATER("amorphous scattering"),
-      .help = "amplitudes of a liquid" },
-    { G, .name = "-4stol", .arguments = "FILE", LATER("amorphous scattering"),
-      .help = "amplitudes of a liquid" },
-    { G, .name = "-Q", .arguments = "FILE", LATER("amorphous scattering"),
-      .help = "amplitudes of a liquid" },
+#undef G
+    /* amorphous matter */
+#define G .group = DB_GROUP_AMORPHOUS
+    { G, .name = "-stol", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
+      SETS(setup.stol_abscissa, DB_STOL),
+      .help = "background of amorphous matter: file of two columns, sin(theta)/lambda in ascending "
+              "order and the amplitude of one molecule" },
+    { G, .name = "-4stol", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
+      SETS(setup.stol_abscissa, DB_4STOL),
+      .help = "the same, first column 4 sin(theta)/lambda" },
+    { G, .name = "-Q", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
+      SETS(setup.stol_abscissa, DB_Q),
+      .help = "the same, first column 4 pi sin(theta)/lambda" },
+    { G, .name = "-amorphous_thickness", .aliases = "-thickness -thick", .arguments = "SIZE",
+      .unit = "mm", NUMBER(setup.amorphous_size[0], 1), AMOUNT,
+      .help = "of the amorphous matter, along the beam; default 0.1" },
+    { G, .name = "-amorphous_width", .arguments = "SIZE", .unit = "mm",
+      NUMBER(setup.amorphous_size[1], 1), AMOUNT,
+      .help = "across the beam; default 0.1; clipped to the beam size" },
+    { G, .name = "-amorphous_height", .arguments = "SIZE", .unit = "mm",
+      NUMBER(setup.amorphous_size[2], 1), AMOUNT,
+      .help = "across the beam; default 0.1; clipped to the beam size" },
+    { G, .name = "-density", .aliases = "-sample_density -sample_den", .arguments = "DENSITY",
+      .unit = "g/cm^3", NUMBER(setup.density, 1), AMOUNT,
+      .help = "of the amorphous matter; default 1" },
+    { G, .name = "-MW", .aliases = "-molecular_weight -molec", .arguments = "WEIGHT",
+      .unit = "g/mol", NUMBER(setup.molecular_weight, 1), AMOUNT,
+      .help = "of the molecule whose amplitude -stol has; default 18" },
+    { G, .name = "-molecules", .aliases = "-sample_molecules", .arguments = "COUNT",
+      NUMBER(setup.molecules, 1), AMOUNT,
+      .help = "molecules of the amorphous matter in the beam, instead of a density" },
     { G, .name = "-stolout", .arguments = "FILE", .kind = DB_FLAG_TEXT,
-      .member = MEMBER(ignored_file), NO_EFFECT(1, "nothing is written there, by nanoBragg either"), .help = "no effect" },
+      .member = MEMBER(ignored_file),
+      NO_EFFECT(1, "nothing is written there, by nanoBragg either"), .help = "no effect" },
 #undef G
     /* beam */
 #define G .group = DB_GROUP_BEAM
@@ -295,15 +320,15 @@ const db_flag db_flags[] = {
     /* output */
 #define G .group = DB_GROUP_OUTPUT
     { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file),
-      .commands = DB_FOR_SIM,
+      .commands = IMAGES,
       .help = "image in photons as 32-bit floats, little-endian, without a header" },
     { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", TEXT(int_file),
-      .commands = DB_FOR_SIM, .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc" },
+      .commands = IMAGES, .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc" },
     { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", TEXT(png_file),
-      .commands = DB_FOR_SIM, .help = "picture" },
-    { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .commands = DB_FOR_SIM,
+      .commands = IMAGES, .help = "picture" },
+    { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .commands = IMAGES,
       .help = "counts per photon of -intfile; default (0): brightest pixel at 55000" },
-    { G, .name = "-adc", .arguments = "OFFSET", NUMBER(adc, 1), .commands = DB_FOR_SIM,
+    { G, .name = "-adc", .arguments = "OFFSET", NUMBER(adc, 1), .commands = IMAGES,
       .help = "offset of -intfile; default 40" },
     { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", LATER("PGM output"),
       .help = "picture; -pngfile is there" },
@@ -315,13 +340,13 @@ const db_flag db_flags[] = {
     { G, .name = "-nonoise", NO_EFFECT(0, NULL), .help = "no noise is added anyway" },
     { G, .name = "-seed", .arguments = "SEED", SEED(seed),
       .help = "seed of everything random without its own" },
-    { G, .name = "-printout", SETS(printout, 1), .commands = DB_FOR_SIM,
+    { G, .name = "-printout", SETS(printout, 1), .commands = IMAGES,
       .help = "prints what every rendered pixel is made of" },
     { G, .name = "-printout_pixel", .arguments = "FAST SLOW", .unit = "pixel",
-      INTEGERS(2, printout_pixel, 0), SETS(printout, 1), .commands = DB_FOR_SIM,
+      INTEGERS(2, printout_pixel, 0), SETS(printout, 1), .commands = IMAGES,
       .help = "the same for one pixel" },
     { G, .name = "-trace_pixel", .arguments = "SLOW FAST", .unit = "pixel",
-      INTEGERS(2, trace_pixel, 0), .commands = DB_FOR_SIM,
+      INTEGERS(2, trace_pixel, 0), .commands = IMAGES,
       .help = "prints how one pixel comes about, sample by sample" },
 #undef G
     /* derivatives */
@@ -349,7 +374,7 @@ const db_flag db_flags[] = {
     { G, .name = "--threads", .arguments = "COUNT", INTEGER(threads, 0),
       .help = "default (0): all processors; results have the same bits for any number" },
     { G, .name = "--precision", .arguments = "double|mixed", CHOICE(precision, "double mixed"),
-      .commands = DB_FOR_SIM | DB_FOR_GRAD,
+      .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_AMORPHOUS,
       .help = "arithmetic; mixed: Miller indices in double, the rest in single; default double" },
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
@@ -362,7 +387,7 @@ const db_flag db_flags[] = {
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
       .help = "significant digits of printed numbers; default 6" },
-    { G, .name = "-compat", SETS(setup.compat, 1),
+    { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/from-nanobragg.md" },
     { G, .name = "--help", .aliases = "-h", SETS(help, 1), .help = "this text" },
@@ -374,11 +399,36 @@ const size_t db_flag_count = sizeof db_flags / sizeof *db_flags;
 
 const char *db_flag_group_title(db_flag_group group) {
     static const char *const titles[DB_GROUP_COUNT] = {
-        [DB_GROUP_CRYSTAL] = "Crystal",   [DB_GROUP_STRUCTURE_FACTORS] = "Structure factors",
-        [DB_GROUP_BEAM] = "Beam",         [DB_GROUP_SPINDLE] = "Spindle",
-        [DB_GROUP_DETECTOR] = "Detector", [DB_GROUP_SAMPLING] = "Sampling",
-        [DB_GROUP_OUTPUT] = "Output",     [DB_GROUP_DERIVATIVES] = "Derivatives",
+        [DB_GROUP_CRYSTAL] = "Crystal",
+        [DB_GROUP_STRUCTURE_FACTORS] = "Structure factors",
+        [DB_GROUP_AMORPHOUS] = "Amorphous matter",
+        [DB_GROUP_BEAM] = "Beam",
+        [DB_GROUP_SPINDLE] = "Spindle",
+        [DB_GROUP_DETECTOR] = "Detector",
+        [DB_GROUP_SAMPLING] = "Sampling",
+        [DB_GROUP_OUTPUT] = "Output",
+        [DB_GROUP_DERIVATIVES] = "Derivatives",
         [DB_GROUP_CONTROL] = "Control",
     };
     return titles[group];
+}
+
+const char *db_flag_command_name(unsigned number) {
+    static const char *const names[] = { "sim", "grad", "check", "amorphous", "orient" };
+    return number < sizeof names / sizeof *names ? names[number] : NULL;
+}
+
+/* Where there is no crystal, flags about one do not belong. */
+static unsigned commands_of_group(db_flag_group group) {
+    switch (group) {
+    case DB_GROUP_CRYSTAL:
+    case DB_GROUP_STRUCTURE_FACTORS:
+    case DB_GROUP_SPINDLE:
+    case DB_GROUP_DERIVATIVES: return DB_FOR_CRYSTALS;
+    default: return DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS;
+    }
+}
+
+unsigned db_flag_commands(const db_flag *flag) {
+    return (flag->commands ? flag->commands : commands_of_group(flag->group)) | flag->also;
 }

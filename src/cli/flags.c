@@ -1,6 +1,7 @@
 /* Reading the command line along the table of flags. */
 #include "cli/flags.h"
 
+#include "cli/amorphous.h"
 #include "cli/complaint.h"
 #include "core/nearest_name.h"
 
@@ -36,16 +37,14 @@ void db_settings_init(db_settings *settings, const char *command) {
     settings->digits = 6;
     settings->difference_tolerance = 1e-7;
     settings->contraction_tolerance = 1e-11;
+    db_amorphous_leave_open(settings);
 }
 
 static unsigned command_bit(const char *command) {
-    return strcmp(command, "grad") == 0    ? DB_FOR_GRAD
-           : strcmp(command, "check") == 0 ? DB_FOR_CHECK
-                                           : DB_FOR_SIM;
-}
-
-static int taken_by(const db_flag *flag, unsigned command) {
-    return !flag->commands || (flag->commands & command);
+    const char *name;
+    for (unsigned i = 0; (name = db_flag_command_name(i)); i++)
+        if (strcmp(name, command) == 0) return 1u << i;
+    return DB_FOR_SIM;
 }
 
 /* A name without its one or two dashes: both ways of writing are understood. */
@@ -105,7 +104,8 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
     size_t count = 0;
     const unsigned bit = command_bit(command);
     for (size_t i = 0; i < db_flag_count && count < MOST_NAMES; i++) {
-        if (db_flags[i].status == DB_FLAG_LATER || !taken_by(&db_flags[i], bit)) continue;
+        if (db_flags[i].status == DB_FLAG_LATER || !(db_flag_commands(&db_flags[i]) & bit))
+            continue;
         const char *rest = db_flags[i].aliases;
         next_word(db_flags[i].name, names[count]);
         do list[count] = names[count];
@@ -270,13 +270,13 @@ static db_status skip_values(reader *in, const db_flag *flag) {
 
 /* "sim or grad" */
 static void command_names(unsigned commands, char text[NAME_SIZE]) {
-    static const char *const names[] = { "sim", "grad", "check" };
+    const char *name;
+    size_t length = 0;
     text[0] = 0;
-    for (unsigned i = 0; i < 3; i++)
-        if (commands & 1u << i) {
-            if (*text) strcat(text, " or ");
-            strcat(text, names[i]);
-        }
+    for (unsigned i = 0; (name = db_flag_command_name(i)); i++)
+        if (commands & 1u << i && length < NAME_SIZE)
+            length += (size_t)snprintf(text + length, NAME_SIZE - length, "%s%s",
+                                       length ? " or " : "", name);
 }
 
 static db_status take_flag(reader *in, const db_flag *flag) {
@@ -285,9 +285,9 @@ static db_status take_flag(reader *in, const db_flag *flag) {
         return db_complain(command, DB_ERROR_UNSUPPORTED,
                            "%s arrives with %s, not available in this version", flag->name,
                            flag->remark);
-    if (!taken_by(flag, command_bit(command))) {
+    if (!(db_flag_commands(flag) & command_bit(command))) {
         char names[NAME_SIZE];
-        command_names(flag->commands, names);
+        command_names(db_flag_commands(flag), names);
         return db_complain(command, DB_ERROR_USAGE, "%s belongs to dualbragg %s", flag->name,
                            names);
     }
@@ -332,5 +332,6 @@ db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
     }
     if (settings->seed > 0 && !settings->misset_seed_given)
         settings->setup.misset_seed = settings->seed;
+    db_amorphous_settle(settings);
     return DB_OK;
 }

@@ -13,6 +13,11 @@ static const char overview[] =
     "  grad     renders the image and its derivatives by crystal, beam and detector parameters\n"
     "  check    compares these derivatives with independent ones on your own set-up\n"
     "  fit      refines parameters against a measured image\n"
+    "\n"
+    "  amorphous  renders what a liquid, a glass or air scatters\n"
+    "  orient     makes orientation matrices\n"
+    "  add        adds images\n"
+    "\n"
     "  help     dualbragg help COMMAND is dualbragg COMMAND --help\n"
     "\n"
     "A first image, as raw floats, as an SMV file for image viewers, and as a picture:\n"
@@ -95,6 +100,27 @@ static const struct {
       "  dualbragg check -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -detpixels 64 "
       "-pixel 1 \\\n"
       "      -params distance,misset_x -tolerance 1e-8\n" },
+    { "amorphous", DB_FOR_AMORPHOUS,
+      "dualbragg amorphous: renders what a liquid, a glass or air scatters\n"
+      "\n"
+      "usage: dualbragg amorphous -stol FILE [FLAGS], with an output\n"
+      "\n"
+      "FILE has two columns, sin(theta)/lambda (1/A) in ascending order and the amplitude of one "
+      "molecule\n"
+      "(electrons; negative ones scatter negatively). Beam, detector, sampling and output are "
+      "those "
+      "of dualbragg\n"
+      "sim, which takes -stol too and adds such a background to a crystal's image.\n"
+      "\n"
+      "A tenth of a millimetre of water:\n"
+      "  dualbragg amorphous -stol water.stol -thickness 0.1 -lambda 1 -distance 200 -flux 1e12 "
+      "-exposure 0.1 \\\n"
+      "      -floatfile water.bin\n"
+      "\n"
+      "25 mm of air, whose amplitudes are those of nitrogen:\n"
+      "  dualbragg amorphous -stol air.stol -thickness 25 -density 1.2e-3 -MW 28 -lambda 1 "
+      "-distance 200 \\\n"
+      "      -flux 1e12 -exposure 0.1 -floatfile air.bin -pngfile air.png\n" },
 };
 
 void db_help_overview(FILE *out) { fputs(overview, out); }

@@ -1,5 +1,6 @@
 #include "cli/report.h"
 
+#include "cli/amorphous.h"
 #include "cli/report_detector.h"
 
 #include <math.h>
@@ -124,7 +125,8 @@ static void report_parameters(const db_session *session) {
 void db_report_experiment(const db_session *session) {
     if (session->settings.quiet) return;
     db_report_frame(session);
-    report_crystal(session);
+    if (!db_amorphous_alone(&session->settings)) report_crystal(session);
+    db_amorphous_report(&session->settings, &session->experiment.background);
     report_sources(session);
     report_parameters(session);
     fflush(stdout);

@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include "cli/amorphous.h"
 #include "cli/complaint.h"
 #include "cli/flags.h"
 #include "cli/help.h"
@@ -39,7 +40,9 @@ static db_status open_context(db_session *session) {
 
 static db_status resolve(db_session *session) {
     const db_setup *setup = &session->settings.setup;
-    if (!setup->hkl_file && setup->default_F == 0)
+    const db_status prepared = db_amorphous_prepare(&session->settings);
+    if (prepared != DB_OK) return prepared;
+    if (!db_amorphous_alone(&session->settings) && !setup->hkl_file && setup->default_F == 0)
         return db_complain(
             session->settings.command, DB_ERROR_INPUT,
             "no structure factors: expected -hkl FILE or -default_F F, found neither");

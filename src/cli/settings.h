@@ -34,6 +34,7 @@ typedef struct db_settings {
     const char *ignored_file; /* value of a flag without effect */
     int vector_given;         /* makes the convention CUSTOM */
     int misset_seed_given;
+    int matter_given; /* size, density ... of amorphous matter */
 } db_settings;
 
 #endif

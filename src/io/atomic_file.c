@@ -25,23 +25,26 @@ static int write_all(int descriptor, const db_file_part *part) {
 }
 
 static db_status write_and_close(db_context *context, const char *path, int descriptor,
-                                 const db_file_part *parts, size_t part_count) {
+                                 db_part_source next, void *user) {
+    db_file_part part = { NULL, 0 };
+    db_status status;
     int error = 0;
-    for (size_t i = 0; i < part_count && !error; i++) error = write_all(descriptor, &parts[i]);
+    while ((status = next(user, &part)) == DB_OK && part.size && !error)
+        error = write_all(descriptor, &part);
     /* Some file systems report a full disk only here. */
     if (close(descriptor) != 0 && !error && errno != EINTR) error = errno;
     if (error)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
-    return DB_OK;
+    return status;
 }
 
-static db_status write_device(db_context *context, const char *path, const db_file_part *parts,
-                              size_t part_count) {
+static db_status write_device(db_context *context, const char *path, db_part_source next,
+                              void *user) {
     const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot open for writing: %s", path,
                        strerror(errno));
-    return write_and_close(context, path, descriptor, parts, part_count);
+    return write_and_close(context, path, descriptor, next, user);
 }
 
 /* Creates a new file in the folder of `target`; its name is to be freed. -1 and errno on failure.
@@ -74,8 +77,7 @@ static int create_beside(const char *target, char **name) {
 }
 
 static db_status write_and_rename(db_context *context, const char *path, const char *target,
-                                  const struct stat *existing, const db_file_part *parts,
-                                  size_t part_count) {
+                                  const struct stat *existing, db_part_source next, void *user) {
     char *temporary = NULL;
     const int descriptor = create_beside(target, &temporary);
     if (descriptor < 0)
@@ -84,7 +86,7 @@ static db_status write_and_rename(db_context *context, const char *path, const c
     /* An overwritten file keeps its permissions; where that is refused, the default ones do no
      * harm. */
     if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0) errno = 0;
-    db_status status = write_and_close(context, path, descriptor, parts, part_count);
+    db_status status = write_and_close(context, path, descriptor, next, user);
     if (status == DB_OK && rename(temporary, target) != 0)
         status = db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
     if (status != DB_OK) unlink(temporary);
@@ -92,23 +94,39 @@ static db_status write_and_rename(db_context *context, const char *path, const c
     return status;
 }
 
-db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
-                              size_t part_count) {
+db_status db_write_atomically_from(db_context *context, const char *path, db_part_source next,
+                                   void *user) {
     if (!path || !*path)
         return db_fail(context, DB_ERROR_USAGE, "expected a file name, found none");
     struct stat existing;
-    if (stat(path, &existing) != 0)
-        return write_and_rename(context, path, path, NULL, parts, part_count);
+    if (stat(path, &existing) != 0) return write_and_rename(context, path, path, NULL, next, user);
     if (S_ISDIR(existing.st_mode))
         return db_fail(context, DB_ERROR_FILE,
                        "%s: expected the name of a file to write, found a directory", path);
-    if (!S_ISREG(existing.st_mode)) return write_device(context, path, parts, part_count);
+    if (!S_ISREG(existing.st_mode)) return write_device(context, path, next, user);
     if (access(path, W_OK) != 0) /* the rename alone would not respect a write protection */
         return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
     char *target = realpath(path, NULL); /* renaming must not replace a symbolic link */
     if (!target)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot resolve: %s", path, strerror(errno));
-    const db_status status = write_and_rename(context, path, target, &existing, parts, part_count);
+    const db_status status = write_and_rename(context, path, target, &existing, next, user);
     free(target);
     return status;
+}
+
+typedef struct part_list {
+    const db_file_part *next, *end;
+} part_list;
+
+static db_status next_of_list(void *user, db_file_part *part) {
+    part_list *const list = user;
+    while (list->next < list->end && list->next->size == 0) list->next++;
+    *part = list->next < list->end ? *list->next++ : (db_file_part){ NULL, 0 };
+    return DB_OK;
+}
+
+db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
+                              size_t part_count) {
+    part_list list = { parts, parts + part_count };
+    return db_write_atomically_from(context, path, next_of_list, &list);
 }

@@ -16,4 +16,12 @@ typedef struct db_file_part {
 db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
                               size_t part_count);
 
+/* Hands over the next part, valid until the next call; size 0: there is none. A failure, with its
+ * message, ends the writing. */
+typedef db_status (*db_part_source)(void *user, db_file_part *part);
+
+/* The same with parts that come into being one by one. */
+db_status db_write_atomically_from(db_context *context, const char *path, db_part_source next,
+                                   void *user);
+
 #endif

@@ -31,7 +31,7 @@
     expect 2 "-params: cell_a is named twice" grad $small -params cell_a,distance,cell_a
     expect 2 "-params: expected names separated by commas" grad $small -params cell_a,,distance
     expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
-    expect 2 "expected a command (sim, grad, check, fit or help), found '-cell'" -cell 40
+    expect 2 "expected a command (sim, grad, check, fit, amorphous, orient, add or help), found '-cell'" -cell 40
     expect 2 "usage: dualbragg COMMAND"
 
     # of a later version: 2

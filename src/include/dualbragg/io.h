@@ -19,10 +19,10 @@ extern "C" {
  * finite. */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
 
-/* Writes a list as binary file that is read much faster, in the layout of nanoBragg's Fdump.bin, and
- * reads it back: the same box of the same amplitudes. Reading replaces the list; keeps default_F,
- * which entries of the box not listed had when the file was written. A file whose size does not
- * match its own limits, or with amplitudes that are not finite, is DB_ERROR_INPUT. */
+/* Writes a list as binary file that is read much faster, in the layout of nanoBragg's Fdump.bin,
+ * and reads it back: the same box of the same amplitudes. Reading replaces the list; keeps
+ * default_F, which entries of the box not listed had when the file was written. A file whose size
+ * does not match its own limits, or with amplitudes that are not finite, is DB_ERROR_INPUT. */
 DB_API db_status db_write_structure_factor_cache(db_context *context, const char *path,
                                                  const db_structure_factors *factors);
 DB_API db_status db_read_structure_factor_cache(db_context *context, const char *path,
@@ -96,6 +96,39 @@ typedef struct db_smv_style {
     int truncate;           /* 1: counts are cut off where others are rounded */
 } db_smv_style;
 
+/* One image of a sum: contributes factor * pixel + offset. */
+typedef struct db_summand {
+    const char *path; /* borrowed */
+    double factor, offset;
+} db_summand;
+
+typedef struct db_sum_options {
+    size_t header;       /* bytes before the pixels of each file; those of the first are kept */
+    double scale;        /* of the sum; 1 */
+    double offset;       /* added after that */
+    const float *ignore; /* values that mark bad pixels: they stay what they are; borrowed */
+    size_t ignore_count; /* at most 255 */
+} db_sum_options;
+#define DB_SUM_OPTIONS_INIT                                                                        \
+    { 0, 1, 0, NULL, 0 }
+
+/* Of the pixels of a sum that are neither ignored nor infinite or NAN. */
+typedef struct db_sum_statistics {
+    size_t pixels;                             /* of the image */
+    size_t ignored;                            /* pixels with one of the marks */
+    size_t not_finite;                         /* infinite or NAN in the sum */
+    double smallest, largest, mean, rms, rmsd; /* NAN without pixels */
+    double correlation; /* between the first two images; NAN with one image, or a constant one */
+} db_sum_statistics;
+
+/* Adds images of raw little-endian 32-bit floats, all of the same size, pixel by pixel in double
+ * precision, and writes the sum in the same form. Takes the same small memory for any number and
+ * size of images; the path may be that of an image. options, statistics: may be NULL.
+ * DB_ERROR_INPUT if sizes differ. */
+DB_API db_status db_add_float_images(db_context *context, const db_summand *summands, size_t count,
+                                     const db_sum_options *options, const char *path,
+                                     db_sum_statistics *statistics);
+
 /* SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0:
  * 55000/max. Pixels that are NAN (outside the region of interest) become 0. For a detector of one
  * flat panel with square pixels. The header grows in blocks of 512 bytes; BEAM_CENTER_X/Y are along
@@ -110,6 +143,20 @@ DB_API db_status db_write_smv(db_context *context, const char *path,
  * (> 0) stands in a comment. */
 DB_API db_status db_write_pgm(db_context *context, const char *path, const float *pixels,
                               int fast_pixels, int slow_pixels, double scale);
+
+/* The image an experiment list speaks of. */
+typedef struct db_expt_image {
+    const char *path; /* as the list is to name it: absolute, or relative to the list's folder */
+    double pedestal, gain; /* stored counts = pedestal + gain * photons */
+} db_expt_image;
+
+/* A DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes, goniometer,
+ * crystal, a scan if the goniometer moves, and the image (may be NULL). A crystal that stands still
+ * is described as it stands in the beam, one that turns as it is at phi = 0; in the frame of dxtbx:
+ * x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and without
+ * jansson. */
+DB_API db_status db_write_expt(db_context *context, const char *path,
+                               const db_experiment *experiment, const db_expt_image *image);
 
 /* Colour scales of PNG pictures. */
 typedef enum db_colour_map {

@@ -1,0 +1,58 @@
+#include "cli/amorphous.h"
+
+#include "cli/complaint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double default_size = 0.1; /* mm */
+
+int db_amorphous_alone(const db_settings *settings) {
+    return strcmp(settings->command, "amorphous") == 0;
+}
+
+void db_amorphous_leave_open(db_settings *settings) {
+    for (int i = 0; i < 3; i++) settings->setup.amorphous_size[i] = NAN;
+}
+
+void db_amorphous_settle(db_settings *settings) {
+    db_setup *const setup = &settings->setup;
+    for (int i = 0; i < 3; i++) {
+        double *const size = &setup->amorphous_size[i];
+        const int of_sample = db_amorphous_alone(settings) && setup->sample_size[i] != 0;
+        if (isnan(*size)) *size = of_sample ? setup->sample_size[i] : default_size;
+    }
+}
+
+db_status db_amorphous_prepare(db_settings *settings) {
+    db_setup *const setup = &settings->setup;
+    if (!db_amorphous_alone(settings)) {
+        if (settings->matter_given && !setup->stol_file && !settings->quiet)
+            db_remark(settings->command,
+                      "-density, -MW, -molecules and -amorphous_... have no effect: they describe "
+                      "amorphous matter, and without -stol, -4stol or -Q there is none");
+        return DB_OK;
+    }
+    if (!setup->stol_file)
+        return db_complain(
+            settings->command, DB_ERROR_USAGE,
+            "no amplitudes: expected -stol FILE, -4stol FILE or -Q FILE, found none");
+    /* a cell this small asks for no more than one sample per pixel */
+    for (int i = 0; i < 3; i++) {
+        setup->cell[i] = 1;
+        setup->sample_size[i] = 0;
+    }
+    setup->default_F = 0;
+    return DB_OK;
+}
+
+void db_amorphous_report(const db_settings *settings, const db_background *b) {
+    if (!b->count) return;
+    const int digits = settings->digits;
+    const double grams = 1e-3 * b->thickness * b->area * b->density;
+    printf("read %zu amorphous amplitudes from %s\n", b->count, settings->setup.stol_file);
+    printf("amorphous matter: %.*g mm thick, %.*g mm^2 in the beam, %.*g g/cm^3, MW %.*g\n", digits,
+           b->thickness, digits, b->area, digits, b->density, digits, b->molecular_weight);
+    printf("%.*g molecules\n", digits, grams * DB_AVOGADRO / b->molecular_weight);
+}
