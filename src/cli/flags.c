@@ -2,6 +2,7 @@
 #include "cli/flags.h"
 
 #include "cli/amorphous.h"
+#include "cli/compat_flags.h"
 #include "cli/complaint.h"
 #include "core/nearest_name.h"
 
@@ -20,6 +21,7 @@ typedef struct reader {
     db_settings *settings;
     db_settings *target; /* where values go */
     int argc, next, second_time;
+    int in_order; /* 1: flags count in the order in which they come, as in the reference */
     char **argv;
 } reader;
 
@@ -297,6 +299,7 @@ static db_status take_flag(reader *in, const db_flag *flag) {
     if (flag->status == DB_FLAG_COMPAT && !in->settings->setup.compat)
         remark_no_effect(in, flag, " without -compat");
     if (flag->sets) memcpy(member(in, flag->switch_member), &flag->constant, sizeof flag->constant);
+    if (in->in_order) return DB_OK;
     if (flag->vector) in->settings->vector_given = 1;
     /* in whatever order they come: one flag that speaks of the sample settles it */
     if (flag->pivot == DB_IMPLIES_SAMPLE) in->settings->setup.pivot_hint = DB_PIVOT_SAMPLE;
@@ -312,10 +315,12 @@ static db_status read_all(reader *in, db_settings *scratch) {
     while (in->next < in->argc) {
         const db_flag *flag = find_flag(in->argv[in->next]);
         if (!flag) return not_a_flag(in, in->argv[in->next], before);
-        in->next++;
-        in->target = in->second_time && flag->fill > 1 ? scratch : in->settings;
+        const int value = ++in->next;
+        in->target = in->second_time && !in->in_order && flag->fill > 1 ? scratch : in->settings;
         const db_status status = take_flag(in, flag);
         if (status != DB_OK || in->settings->help) return status;
+        if (in->in_order)
+            db_compat_after_flag(flag, in->argv + value, in->argc - value, in->settings);
         before = flag;
     }
     return DB_OK;
@@ -324,13 +329,23 @@ static db_status read_all(reader *in, db_settings *scratch) {
 db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
     db_settings scratch;
     for (int second_time = 0; second_time < 2; second_time++) {
-        reader in = {
-            .settings = settings, .argc = argc, .next = 1, .second_time = second_time, .argv = argv
-        };
+        const int compat = settings->setup.compat;
+        if (compat) {
+            db_settings_init(settings, settings->command);
+            settings->setup.compat = 1;
+        }
+        reader in = { .settings = settings,
+                      .argc = argc,
+                      .next = 1,
+                      .second_time = second_time,
+                      .in_order = compat,
+                      .argv = argv };
         const db_status status = read_all(&in, &scratch);
         if (status != DB_OK || settings->help) return status;
     }
-    if (settings->seed > 0 && !settings->misset_seed_given)
+    if (settings->setup.compat)
+        db_compat_settle(settings);
+    else if (settings->seed > 0 && !settings->misset_seed_given)
         settings->setup.misset_seed = settings->seed;
     db_amorphous_settle(settings);
     return DB_OK;
