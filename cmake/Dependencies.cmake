@@ -36,6 +36,7 @@ if(DB_WITH_JANSSON)
   db_pkg(JANSSON jansson)
   if(JANSSON_FOUND)
     list(APPEND DB_DEFINITIONS DB_HAVE_JANSSON=1)
+    list(APPEND DB_PRIVATE_LIBRARIES PkgConfig::JANSSON)
   endif()
 endif()
 

@@ -1,5 +1,6 @@
 #include "io/smv_geometry.h"
 #include "core/context_internal.h"
+#include "io/dials_frame.h"
 #include "io/vector3.h"
 
 #include <math.h>
@@ -26,22 +27,6 @@ static db_status panel_frame(db_context *context, const db_experiment *experimen
     return DB_OK;
 }
 
-/* x along the spindle, z against the beam. A spindle along the beam says nothing about x: then the
- * E field does. */
-static void dials_frame(const db_experiment *experiment, double x[3], double y[3], double z[3]) {
-    for (int i = 0; i < 3; i++) z[i] = -experiment->beam.direction[i];
-    db_normalize(z);
-    const double *candidates[] = { experiment->goniometer.spindle_axis,
-                                   experiment->beam.polarization_axis };
-    for (int c = 0; c < 2; c++) {
-        const double along = db_dot(candidates[c], z);
-        for (int i = 0; i < 3; i++) x[i] = candidates[c][i] - along * z[i];
-        if (db_dot(x, x) > 1e-6) break;
-    }
-    db_normalize(x);
-    db_cross(z, x, y);
-}
-
 /* Quirks distance-twotheta and dials-origin-frame. */
 static db_status reference_geometry(db_context *context, const db_experiment *experiment,
                                     db_smv_geometry *geometry) {
@@ -66,17 +51,15 @@ static db_status reference_geometry(db_context *context, const db_experiment *ex
 
 db_status db_smv_geometry_get(db_context *context, const db_experiment *experiment,
                               db_smv_geometry *geometry) {
-    double origin[3], fast[3], slow[3], normal[3], x[3], y[3], z[3];
+    double origin[3], fast[3], slow[3], normal[3], frame[3][3];
     *geometry = (db_smv_geometry){ 0 };
     if (experiment->reference.on) return reference_geometry(context, experiment, geometry);
     DB_TRY(panel_frame(context, experiment, origin, fast, slow, normal));
     geometry->close_distance = db_dot(origin, normal);
     geometry->near_point[0] = -db_dot(origin, fast);
     geometry->near_point[1] = -db_dot(origin, slow);
-    dials_frame(experiment, x, y, z);
-    geometry->dials_origin[0] = db_dot(origin, x);
-    geometry->dials_origin[1] = db_dot(origin, y);
-    geometry->dials_origin[2] = db_dot(origin, z);
+    db_dials_frame(experiment, frame);
+    for (int i = 0; i < 3; i++) geometry->dials_origin[i] = db_dot(origin, frame[i]);
     const double *beam = experiment->beam.direction;
     const double cosine = db_dot(beam, normal);
     geometry->beam_hits = cosine > 1e-6;

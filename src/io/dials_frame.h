@@ -1,0 +1,15 @@
+/* The laboratory frame that dxtbx gives simulated images: x along the spindle, z against the
+ * beam. */
+#ifndef DB_IO_DIALS_FRAME_H
+#define DB_IO_DIALS_FRAME_H
+
+#include <dualbragg/experiment.h>
+
+/* Rows: unit vectors x, y = z x x, and z in the laboratory. A spindle along the beam says nothing
+ * about x: then the E field does. */
+void db_dials_frame(const db_experiment *experiment, double frame[3][3]);
+
+/* Turns a vector about a unit axis (degree, right-handed). */
+void db_turn(const double axis[3], double angle, double vector[3]);
+
+#endif

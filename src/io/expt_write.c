@@ -1,0 +1,212 @@
+/* DIALS experiment lists (.expt): the models of dxtbx in JSON.
+ *
+ * They stand in the frame that dxtbx gives images of the simulators' family: x along the spindle, z
+ * against the beam, y = z x x. Laboratory vectors are turned into it as a whole, so that nothing
+ * depends on the convention they were set up in. */
+#include <dualbragg/io.h>
+
+#include "core/context_internal.h"
+#include "io/atomic_file.h"
+
+#if defined(DB_HAVE_JANSSON)
+#include "io/dials_frame.h"
+#include "io/image_template.h"
+#include "io/vector3.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_COUNT = 65535 };
+
+/* What the models are made of. jansson functions that are given NULL fail, so that running out of
+ * memory anywhere is seen at the end. */
+typedef struct source {
+    const db_experiment *experiment;
+    const db_expt_image *image; /* NULL: there is none */
+    double frame[3][3];         /* rows: the axes x, y, z in the laboratory */
+    db_image_template sequence;
+    int is_scan;
+} source;
+
+static json_t *vector(const double v[3]) { return json_pack("[f,f,f]", v[0], v[1], v[2]); }
+
+/* A laboratory vector in dxtbx' frame. */
+static json_t *turned(const source *from, const double v[3]) {
+    double r[3];
+    for (int i = 0; i < 3; i++) r[i] = db_dot(from->frame[i], v);
+    return vector(r);
+}
+
+static json_t *beam_model(const source *from) {
+    const db_beam *beam = &from->experiment->beam;
+    double against[3], normal[3];
+    for (int i = 0; i < 3; i++) against[i] = -beam->direction[i];
+    db_cross(beam->polarization_axis, against, normal);
+    db_normalize(normal);
+    return json_pack("{s:s, s:o, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "__id__", "monochromatic",
+                     "direction", turned(from, against), "wavelength", beam->wavelength,
+                     "divergence", 0.0, "sigma_divergence", 0.0, "polarization_normal",
+                     turned(from, normal), "polarization_fraction", (1 + beam->polarization) / 2,
+                     "flux", 0.0, "transmission", 1.0);
+}
+
+/* Unit vector and length of the panel's edge from its first corner to (fast, slow), in pixels. */
+static void edge(const db_experiment *experiment, size_t panel, double fast, double slow,
+                 const double origin[3], double axis[3]) {
+    (void)db_experiment_pixel_position(experiment, panel, fast, slow, axis);
+    for (int i = 0; i < 3; i++) axis[i] -= origin[i];
+    db_normalize(axis);
+}
+
+static json_t *panel_model(const source *from, size_t index) {
+    const db_panel *panel = &from->experiment->detector.panels[index];
+    const double pedestal = from->image ? from->image->pedestal : 0,
+                 gain = from->image ? from->image->gain : 1;
+    double origin[3], fast[3], slow[3];
+    (void)db_experiment_pixel_position(from->experiment, index, 0, 0, origin);
+    edge(from->experiment, index, panel->fast_pixels, 0, origin, fast);
+    edge(from->experiment, index, 0, panel->slow_pixels, origin, slow);
+    char name[32];
+    snprintf(name, sizeof name, "Panel%zu", index);
+    json_t *model = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:[i,i], s:[i,i], s:[f,f], s:[f,f]}", "name", name, "type",
+        "SENSOR_CCD", "fast_axis", turned(from, fast), "slow_axis", turned(from, slow), "origin",
+        turned(from, origin), "raw_image_offset", 0, 0, "image_size", panel->fast_pixels,
+        panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
+        "trusted_range", -1 - pedestal, LARGEST_COUNT - pedestal);
+    json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness", 0.0,
+                             "material", "", "mu", 0.0, "identifier", "", "mask", "gain", gain,
+                             "pedestal", pedestal, "px_mm_strategy", "type", "SimplePxMmStrategy");
+    if (json_object_update(model, rest) != 0) {
+        json_decref(model);
+        model = NULL;
+    }
+    json_decref(rest);
+    return model;
+}
+
+static json_t *detector_model(const source *from) {
+    json_t *panels = json_array(), *children = json_array();
+    for (size_t p = 0; p < from->experiment->detector.panel_count; p++) {
+        json_array_append_new(panels, panel_model(from, p));
+        json_array_append_new(children, json_pack("{s:I}", "panel", (json_int_t)p));
+    }
+    return json_pack(
+        "{s:o, s:{s:s, s:s, s:[f,f,f], s:[f,f,f], s:[f,f,f], s:[i,i], s:[i,i], s:[f,f], s:[f,f], "
+        "s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}, s:o}}",
+        "panels", panels, "hierarchy", "name", "", "type", "", "fast_axis", 1.0, 0.0, 0.0,
+        "slow_axis", 0.0, 1.0, 0.0, "origin", 0.0, 0.0, 0.0, "raw_image_offset", 0, 0, "image_size",
+        0, 0, "pixel_size", 0.0, 0.0, "trusted_range", 0.0, 0.0, "thickness", 0.0, "material", "",
+        "mu", 0.0, "identifier", "", "mask", "gain", 1.0, "pedestal", 0.0, "px_mm_strategy", "type",
+        "SimplePxMmStrategy", "children", children);
+}
+
+static json_t *goniometer_model(const source *from) {
+    const double *axis = from->experiment->goniometer.spindle_axis;
+    return json_pack("{s:o, s:[f,f,f,f,f,f,f,f,f], s:[f,f,f,f,f,f,f,f,f]}", "rotation_axis",
+                     turned(from, axis), "fixed_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
+                     1.0, "setting_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+}
+
+static double oscillation(const db_goniometer *goniometer) {
+    return goniometer->phi_step * goniometer->phi_steps;
+}
+
+static json_t *scan_model(const source *from) {
+    const db_goniometer *goniometer = &from->experiment->goniometer;
+    const int number = from->sequence.number;
+    return json_pack("{s:[i,i], s:i, s:[f,f], s:[f], s:[f], s:{}}", "image_range", number, number,
+                     "batch_offset", 0, "oscillation", goniometer->phi, oscillation(goniometer),
+                     "exposure_time", 1.0, "epochs", 0.0, "valid_image_ranges");
+}
+
+/* Real-space vectors at phi = 0 for a scan, as they stand in the beam for a still. */
+static json_t *crystal_model(const source *from) {
+    const db_experiment *e = from->experiment;
+    double a_star[9], axis[3][3], cell[3][3];
+    db_crystal_matrix(&e->crystal, a_star);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) axis[i][k] = a_star[3 * k + i];
+    for (int i = 0; i < 3; i++) db_cross(axis[(i + 1) % 3], axis[(i + 2) % 3], cell[i]);
+    const double volume = db_dot(axis[0], cell[0]);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) cell[i][k] /= volume;
+    if (!from->is_scan)
+        for (int i = 0; i < 3; i++) db_turn(e->goniometer.spindle_axis, e->goniometer.phi, cell[i]);
+    return json_pack("{s:s, s:o, s:o, s:o, s:s}", "__id__", "crystal", "real_space_a",
+                     turned(from, cell[0]), "real_space_b", turned(from, cell[1]), "real_space_c",
+                     turned(from, cell[2]), "space_group_hall_symbol", " P 1");
+}
+
+static json_t *imageset_model(const source *from) {
+    json_t *model =
+        json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:{s:s, s:b}}", "__id__",
+                  from->is_scan ? "ImageSequence" : "ImageSet", "mask", "gain", "pedestal", "dx",
+                  "dy", "params", "dynamic_shadowing", "Auto", "multi_panel", 0);
+    if (from->is_scan)
+        json_object_set_new(model, "template", json_string(from->sequence.text));
+    else
+        json_object_set_new(model, "images",
+                            json_pack("[s]", from->image ? from->image->path : ""));
+    return model;
+}
+
+/* The list, or NULL without memory. */
+static json_t *experiment_list(const source *from) {
+    json_t *experiment =
+        json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "__id__", "Experiment", "identifier", "",
+                  "beam", 0, "detector", 0, "goniometer", 0, "crystal", 0);
+    json_t *scans = json_array(), *imagesets = json_array();
+    if (from->is_scan) {
+        json_object_set_new(experiment, "scan", json_integer(0));
+        json_array_append_new(scans, scan_model(from));
+    }
+    if (from->image) {
+        json_object_set_new(experiment, "imageset", json_integer(0));
+        json_array_append_new(imagesets, imageset_model(from));
+    }
+    return json_pack("{s:s, s:[o], s:o, s:[o], s:[o], s:[o], s:o, s:[o], s:[], s:[]}", "__id__",
+                     "ExperimentList", "experiment", experiment, "imageset", imagesets, "beam",
+                     beam_model(from), "detector", detector_model(from), "goniometer",
+                     goniometer_model(from), "scan", scans, "crystal", crystal_model(from),
+                     "profile", "scaling_model");
+}
+
+static db_status write_list(db_context *context, const char *path, const source *from) {
+    json_t *list = experiment_list(from);
+    char *text = list ? json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(list);
+    if (!text) return db_fail_memory(context, "the experiment list");
+    const db_file_part parts[] = { { text, strlen(text) }, { "\n", 1 } };
+    const db_status status = db_write_atomically(context, path, parts, 2);
+    free(text);
+    return status;
+}
+
+#endif
+
+db_status db_write_expt(db_context *context, const char *path, const db_experiment *experiment,
+                        const db_expt_image *image) {
+#if defined(DB_HAVE_JANSSON)
+    DB_TRY(db_experiment_check(context, experiment));
+    if (experiment->detector.curved)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "%s: a DIALS experiment list holds flat panels, the detector is curved",
+                       path);
+    source from = { .experiment = experiment,
+                    .image = image,
+                    .is_scan = oscillation(&experiment->goniometer) != 0 };
+    db_dials_frame(experiment, from.frame);
+    DB_TRY(db_image_template_of(context, image ? image->path : "", &from.sequence));
+    const db_status status = write_list(context, path, &from);
+    free(from.sequence.text);
+    return status;
+#else
+    (void)experiment;
+    (void)image;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: this build has no JSON support (jansson), which experiment lists need",
+                   path);
+#endif
+}
