@@ -39,7 +39,7 @@ step() {
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
         echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.21, pkg-config;" \
-            "optional: libpng, jansson, NLopt, GSL, libyaml, cmocka)"
+            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, cmocka)"
         return
     fi
     missing=
@@ -111,7 +111,7 @@ mkdir -p build
 log=$root/build/setup.log
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev"
+libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev"
 test_packages="libcmocka-dev g++"
 
 # shellcheck disable=SC2086 # lists of packages

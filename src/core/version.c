@@ -8,6 +8,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_X86_INSTANCES
                                ", AVX2, AVX-512"
 #endif
+#ifdef DB_HAVE_RANDOM123
+                               ", Random123"
+#endif
 #ifdef DB_HAVE_PNG
                                ", PNG"
 #endif

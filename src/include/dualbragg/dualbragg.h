@@ -5,7 +5,9 @@
 #include <dualbragg/context.h>
 #include <dualbragg/experiment.h>
 #include <dualbragg/io.h>
+#include <dualbragg/noise.h>
 #include <dualbragg/parameters.h>
+#include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/status.h>

@@ -1,0 +1,291 @@
+/* Noise and detector: checks, and the loops over pixels. */
+#include <dualbragg/noise.h>
+
+#include "core/context_internal.h"
+
+#ifdef DB_HAVE_RANDOM123
+
+#include "noise/pixel_chain.h"
+#include "noise/psf.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+static int thread_count(const db_context *context) {
+#if defined(_OPENMP)
+    return context->threads ? context->threads : omp_get_max_threads();
+#else
+    (void)context;
+    return 1;
+#endif
+}
+
+/* A number from 0 to 1. */
+static db_status check_fraction(db_context *context, const char *name, double value) {
+    if (value >= 0 && value <= 1) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a fraction from 0 to 1, found %g", name,
+                   value);
+}
+
+/* A number from 0 on, or above 0 where `positive`. */
+static db_status check_number(db_context *context, const char *name, double value, int positive) {
+    if (isfinite(value) && value >= 0 && (value > 0 || !positive)) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a finite number %s, found %g", name,
+                   positive ? "above 0" : "from 0 on", value);
+}
+
+static db_status check_options(db_context *context, const db_noise_options *o) {
+    if (o->size != sizeof *o)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "noise options: expected %zu bytes (DB_NOISE_OPTIONS_INIT), found %zu",
+                       sizeof *o, o->size);
+    DB_TRY(check_number(context, "scale of the expected image", o->scale, 0));
+    DB_TRY(check_fraction(context, "flicker", o->flicker));
+    DB_TRY(check_fraction(context, "calibration", o->calibration));
+    DB_TRY(check_number(context, "gain", o->gain, 1));
+    DB_TRY(check_number(context, "readout noise", o->readout, 0));
+    if (!isfinite(o->adc))
+        return db_fail(context, DB_ERROR_INPUT, "adc offset: expected a finite number, found %g",
+                       o->adc);
+    if (o->psf != DB_PSF_NONE && o->psf != DB_PSF_GAUSS && o->psf != DB_PSF_FIBER)
+        return db_fail(context, DB_ERROR_USAGE, "point spread function: unknown type %d",
+                       (int)o->psf);
+    if (o->psf != DB_PSF_NONE)
+        DB_TRY(check_number(context, "width of the point spread function", o->psf_fwhm, 1));
+    if (o->psf_radius < 0)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "radius of the point spread function: expected 0 or more, found %d",
+                       o->psf_radius);
+    if (o->bits != 16 && o->bits != 32)
+        return db_fail(context, DB_ERROR_INPUT, "bits of a pixel: expected 16 or 32, found %d",
+                       o->bits);
+    return DB_OK;
+}
+
+/* Checks the shape; counts of 0 become the whole panel's. */
+static db_status resolve_frame(db_context *context, const db_noise_frame *given,
+                               db_noise_frame *frame) {
+    *frame = *given;
+    if (frame->fast_pixels < 1 || frame->slow_pixels < 1 || !frame->expected)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "noise: expected an image of at least 1 x 1 pixels, found %s%d x %d",
+                       frame->expected ? "" : "none of ", frame->fast_pixels, frame->slow_pixels);
+    if (!frame->fast_count && !frame->slow_count && !frame->fast_start && !frame->slow_start) {
+        frame->fast_count = frame->fast_pixels;
+        frame->slow_count = frame->slow_pixels;
+    }
+    if (frame->fast_start < 0 || frame->slow_start < 0 || frame->fast_count < 1 ||
+        frame->slow_count < 1 || frame->fast_count > frame->fast_pixels - frame->fast_start ||
+        frame->slow_count > frame->slow_pixels - frame->slow_start)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "noise: region of %d x %d pixels from (%d, %d) on does not fit the image of "
+                       "%d x %d",
+                       frame->fast_count, frame->slow_count, frame->fast_start, frame->slow_start,
+                       frame->fast_pixels, frame->slow_pixels);
+    return DB_OK;
+}
+
+/* Checks the pixels that will be read; finds the brightest, counts the negative ones. */
+static db_status check_pixels(db_context *context, const db_noise_frame *f, int whole,
+                              double *brightest, size_t *negative) {
+    const int left = whole ? 0 : f->fast_start, top = whole ? 0 : f->slow_start,
+              right = whole ? f->fast_pixels : f->fast_start + f->fast_count,
+              bottom = whole ? f->slow_pixels : f->slow_start + f->slow_count;
+    float most = 0;
+    *negative = 0;
+    for (int slow = top; slow < bottom; slow++) {
+        const float *row = f->expected + (size_t)slow * (size_t)f->fast_pixels;
+        for (int fast = left; fast < right; fast++) {
+            if (!isfinite(row[fast]))
+                return db_fail(context, DB_ERROR_INPUT,
+                               "pixel (fast %d, slow %d): expected a finite number, found %g", fast,
+                               slow, (double)row[fast]);
+            *negative += row[fast] < 0;
+            most = row[fast] > most ? row[fast] : most;
+        }
+    }
+    *brightest = (double)most;
+    return DB_OK;
+}
+
+/* One image in the making. */
+typedef struct making {
+    noise_chain chain;
+    db_noise_frame frame;
+    double *light; /* of the whole panel, after the point spread; NULL without one */
+    int threads;
+    double *row_photons; /* per row of the region */
+    size_t overloads, underflows;
+} making;
+
+static int in_region(const db_noise_frame *f, int slow) {
+    return slow >= f->slow_start && slow < f->slow_start + f->slow_count;
+}
+
+/* Photons of a row of the panel into `light`. */
+static void expose_row(const making *m, int slow, int first, int count, double *light) {
+    const float *expected = m->frame.expected + (size_t)slow * (size_t)m->frame.fast_pixels;
+    for (int fast = first; fast < first + count; fast++)
+        light[fast] =
+            noise_photons(&m->chain, (uint32_t)fast, (uint32_t)slow, (double)expected[fast]);
+}
+
+static double sum_of(const double *values, int first, int count) {
+    double sum = 0;
+    for (int i = first; i < first + count; i++) sum += values[i];
+    return sum;
+}
+
+static float to_float(double signal) {
+    return (float)(signal > FLT_MAX ? FLT_MAX : signal < -FLT_MAX ? -FLT_MAX : signal);
+}
+
+/* Reads out a row of the region. */
+static void read_row(const making *m, int slow, const double *light, size_t *overloads,
+                     size_t *underflows) {
+    const db_noise_frame *f = &m->frame;
+    const size_t start = (size_t)slow * (size_t)f->fast_pixels;
+    for (int fast = f->fast_start; fast < f->fast_start + f->fast_count; fast++) {
+        const double signal = noise_signal(&m->chain, (uint32_t)fast, (uint32_t)slow, light[fast]);
+        *overloads += signal > m->chain.limit;
+        *underflows += signal < 0;
+        if (f->signal) f->signal[start + (size_t)fast] = to_float(signal);
+        if (f->number) f->number[start + (size_t)fast] = noise_number(&m->chain, signal);
+    }
+}
+
+static void expose_panel(making *m) {
+    const db_noise_frame *f = &m->frame;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(m->threads)
+#endif
+    for (int slow = 0; slow < f->slow_pixels; slow++) {
+        double *const light = m->light + (size_t)slow * (size_t)f->fast_pixels;
+        expose_row(m, slow, 0, f->fast_pixels, light);
+        if (in_region(f, slow))
+            m->row_photons[slow - f->slow_start] = sum_of(light, f->fast_start, f->fast_count);
+    }
+}
+
+/* scratch: a row of the panel for each thread; only without a point spread function */
+static void read_panel(making *m, double *scratch) {
+    const db_noise_frame *f = &m->frame;
+    size_t overloads = 0, underflows = 0;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(m->threads) reduction(+ : overloads, underflows)
+#endif
+    for (int row = 0; row < f->slow_count; row++) {
+        const int slow = f->slow_start + row;
+#if defined(_OPENMP)
+        const size_t thread = (size_t)omp_get_thread_num();
+#else
+        const size_t thread = 0;
+#endif
+        double *light;
+        if (m->light) {
+            light = m->light + (size_t)slow * (size_t)f->fast_pixels;
+        } else {
+            light = scratch + thread * (size_t)f->fast_pixels;
+            expose_row(m, slow, f->fast_start, f->fast_count, light);
+            m->row_photons[row] = sum_of(light, f->fast_start, f->fast_count);
+        }
+        read_row(m, slow, light, &overloads, &underflows);
+    }
+    m->overloads = overloads;
+    m->underflows = underflows;
+}
+
+static db_status make_image(db_context *context, making *m, const noise_psf *psf) {
+    const db_noise_frame *f = &m->frame;
+    const size_t count = (size_t)f->fast_pixels * (size_t)f->slow_pixels;
+    if (f->signal) memset(f->signal, 0, count * sizeof *f->signal);
+    if (f->number) memset(f->number, 0, count * sizeof *f->number);
+    if (psf->type == DB_PSF_NONE) {
+        double *scratch = malloc((size_t)m->threads * (size_t)f->fast_pixels * sizeof *scratch);
+        if (!scratch) return db_fail_memory(context, "the noise image");
+        read_panel(m, scratch);
+        free(scratch);
+        return DB_OK;
+    }
+    m->light = malloc(count * sizeof *m->light);
+    if (!m->light) return db_fail_memory(context, "the noise image");
+    expose_panel(m);
+    /* without noise a negative mean can be left; no light spreads from it */
+    if (!m->chain.noisy)
+        for (size_t i = 0; i < count; i++) m->light[i] = fmax(0, m->light[i]);
+    const db_status status =
+        noise_psf_apply(context, m->threads, psf, f->fast_pixels, f->slow_pixels, m->light);
+    if (status == DB_OK) read_panel(m, NULL);
+    free(m->light);
+    return status;
+}
+
+static making making_of(const db_context *context, const db_noise_options *o,
+                        const db_noise_frame *frame) {
+    making m = { .frame = *frame, .threads = thread_count(context) };
+    m.chain = (noise_chain){ .seed = o->seed,
+                             .calibration_seed = o->calibration_seed,
+                             .panel = frame->panel,
+                             .noisy = o->noisy,
+                             .truncate = o->truncate,
+                             .beam = o->scale,
+                             .calibration = o->calibration,
+                             .gain = o->gain,
+                             .adc = o->adc,
+                             .readout = o->readout,
+                             .limit = o->bits == 16 ? 65535 : 2147483647 };
+    return m;
+}
+
+db_status db_noise_apply(db_context *context, const db_noise_options *options,
+                         const db_noise_frame *frame, db_noise_summary *summary) {
+    db_noise_summary s = { .flicker = 1 };
+    db_noise_frame resolved;
+    double brightest = 0;
+    DB_TRY(check_options(context, options));
+    DB_TRY(resolve_frame(context, frame, &resolved));
+    DB_TRY(check_pixels(context, &resolved, options->psf != DB_PSF_NONE, &brightest, &s.negative));
+    if (!(brightest * options->scale < 1e300))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "scale of the expected image: %g makes the brightest pixel, %g, too large",
+                       options->scale, brightest);
+    making m = making_of(context, options, &resolved);
+    if (options->noisy) s.flicker = noise_flicker_factor(options->seed, options->flicker);
+    m.chain.beam *= s.flicker;
+    noise_psf psf = { .type = DB_PSF_NONE };
+    if (options->psf != DB_PSF_NONE) {
+        const int longest = resolved.fast_pixels > resolved.slow_pixels ? resolved.fast_pixels
+                                                                        : resolved.slow_pixels;
+        psf = noise_psf_of(options->psf, options->psf_fwhm, options->psf_radius,
+                           brightest * options->scale, longest);
+        s.psf_radius = psf.radius;
+        s.psf_lost = psf.lost;
+    }
+    m.row_photons = calloc((size_t)resolved.slow_count, sizeof *m.row_photons);
+    if (!m.row_photons) return db_fail_memory(context, "the noise image");
+    const db_status status = make_image(context, &m, &psf);
+    s.photons = sum_of(m.row_photons, 0, resolved.slow_count);
+    s.overloads = m.overloads;
+    s.underflows = m.underflows;
+    free(m.row_photons);
+    if (summary) *summary = s;
+    return status;
+}
+
+#else
+
+db_status db_noise_apply(db_context *context, const db_noise_options *options,
+                         const db_noise_frame *frame, db_noise_summary *summary) {
+    (void)options;
+    (void)frame;
+    (void)summary;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "this build has no photon noise (it needs Random123 when it is configured)");
+}
+
+#endif

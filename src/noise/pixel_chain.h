@@ -1,0 +1,57 @@
+/* From the expected value of one pixel to its number: the formulas of dualbragg/noise.h. */
+#ifndef DB_NOISE_PIXEL_CHAIN_H
+#define DB_NOISE_PIXEL_CHAIN_H
+
+#include <dualbragg/noise.h>
+
+#include "noise/poisson.h"
+
+/* What is the same for all pixels of a panel. */
+typedef struct noise_chain {
+    uint32_t seed, calibration_seed, panel;
+    int noisy, truncate;
+    double beam; /* scale and this image's flicker */
+    double calibration, gain, adc, readout, limit;
+} noise_chain;
+
+/* Factor of the beam's intensity in the image of this seed, the same for all panels. */
+DB_NOISE_FN double noise_flicker_factor(uint32_t seed, double flicker) {
+    if (!(flicker > 0)) return 1;
+    noise_stream s = noise_stream_at(seed, NOISE_STREAM_FLICKER, 0, 0, 0);
+    const double factor = 1 + flicker * noise_normal(&s);
+    return factor > 0 ? factor : 0;
+}
+
+/* Relative sensitivity of a pixel. */
+DB_NOISE_FN double noise_sensitivity(const noise_chain *c, uint32_t fast, uint32_t slow) {
+    noise_stream s =
+        noise_stream_at(c->calibration_seed, NOISE_STREAM_CALIBRATION, c->panel, fast, slow);
+    return 1 + c->calibration * noise_normal(&s);
+}
+
+/* Photons in a pixel: their number, or the mean where nothing is random. */
+DB_NOISE_FN double noise_photons(const noise_chain *c, uint32_t fast, uint32_t slow,
+                                 double expected) {
+    double mean = expected * c->beam;
+    if (!c->noisy) return mean;
+    if (!(mean > 0)) return 0;
+    if (c->calibration > 0) mean *= noise_sensitivity(c, fast, slow);
+    noise_stream s = noise_stream_at(c->seed, NOISE_STREAM_PHOTONS, c->panel, fast, slow);
+    return noise_poisson(&s, mean);
+}
+
+/* Signal (ADU) of a pixel that holds this much light (photons). */
+DB_NOISE_FN double noise_signal(const noise_chain *c, uint32_t fast, uint32_t slow, double light) {
+    const double signal = light * c->gain + c->adc;
+    if (!c->noisy || !(c->readout > 0)) return signal;
+    noise_stream s = noise_stream_at(c->seed, NOISE_STREAM_READOUT, c->panel, fast, slow);
+    return signal + c->readout * noise_normal(&s);
+}
+
+DB_NOISE_FN int32_t noise_number(const noise_chain *c, double signal) {
+    if (!(signal > 0)) return 0;
+    if (signal > c->limit) return (int32_t)c->limit;
+    return (int32_t)(c->truncate ? signal : floor(signal + 0.5));
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* Logarithm and exponential of basic IEEE operations alone.
+ *
+ * libm differs from machine to machine in the last bits, and a random deviate that is accepted or
+ * rejected by such a bit differs altogether. Sums, products, quotients and square roots of doubles
+ * are rounded alike everywhere (without contraction to fused operations: -ffp-contract=off, nvcc:
+ * -fmad=false), so a seed gives the same image on every compiler, processor and device. */
+#ifndef DB_NOISE_PORTABLE_MATH_H
+#define DB_NOISE_PORTABLE_MATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__CUDACC__)
+#define DB_NOISE_FN static __host__ __device__ inline
+#else
+#define DB_NOISE_FN static inline __attribute__((unused))
+#endif
+
+#define DB_NOISE_LN2_HIGH                                                                          \
+    6.93147180369123816490e-01 /* 32 bits: products with exponents are exact */
+#define DB_NOISE_LN2_LOW 1.90821492927058770002e-10
+
+/* 2^k for normal results, -1022 <= k <= 1023. */
+DB_NOISE_FN double noise_power_of_two(int k) {
+    const uint64_t bits = (uint64_t)(1023 + k) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* (artanh f - f)/f^3 = 1/3 + t/5 + t^2/7 + ... for t = f^2 < 0.03. */
+DB_NOISE_FN double noise_artanh_series(double t) {
+    const double c[11] = { 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                           1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3 };
+    double series = c[0];
+    for (int i = 1; i < 11; i++) series = series * t + c[i];
+    return series;
+}
+
+/* log(x) of a positive normal number, to 2 ulp. */
+DB_NOISE_FN double noise_log(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1023;
+    bits = (bits & 0x000fffffffffffffu) | (uint64_t)1023 << 52;
+    double m; /* 1 to 2, then 0.7 to 1.4 */
+    memcpy(&m, &bits, sizeof m);
+    if (m > 1.4142135623730951) {
+        m *= 0.5;
+        exponent++;
+    }
+    /* log m = 2 artanh f; f^2 < 0.0295 */
+    const double f = (m - 1) / (m + 1), t = f * f;
+    return exponent * DB_NOISE_LN2_HIGH +
+           (exponent * DB_NOISE_LN2_LOW + 2 * f * (t * noise_artanh_series(t))) + 2 * f;
+}
+
+/* exp(x) for -700 <= x <= 0, to 2 ulp. */
+DB_NOISE_FN double noise_exp(double x) {
+    const int k = (int)(x * 1.4426950408889634 - 0.5); /* nearest, as x <= 0 */
+    const double r = (x - k * DB_NOISE_LN2_HIGH) - k * DB_NOISE_LN2_LOW;
+    const double c[15] = { 1.0 / 87178291200,
+                           1.0 / 6227020800,
+                           1.0 / 479001600,
+                           1.0 / 39916800,
+                           1.0 / 3628800,
+                           1.0 / 362880,
+                           1.0 / 40320,
+                           1.0 / 5040,
+                           1.0 / 720,
+                           1.0 / 120,
+                           1.0 / 24,
+                           1.0 / 6,
+                           1.0 / 2,
+                           1.0,
+                           1.0 };
+    double series = c[0]; /* Taylor's; |r| <= 0.35 */
+    for (int i = 1; i < 15; i++) series = series * r + c[i];
+    return series * noise_power_of_two(k);
+}
+
+#endif
