@@ -84,7 +84,8 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
 db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {
     DB_TRY(need_parameters(plan));
     db_plan_fill_slopes(plan);
-    db_oracle_render(&plan->experiment, &plan->dual, plan->regions, plan->region_count,
-                     plan->parameters, plan->parameter_count, image, derivatives);
+    const db_oracle oracle = { &plan->experiment, &plan->dual, &plan->slots, &plan->curve.job };
+    db_oracle_render(&oracle, plan->regions, plan->region_count, plan->parameters,
+                     plan->parameter_count, image, derivatives);
     return DB_OK;
 }

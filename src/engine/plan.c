@@ -67,27 +67,44 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
     return DB_OK;
 }
 
+static db_status take_parameter(db_plan *plan, size_t k) {
+    const db_parameter p = plan->parameters[k];
+    const db_parameter_info *info = db_parameter_describe(p);
+    char name[64];
+    if (!info)
+        return db_fail(plan->context, DB_ERROR_USAGE, "parameter number %d does not exist", (int)p);
+    db_parameter_name(p, name, sizeof name);
+    for (size_t i = 0; i < k; i++)
+        if (plan->parameters[i] == p)
+            return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice", name);
+    if (!db_parameter_exists(&plan->experiment, p))
+        return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s: the experiment has no such %s",
+                       name, info->moves & DB_MOVES_SOURCES ? "source" : "listed reflection");
+    plan->general_parameters |= (info->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND)) != 0;
+    if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
+    if (plan->slots.count == DB_PARAMETER_SLOTS)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "parameter %s: at most %d source weights and structure factors fit one plan",
+                       name, DB_PARAMETER_SLOTS);
+    plan->slots.parameter[plan->slots.count++] = p;
+    return DB_OK;
+}
+
 static db_status take_parameters(db_plan *plan, const db_plan_options *options) {
-    unsigned char seen[DB_PARAMETER_COUNT] = { 0 };
     plan->parameter_count = options->parameter_count;
     plan->parameters = calloc(plan->parameter_count + 1, sizeof *plan->parameters);
     if (!plan->parameters) return db_fail_memory(plan->context, "the parameters of a plan");
     for (size_t k = 0; k < plan->parameter_count; k++) {
-        const db_parameter p = options->parameters[k];
-        if ((unsigned)p >= DB_PARAMETER_COUNT)
-            return db_fail(plan->context, DB_ERROR_USAGE, "parameter number %d does not exist",
-                           (int)p);
-        if (seen[p]++)
-            return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice",
-                           db_parameter_describe(p)->name);
-        plan->parameters[k] = p;
+        plan->parameters[k] = options->parameters[k];
+        DB_TRY(take_parameter(plan, k));
     }
     return DB_OK;
 }
 
 static int rows_per_tile(const db_plan *plan, const db_region *region) {
     const double samples = (double)plan->sample_count * (double)plan->experiment.beam.source_count *
-                           plan->experiment.oversample * plan->experiment.oversample;
+                           plan->experiment.oversample * plan->experiment.oversample *
+                           plan->experiment.detector.sensor_layers;
     const double rows = TILE_WORK / (samples * region->fast_count);
     return rows < 1 ? 1 : rows > region->slow_count ? region->slow_count : (int)rows;
 }
@@ -130,17 +147,12 @@ static db_status allocate_values(db_plan *plan) {
     plan->source_float = malloc(e->beam.source_count * sizeof *plan->source_float);
     plan->sample_double = malloc(plan->sample_count * sizeof *plan->sample_double);
     plan->sample_float = malloc(plan->sample_count * sizeof *plan->sample_float);
-    const int mixed = plan->precision == DB_PRECISION_MIXED;
-    if (mixed)
-        plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
-    else
-        plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
     if (!plan->directions || !plan->plain.rotation || !plan->plain.panel || !plan->plain.source ||
         !plan->panel || !plan->source_double || !plan->source_float || !plan->sample_double ||
-        !plan->sample_float ||
-        !(mixed ? (void *)plan->intensity_float : (void *)plan->intensity_double))
+        !plan->sample_float)
         return db_fail_memory(plan->context, "a plan");
-    return DB_OK;
+    DB_TRY(db_amorphous_curve_create(plan->context, e->background.count, &plan->curve));
+    return db_plan_allocate_table(plan);
 }
 
 static db_status build(db_plan *plan, const db_experiment *experiment,
@@ -161,6 +173,7 @@ static db_status build(db_plan *plan, const db_experiment *experiment,
     db_mosaic_directions(experiment->crystal.mosaic_seed, experiment->crystal.mosaic_spread,
                          experiment->crystal.mosaic_domains, plan->directions);
     db_plan_fill_table(plan);
+    db_amorphous_curve_fill(&plan->curve, &plan->experiment.background);
     db_plan_fill_values(plan);
     return DB_OK;
 }
@@ -194,15 +207,23 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
                e->goniometer.phi_steps == own->goniometer.phi_steps &&
                e->detector.panel_count == own->detector.panel_count &&
                e->oversample == own->oversample &&
-               table_entries(&e->structure_factors) == plan->table_count;
+               table_entries(&e->structure_factors) == plan->table_count &&
+               (!plan->table_count ||
+                e->structure_factors.interpolate == own->structure_factors.interpolate) &&
+               memcmp(e->structure_factors.extent, own->structure_factors.extent,
+                      sizeof own->structure_factors.extent) == 0 &&
+               e->background.count == own->background.count &&
+               e->detector.sensor_layers == own->detector.sensor_layers &&
+               e->reference.on == own->reference.on;
     for (size_t p = 0; same && p < e->detector.panel_count; p++)
         same = e->detector.panels[p].fast_pixels == own->detector.panels[p].fast_pixels &&
                e->detector.panels[p].slow_pixels == own->detector.panels[p].slow_pixels;
     if (same) return DB_OK;
-    return db_fail(plan->context, DB_ERROR_USAGE,
-                   "plan update: numbers of sources, domains, phi steps, sub-pixels, panels, "
-                   "pixels and structure "
-                   "factors must be those the plan was created with");
+    return db_fail(
+        plan->context, DB_ERROR_USAGE,
+        "plan update: numbers of sources, domains, phi steps, sub-pixels, sensor layers, "
+        "panels, pixels, structure factors and amorphous amplitudes must be those the "
+        "plan was created with");
 }
 
 /* Takes values over into the plan's own lists. */
@@ -210,7 +231,8 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     db_experiment *own = &plan->experiment;
     db_source *const sources = own->beam.sources;
     db_panel *const panels = own->detector.panels;
-    double *const amplitude = own->structure_factors.amplitude;
+    double *const amplitude = own->structure_factors.amplitude, *const stol = own->background.stol,
+                  *const amorphous_amplitude = own->background.amplitude;
     memcpy(sources, e->beam.sources, e->beam.source_count * sizeof *sources);
     memcpy(panels, e->detector.panels, e->detector.panel_count * sizeof *panels);
     const size_t table_bytes = plan->table_count * sizeof *amplitude;
@@ -220,7 +242,14 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     const int seed_changed = own->crystal.mosaic_seed != e->crystal.mosaic_seed;
     if (table_bytes && table_changed)
         memcpy(amplitude, e->structure_factors.amplitude, table_bytes);
+    const size_t curve_bytes = own->background.count * sizeof *stol;
+    if (curve_bytes) {
+        memcpy(stol, e->background.stol, curve_bytes);
+        memcpy(amorphous_amplitude, e->background.amplitude, curve_bytes);
+    }
     *own = *e;
+    own->background.stol = stol;
+    own->background.amplitude = amorphous_amplitude;
     own->beam.sources = sources;
     own->detector.panels = panels;
     own->structure_factors.amplitude = amplitude;
@@ -228,6 +257,7 @@ static void take_values(db_plan *plan, const db_experiment *e) {
         db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
                              e->crystal.mosaic_domains, plan->directions);
     if (table_changed) db_plan_fill_table(plan);
+    db_amorphous_curve_fill(&plan->curve, &own->background);
 }
 
 db_status db_plan_update(db_plan *plan, const db_experiment *experiment) {
@@ -245,6 +275,7 @@ void db_plan_destroy(db_plan **plan) {
     if (!plan || !*plan) return;
     db_plan *p = *plan;
     db_experiment_clear(&p->experiment);
+    db_amorphous_curve_clear(&p->curve);
     void *const owned[] = { p->parameters,
                             p->regions,
                             p->tiles,
@@ -265,6 +296,8 @@ void db_plan_destroy(db_plan **plan) {
                             p->lattice_slope_double,
                             p->lattice_slope_float,
                             p->intensity_double,
+                            p->amplitude_double,
+                            p->amplitude_float,
                             p->intensity_float,
                             p->contraction,
                             p };

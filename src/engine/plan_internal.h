@@ -3,6 +3,7 @@
 #define DB_ENGINE_PLAN_INTERNAL_H
 
 #include "core/context_internal.h"
+#include "engine/amorphous_curve.h"
 #include "kernel/instances.h"
 #include "kernel/job.h"
 #include "model/model.h"
@@ -21,6 +22,8 @@ struct db_plan {
     db_precision precision;
     db_parameter *parameters;
     size_t parameter_count;
+    int general_parameters;   /* 1: some move what only general jobs have, whatever the values */
+    db_parameter_slots slots; /* those of the parameters that are not in the table */
     db_region *regions;
     size_t region_count, pixels;
     db_tile *tiles;
@@ -38,18 +41,20 @@ struct db_plan {
     db_kernel_source_float *source_float, *source_slope_float;
     db_kernel_sample_double *sample_double;
     db_kernel_sample_float *sample_float;
-    double *lattice_slope_double, *intensity_double;
-    float *lattice_slope_float, *intensity_float;
+    double *lattice_slope_double, *intensity_double, *amplitude_double;
+    float *lattice_slope_float, *intensity_float, *amplitude_float;
+    db_amorphous_curve curve;
     db_kernel_contraction *contraction;
-    size_t sample_count,
-        table_count; /* table_count: entries of the box, without the one for outside */
+    size_t sample_count, table_count, /* entries of the box, without the one for outside */
+        margin_count;                 /* entries of the box with margin, for interpolation */
     db_kernel_job job;
 };
 
 /* Fills the job's values from the experiment (plan_values.c). Allocates nothing. */
 void db_plan_fill_values(db_plan *plan);
 
-/* Fills the squared structure factors (plan_values.c). */
+/* Allocates and fills the structure factors as the kernels read them (plan_table.c). */
+db_status db_plan_allocate_table(db_plan *plan);
 void db_plan_fill_table(db_plan *plan);
 
 /* A source in float, as the mixed kernels read it. */

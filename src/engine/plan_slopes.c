@@ -52,16 +52,22 @@ db_status db_plan_allocate_dual(db_plan *plan) {
         return db_fail_memory(plan->context, "the gradient part of a plan");
     plan->job.rotation_slopes = rotations;
     plan->job.source_slopes = moving;
+    plan->job.amplitude_slopes = count_moving(plan, DB_MOVES_AMPLITUDE);
     return DB_OK;
 }
 
-static void vector_slope(db_dual_vector v, db_parameter p, double out[3]) {
+/* Number of parameter k's slope in the full-width duals. */
+static int slope_number(const db_plan *plan, size_t k) {
+    return db_parameter_slope(&plan->slots, plan->parameters[k]);
+}
+
+static void vector_slope(db_dual_vector v, int p, double out[3]) {
     out[0] = v.x.d[p];
     out[1] = v.y.d[p];
     out[2] = v.z.d[p];
 }
 
-static void matrix_slope(const db_dual_matrix *m, db_parameter p, double out[9]) {
+static void matrix_slope(const db_dual_matrix *m, int p, double out[9]) {
     for (int r = 0; r < 3; r++) vector_slope(m->r[r], p, out + 3 * r);
 }
 
@@ -74,7 +80,7 @@ static void matrix_value(const db_dual_matrix *m, double out[9]) {
 }
 
 /* lattice . d(rotation)/dparameter of every sample. */
-static void fill_rotation_slopes(db_plan *plan, db_parameter p, size_t number) {
+static void fill_rotation_slopes(db_plan *plan, int p, size_t number) {
     double lattice[9], slope[9];
     matrix_value(&plan->dual.lattice, lattice);
     for (size_t s = 0; s < plan->sample_count; s++) {
@@ -90,7 +96,7 @@ static void fill_rotation_slopes(db_plan *plan, db_parameter p, size_t number) {
     }
 }
 
-static void fill_source_slopes(db_plan *plan, db_parameter p, size_t number) {
+static void fill_source_slopes(db_plan *plan, int p, size_t number) {
     const size_t count = plan->experiment.beam.source_count;
     for (size_t j = 0; j < count; j++) {
         const db_dual_source_interface *z = &plan->dual.source[j];
@@ -103,27 +109,54 @@ static void fill_source_slopes(db_plan *plan, db_parameter p, size_t number) {
     }
 }
 
+/* Columns of a parameter that have one of their own each. */
+typedef struct own_columns {
+    int rotation, source, amplitude;
+} own_columns;
+
+static void panel_coefficients(const db_plan *plan, size_t panel, int p,
+                               double coefficient[DB_COLUMN_COUNT]) {
+    const db_dual_panel_interface *placed = &plan->dual.panel[panel];
+    if (plan->job.curved) {
+        coefficient[DB_COLUMN_ORIGIN] = placed->radius.d[p];
+        coefficient[DB_COLUMN_ORIGIN + 1] = placed->beam_fast.d[p];
+        coefficient[DB_COLUMN_ORIGIN + 2] = placed->beam_slow.d[p];
+    } else {
+        vector_slope(placed->origin, p, coefficient + DB_COLUMN_ORIGIN);
+    }
+    vector_slope(placed->fast, p, coefficient + DB_COLUMN_FAST);
+    vector_slope(placed->slow, p, coefficient + DB_COLUMN_SLOW);
+    if (plan->job.general) {
+        vector_slope(placed->normal, p, coefficient + DB_COLUMN_NORMAL);
+        coefficient[DB_COLUMN_Z] = placed->z.d[p];
+    } else if (!plan->experiment.point_pixel) {
+        /* the solid angle of a flat pixel is proportional to z */
+        coefficient[DB_COLUMN_INTENSITY] = placed->z.d[p] / placed->z.v;
+    }
+}
+
 /* Coefficients of all columns for one parameter on one panel. */
-static void column_coefficients(const db_plan *plan, size_t panel, size_t k, int rotation,
-                                int source, double coefficient[DB_COLUMN_COUNT]) {
-    const db_parameter p = plan->parameters[k];
+static void column_coefficients(const db_plan *plan, size_t panel, size_t k, own_columns own,
+                                double coefficient[DB_COLUMN_COUNT]) {
+    const int p = slope_number(plan, k);
     const db_dual_interface *z = &plan->dual;
     const double scale = z->scale.v;
     for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] = 0;
     if (moves(plan, k, DB_MOVES_LATTICE))
         matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
-    if (moves(plan, k, DB_MOVES_ROTATIONS)) coefficient[DB_COLUMN_ROTATION + rotation] = 1;
+    if (moves(plan, k, DB_MOVES_ROTATIONS)) coefficient[DB_COLUMN_ROTATION + own.rotation] = 1;
     if (moves(plan, k, DB_MOVES_CELLS))
         for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
-    if (moves(plan, k, DB_MOVES_SOURCES)) coefficient[DB_COLUMN_SOURCE + source] = 1;
-    if (moves(plan, k, DB_MOVES_PANELS)) {
-        const db_dual_panel_interface *placed = &z->panel[panel];
-        vector_slope(placed->origin, p, coefficient + DB_COLUMN_ORIGIN);
-        vector_slope(placed->fast, p, coefficient + DB_COLUMN_FAST);
-        vector_slope(placed->slow, p, coefficient + DB_COLUMN_SLOW);
-        /* the solid angle of a flat pixel is proportional to z */
-        if (!plan->experiment.point_pixel)
-            coefficient[DB_COLUMN_INTENSITY] = placed->z.d[p] / placed->z.v;
+    if (moves(plan, k, DB_MOVES_SOURCES)) coefficient[DB_COLUMN_SOURCE + own.source] = 1;
+    if (moves(plan, k, DB_MOVES_AMPLITUDE)) coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
+    if (moves(plan, k, DB_MOVES_PANELS)) panel_coefficients(plan, panel, p, coefficient);
+    if (moves(plan, k, DB_MOVES_SENSOR) && plan->job.sensor) {
+        coefficient[DB_COLUMN_LAYER_STEP] = z->layer_step.d[p];
+        coefficient[DB_COLUMN_ATTENUATION] = z->attenuation.d[p];
+    }
+    if (moves(plan, k, DB_MOVES_BACKGROUND)) {
+        coefficient[DB_COLUMN_WATER] = z->water.d[p];
+        coefficient[DB_COLUMN_MOLECULES] = z->molecules.d[p];
     }
     for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] *= scale;
     coefficient[DB_COLUMN_INTENSITY] += z->scale.d[p];
@@ -143,21 +176,30 @@ static void fill_contraction(const double coefficient[DB_COLUMN_COUNT],
     }
 }
 
+static void fill_amplitude(const db_plan *plan, size_t k, db_kernel_amplitude *out) {
+    int node[3];
+    db_parameter_node(plan->parameters[k], node);
+    for (int j = 0; j < 3; j++) out->node[j] = node[j];
+    out->twice = 2 * db_parameter_get(&plan->experiment, plan->parameters[k]);
+}
+
 void db_plan_fill_slopes(db_plan *plan) {
     if (plan->slopes_current) return;
     db_kernel_job *job = &plan->job;
-    db_model_dual(&plan->experiment, plan->directions, &plan->dual);
-    int rotations = 0, sources = 0;
+    db_model_dual(&plan->experiment, plan->directions, &plan->slots, &plan->dual);
+    own_columns own = { 0, 0, 0 };
     for (size_t k = 0; k < plan->parameter_count; k++) {
         for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
             double coefficient[DB_COLUMN_COUNT];
-            column_coefficients(plan, panel, k, rotations, sources, coefficient);
+            column_coefficients(plan, panel, k, own, coefficient);
             fill_contraction(coefficient, &plan->contraction[panel * plan->parameter_count + k]);
         }
         if (moves(plan, k, DB_MOVES_ROTATIONS))
-            fill_rotation_slopes(plan, plan->parameters[k], (size_t)rotations++);
+            fill_rotation_slopes(plan, slope_number(plan, k), (size_t)own.rotation++);
         if (moves(plan, k, DB_MOVES_SOURCES))
-            fill_source_slopes(plan, plan->parameters[k], (size_t)sources++);
+            fill_source_slopes(plan, slope_number(plan, k), (size_t)own.source++);
+        if (moves(plan, k, DB_MOVES_AMPLITUDE))
+            fill_amplitude(plan, k, &job->amplitude[own.amplitude++]);
     }
     job->lattice_slope_double = plan->lattice_slope_double;
     job->lattice_slope_float = plan->lattice_slope_float;

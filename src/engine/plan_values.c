@@ -1,6 +1,8 @@
 /* From interface values to the kernel's plain arrays. */
 #include "engine/plan_internal.h"
 
+#include <string.h>
+
 static void vector_out(db_vector v, double out[3]) {
     out[0] = v.x.v;
     out[1] = v.y.v;
@@ -18,7 +20,11 @@ static void fill_panels(db_plan *plan) {
         vector_out(z->origin, k->origin);
         vector_out(z->fast, k->fast);
         vector_out(z->slow, k->slow);
+        vector_out(z->normal, k->normal);
         k->z = z->z.v;
+        k->radius = z->radius.v;
+        k->beam_fast = z->beam_fast.v;
+        k->beam_slow = z->beam_slow.v;
         for (int i = 0; i < 2; i++)
             k->pixel_size[i] = plan->experiment.detector.panels[p].pixel_size[i] * 1e-3;
     }
@@ -54,6 +60,32 @@ static void fill_samples(db_plan *plan) {
     }
 }
 
+/* What plain jobs do not have. */
+static void fill_general(db_plan *plan) {
+    const db_experiment *e = &plan->experiment;
+    db_kernel_job *job = &plan->job;
+    job->d_min_squared = e->d_min * e->d_min;
+    job->water = plan->plain.water.v;
+    job->molecules = plan->plain.molecules.v;
+    job->amorphous = plan->curve.job;
+    job->sensor = e->detector.sensor_thickness != 0;
+    job->layers = job->sensor ? e->detector.sensor_layers : 1;
+    job->layer_step = job->sensor ? plan->plain.layer_step.v : 0;
+    job->attenuation = plan->plain.attenuation.v;
+    job->curved = e->detector.curved;
+    memcpy(job->beam_direction, e->beam.direction, sizeof job->beam_direction);
+    job->interpolate = plan->margin_count > 0;
+    job->amplitude_double = plan->amplitude_double;
+    job->amplitude_float = plan->amplitude_float;
+    for (int i = 0; i < 3; i++) {
+        job->margin_min[i] = e->structure_factors.min[i] - DB_TABLE_MARGIN;
+        job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
+    }
+    job->general = job->d_min_squared > 0 || job->water != 0 || job->amorphous.bins > 0 ||
+                   job->sensor || job->curved || job->interpolate || plan->slots.count > 0 ||
+                   plan->general_parameters;
+}
+
 void db_plan_fill_values(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     db_kernel_job *job = &plan->job;
@@ -61,6 +93,7 @@ void db_plan_fill_values(db_plan *plan) {
     fill_panels(plan);
     fill_sources(plan);
     fill_samples(plan);
+    fill_general(plan);
     job->shape = e->crystal.shape;
     job->fudge = e->crystal.fudge;
     for (int i = 0; i < 3; i++) {
@@ -85,13 +118,4 @@ void db_plan_fill_values(db_plan *plan) {
     job->default_intensity = e->structure_factors.default_F * e->structure_factors.default_F;
     job->region = plan->regions;
     plan->slopes_current = 0;
-}
-
-void db_plan_fill_table(db_plan *plan) {
-    const db_structure_factors *f = &plan->experiment.structure_factors;
-    for (size_t i = 0; i <= plan->table_count; i++) {
-        const double amplitude = i < plan->table_count ? f->amplitude[i] : f->default_F;
-        if (plan->intensity_double) plan->intensity_double[i] = amplitude * amplitude;
-        if (plan->intensity_float) plan->intensity_float[i] = (float)(amplitude * amplitude);
-    }
 }

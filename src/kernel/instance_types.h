@@ -2,7 +2,8 @@
  *   wide   double, no slopes: positions, scattering vectors, Miller indices
  *   fine   SHAPE_REAL, no slopes: everything after reduction to the nearest node; sums
  *   axis   SHAPE_REAL, slopes by dh and N: the interference function along one axis
- *   site   SHAPE_REAL, slopes by the pixel's position or direction: solid angle, polarization */
+ *   site   SHAPE_REAL, slopes by the pixel's position or direction: solid angle, polarization;
+ *          double where the place itself is found and digits would be lost otherwise */
 #ifndef DB_KERNEL_INSTANCE_TYPES_H
 #define DB_KERNEL_INSTANCE_TYPES_H
 
@@ -11,11 +12,21 @@
 #include "ad/lane.h"
 #include "ad/num.h"
 #include "kernel/scattering.h"
+#if DB_INSTANCE_KIND == 0 && defined(DB_INSTANCE_PRECISION_MIXED)
+#include "kernel/radiometry.h"
+#endif
 typedef lane wide;
 typedef vec3 wide_vec3;
 typedef mat3 wide_mat3;
-#undef REAL
 #undef DIRS
+#if DB_INSTANCE_KIND > 0
+#define DIRS 3
+#include "ad/num.h"
+#include "kernel/scattering.h"
+#include "kernel/radiometry.h"
+#undef DIRS
+#endif
+#undef REAL
 
 #define REAL SHAPE_REAL
 #define DIRS 0
@@ -28,6 +39,7 @@ typedef lane_mask fine_mask;
 #if DB_INSTANCE_KIND == 0
 #include "kernel/lattice.h"
 #include "kernel/radiometry.h"
+#include "kernel/structure_factor.h"
 typedef num axis_num;
 typedef num site_num;
 typedef vec3 site_vec3;
@@ -35,18 +47,23 @@ typedef vec3 site_vec3;
 #undef DIRS
 
 #if DB_INSTANCE_KIND > 0
-#if DB_INSTANCE_KIND == 1
 #define DIRS 1
-#else
-#define DIRS 2
-#endif
 #include "ad/num.h"
+#include "kernel/structure_factor.h"
+#if DB_INSTANCE_KIND > 1
+#undef DIRS
+#define DIRS 2
+#include "ad/num.h"
+#endif
 #include "kernel/lattice.h"
 typedef num axis_num;
 #undef DIRS
 #define DIRS 3
+#if defined(DB_INSTANCE_PRECISION_MIXED)
 #include "ad/num.h"
 #include "kernel/radiometry.h"
+#endif
+#include "kernel/structure_factor.h"
 typedef num site_num;
 typedef vec3 site_vec3;
 #undef DIRS

@@ -12,13 +12,25 @@
 enum {
     DB_MAX_ROTATION_SLOPES = 4,
     DB_MAX_SOURCE_SLOPES = 16,
+    DB_MAX_AMPLITUDE_SLOPES = DB_PARAMETER_SLOTS,
     DB_COLUMN_LATTICE = 0,    /* 9: d/d lattice, row-major, in the frame of the first phi step */
     DB_COLUMN_ORIGIN = 9,     /* 3: d/d panel origin */
     DB_COLUMN_FAST = 12,      /* 3: d/d panel fast axis */
     DB_COLUMN_SLOW = 15,      /* 3: d/d panel slow axis */
     DB_COLUMN_INTENSITY = 18, /* 1: the pixel itself, for values it is proportional to */
-    DB_COLUMN_CELLS = 19,     /* 3: d/dN (instances of kind gradient_cells) */
-    DB_COLUMN_ROTATION = 22,  /* one per parameter that moves the sample rotations */
+    /* of general jobs only; in one with a curved panel the three of the origin stand for radius,
+     * beam_fast and beam_slow */
+    DB_COLUMN_Z = 19,           /* 1: d/d panel z */
+    DB_COLUMN_NORMAL = 20,      /* 3: d/d panel normal */
+    DB_COLUMN_LAYER_STEP = 23,  /* 1 */
+    DB_COLUMN_ATTENUATION = 24, /* 1 */
+    DB_COLUMN_WATER = 25,       /* 1 */
+    DB_COLUMN_MOLECULES = 26,   /* 1 */
+    DB_COLUMN_CELLS = 27,       /* 3: d/dN (instances of kind gradient_cells) */
+    DB_COLUMN_AMPLITUDE = 30,   /* one per structure factor among the parameters */
+    DB_COLUMN_ROTATION =
+        DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES, /* one per parameter that moves the sample
+                                                          rotations */
     DB_COLUMN_SOURCE =
         DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES, /* one per parameter that moves the sources */
     DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES
@@ -27,7 +39,24 @@ enum {
 typedef struct db_kernel_panel {
     double origin[3], fast[3], slow[3], z; /* m */
     double pixel_size[2];                  /* m */
+    double normal[3];
+    double radius, beam_fast, beam_slow; /* of a curved panel (m) */
 } db_kernel_panel;
+
+/* Amplitude of an amorphous molecule as cubics of sin(theta)/lambda. */
+typedef struct db_kernel_amorphous {
+    const double *knot;  /* [intervals + 1] interval i ends at knot[i + 1], the last at infinity */
+    const double *cubic; /* [intervals][4]: coefficients of powers of stol - knot[i] */
+    const int32_t *bin;  /* [bins]: the interval at the lower end of each bin */
+    double first, per_bin; /* lower end of the first bin (1/angstrom), 1/width of a bin */
+    int32_t bins;          /* 0: no amorphous matter */
+} db_kernel_amorphous;
+
+/* A structure factor among the parameters. */
+typedef struct db_kernel_amplitude {
+    double node[3];
+    double twice; /* 2 F */
+} db_kernel_amplitude;
 
 typedef struct db_kernel_source_double {
     double kappa, s0[3];    /* 1/angstrom */
@@ -50,7 +79,7 @@ typedef struct db_kernel_sample_float {
 
 /* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is
  * in the coefficients. */
-enum { DB_LONGEST_RUN = 10 };
+enum { DB_LONGEST_RUN = 14 };
 typedef struct db_kernel_contraction {
     int32_t first_column, columns; /* columns <= DB_LONGEST_RUN */
     double coefficient_double[DB_LONGEST_RUN];
@@ -81,6 +110,22 @@ typedef struct db_kernel_job {
     int table_used; /* 0: default_F everywhere */
     double default_intensity;
 
+    /* 1: the job has something of what follows; all of it is left out of jobs without */
+    int general;
+    double d_min_squared; /* angstrom^2; 0: no limit */
+    double water, molecules;
+    db_kernel_amorphous amorphous;
+    int layers, sensor; /* sensor 0: nothing is absorbed, all photons count */
+    double layer_step, attenuation;
+    int curved;
+    double beam_direction[3]; /* of a curved detector */
+    /* tricubic interpolation: amplitudes on the box with DB_TABLE_MARGIN entries of default_F on
+     * all sides */
+    int interpolate;
+    const double *amplitude_double;
+    const float *amplitude_float;
+    double margin_min[3], margin_extent[3];
+
     /* slopes */
     int rotation_slopes; /* parameters that move the rotations */
     const double *
@@ -90,6 +135,8 @@ typedef struct db_kernel_job {
     const db_kernel_source_double
         *source_slope_double; /* [source_slopes][source_count]: d(source)/dparameter */
     const db_kernel_source_float *source_slope_float;
+    int amplitude_slopes;
+    db_kernel_amplitude amplitude[DB_MAX_AMPLITUDE_SLOPES];
     size_t parameter_count;
     const db_kernel_contraction *contraction; /* [panel][parameter_count] */
 
@@ -99,6 +146,10 @@ typedef struct db_kernel_job {
     void *image;
     void *const *derivative;
 } db_kernel_job;
+
+/* Margin of the table for interpolation: a window of four nodes that misses the box fits beside it.
+ */
+enum { DB_TABLE_MARGIN = 4 };
 
 /* Renders rows [row_begin, row_end) of one region. */
 typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin,

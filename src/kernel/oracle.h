@@ -3,14 +3,23 @@
 #ifndef DB_KERNEL_ORACLE_H
 #define DB_KERNEL_ORACLE_H
 
+#include "kernel/job.h"
 #include "model/model.h"
 
 #include <dualbragg/plan.h>
 
+/* What it renders; all borrowed. */
+typedef struct db_oracle {
+    const db_experiment *experiment;
+    const db_dual_interface *interface;
+    const db_parameter_slots *slots; /* those that the interface was made with */
+    const db_kernel_amorphous *curve;
+} db_oracle;
+
 /* Renders all regions. derivative[k] belongs to parameters[k]; buffers as described for
  * db_plan_oracle. */
-void db_oracle_render(const db_experiment *experiment, const db_dual_interface *interface,
-                      const db_region *regions, size_t region_count, const db_parameter *parameters,
-                      size_t parameter_count, double *image, double *const *derivative);
+void db_oracle_render(const db_oracle *oracle, const db_region *regions, size_t region_count,
+                      const db_parameter *parameters, size_t parameter_count, double *image,
+                      double *const *derivative);
 
 #endif

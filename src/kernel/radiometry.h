@@ -4,6 +4,7 @@
 #define solid_angle AD_NUM(solid_angle)
 #define point_solid_angle AD_NUM(point_solid_angle)
 #define polarization_factor AD_NUM(polarization_factor)
+#define capture_fraction AD_NUM(capture_fraction)
 
 /* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal.
  */
@@ -21,4 +22,13 @@ AD_INLINE num polarization_factor(vec3 d, const num w[6]) {
                             n_add(n_mul(w[3], d.x), n_add(n_mul(w[1], d.y), n_mul(w[5], d.z))),
                             n_add(n_mul(w[4], d.x), n_add(n_mul(w[5], d.y), n_mul(w[2], d.z))));
     return n_scale(n_shift(v3_dot(d, wd), l_set((REAL)1)), l_set((REAL)0.5));
+}
+
+/* Part of the photons that layer number `layer` (from 0) of the sensor absorbs: those left at its
+ * front less those left at its back. obliquity: cosine between the ray and the panel's normal;
+ * step: thickness of a layer (m); attenuation (1/m). Source: model.md 8. */
+AD_INLINE num capture_fraction(num obliquity, num step, num attenuation, lane layer) {
+    const num depth = n_neg(n_div(n_mul(step, attenuation), obliquity));
+    const lane next = l_add(layer, l_set((REAL)1));
+    return n_sub(n_exp(n_scale(depth, layer)), n_exp(n_scale(depth, next)));
 }

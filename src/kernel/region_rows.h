@@ -54,7 +54,7 @@ AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_su
         /* clang-format off */
 #define DB_RUN(n) \
     case n: slope = l_fma(l_set(c[n - 1]), column[n - 1], slope); __attribute__((fallthrough));
-        DB_RUN(10) DB_RUN(9) DB_RUN(8) DB_RUN(7) DB_RUN(6)
+        DB_RUN(14) DB_RUN(13) DB_RUN(12) DB_RUN(11) DB_RUN(10) DB_RUN(9) DB_RUN(8) DB_RUN(7) DB_RUN(6)
         DB_RUN(5) DB_RUN(4) DB_RUN(3) DB_RUN(2) DB_RUN(1)
 #undef DB_RUN
     default: break;
@@ -79,7 +79,7 @@ AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region,
 #undef REAL
 
 /* Lanes along a row; the last group of a row may hang over its end. */
-AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job,
+AD_INLINE void render_long_rows(db_crystal_shape shape, int general, const db_kernel_job *job,
                                 const db_region *region, int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 1, { 0 } };
@@ -89,7 +89,7 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job
             target.count = left < LANES ? left : LANES;
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             pixel_sums sums;
-            render_group(shape, job, panel,
+            render_group(shape, general, job, panel,
                          l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
                          l_set_double(region->slow_start + row), &sums);
             finish_group(job, region, &sums, &target);
@@ -97,7 +97,7 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, const db_kernel_job *job
 }
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
-AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *job,
+AD_INLINE void render_short_rows(db_crystal_shape shape, int general, const db_kernel_job *job,
                                  const db_region *region, int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 0, { 0 } };
@@ -117,28 +117,37 @@ AD_INLINE void render_short_rows(db_crystal_shape shape, const db_kernel_job *jo
             }
         }
         pixel_sums sums;
-        render_group(shape, job, panel, l_load_double(fast), l_load_double(slow), &sums);
+        render_group(shape, general, job, panel, l_load_double(fast), l_load_double(slow), &sums);
         finish_group(job, region, &sums, &target);
     }
 }
 
-AD_INLINE void render_rows_of(db_crystal_shape shape, const db_kernel_job *job,
+AD_INLINE void render_rows_of(db_crystal_shape shape, int general, const db_kernel_job *job,
                               const db_region *region, int row_begin, int row_end) {
     if (region->fast_count % LANES == 0 || region->fast_count > 8 * LANES)
-        render_long_rows(shape, job, region, row_begin, row_end);
+        render_long_rows(shape, general, job, region, row_begin, row_end);
     else
-        render_short_rows(shape, job, region, row_begin, row_end);
+        render_short_rows(shape, general, job, region, row_begin, row_end);
 }
 
-/* One specialization per shape, so that the choice costs nothing inside. */
+/* One specialization per shape, and one for whatever plain jobs do not have, so that the choice
+ * costs nothing inside. */
 static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
                         int row_end) {
+#define DB_SHAPE_CASE(shape)                                                                       \
+    case shape:                                                                                    \
+        if (job->general)                                                                          \
+            render_rows_of(shape, 1, job, region, row_begin, row_end);                             \
+        else                                                                                       \
+            render_rows_of(shape, 0, job, region, row_begin, row_end);                             \
+        break;
     switch (job->shape) {
-    case DB_SHAPE_SQUARE: render_rows_of(DB_SHAPE_SQUARE, job, region, row_begin, row_end); break;
-    case DB_SHAPE_ROUND: render_rows_of(DB_SHAPE_ROUND, job, region, row_begin, row_end); break;
-    case DB_SHAPE_GAUSS: render_rows_of(DB_SHAPE_GAUSS, job, region, row_begin, row_end); break;
-    case DB_SHAPE_TOPHAT: render_rows_of(DB_SHAPE_TOPHAT, job, region, row_begin, row_end); break;
+        DB_SHAPE_CASE(DB_SHAPE_SQUARE)
+        DB_SHAPE_CASE(DB_SHAPE_ROUND)
+        DB_SHAPE_CASE(DB_SHAPE_GAUSS)
+        DB_SHAPE_CASE(DB_SHAPE_TOPHAT)
     }
+#undef DB_SHAPE_CASE
     if (job->streaming) vec_stream_end();
 }
 

@@ -3,12 +3,43 @@
 
 #define pixel_position AD_NUM(pixel_position)
 #define scattering_vector AD_NUM(scattering_vector)
+#define curved_position AD_NUM(curved_position)
+#define curved_place AD_NUM(curved_place)
 #define nearest_node AD_NUM(nearest_node)
 
 /* Laboratory position (m) of the point (fast, slow, in m from its corner) of a panel. */
 AD_INLINE vec3 pixel_position(vec3 origin, vec3 fast_axis, vec3 slow_axis, lane fast, lane slow) {
     return v3_add(
         origin, v3_add(v3_scale(fast_axis, n_passive(fast)), v3_scale(slow_axis, n_passive(slow))));
+}
+
+/* Position on a curved detector: the point (fast, slow) of the flat panel, wrapped around the
+ * sphere along the great circle that leaves the direct beam's spot in its direction. The angle is
+ * |y|/D, y = (fast, slow) - spot, and stays within a quarter of a circle. Source: model.md 5.5
+ * (recommended). */
+typedef struct {
+    vec3 x;                     /* m */
+    num along_fast, along_slow; /* x = D cos(angle) beam + along_fast fast + along_slow slow */
+} curved_place;
+
+AD_INLINE curved_place curved_position(num radius, num beam_fast, num beam_slow, vec3 beam,
+                                       vec3 fast_axis, vec3 slow_axis, lane fast, lane slow) {
+    const num y1 = n_shift(n_neg(beam_fast), fast), y2 = n_shift(n_neg(beam_slow), slow);
+    /* angle = pi sqrt t; sine and cosine are smooth functions of t */
+    const num t =
+        n_div(n_add(n_sqr(y1), n_sqr(y2)),
+              n_scale(n_sqr(radius), l_set((REAL)9.869604401089358618834490999876151135)));
+    const num half_sine = n_sinpic(n_scale(t, l_set((REAL)0.25))); /* sin(angle/2)/sqrt(t/4) */
+    const num cosine =
+        n_shift(n_scale(n_mul(n_sqr(half_sine), t), l_set((REAL)-0.5)), l_set((REAL)1));
+    const num stretch =
+        n_scale(n_sinpic(t), l_set((REAL)(1 / 3.141592653589793238462643383279502884)));
+    curved_place p;
+    p.along_fast = n_mul(stretch, y1);
+    p.along_slow = n_mul(stretch, y2);
+    p.x = v3_add(v3_scale(beam, n_mul(radius, cosine)),
+                 v3_add(v3_scale(fast_axis, p.along_fast), v3_scale(slow_axis, p.along_slow)));
+    return p;
 }
 
 /* q = (d - i)/wavelength (1/angstrom), d the unit vector to the pixel, s0 = i/wavelength, kappa =

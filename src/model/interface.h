@@ -12,7 +12,11 @@
 typedef struct {
     vec3 origin;     /* outer corner of the first pixel */
     vec3 fast, slow; /* unit vectors */
+    vec3 normal;     /* unit vector, away from the sample */
     num z;           /* distance of the panel's plane along its normal */
+    /* of the sphere that a curved panel wraps around */
+    num radius;               /* distance to the plane along the beam */
+    num beam_fast, beam_slow; /* where the direct beam meets the plane, from the origin */
 } panel_interface;
 
 typedef struct {
@@ -23,11 +27,17 @@ typedef struct {
 } source_interface;
 
 typedef struct {
-    mat3 lattice;   /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
-    mat3 *rotation; /* [phi_steps * domains], domain fastest: takes a laboratory vector into the
-                       frame of `lattice` */
-    num cells[3];   /* N_a, N_b, N_c */
-    num scale;      /* r_e^2 x fluence x scale / (sub-pixels x phi steps x domains) */
+    mat3 lattice;    /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
+    mat3 *rotation;  /* [phi_steps * domains], domain fastest: takes a laboratory vector into the
+                        frame of `lattice` */
+    num cells[3];    /* N_a, N_b, N_c */
+    num scale;       /* r_e^2 x fluence x scale / (sub-pixels x phi steps x domains) */
+    num layer_step;  /* depth from one layer of the sensor to the next (m) */
+    num attenuation; /* of the sensor (1/m) */
+    /* squared amplitudes of what scatters without a lattice, times phi steps x domains, of which
+     * `scale` contains the inverse */
+    num water;     /* (electrons) */
+    num molecules; /* number of amorphous molecules, to be multiplied by theirs */
     panel_interface *panel;
     source_interface *source;
 } interface_values;

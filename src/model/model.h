@@ -4,13 +4,14 @@
 #define DB_MODEL_MODEL_H
 
 #include "model/mosaic_directions.h"
+#include "model/parameter_slots.h"
 
 #include <dualbragg/parameters.h>
 
 #ifndef LANES
 #define LANES 1
 #endif
-#define AD_MANY DB_PARAMETER_COUNT
+#define AD_MANY (DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS)
 #define REAL double
 #include "ad/lane.h"
 #define DIRS 0
@@ -35,11 +36,12 @@ typedef mat3 db_dual_matrix;
 
 /* Fills the interface; the arrays in it are the caller's: panel [panel_count], source
  * [source_count], rotation [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic
- * seed. The experiment must have passed db_experiment_check. Thread-safe. */
+ * seed. slots: parameters beyond the table that get slopes. The experiment must have passed
+ * db_experiment_check. Thread-safe. */
 void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
                     db_interface *out);
 void db_model_dual(const db_experiment *experiment, const db_mosaic_direction *directions,
-                   db_dual_interface *out);
+                   const db_parameter_slots *slots, db_dual_interface *out);
 
 /* Lattice vectors a, b, c (angstrom, rows) at phi = 0, misset included. */
 void db_model_lattice(const db_experiment *experiment, double rows[9]);

@@ -80,9 +80,17 @@ static void polarization_tensor(const db_experiment *e, vec3 incident, num tenso
     }
 }
 
+static num source_weight(const db_experiment *e, const db_parameter_slots *slots, size_t source) {
+    const double weight = e->beam.sources[source].weight;
+    const int slope =
+        slots && slots->count ? db_parameter_slope(slots, db_parameter_source_weight(source)) : -1;
+    return slope < 0 ? n_constant(weight) : n_seed(weight, slope);
+}
+
 /* Sources: divergence (6.2: vertical angle about the polarization axis first, then horizontal about
  * beam x polarization), then the tilt of the whole beam about the same axes. */
-static void beam_sources(const db_experiment *e, source_interface *source) {
+static void beam_sources(const db_experiment *e, const db_parameter_slots *slots,
+                         source_interface *source) {
     const vec3 horizontal = fixed(e->beam.polarization_axis),
                vertical = v3_unit(v3_cross(fixed(e->beam.direction), horizontal));
     const mat3 tilt =
@@ -91,8 +99,11 @@ static void beam_sources(const db_experiment *e, source_interface *source) {
     const num wavelength = parameter(e, DB_WAVELENGTH), dispersion = parameter(e, DB_DISPERSION),
               horizontal_range = n_scale(parameter(e, DB_DIVERGENCE_HORIZONTAL), 1e-3),
               vertical_range = n_scale(parameter(e, DB_DIVERGENCE_VERTICAL), 1e-3);
-    double total = 0;
-    for (size_t j = 0; j < e->beam.source_count; j++) total += e->beam.sources[j].weight;
+    num total = n_constant(0);
+    for (size_t j = 0; j < e->beam.source_count; j++) {
+        source[j].weight = source_weight(e, slots, j);
+        total = n_add(total, source[j].weight);
+    }
     for (size_t j = 0; j < e->beam.source_count; j++) {
         const db_source *s = &e->beam.sources[j];
         const vec3 diverged =
@@ -105,7 +116,7 @@ static void beam_sources(const db_experiment *e, source_interface *source) {
         source[j].kappa = n_div(n_constant(1), own_wavelength);
         source[j].s0 = v3_scale(incident, source[j].kappa);
         polarization_tensor(e, incident, source[j].polarization);
-        source[j].weight = n_constant(s->weight / total);
+        source[j].weight = n_div(source[j].weight, total);
     }
 }
 
@@ -139,12 +150,40 @@ static void detector_panels(const db_experiment *e, panel_interface *panel) {
         panel[p].origin = v3_add(plate, m3_apply_transposed(axes, offset));
         panel[p].fast = m3_apply_transposed(axes, fixed(own->fast_axis));
         panel[p].slow = m3_apply_transposed(axes, fixed(own->slow_axis));
-        panel[p].z = v3_dot(panel[p].origin, m3_apply_transposed(axes, fixed(own->normal)));
+        panel[p].normal = m3_apply_transposed(axes, fixed(own->normal));
+        panel[p].z = v3_dot(panel[p].origin, panel[p].normal);
+        panel[p].radius = n_div(panel[p].z, v3_dot(beam, panel[p].normal));
+        const vec3 spot = v3_sub(v3_scale(beam, panel[p].radius), panel[p].origin);
+        panel[p].beam_fast = v3_dot(spot, panel[p].fast);
+        panel[p].beam_slow = v3_dot(spot, panel[p].slow);
     }
 }
 
+/* Layers of the sensor (8, recommended: they fill the thickness). */
+static void sensor_layers(const db_experiment *e, interface_values *out) {
+    const db_detector *d = &e->detector;
+    out->layer_step = n_scale(parameter(e, DB_SENSOR_THICKNESS), 1e-6 / d->sensor_layers);
+    out->attenuation = d->sensor_thickness == 0
+                           ? n_constant(0)
+                           : n_div(n_constant(1e6), parameter(e, DB_ATTENUATION_DEPTH));
+}
+
+/* Water: a cube of its own size, with an amplitude of 2.57 electrons in all directions (12); an
+ * amorphous layer: its volume's number of molecules (19). */
+static void lattice_free_matter(const db_experiment *e, interface_values *out) {
+    const db_background *b = &e->background;
+    const double samples = (double)e->goniometer.phi_steps * e->crystal.mosaic_domains;
+    const double density = 1e6, molar_mass = 18; /* g/m^3, g/mol */
+    const num edge = n_scale(parameter(e, DB_WATER_SIZE), 1e-6);
+    out->water = n_scale(n_mul(edge, n_sqr(edge)),
+                         samples * 2.57 * 2.57 * (density * DB_AVOGADRO / molar_mass));
+    const double per_thickness =
+        b->count == 0 ? 0 : 1e-9 * b->area * (1e6 * b->density) * DB_AVOGADRO / b->molecular_weight;
+    out->molecules = n_scale(parameter(e, DB_AMORPHOUS_THICKNESS), samples * per_thickness);
+}
+
 static void model_interface(const db_experiment *e, const db_mosaic_direction *directions,
-                            interface_values *out) {
+                            const db_parameter_slots *slots, interface_values *out) {
     out->lattice = lattice_vectors(e);
     sample_rotations(e, directions, out->rotation);
     out->cells[0] = parameter(e, DB_CELLS_A);
@@ -153,6 +192,8 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     const double samples =
         (double)e->goniometer.phi_steps * e->crystal.mosaic_domains * e->oversample * e->oversample;
     out->scale = n_scale(parameter(e, DB_SCALE), DB_THOMSON_R2 * e->beam.fluence / samples);
+    sensor_layers(e, out);
+    lattice_free_matter(e, out);
     detector_panels(e, out->panel);
-    beam_sources(e, out->source);
+    beam_sources(e, slots, out->source);
 }

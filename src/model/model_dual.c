@@ -6,6 +6,6 @@
 #include "model/model_body.h"
 
 void db_model_dual(const db_experiment *experiment, const db_mosaic_direction *directions,
-                   db_dual_interface *out) {
-    model_interface(experiment, directions, out);
+                   const db_parameter_slots *slots, db_dual_interface *out) {
+    model_interface(experiment, directions, slots, out);
 }

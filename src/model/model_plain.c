@@ -7,7 +7,7 @@
 
 void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
                     db_interface *out) {
-    model_interface(experiment, directions, out);
+    model_interface(experiment, directions, NULL, out);
 }
 
 void db_model_lattice(const db_experiment *experiment, double rows[9]) {

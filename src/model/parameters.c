@@ -2,7 +2,11 @@
 
 #include "core/context_internal.h"
 #include "core/nearest_name.h"
+#include "model/parameter_slots.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 static const db_parameter_info table[DB_PARAMETER_COUNT] = {
@@ -12,12 +16,132 @@ static const db_parameter_info table[DB_PARAMETER_COUNT] = {
 #undef DB_PARAMETER_ENTRY
 };
 
+static const db_parameter_info source_weight = { "source_weight:J", "1",
+                                                 "weight of source number J, the first one being 0",
+                                                 0.1, DB_MOVES_SOURCES };
+static const db_parameter_info amplitude = { "F:H:K:L", "electrons",
+                                             "structure factor of the listed reflection H K L", 1,
+                                             DB_MOVES_AMPLITUDE };
+
+/* Miller indices in ten bits each, around 0. */
+enum { INDEX_BITS = 10, INDEX_HALF = 1 << (INDEX_BITS - 1), INDEX_MASK = (1 << INDEX_BITS) - 1 };
+
+static int is_table_entry(db_parameter p) { return (unsigned)p < DB_PARAMETER_COUNT; }
+static int is_source_weight(db_parameter p) {
+    return (unsigned)p >= DB_SOURCE_WEIGHT_FIRST && (unsigned)p < DB_AMPLITUDE_FIRST;
+}
+static int is_amplitude(db_parameter p) {
+    return (unsigned)p >= DB_AMPLITUDE_FIRST && (unsigned)p < 2u * DB_AMPLITUDE_FIRST;
+}
+
+static size_t source_of(db_parameter p) { return (size_t)p - DB_SOURCE_WEIGHT_FIRST; }
+
+void db_parameter_node(db_parameter parameter, int node[3]) {
+    const unsigned packed = (unsigned)parameter - DB_AMPLITUDE_FIRST;
+    for (int j = 0; j < 3; j++)
+        node[j] = (int)(packed >> (INDEX_BITS * (2 - j)) & INDEX_MASK) - INDEX_HALF;
+}
+
+db_parameter db_parameter_source_weight(size_t source) {
+    return source < DB_AMPLITUDE_FIRST - DB_SOURCE_WEIGHT_FIRST
+               ? (db_parameter)(DB_SOURCE_WEIGHT_FIRST + source)
+               : DB_PARAMETER_COUNT;
+}
+
+db_parameter db_parameter_amplitude(int h, int k, int l) {
+    const int node[3] = { h, k, l };
+    unsigned packed = 0;
+    for (int j = 0; j < 3; j++) {
+        if (node[j] < -INDEX_HALF || node[j] >= INDEX_HALF) return DB_PARAMETER_COUNT;
+        packed = packed << INDEX_BITS | (unsigned)(node[j] + INDEX_HALF);
+    }
+    return (db_parameter)(DB_AMPLITUDE_FIRST + packed);
+}
+
+/* Place of a listed reflection's amplitude; NULL outside the box. */
+static double *listed_amplitude(const db_structure_factors *f, db_parameter p) {
+    int node[3];
+    size_t index = 0;
+    if (!f->amplitude) return NULL;
+    db_parameter_node(p, node);
+    for (int j = 0; j < 3; j++) {
+        const int offset = node[j] - f->min[j];
+        if (offset < 0 || offset >= f->extent[j]) return NULL;
+        index = index * (size_t)f->extent[j] + (size_t)offset;
+    }
+    return &f->amplitude[index];
+}
+
+/* Where the experiment keeps a parameter; NULL if it has none such. */
+static double *place_of(const db_experiment *experiment, db_parameter parameter) {
+    if (is_source_weight(parameter))
+        return source_of(parameter) < experiment->beam.source_count
+                   ? &experiment->beam.sources[source_of(parameter)].weight
+                   : NULL;
+    if (is_amplitude(parameter)) return listed_amplitude(&experiment->structure_factors, parameter);
+    switch (parameter) {
+#define DB_PARAMETER_PLACE(id, name, member, unit, scale, moves, text)                             \
+    case DB_##id: return (double *)(uintptr_t)&experiment->member;
+        DB_PARAMETER_LIST(DB_PARAMETER_PLACE)
+#undef DB_PARAMETER_PLACE
+    default: return NULL;
+    }
+}
+
 const db_parameter_info *db_parameter_describe(db_parameter parameter) {
-    return (unsigned)parameter < DB_PARAMETER_COUNT ? &table[parameter] : NULL;
+    return is_table_entry(parameter)     ? &table[parameter]
+           : is_source_weight(parameter) ? &source_weight
+           : is_amplitude(parameter)     ? &amplitude
+                                         : NULL;
+}
+
+int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
+    return place_of(experiment, parameter) != NULL;
+}
+
+void db_parameter_name(db_parameter parameter, char *name, size_t size) {
+    int node[3];
+    if (is_source_weight(parameter)) {
+        snprintf(name, size, "source_weight:%zu", source_of(parameter));
+    } else if (is_amplitude(parameter)) {
+        db_parameter_node(parameter, node);
+        snprintf(name, size, "F:%d:%d:%d", node[0], node[1], node[2]);
+    } else {
+        snprintf(name, size, "%s", is_table_entry(parameter) ? table[parameter].name : "?");
+    }
+}
+
+/* Whole numbers after colons to the end of the text. */
+static int read_indices(const char *text, int count, long index[]) {
+    for (int i = 0; i < count; i++) {
+        char *end;
+        if (*text != ':') return 0;
+        index[i] = strtol(text + 1, &end, 10);
+        if (end == text + 1 || labs(index[i]) > DB_AMPLITUDE_FIRST) return 0;
+        text = end;
+    }
+    return *text == 0;
+}
+
+static db_status find_indexed(db_context *context, const char *name, db_parameter *parameter) {
+    long index[3] = { 0, 0, 0 };
+    *parameter = DB_PARAMETER_COUNT;
+    if (name[0] == 'F' && read_indices(name + 1, 3, index))
+        *parameter = db_parameter_amplitude((int)index[0], (int)index[1], (int)index[2]);
+    else if (name[0] == 's' && read_indices(strchr(name, ':'), 1, index) && index[0] >= 0)
+        *parameter = db_parameter_source_weight((size_t)index[0]);
+    if (*parameter != DB_PARAMETER_COUNT) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_USAGE,
+        "parameter '%s': expected source_weight:J with a whole number from 0, or F:H:K:L "
+        "with three from -512 to 511",
+        name);
 }
 
 db_status db_parameter_find(db_context *context, const char *name, db_parameter *parameter) {
     const char *names[DB_PARAMETER_COUNT];
+    if (strncmp(name, "F:", 2) == 0 || strncmp(name, "source_weight:", 14) == 0)
+        return find_indexed(context, name, parameter);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
         names[p] = table[p].name;
         if (strcmp(name, names[p]) == 0) {
@@ -30,21 +154,11 @@ db_status db_parameter_find(db_context *context, const char *name, db_parameter 
 }
 
 double db_parameter_get(const db_experiment *experiment, db_parameter parameter) {
-    switch (parameter) {
-#define DB_PARAMETER_GET(id, name, member, unit, scale, moves, text)                               \
-    case DB_##id: return experiment->member;
-        DB_PARAMETER_LIST(DB_PARAMETER_GET)
-#undef DB_PARAMETER_GET
-    default: return 0;
-    }
+    const double *place = place_of(experiment, parameter);
+    return place ? *place : 0;
 }
 
 void db_parameter_set(db_experiment *experiment, db_parameter parameter, double value) {
-    switch (parameter) {
-#define DB_PARAMETER_SET(id, name, member, unit, scale, moves, text)                               \
-    case DB_##id: experiment->member = value; break;
-        DB_PARAMETER_LIST(DB_PARAMETER_SET)
-#undef DB_PARAMETER_SET
-    default: break;
-    }
+    double *place = place_of(experiment, parameter);
+    if (place) *place = value;
 }

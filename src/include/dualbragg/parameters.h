@@ -90,6 +90,21 @@ typedef enum db_parameter {
         DB_PARAMETER_COUNT
 } db_parameter;
 
+/* Parameters of which there are as many as the experiment has: the weight of source number j, and
+ * the structure factor of one reflection (in a list, amplitude of h, k, l from -512 to 511). They
+ * are values of db_parameter beyond the table; a plan takes at most DB_PARAMETER_SLOTS of them. */
+enum { DB_PARAMETER_SLOTS = 8, DB_SOURCE_WEIGHT_FIRST = 1 << 20, DB_AMPLITUDE_FIRST = 1 << 30 };
+DB_API db_parameter db_parameter_source_weight(size_t source);
+DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
+
+/* 1 if the experiment has this parameter: all of the table, sources and listed reflections that
+ * exist. */
+DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
+
+/* Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J
+ * (from 0) or F:H:K:L. */
+DB_API void db_parameter_name(db_parameter parameter, char *name, size_t size);
+
 typedef struct db_parameter_info {
     const char *name;
     const char *unit;
@@ -98,15 +113,16 @@ typedef struct db_parameter_info {
     unsigned moves; /* DB_MOVES_* */
 } db_parameter_info;
 
-/* Entry of the table; NULL if out of range. Static storage, thread-safe. */
+/* Entry of the table; NULL if out of range. Source weights and structure factors share one entry
+ * each. Static storage, thread-safe. */
 DB_API const db_parameter_info *db_parameter_describe(db_parameter parameter);
 
-/* Finds a parameter by its name. DB_ERROR_USAGE names the nearest one if unknown. context may be
- * NULL. */
+/* Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE names the nearest one if
+ * unknown. context may be NULL. */
 DB_API db_status db_parameter_find(db_context *context, const char *name, db_parameter *parameter);
 
 /* Reads or sets a parameter's value in its unit. Setting does not check; see db_experiment_check.
- */
+ * A parameter that does not exist reads as 0, and setting it does nothing. */
 DB_API double db_parameter_get(const db_experiment *experiment, db_parameter parameter);
 DB_API void db_parameter_set(db_experiment *experiment, db_parameter parameter, double value);
 

@@ -1,0 +1,71 @@
+/* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
+ * interpolation. */
+#include "engine/plan_internal.h"
+
+#include <stdlib.h>
+
+static size_t margin_entries(const db_structure_factors *f) {
+    if (!f->amplitude || !f->interpolate) return 0;
+    size_t count = 1;
+    for (int j = 0; j < 3; j++) count *= (size_t)f->extent[j] + 2 * DB_TABLE_MARGIN;
+    return count;
+}
+
+db_status db_plan_allocate_table(db_plan *plan) {
+    const int mixed = plan->precision == DB_PRECISION_MIXED;
+    void *made;
+    plan->margin_count = margin_entries(&plan->experiment.structure_factors);
+    if (plan->margin_count) {
+        if (mixed)
+            made = plan->amplitude_float = malloc(plan->margin_count * sizeof(float));
+        else
+            made = plan->amplitude_double = malloc(plan->margin_count * sizeof(double));
+    } else {
+        if (mixed)
+            made = plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
+        else
+            made = plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
+    }
+    return made ? DB_OK : db_fail_memory(plan->context, "the structure factors of a plan");
+}
+
+static void fill_squares(db_plan *plan) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    for (size_t i = 0; i <= plan->table_count; i++) {
+        const double amplitude = i < plan->table_count ? f->amplitude[i] : f->default_F;
+        if (plan->intensity_double) plan->intensity_double[i] = amplitude * amplitude;
+        if (plan->intensity_float) plan->intensity_float[i] = (float)(amplitude * amplitude);
+    }
+}
+
+/* The entry of the list at a place of the box with margin. */
+static double with_margin(const db_structure_factors *f, const int place[3]) {
+    size_t index = 0;
+    for (int j = 0; j < 3; j++) {
+        const int offset = place[j] - DB_TABLE_MARGIN;
+        if (offset < 0 || offset >= f->extent[j]) return f->default_F;
+        index = index * (size_t)f->extent[j] + (size_t)offset;
+    }
+    return f->amplitude[index];
+}
+
+static void fill_amplitudes(db_plan *plan) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    int place[3], extent[3];
+    size_t i = 0;
+    for (int j = 0; j < 3; j++) extent[j] = f->extent[j] + 2 * DB_TABLE_MARGIN;
+    for (place[0] = 0; place[0] < extent[0]; place[0]++)
+        for (place[1] = 0; place[1] < extent[1]; place[1]++)
+            for (place[2] = 0; place[2] < extent[2]; place[2]++, i++) {
+                const double amplitude = with_margin(f, place);
+                if (plan->amplitude_double) plan->amplitude_double[i] = amplitude;
+                if (plan->amplitude_float) plan->amplitude_float[i] = (float)amplitude;
+            }
+}
+
+void db_plan_fill_table(db_plan *plan) {
+    if (plan->margin_count)
+        fill_amplitudes(plan);
+    else
+        fill_squares(plan);
+}

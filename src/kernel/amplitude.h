@@ -1,0 +1,142 @@
+/* The squared structure factor F_c^2 that a sample of the crystal meets at its Miller indices: a
+ * constant, the list's entry nearest to them, or the tricubic interpolation of the list, with its
+ * slopes. Source: model.md 10. */
+#ifndef DB_KERNEL_AMPLITUDE_H
+#define DB_KERNEL_AMPLITUDE_H
+
+typedef struct {
+    fine intensity; /* F_c^2 */
+#if DB_INSTANCE_KIND > 0
+    fine slope[3];                              /* by h, k, l; interpolation only */
+    fine by_amplitude[DB_MAX_AMPLITUDE_SLOPES]; /* by the structure factors among the parameters */
+#endif
+} squared_amplitude;
+
+#define REAL double
+#define DIRS 0
+AD_INLINE wide floor_of(wide h) {
+    const wide node = l_rint(h);
+    return l_sub(node, l_select(l_lt(h, node), l_set(1), l_set(0)));
+}
+
+AD_INLINE wide at_least(wide a, double low) { return l_select(l_lt(a, l_set(low)), l_set(low), a); }
+
+/* Places in the table with margin of the windows that begin one node before `node`. */
+AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
+    const double *low = job->margin_min, *extent = job->margin_extent;
+    wide offset[3];
+    for (int j = 0; j < 3; j++) {
+        const double last = extent[j] - 4;
+        /* windows that miss the box see default_F only, wherever in the margin they are */
+        offset[j] = at_least(l_sub(node[j], l_set(low[j] + 1)), 0);
+        offset[j] = l_neg(at_least(l_neg(offset[j]), -last));
+    }
+    return l_fma(l_fma(offset[0], l_set(extent[1]), offset[1]), l_set(extent[2]), offset[2]);
+}
+#undef REAL
+#undef DIRS
+
+#define REAL SHAPE_REAL
+#if DB_INSTANCE_KIND > 0
+#define DIRS 1
+#else
+#define DIRS 0
+#endif
+
+/* Four neighbours along l of each lane's window. */
+AD_INLINE void window_row(const SHAPE_REAL *table, const double index[LANES], size_t offset,
+                          fine row[4]) {
+    SHAPE_REAL found[4][LANES];
+    for (int i = 0; i < LANES; i++) {
+        const SHAPE_REAL *from = table + (int64_t)index[i] + offset;
+        for (int k = 0; k < 4; k++) found[k][i] = from[k];
+    }
+    for (int k = 0; k < 4; k++) row[k] = l_load(found[k]);
+}
+
+#if DB_INSTANCE_KIND > 0
+/* Weight of the node that lies `offset` after the window's origin, if it is one of its four. */
+AD_INLINE fine weight_at(const num weight[4], fine offset) {
+    fine found = l_set(0);
+    for (int m = 0; m < 4; m++)
+        found = l_select(l_eq(offset, l_set((SHAPE_REAL)(m - 1))), weight[m].v, found);
+    return found;
+}
+#endif
+
+/* The cubic along each axis in turn; slopes come from the weights' own by the product rule. */
+AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[3]) {
+    wide node[3];
+    num weight[3][4];
+    for (int j = 0; j < 3; j++) {
+        node[j] = floor_of(h[j]);
+        lagrange_weights(n_seed(narrow(l_sub_double(h[j], node[j])), 0), weight[j]);
+    }
+    double index[LANES];
+    l_store_double(index, window_index(job, node));
+    const size_t along_l = (size_t)job->margin_extent[2],
+                 along_k = (size_t)job->margin_extent[1] * along_l;
+    fine f = l_set(0);
+#if DB_INSTANCE_KIND > 0
+    fine by_h[3] = { l_set(0), l_set(0), l_set(0) };
+#endif
+    for (size_t a = 0; a < 4; a++) {
+        fine plane = l_set(0);
+#if DB_INSTANCE_KIND > 0
+        fine plane_by_k = l_set(0), plane_by_l = l_set(0);
+#endif
+        for (size_t b = 0; b < 4; b++) {
+            fine entry[4];
+            window_row(job->FINE(amplitude), index, a * along_k + b * along_l, entry);
+            num row = n_scale(weight[2][0], entry[0]);
+            for (int c = 1; c < 4; c++) row = n_add(row, n_scale(weight[2][c], entry[c]));
+            plane = l_fma(weight[1][b].v, row.v, plane);
+#if DB_INSTANCE_KIND > 0
+            plane_by_k = l_fma(weight[1][b].d[0], row.v, plane_by_k);
+            plane_by_l = l_fma(weight[1][b].v, row.d[0], plane_by_l);
+#endif
+        }
+        f = l_fma(weight[0][a].v, plane, f);
+#if DB_INSTANCE_KIND > 0
+        by_h[0] = l_fma(weight[0][a].d[0], plane, by_h[0]);
+        by_h[1] = l_fma(weight[0][a].v, plane_by_k, by_h[1]);
+        by_h[2] = l_fma(weight[0][a].v, plane_by_l, by_h[2]);
+#endif
+    }
+    squared_amplitude s;
+    s.intensity = l_mul(f, f);
+#if DB_INSTANCE_KIND > 0
+    const fine twice = l_add(f, f);
+    for (int j = 0; j < 3; j++) s.slope[j] = l_mul(twice, by_h[j]);
+    for (int n = 0; n < job->amplitude_slopes; n++) {
+        fine product = twice;
+        for (int j = 0; j < 3; j++) {
+            const wide offset = l_sub_double(l_set_double(job->amplitude[n].node[j]), node[j]);
+            product = l_mul(product, weight_at(weight[j], narrow(offset)));
+        }
+        s.by_amplitude[n] = product;
+    }
+#endif
+    return s;
+}
+
+AD_INLINE squared_amplitude nearest(const db_kernel_job *job, const wide node[3]) {
+    squared_amplitude s;
+    s.intensity = table_intensity(job, node);
+#if DB_INSTANCE_KIND > 0
+    for (int j = 0; j < 3; j++) s.slope[j] = l_set(0);
+    for (int n = 0; n < job->amplitude_slopes; n++) {
+        fine product = fine_set(job->amplitude[n].twice);
+        for (int j = 0; j < 3; j++) {
+            const wide offset = l_sub_double(l_set_double(job->amplitude[n].node[j]), node[j]);
+            product = l_select(l_eq(narrow(offset), l_set(0)), product, l_set(0));
+        }
+        s.by_amplitude[n] = product;
+    }
+#endif
+    return s;
+}
+
+#undef REAL
+#undef DIRS
+#endif

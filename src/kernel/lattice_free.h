@@ -1,0 +1,66 @@
+/* What scatters without a lattice: water, the same in all directions, and amorphous matter, whose
+ * amplitude is a curve of sin(theta)/lambda (model.md 12 and 19). */
+#ifndef DB_KERNEL_LATTICE_FREE_H
+#define DB_KERNEL_LATTICE_FREE_H
+
+typedef struct {
+    fine sum; /* squared amplitudes, to be added to those of the crystal's samples */
+#if DB_INSTANCE_KIND > 0
+    fine per_molecule; /* of amorphous matter */
+    fine by_q[3];      /* slope of sum by q */
+#endif
+} lattice_free;
+
+/* The cubic that holds at each lane's sin(theta)/lambda, and where that lies in its interval. */
+AD_INLINE wide cubic_at(const db_kernel_amorphous *curve, wide stol, fine cubic[4]) {
+    double at[LANES], in_interval[LANES];
+    SHAPE_REAL coefficient[4][LANES];
+    l_store_double(at, stol);
+    for (int i = 0; i < LANES; i++) {
+        const double place = (at[i] - curve->first) * curve->per_bin;
+        const int32_t bin = place <= 0                 ? 0
+                            : place >= curve->bins - 1 ? curve->bins - 1
+                                                       : (int32_t)place;
+        int32_t interval = curve->bin[bin];
+        while (at[i] >= curve->knot[interval + 1]) interval++;
+        in_interval[i] = at[i] - curve->knot[interval];
+        for (int n = 0; n < 4; n++) coefficient[n][i] = (SHAPE_REAL)curve->cubic[4 * interval + n];
+    }
+#define REAL SHAPE_REAL
+    for (int n = 0; n < 4; n++) cubic[n] = l_load(coefficient[n]);
+#undef REAL
+    return l_load_double(in_interval);
+}
+
+#define REAL SHAPE_REAL
+#if DB_INSTANCE_KIND > 0
+#define DIRS 3
+#else
+#define DIRS 0
+#endif
+AD_INLINE lattice_free lattice_free_scattering(const db_kernel_job *job, wide_vec3 q) {
+    lattice_free s;
+    s.sum = fine_set(job->water);
+#if DB_INSTANCE_KIND > 0
+    s.per_molecule = l_set(0);
+    for (int c = 0; c < 3; c++) s.by_q[c] = l_set(0);
+#endif
+    if (!job->amorphous.bins) return s;
+    fine cubic[4];
+    const wide stol = l_mul_double(l_sqrt_double(v3_square_double_0(q).v), l_set_double(0.5));
+    const wide in_interval = cubic_at(&job->amorphous, stol, cubic);
+    const vec3 fine_q = v3_seed(narrow(q.x.v), narrow(q.y.v), narrow(q.z.v), 0);
+    num u = n_scale(n_sqrt(v3_square(fine_q)), l_set((SHAPE_REAL)0.5));
+    u.v = narrow(in_interval); /* the interval's lower end has no slope */
+    const num molecule = amorphous_intensity(u, cubic);
+    const fine molecules = fine_set(job->molecules);
+    s.sum = l_fma(molecules, molecule.v, s.sum);
+#if DB_INSTANCE_KIND > 0
+    s.per_molecule = molecule.v;
+    for (int c = 0; c < 3; c++) s.by_q[c] = l_mul(molecules, molecule.d[c]);
+#endif
+    return s;
+}
+#undef REAL
+#undef DIRS
+#endif

@@ -1,0 +1,26 @@
+/* Structure factors between the nodes of the list, and of matter without a lattice. Include once
+ * per (REAL, DIRS) that needs it, after ad/num.h. Source: model.md 10, 18.5 and 19. */
+
+#define lagrange_weights AD_NUM(lagrange_weights)
+#define amorphous_intensity AD_NUM(amorphous_intensity)
+
+/* Weights of the nodes -1, 0, 1, 2 in the cubic through them, at u in [0, 1]. */
+AD_INLINE void lagrange_weights(num u, num weight[4]) {
+    const num before = n_shift(u, l_set((REAL)1)), one = n_shift(u, l_set((REAL)-1)),
+              two = n_shift(u, l_set((REAL)-2));
+    const num inner = n_mul(one, two), outer = n_mul(before, u);
+    weight[0] = n_scale(n_mul(u, inner), l_set((REAL)(-1.0 / 6)));
+    weight[1] = n_scale(n_mul(before, inner), l_set((REAL)0.5));
+    weight[2] = n_scale(n_mul(outer, two), l_set((REAL)-0.5));
+    weight[3] = n_scale(n_mul(outer, one), l_set((REAL)(1.0 / 6)));
+}
+
+/* sign(F) F^2 of an amorphous molecule, F being a cubic of u = sin(theta)/lambda less the cubic's
+ * origin. */
+AD_INLINE num amorphous_intensity(num u, const lane cubic[4]) {
+    num f = n_passive(cubic[3]);
+    f = n_shift(n_mul(f, u), cubic[2]);
+    f = n_shift(n_mul(f, u), cubic[1]);
+    f = n_shift(n_mul(f, u), cubic[0]);
+    return n_mul(f, n_select(l_lt(f.v, l_set((REAL)0)), n_neg(f), f));
+}
