@@ -2,8 +2,10 @@
  * scatters nothing. */
 #include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/expt_output.h"
 #include "cli/image_buffer.h"
 #include "cli/output.h"
+#include "cli/pgm_output.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_detector.h"
@@ -14,17 +16,19 @@
 #include <stdlib.h>
 
 static db_status check_outputs(const db_settings *s) {
-    if (!s->float_file && !s->int_file && !s->png_file)
+    if (!s->float_file && !s->int_file && !s->png_file && !db_pgm_file(s) && !s->expt_file)
         return db_complain(
             s->command, DB_ERROR_USAGE,
-            "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV) and -pngfile "
-            "FILE (picture) are there");
+            "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV), -pngfile and "
+            "-pgmfile FILE (pictures) and -exptfile FILE (for DIALS) are there");
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
     db_status status = db_output_check(s->command, "-floatfile", s->float_file);
     if (status == DB_OK) status = db_output_check(s->command, "-intfile", s->int_file);
     if (status == DB_OK) status = db_output_check(s->command, "-pngfile", s->png_file);
+    if (status == DB_OK) status = db_output_check(s->command, "-pgmfile", db_pgm_file(s));
+    if (status == DB_OK) status = db_expt_check(s);
     return status;
 }
 
@@ -75,10 +79,9 @@ static db_status write_picture(const db_session *session, const float *image) {
 }
 
 /* Spoils the image. */
-static db_status write_integers(const db_session *session, double largest, float *image) {
+static db_status write_integers(const db_session *session, double scale, float *image) {
     const db_settings *s = &session->settings;
     if (!s->int_file) return DB_OK;
-    const double scale = s->scale > 0 ? s->scale : largest > 0 ? 55000 / largest : 1;
     if (!s->quiet)
         printf("writing %s as %zu 2-byte integers\nintfile_scale = %.*g\n", s->int_file,
                db_experiment_pixels(&session->experiment), s->digits, scale);
@@ -95,7 +98,13 @@ static db_status finish(const db_session *session, float *image) {
         db_report_statistics(session, &statistics);
         status = write_picture(session, image);
     }
-    if (status == DB_OK) status = write_integers(session, statistics.largest, image);
+    const double largest = statistics.largest, scale = session->settings.scale > 0
+                                                           ? session->settings.scale
+                                                       : largest > 0 ? 55000 / largest
+                                                                     : 1;
+    if (status == DB_OK) status = write_integers(session, scale, image);
+    if (status == DB_OK) status = db_pgm_output(session, &statistics, scale, image);
+    if (status == DB_OK) status = db_expt_output(session, session->settings.int_file, scale);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 

@@ -31,6 +31,7 @@ void db_settings_init(db_settings *settings, const char *command) {
     db_setup_init(&settings->setup);
     settings->roi[0] = -1;
     settings->adc = 40;
+    settings->pgm = -1;
     settings->prefix = "grad";
     settings->output_directory = ".";
     settings->device = "cpu";

@@ -11,8 +11,9 @@ typedef struct db_settings {
     int roi[4]; /* fast min, max, slow min, max, inclusive; first -1: whole panel */
 
     /* what to write */
-    const char *float_file, *int_file, *png_file, *output_directory, *prefix;
-    double scale, adc;
+    const char *float_file, *int_file, *png_file, *output_directory, *prefix, *pgm_file, *expt_file;
+    double scale, adc, pgm_scale;
+    int pgm;               /* -1 automatic, 0 none, 1 asked for */
     int printout;          /* 1: print what pixels are made of */
     int printout_pixel[2]; /* fast, slow; first -1: all */
     int trace_pixel[2];    /* slow, fast; first -1: none */

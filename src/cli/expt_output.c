@@ -1,0 +1,49 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "cli/expt_output.h"
+
+#include "cli/complaint.h"
+#include "cli/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+db_status db_expt_check(const db_settings *settings) {
+    if (!settings->expt_file) return DB_OK;
+    if (!strstr(db_features(), "JSON"))
+        return db_complain(settings->command, DB_ERROR_UNSUPPORTED,
+                           "-exptfile: this build has no JSON support");
+    if (settings->setup.curved)
+        return db_complain(settings->command, DB_ERROR_UNSUPPORTED,
+                           "-exptfile: a DIALS experiment list holds flat panels, not a curved "
+                           "detector (-curved_det)");
+    return db_output_check(settings->command, "-exptfile", settings->expt_file);
+}
+
+/* Length of the path up to and with its last slash. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The image as the list names it; to be freed. NULL without memory. */
+static char *name_in_list(const char *list, const char *image) {
+    const size_t folder = folder_length(list);
+    if (folder == folder_length(image) && memcmp(list, image, folder) == 0)
+        return strdup(image + folder);
+    char *whole = realpath(image, NULL);
+    return whole ? whole : strdup(image);
+}
+
+db_status db_expt_output(const db_session *session, const char *image, double gain) {
+    const db_settings *s = &session->settings;
+    if (!s->expt_file) return DB_OK;
+    if (!s->quiet) printf("writing %s as a DIALS experiment list\n", s->expt_file);
+    if (!image) return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
+    char *name = name_in_list(s->expt_file, image);
+    const db_expt_image described = { name ? name : image, s->adc, gain };
+    const db_status status =
+        db_write_expt(session->context, s->expt_file, &session->experiment, &described);
+    free(name);
+    return status;
+}

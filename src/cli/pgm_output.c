@@ -1,0 +1,29 @@
+#include "cli/pgm_output.h"
+
+#include <stdio.h>
+
+const char *db_pgm_file(const db_settings *settings) {
+    if (settings->pgm == 0) return NULL;
+    return settings->pgm_file || !settings->setup.compat ? settings->pgm_file : "image.pgm";
+}
+
+double db_pgm_scale(const db_settings *settings, const db_image_statistics *statistics,
+                    double smv_scale) {
+    return settings->pgm_scale > 0 ? settings->pgm_scale
+           : statistics->rmsd > 0  ? 250 / (5 * statistics->rmsd)
+                                   : smv_scale;
+}
+
+db_status db_pgm_output(const db_session *session, const db_image_statistics *statistics,
+                        double smv_scale, const float *image) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    const char *const file = db_pgm_file(s);
+    if (!file) return DB_OK;
+    const double scale = db_pgm_scale(s, statistics, smv_scale);
+    if (!s->quiet)
+        printf("writing %s as %zu 1-byte grey levels\npgm_scale = %.*g\n", file,
+               db_experiment_pixels(&session->experiment), s->digits, scale);
+    return db_write_pgm(session->context, file, image, panel->fast_pixels, panel->slow_pixels,
+                        scale);
+}
