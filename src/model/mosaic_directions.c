@@ -17,16 +17,8 @@ void db_mosaic_directions(long seed, double spread, int domains, db_mosaic_direc
     db_ran1 generator;
     db_ran1_seed(&generator, seed);
     for (int m = 0; m < domains; m++) {
-        const double r1 = 2.0 * (double)db_ran1_uniform(&generator) - 1.0;
-        const double r2 = 2.0 * (double)db_ran1_uniform(&generator) - 1.0;
-        const double r3 = 2.0 * (double)db_ran1_uniform(&generator) - 1.0;
-        const double across = sqrt(1.0 - r2 * r2);
-        directions[m].axis[0] = across * sin(pi * r1);
-        directions[m].axis[1] = across * cos(pi * r1);
-        directions[m].axis[2] = r2;
         /* single precision, as the generator's users are */
-        const float cube_root =
-            (float)pow((double)(float)(1.0 - r3 * r3), (double)(float)(1.0 / 3.0));
+        const float cube_root = db_ran1_direction(&generator, directions[m].axis);
         directions[m].fraction = m == 0 ? 0.0 : rounded_fraction(spread * (pi / 180), cube_root);
     }
 }

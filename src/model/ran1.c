@@ -1,5 +1,7 @@
 #include "model/ran1.h"
 
+#include <math.h>
+
 enum { MULTIPLIER = 16807, WARM_UP = 8, TABLE_SIZE = 32, TABLE_DIVISOR = 67108864 };
 static const int64_t MODULUS = 2147483647;
 
@@ -27,4 +29,16 @@ float db_ran1_uniform(db_ran1 *generator) {
     const float largest = (float)(1.0 - 1.2e-7);
     const float uniform = (float)((1.0 / 2147483647.0) * (double)db_ran1_integer(generator));
     return uniform > largest ? largest : uniform;
+}
+
+float db_ran1_direction(db_ran1 *generator, double axis[3]) {
+    static const double pi = 3.14159265358979323846;
+    const double r1 = 2.0 * (double)db_ran1_uniform(generator) - 1.0;
+    const double r2 = 2.0 * (double)db_ran1_uniform(generator) - 1.0;
+    const double r3 = 2.0 * (double)db_ran1_uniform(generator) - 1.0;
+    const double across = sqrt(1.0 - r2 * r2);
+    axis[0] = across * sin(pi * r1);
+    axis[1] = across * cos(pi * r1);
+    axis[2] = r2;
+    return (float)pow((double)(float)(1.0 - r3 * r3), (double)(float)(1.0 / 3.0));
 }

@@ -22,4 +22,9 @@ int64_t db_ran1_integer(db_ran1 *generator);
 /* Next uniform deviate in (0, 1), in single precision as all users of this generator get it. */
 float db_ran1_uniform(db_ran1 *generator);
 
+/* Three draws: a unit vector, uniform on the sphere, and the angle of a rotation about it as a
+ * fraction of its largest one, in single precision; the angle is not that of uniform rotations
+ * within the cap. */
+float db_ran1_direction(db_ran1 *generator, double axis[3]);
+
 #endif

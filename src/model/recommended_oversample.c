@@ -9,6 +9,7 @@ static const double LIMIT = 1e6;
 /* Distance (m) at which the beam meets a panel's plane; along the normal if it runs away from the
  * beam. */
 static double panel_distance(const db_experiment *experiment, size_t panel) {
+    if (experiment->reference.on) return experiment->reference.distance;
     db_experiment one = *experiment;
     db_panel_interface placed;
     one.detector.panels += panel;

@@ -126,9 +126,20 @@ static db_status sampling(db_context *context, const db_setup *setup, db_experim
     return DB_OK;
 }
 
+/* Without a sensor the reference's absorption at every sample would make the image 0. */
+static void reference_mode(const db_setup *setup, db_experiment *experiment) {
+    db_reference_mode *const r = &experiment->reference;
+    r->on = setup->compat != 0;
+    if (!r->on) return;
+    r->oversample_omega = setup->oversample_omega != 0;
+    r->oversample_polar = setup->oversample_polar != 0;
+    r->oversample_thick = setup->oversample_thick != 0 && experiment->detector.sensor_thickness > 0;
+}
+
 static db_status resolve_parts(db_context *context, const db_setup *setup,
                                db_experiment *experiment, const db_setup_notes *notes) {
     DB_TRY(db_setup_detector(context, setup, experiment, notes));
+    reference_mode(setup, experiment);
     DB_TRY(db_setup_beam(context, setup, experiment, notes));
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));
     DB_TRY(db_setup_spindle(context, setup, &experiment->goniometer, notes));

@@ -26,9 +26,23 @@ static db_status check_grid_input(db_context *context, const char *name, const g
     return DB_OK;
 }
 
-/* The table of model.md 6.1: open numbers are found from those given. A range that is not a whole
- * number of steps is adjusted, so that the points stay centred and reach both ends. */
-static db_status resolve_axis(db_context *context, const char *name, grid_axis *axis,
+/* Points for a range and a step. A range that is not a whole number of steps is adjusted, so that
+ * the points stay centred and reach both ends; those of the reference start at the lower end and
+ * leave out the upper one. */
+static db_status divide_range(db_context *context, const char *name, int compat, grid_axis *axis) {
+    const double intervals =
+        compat ? db_setup_intervals(axis->range, axis->step) : rint(axis->range / axis->step);
+    if (!(intervals < COUNT_LIMIT))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: a step of %g divides the range %g into too many steps", name,
+                       axis->step, axis->range);
+    axis->count = (int)intervals + !compat;
+    if (!compat) axis->range = axis->step * intervals;
+    return DB_OK;
+}
+
+/* The table of model.md 6.1: open numbers are found from those given. */
+static db_status resolve_axis(db_context *context, const char *name, int compat, grid_axis *axis,
                               const db_setup_notes *notes) {
     static const grid_axis single = { 0, 0, 1 };
     DB_TRY(check_grid_input(context, name, axis));
@@ -53,15 +67,9 @@ static db_status resolve_axis(db_context *context, const char *name, grid_axis *
         }
         axis->step = axis->count > 1 ? axis->range / (axis->count - 1) : 0;
     } else if (axis->count == 0) {
-        const double intervals = rint(axis->range / axis->step);
-        if (!(intervals < COUNT_LIMIT))
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s: a step of %g divides the range %g into too many steps", name,
-                           axis->step, axis->range);
-        axis->count = (int)intervals + 1;
-        axis->range = axis->step * intervals;
+        DB_TRY(divide_range(context, name, compat, axis));
     }
-    if (!(axis->range > 0 && axis->step > 0)) *axis = single;
+    if (!(axis->range > 0 && axis->step > 0 && axis->count > 0)) *axis = single;
     return DB_OK;
 }
 
@@ -72,10 +80,10 @@ static db_status spread_sources(db_context *context, const db_setup *setup, db_b
     for (int i = 0; i < 2; i++) {
         angle[i] = (grid_axis){ setup->divergence_range[i], setup->divergence_step[i],
                                 setup->divergence_steps[i] };
-        DB_TRY(resolve_axis(context, names[i], &angle[i], notes));
+        DB_TRY(resolve_axis(context, names[i], setup->compat, &angle[i], notes));
     }
     grid_axis wavelength = { setup->dispersion, NAN, setup->dispersion_steps };
-    DB_TRY(resolve_axis(context, "dispersion", &wavelength, notes));
+    DB_TRY(resolve_axis(context, "dispersion", setup->compat, &wavelength, notes));
     const db_beam_spread spread = {
         .horizontal_range = angle[0].range,
         .vertical_range = angle[1].range,
@@ -139,5 +147,8 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
     if (!setup->source_file) return spread_sources(context, setup, beam, notes);
     if (spread_given(setup))
         db_setup_note(notes, "source file given: divergence and dispersion are not used");
-    return db_read_sources(context, setup->source_file, beam);
+    DB_TRY(db_read_sources(context, setup->source_file, beam));
+    if (setup->compat) /* the reference reads weights and does not use them */
+        for (size_t j = 0; j < beam->source_count; j++) beam->sources[j].weight = 1;
+    return DB_OK;
 }

@@ -247,26 +247,53 @@ static void random_missets_are_uniform_over_rotations(void **state) {
     setup_assert_close((double)below_60 / DRAWS, 0.0577, 5 * sqrt(0.0577 * 0.9423 / DRAWS));
 }
 
-static void interpolation_of_lists_is_refused_rather_than_replaced(void **state) {
+static void assert_interpolation(const db_setup *setup, int expected) {
+    db_experiment e = setup_resolved(setup);
+    assert_int_equal(e.structure_factors.interpolate, expected);
+    db_experiment_clear(&e);
+}
+
+static void small_crystals_interpolate_between_reflections(void **state) {
     (void)state;
     setup_write_file("two.hkl", "1 0 0 10\n0 1 0 20\n");
     db_setup setup = setup_start();
     setup.hkl_file = "two.hkl";
     setup.cells[0] = setup.cells[1] = 5;
     setup.cells[2] = 2;
-    setup_assert_refused(&setup, DB_ERROR_UNSUPPORTED, "-nointerpolate");
+    assert_interpolation(&setup, 1);
     setup.interpolate = 0;
-    db_experiment e = setup_resolved(&setup);
-    assert_non_null(e.structure_factors.amplitude);
-    db_experiment_clear(&e);
-    setup.cells[2] = 5;
+    assert_interpolation(&setup, 0);
     setup.interpolate = 1;
-    setup_assert_refused(&setup, DB_ERROR_UNSUPPORTED, "interpolation");
+    setup.cells[2] = 5;
+    assert_interpolation(&setup, 1);
     setup.interpolate = -1;
-    setup.default_F = 7;
-    e = setup_resolved(&setup);
-    setup_assert_close(e.structure_factors.default_F, 7, 0);
-    db_experiment_clear(&e);
+    assert_interpolation(&setup, 0);
+    setup.hkl_file = NULL; /* there is nothing to interpolate */
+    setup.interpolate = 1;
+    assert_interpolation(&setup, 0);
+}
+
+/* The reference decides before a sample size replaces the number of cells, 1 if none is given. */
+static void the_size_of_the_crystal_decides_on_interpolation(void **state) {
+    (void)state;
+    setup_write_file("two.hkl", "1 0 0 10\n0 1 0 20\n");
+    db_setup setup = setup_start();
+    setup.hkl_file = "two.hkl";
+    for (int i = 0; i < 3; i++) setup.sample_size[i] = 40e-6; /* 8 cells */
+    assert_interpolation(&setup, 0);
+    setup.compat = 1;
+    assert_interpolation(&setup, 1);
+    setup.cells[0] = setup.cells[1] = setup.cells[2] = 3;
+    assert_interpolation(&setup, 0);
+    for (int i = 0; i < 3; i++) setup.sample_size[i] = 10e-6; /* 2 cells */
+    assert_interpolation(&setup, 0);
+    setup.compat = 0;
+    assert_interpolation(&setup, 1);
+}
+
+static void missing_lists_are_refused(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
     setup.hkl_file = "no_such_list.hkl";
     setup_assert_refused(&setup, DB_ERROR_FILE, "no_such_list.hkl");
 }
@@ -283,7 +310,9 @@ int main(void) {
         cmocka_unit_test(mosaic_domains_have_sensible_defaults),
         cmocka_unit_test(a_random_misset_is_the_rotation_of_its_seed),
         cmocka_unit_test(random_missets_are_uniform_over_rotations),
-        cmocka_unit_test(interpolation_of_lists_is_refused_rather_than_replaced),
+        cmocka_unit_test(small_crystals_interpolate_between_reflections),
+        cmocka_unit_test(the_size_of_the_crystal_decides_on_interpolation),
+        cmocka_unit_test(missing_lists_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

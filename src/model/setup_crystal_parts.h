@@ -1,0 +1,20 @@
+/* The parts of db_setup_crystal. */
+#ifndef DB_MODEL_SETUP_CRYSTAL_PARTS_H
+#define DB_MODEL_SETUP_CRYSTAL_PARTS_H
+
+#include "model/ran1.h"
+#include "model/setup_parts.h"
+
+/* Cell and orientation without misset, from cell constants, a matrix file or both; the ratio of
+ * reciprocal vectors goes to experiment->reference. */
+db_status db_setup_cell(db_context *context, const db_setup *setup, db_experiment *experiment,
+                        const db_setup_notes *notes);
+
+/* Misset angles: given, or those of a random rotation. */
+db_status db_setup_misset(db_context *context, const db_setup *setup, db_crystal *crystal,
+                          const db_setup_notes *notes);
+
+/* DB_ERROR_INPUT, naming the seed, unless it starts a proper stream. */
+db_status db_setup_check_seed(db_context *context, const char *name, long seed);
+
+#endif
