@@ -34,8 +34,8 @@ typedef struct adder {
     size_t ignored, not_finite;
 } adder;
 
-/* Opens an image and checks that it has not changed since its size was taken. *pixels 0: takes it.
- * The descriptor is to be closed; -1 on failure. */
+/* Opens an image; the first time its size becomes the size of all. The descriptor is to be closed
+ * unless it is -1, whatever the status. */
 static db_status open_image(adder *a, const char *path, int *descriptor) {
     struct stat info;
     const size_t header = a->options.header;
@@ -123,6 +123,7 @@ static void finish_piece(adder *a, size_t count) {
     }
 }
 
+/* Of the first two images; marks in later ones do not count. */
 static void correlate(adder *a, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!a->mark[i] && isfinite(a->pixel[0][i]) && isfinite(a->pixel[1][i]))
@@ -147,7 +148,6 @@ static db_status next_piece(void *user, db_file_part *part) {
         DB_TRY(read_part(a, image, header + a->done * sizeof(float), count * sizeof(float), pixel));
         swap_if_needed(pixel, count);
         take_in(a, image, pixel, count);
-        /* marks of later images do not count here */
         if (image == 1) correlate(a, count);
     }
     finish_piece(a, count);
