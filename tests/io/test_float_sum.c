@@ -139,13 +139,15 @@ static void images_that_do_not_fit_are_refused_before_anything_is_written(void *
     snprintf(two, sizeof two, "%s", floats("two", a, 2));
     snprintf(one, sizeof one, "%s", floats("just_one", a, 1));
     snprintf(sum, sizeof sum, "%s", folder_path("never"));
-    const char *ragged = folder_text("ragged", "12345"), *empty = folder_text("empty", "");
+    folder_text("ragged", "12345");
+    folder_text("empty", "");
     const int before = folder_count();
     expect_failure(test_context(), DB_ERROR_INPUT, add_files(two, one, NULL, sum), "just_one",
                    "expected 2 pixels", "found 1");
-    expect_failure(test_context(), DB_ERROR_INPUT, add_files(ragged, NULL, NULL, sum), "ragged",
-                   "found 5 bytes");
-    expect_failure(test_context(), DB_ERROR_INPUT, add_files(empty, NULL, NULL, sum), "empty");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   add_files(folder_path("ragged"), NULL, NULL, sum), "ragged", "found 5 bytes");
+    expect_failure(test_context(), DB_ERROR_INPUT, add_files(folder_path("empty"), NULL, NULL, sum),
+                   "empty");
     expect_failure(test_context(), DB_ERROR_FILE, add_files(two, "no/such/file", NULL, sum),
                    "no/such/file");
     expect_failure(test_context(), DB_ERROR_FILE, add_files("/dev/zero", NULL, NULL, sum),
