@@ -16,11 +16,14 @@
 #include <omp.h>
 #endif
 
-static int thread_count(const db_context *context) {
+/* No more threads than rows. */
+static int thread_count(const db_context *context, int rows) {
 #if defined(_OPENMP)
-    return context->threads ? context->threads : omp_get_max_threads();
+    const int threads = context->threads ? context->threads : omp_get_max_threads();
+    return threads < rows ? threads : rows;
 #else
     (void)context;
+    (void)rows;
     return 1;
 #endif
 }
@@ -227,7 +230,7 @@ static db_status make_image(db_context *context, making *m, const noise_psf *psf
 
 static making making_of(const db_context *context, const db_noise_options *o,
                         const db_noise_frame *frame) {
-    making m = { .frame = *frame, .threads = thread_count(context) };
+    making m = { .frame = *frame, .threads = thread_count(context, frame->slow_pixels) };
     m.chain = (noise_chain){ .seed = o->seed,
                              .calibration_seed = o->calibration_seed,
                              .panel = frame->panel,
