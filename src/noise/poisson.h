@@ -1,9 +1,9 @@
 /* Poisson deviates, exact up to means of 1e15.
  *
- *     mean < 10      inversion: the cumulative probabilities are walked along one uniform deviate
- *     up to 1e15     PTRS: transformed rejection with squeeze (Hoermann 1993, Insurance:
- * Mathematics and Economics 12, 39) above          rounded normal; the skewness left out is below
- * 1/sqrt(mean) = 3e-8
+ *     mean < 20      inversion: one uniform deviate, cumulative probabilities
+ *     up to 1e15     PTRS: transformed rejection with squeeze (Hoermann 1993,
+ *                    Insurance: Mathematics and Economics 12, 39)
+ *     above          rounded normal; its skewness is wrong by less than 3e-8
  *
  * Probabilities are taken relative to the Stirling form (Loader 2000), which keeps all digits at
  * any mean: log p(k) = -log(2 pi k)/2 - stirling(k) - deviance(k, mean). */
@@ -12,7 +12,7 @@
 
 #include "noise/normal.h"
 
-#define DB_NOISE_POISSON_INVERSION 10.0 /* means below */
+#define DB_NOISE_POISSON_INVERSION 20.0 /* means below */
 #define DB_NOISE_POISSON_REJECTION 1e15 /* means up to */
 
 /* log k! - log( sqrt(2 pi k) (k/e)^k ) for whole k >= 1. */
@@ -48,7 +48,7 @@ DB_NOISE_FN double noise_poisson_log_probability(double k, double mean) {
 DB_NOISE_FN double noise_poisson_by_inversion(noise_stream *s, double mean) {
     double rest = noise_next_pair(s).first, p = noise_exp(-mean);
     int k = 0;
-    /* The last of 200 terms is below 1e-170. */
+    /* The last of 200 terms is below 1e-110. */
     while (rest > p && k < 200) {
         rest -= p;
         k++;
@@ -59,7 +59,7 @@ DB_NOISE_FN double noise_poisson_by_inversion(noise_stream *s, double mean) {
 
 /* The transformation of a uniform deviate u - 1/2 into a number near a Poisson deviate. The
  * published constants let the hat fall below the probabilities by up to 0.6 %, and the squeeze rise
- * above them by as much, for single k at means like 14; the factors put both right. */
+ * above them by as much, for single k at means from 10 to 1000; the factors put both right. */
 #define DB_NOISE_PTRS_HAT 1.0065
 #define DB_NOISE_PTRS_SQUEEZE 0.986
 typedef struct noise_ptrs {

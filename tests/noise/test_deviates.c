@@ -113,9 +113,9 @@ static void draw(double *to, uint32_t seed, uint32_t stream, uint32_t panel, dou
         }
 }
 
-static const double means[] = { 0.01, 0.03,   0.1, 0.5,     1,   3,   9.99999, 10,  10.00001,
-                                12,   14,     20,  35,      70,  100, 300,     1e3, 1e4,
-                                1e5,  999999, 1e6, 1000001, 3e6, 1e7, 1e9,     1e12 };
+static const double means[] = { 0.01,     0.03, 0.1,      0.5, 1,       3,   7,   10,  14,
+                                19.99999, 20,   20.00001, 25,  35,      70,  100, 300, 1e3,
+                                1e4,      1e5,  999999,   1e6, 1000001, 3e6, 1e7, 1e9, 1e12 };
 enum { MEANS = sizeof means / sizeof *means };
 
 static void poisson_deviates_have_poissons_distribution(void **state) {
@@ -154,7 +154,7 @@ static void chi_square_notices_wrong_distributions(void **state) {
 /* Neither the sum of two independent deviates nor the border between two methods shows. */
 static void sums_of_deviates_are_poisson_deviates(void **state) {
     (void)state;
-    static const double parts[][2] = { { 3, 9 }, { 9.5, 0.5 }, { 9.9, 10.1 }, { 1, 400 } };
+    static const double parts[][2] = { { 3, 9 }, { 19.5, 0.5 }, { 19.9, 20.1 }, { 1, 400 } };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         draw(numbers, 50 + (uint32_t)i, NOISE_STREAM_PHOTONS, 0, parts[i][0]);
         draw(others, 60 + (uint32_t)i, NOISE_STREAM_PHOTONS, 0, parts[i][1]);

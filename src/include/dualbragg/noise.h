@@ -12,8 +12,8 @@
  *
  * Each random number is a function of seed, purpose, panel and pixel alone. So an image has the
  * same bits for any number of threads and on any machine, and the pixels of a region of interest
- * are those of the whole image. (The point spread function of DB_PSF_FIBER is evaluated by Fourier
- * transforms, whose last bits are those of the machine's libm.) */
+ * are those of the whole image. (Point spread functions are made with libm, whose last bits differ
+ * between machines; their images are the same on the same machine.) */
 #ifndef DUALBRAGG_NOISE_H
 #define DUALBRAGG_NOISE_H
 
