@@ -64,7 +64,7 @@ static db_status run_tiles(db_plan *plan, db_kernel_kind kind) {
 
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
-    return run_tiles(plan, DB_KERNEL_FORWARD);
+    return run_tiles(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
 }
 
 static db_status need_parameters(const db_plan *plan) {

@@ -16,6 +16,7 @@ static int count_moving(const db_plan *plan, unsigned what) {
 }
 
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan) {
+    if (plan->job.general) return DB_KERNEL_GENERAL_GRADIENT;
     return count_moving(plan, DB_MOVES_CELLS) ? DB_KERNEL_GRADIENT_CELLS : DB_KERNEL_GRADIENT;
 }
 

@@ -7,24 +7,24 @@
 #define DB_INSTANCES(X) X(sse2)
 #endif
 
-#define DECLARE_ONE(tag) void db_kernel_##tag(const db_kernel_job *, size_t, int, int);
-#define DECLARE(isa)                                                                               \
-    DECLARE_ONE(forward_double_##isa)                                                              \
-    DECLARE_ONE(gradient_double_##isa)                                                             \
-    DECLARE_ONE(gradient_cells_double_##isa)                                                       \
-    DECLARE_ONE(forward_mixed_##isa)                                                               \
-    DECLARE_ONE(gradient_mixed_##isa)                                                              \
-    DECLARE_ONE(gradient_cells_mixed_##isa)
+/* X(kind, precision, instruction set) for every kind, in the order of db_kernel_kind */
+#define DB_KINDS(X, precision, isa)                                                                \
+    X(forward, precision, isa)                                                                     \
+    X(gradient, precision, isa)                                                                    \
+    X(gradient_cells, precision, isa)                                                              \
+    X(general_forward, precision, isa)                                                             \
+    X(general_gradient, precision, isa)
+
+#define NAME(kind, precision, isa) db_kernel_##kind##_##precision##_##isa
+#define DECLARE_ONE(kind, precision, isa)                                                          \
+    void NAME(kind, precision, isa)(const db_kernel_job *, size_t, int, int);
+#define DECLARE(isa) DB_KINDS(DECLARE_ONE, double, isa) DB_KINDS(DECLARE_ONE, mixed, isa)
 DB_INSTANCES(DECLARE)
 
-static const db_kernel_function table[DB_ISA_COUNT][2][3] = {
-#define ENTRY(isa)                                                                                 \
-    { { db_kernel_forward_double_##isa, db_kernel_gradient_double_##isa,                           \
-        db_kernel_gradient_cells_double_##isa },                                                   \
-      { db_kernel_forward_mixed_##isa, db_kernel_gradient_mixed_##isa,                             \
-        db_kernel_gradient_cells_mixed_##isa } },
+static const db_kernel_function table[DB_ISA_COUNT][2][DB_KERNEL_KIND_COUNT] = {
+#define ENTRY_ONE(kind, precision, isa) NAME(kind, precision, isa),
+#define ENTRY(isa) { { DB_KINDS(ENTRY_ONE, double, isa) }, { DB_KINDS(ENTRY_ONE, mixed, isa) } },
     DB_INSTANCES(ENTRY)
-#undef ENTRY
 };
 
 db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_kernel_kind kind) {

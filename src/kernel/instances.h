@@ -8,7 +8,10 @@
 typedef enum db_kernel_kind {
     DB_KERNEL_FORWARD,
     DB_KERNEL_GRADIENT,
-    DB_KERNEL_GRADIENT_CELLS /* with the cell counts N among the parameters */
+    DB_KERNEL_GRADIENT_CELLS,  /* with the cell counts N among the parameters */
+    DB_KERNEL_GENERAL_FORWARD, /* for jobs that are not plain */
+    DB_KERNEL_GENERAL_GRADIENT,
+    DB_KERNEL_KIND_COUNT
 } db_kernel_kind;
 
 /* The instance for this instruction set; never NULL. */

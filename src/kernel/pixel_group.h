@@ -144,9 +144,17 @@ AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sum
 #endif
 }
 
+/* Called twice from an instance for general jobs: large, and not worth compiling twice. */
+#if DB_INSTANCE_GENERAL && !defined(__CUDACC__)
+#define DB_GROUP_FN static __attribute__((noinline))
+#else
+#define DB_GROUP_FN AD_INLINE
+#endif
+
 /* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
-AD_INLINE void render_group(db_crystal_shape shape, int general, const db_kernel_job *job,
-                            const db_kernel_panel *panel, wide fast, wide slow, pixel_sums *sums) {
+DB_GROUP_FN void render_group(db_crystal_shape shape, int general, const db_kernel_job *job,
+                              const db_kernel_panel *panel, wide fast, wide slow,
+                              pixel_sums *sums) {
     const double step = job->sub_pixel;
     const int layers = general ? job->layers : 1;
     clear_sums(general, job, sums);

@@ -130,25 +130,28 @@ AD_INLINE void render_rows_of(db_crystal_shape shape, int general, const db_kern
         render_short_rows(shape, general, job, region, row_begin, row_end);
 }
 
-/* One specialization per shape, and one for whatever plain jobs do not have, so that the choice
- * costs nothing inside. */
+#if DB_INSTANCE_GENERAL
 static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
                         int row_end) {
-#define DB_SHAPE_CASE(shape)                                                                       \
-    case shape:                                                                                    \
-        if (job->general)                                                                          \
-            render_rows_of(shape, 1, job, region, row_begin, row_end);                             \
-        else                                                                                       \
-            render_rows_of(shape, 0, job, region, row_begin, row_end);                             \
-        break;
-    switch (job->shape) {
-        DB_SHAPE_CASE(DB_SHAPE_SQUARE)
-        DB_SHAPE_CASE(DB_SHAPE_ROUND)
-        DB_SHAPE_CASE(DB_SHAPE_GAUSS)
-        DB_SHAPE_CASE(DB_SHAPE_TOPHAT)
-    }
-#undef DB_SHAPE_CASE
+    render_rows_of(job->shape, 1, job, region, row_begin, row_end);
     if (job->streaming) vec_stream_end();
 }
+#else
+/* One specialization per shape, so that the choice costs nothing inside. */
+static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
+                        int row_end) {
+    switch (job->shape) {
+    case DB_SHAPE_SQUARE:
+        render_rows_of(DB_SHAPE_SQUARE, 0, job, region, row_begin, row_end);
+        break;
+    case DB_SHAPE_ROUND: render_rows_of(DB_SHAPE_ROUND, 0, job, region, row_begin, row_end); break;
+    case DB_SHAPE_GAUSS: render_rows_of(DB_SHAPE_GAUSS, 0, job, region, row_begin, row_end); break;
+    case DB_SHAPE_TOPHAT:
+        render_rows_of(DB_SHAPE_TOPHAT, 0, job, region, row_begin, row_end);
+        break;
+    }
+    if (job->streaming) vec_stream_end();
+}
+#endif
 
 #endif
