@@ -31,7 +31,7 @@ typedef struct source {
     const db_experiment *experiment;
     const db_smv_style *style;
     db_smv_geometry geometry;
-    double scale, adc;
+    const db_smv_pixels *pixels;
     int reference;
     int digits;
 } source;
@@ -98,15 +98,17 @@ static void put_own_keys(db_smv_text *text, const source *from) {
             from->style->convention, d->pivot == DB_PIVOT_BEAM ? "beam" : "sample", from->digits,
             d->rotation[0], from->digits, d->rotation[1], from->digits, d->rotation[2]);
     put(text, "DATE=Thu Jan 01 00:00:00 1970;\nTIME=1;\n");
-    put(text, "IMAGE_PEDESTAL=%.*g;\nADC_OFFSET=%.*g;\nGAIN=%.*g;\nCCD_IMAGE_SATURATION=65535;\n",
-        from->digits, from->adc, from->digits, from->adc, from->digits, from->scale);
+    put(text, "IMAGE_PEDESTAL=%.*g;\nADC_OFFSET=%.*g;\nGAIN=%.*g;\nCCD_IMAGE_SATURATION=%s;\n",
+        from->digits, from->pixels->adc, from->digits, from->pixels->adc, from->digits,
+        from->pixels->scale, from->pixels->bits == 16 ? "65535" : "2147483647");
 }
 
 static void put_keys(db_smv_text *text, const source *from) {
     const db_panel *panel = &from->experiment->detector.panels[0];
     const db_goniometer *goniometer = &from->experiment->goniometer;
-    put(text, "DIM=2;\nBYTE_ORDER=%s;\nTYPE=unsigned_short;\nSIZE1=%d;\nSIZE2=%d;\n",
-        db_machine_is_big_endian() ? "big_endian" : "little_endian", panel->fast_pixels,
+    put(text, "DIM=2;\nBYTE_ORDER=%s;\nTYPE=%s;\nSIZE1=%d;\nSIZE2=%d;\n",
+        db_machine_is_big_endian() ? "big_endian" : "little_endian",
+        from->pixels->bits == 16 ? "unsigned_short" : "signed_long", panel->fast_pixels,
         panel->slow_pixels);
     put_placement(text, from);
     put_pair(text, from, "PHI", goniometer->phi, "OSC_START", goniometer->phi);
@@ -117,12 +119,11 @@ static void put_keys(db_smv_text *text, const source *from) {
 }
 
 db_status db_smv_text_build(db_context *context, const char *path, const db_experiment *experiment,
-                            double scale, double adc, const db_smv_style *style,
+                            const db_smv_pixels *pixels, const db_smv_style *style,
                             db_smv_text *text) {
     source from = { .experiment = experiment,
                     .style = style,
-                    .scale = scale,
-                    .adc = adc,
+                    .pixels = pixels,
                     .reference = experiment->reference.on,
                     .digits = experiment->reference.on ? 6 : 12 };
     DB_TRY(db_smv_geometry_get(context, experiment, &from.geometry));

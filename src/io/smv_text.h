@@ -11,8 +11,15 @@ typedef struct db_smv_text {
     size_t length; /* a multiple of DB_SMV_BLOCK once it is built */
 } db_smv_text;
 
-/* Writes the keys of an experiment; scale and adc are those of the pixels. path is for messages. */
+/* What the header says of the pixels: value = scale * photons + adc, in 16 bits or 32. */
+typedef struct db_smv_pixels {
+    double scale, adc;
+    int bits;
+} db_smv_pixels;
+
+/* Writes the keys of an experiment. path is for messages. */
 db_status db_smv_text_build(db_context *context, const char *path, const db_experiment *experiment,
-                            double scale, double adc, const db_smv_style *style, db_smv_text *text);
+                            const db_smv_pixels *pixels, const db_smv_style *style,
+                            db_smv_text *text);
 
 #endif

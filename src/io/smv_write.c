@@ -1,4 +1,4 @@
-/* SMV images: a text header, then unsigned 16-bit pixels. */
+/* SMV images: a text header, then pixels: unsigned 16-bit, or signed 32-bit. */
 #include <dualbragg/io.h>
 
 #include "core/context_internal.h"
@@ -50,13 +50,39 @@ db_status db_write_smv(db_context *context, const char *path, const db_experimen
     const size_t count = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
     if (scale <= 0) scale = automatic_scale(pixels, count);
     db_smv_text header;
-    DB_TRY(db_smv_text_build(context, path, experiment, scale, adc, style, &header));
+    const db_smv_pixels meaning = { scale, adc, 16 };
+    DB_TRY(db_smv_text_build(context, path, experiment, &meaning, style, &header));
     uint16_t *counts = malloc(count * sizeof *counts);
     if (!counts) return db_fail_memory(context, "the SMV image");
     for (size_t i = 0; i < count; i++)
         counts[i] = pixel_counts(pixels[i], scale, adc, style && style->truncate);
     const db_file_part parts[] = { { header.bytes, header.length },
                                    { counts, count * sizeof *counts } };
+    const db_status status = db_write_atomically(context, path, parts, 2);
+    free(counts);
+    return status;
+}
+
+db_status db_write_smv_numbers(db_context *context, const char *path,
+                               const db_experiment *experiment, const int32_t *numbers, int bits,
+                               double gain, double adc, const db_smv_style *style) {
+    DB_TRY(check_panel(context, path, experiment));
+    if (bits != 16 && bits != 32)
+        return db_fail(context, DB_ERROR_USAGE, "%s: expected pixels of 16 or 32 bits, found %d",
+                       path, bits);
+    const db_panel *panel = &experiment->detector.panels[0];
+    const size_t count = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+    const db_smv_pixels meaning = { gain, adc, bits };
+    db_smv_text header;
+    DB_TRY(db_smv_text_build(context, path, experiment, &meaning, style, &header));
+    db_file_part parts[] = { { header.bytes, header.length },
+                             { numbers, count * sizeof *numbers } };
+    if (bits == 32) return db_write_atomically(context, path, parts, 2);
+    uint16_t *counts = malloc(count * sizeof *counts);
+    if (!counts) return db_fail_memory(context, "the SMV image");
+    for (size_t i = 0; i < count; i++)
+        counts[i] = (uint16_t)(numbers[i] < 0 ? 0 : numbers[i] > 65535 ? 65535 : numbers[i]);
+    parts[1] = (db_file_part){ counts, count * sizeof *counts };
     const db_status status = db_write_atomically(context, path, parts, 2);
     free(counts);
     return status;

@@ -139,6 +139,12 @@ DB_API db_status db_write_smv(db_context *context, const char *path,
                               const db_experiment *experiment, const float *pixels, double scale,
                               double adc, const db_smv_style *style);
 
+/* SMV of numbers as a detector gives them (db_noise_apply): unsigned 16-bit, limited to 0..65535,
+ * or signed 32-bit. gain (ADU per photon) and adc (ADU) are for the header. */
+DB_API db_status db_write_smv_numbers(db_context *context, const char *path,
+                                      const db_experiment *experiment, const int32_t *numbers,
+                                      int bits, double gain, double adc, const db_smv_style *style);
+
 /* PGM: 8-bit grey, byte = x*scale cut off, at most 255 (0 for NAN and negative pixels); the scale
  * (> 0) stands in a comment. */
 DB_API db_status db_write_pgm(db_context *context, const char *path, const float *pixels,
@@ -151,10 +157,11 @@ typedef struct db_expt_image {
 } db_expt_image;
 
 /* A DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes, goniometer,
- * crystal, a scan if the goniometer moves, and the image (may be NULL). A crystal that stands still
- * is described as it stands in the beam, one that turns as it is at phi = 0; in the frame of dxtbx:
- * x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and without
- * jansson. */
+ * crystal, a scan if the goniometer moves, and the image (may be NULL; left out if
+ * dxtbx finds no number in its name, without which it reads no SMV file). A crystal that stands
+ * still is described as it stands in the beam, one that turns as it is at phi = 0; in the frame of
+ * dxtbx: x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and
+ * without jansson. */
 DB_API db_status db_write_expt(db_context *context, const char *path,
                                const db_experiment *experiment, const db_expt_image *image);
 
