@@ -36,7 +36,8 @@ static db_status run_check(db_session *session, int *passed) {
         db_parameter_list_read(settings->command, session->context,
                                settings->parameters ? settings->parameters : "all", &list);
     if (status != DB_OK) return status;
-    db_report_experiment(session);
+    status = db_report_experiment(session);
+    if (status != DB_OK) return status;
     const db_gradient_check_options options = { &session->region, 1,
                                                 settings->contraction_tolerance,
                                                 settings->difference_tolerance };

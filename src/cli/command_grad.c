@@ -6,6 +6,7 @@
 #include "cli/parameter_list.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/report_result.h"
 #include "cli/stopwatch.h"
 
 #include <math.h>
@@ -50,10 +51,10 @@ static db_status render(db_session *session, images *all) {
     for (size_t k = 0; k < all->list.count; k++) derivatives[k] = all->derivative[k];
     db_plan *plan = NULL;
     const double start = db_stopwatch();
-    db_progress_attach(session->context, settings->progress && !settings->quiet);
+    db_progress_attach(session);
     db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_gradient(plan, all->image, derivatives);
-    db_progress_finish(session->context);
+    db_progress_finish(session);
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
     if (!settings->quiet)
@@ -119,11 +120,13 @@ static db_status differentiate(db_session *session) {
                                               settings->parameters, &all.list);
     if (status == DB_OK) status = check_outputs(settings);
     if (status != DB_OK) return status;
-    db_report_experiment(session);
+    status = db_report_experiment(session);
+    if (status != DB_OK) return status;
     status = allocate(session, &all);
     if (status == DB_OK) status = render(session, &all);
     if (status == DB_OK) {
-        const db_image_statistics statistics = db_image_statistics_of(all.image, &session->region);
+        const db_image_statistics statistics =
+            db_image_statistics_of(all.image, &session->region, NULL);
         db_report_statistics(session, &statistics);
         status = write_all(session, &all);
     }

@@ -8,7 +8,7 @@
 #include "cli/pgm_output.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/report_detector.h"
+#include "cli/report_result.h"
 #include "cli/stopwatch.h"
 
 #include <math.h>
@@ -40,10 +40,10 @@ static db_status render(db_session *session, float *image) {
     options.region_count = 1;
     db_plan *plan = NULL;
     const double start = db_stopwatch();
-    db_progress_attach(session->context, settings->progress && !settings->quiet);
+    db_progress_attach(session);
     db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_forward(plan, image);
-    db_progress_finish(session->context);
+    db_progress_finish(session);
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
     if (!settings->quiet)
@@ -83,17 +83,17 @@ static db_status write_integers(const db_session *session, double scale, float *
     const db_settings *s = &session->settings;
     if (!s->int_file) return DB_OK;
     if (!s->quiet)
-        printf("writing %s as %zu 2-byte integers\nintfile_scale = %.*g\n", s->int_file,
-               db_experiment_pixels(&session->experiment), s->digits, scale);
+        printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
+               s->int_file);
     blank_outside(image, &session->experiment.detector.panels[0], &session->region);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
                         NULL);
 }
 
 static db_status finish(const db_session *session, float *image) {
-    const db_image_statistics statistics = db_image_statistics_of(image, &session->region);
-    db_report_solid_angle(session);
-    db_status status = write_floats(session, image);
+    const db_image_statistics statistics = db_image_statistics_of(image, &session->region, NULL);
+    db_status status = db_report_solid_angle(session, NULL);
+    if (status == DB_OK) status = write_floats(session, image);
     if (status == DB_OK) {
         db_report_statistics(session, &statistics);
         status = write_picture(session, image);
@@ -111,7 +111,8 @@ static db_status finish(const db_session *session, float *image) {
 static db_status simulate(db_session *session) {
     db_status status = check_outputs(&session->settings);
     if (status != DB_OK) return status;
-    db_report_experiment(session);
+    status = db_report_experiment(session);
+    if (status != DB_OK) return status;
     float *image = db_image_buffer(&session->experiment.detector.panels[0], &session->region);
     if (!image)
         return db_complain(session->settings.command, DB_ERROR_MEMORY,

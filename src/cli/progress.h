@@ -1,13 +1,14 @@
-/* A progress bar on stderr, for people only. */
+/* Progress of long work: a bar on stderr for people, lines on stdout for programs. */
 #ifndef DB_CLI_PROGRESS_H
 #define DB_CLI_PROGRESS_H
 
-#include <dualbragg/context.h>
+#include "cli/session.h"
 
-/* Lets the context show a bar during long work, if wanted and stderr is a terminal. */
-void db_progress_attach(db_context *context, int wanted);
+/* Lets the session's context tell about progress: by a bar where stderr is a terminal, unless it is
+ * not wanted; without a terminal by lines if asked for, in the reference's way always by lines. */
+void db_progress_attach(const db_session *session);
 
-/* Removes what is left of the bar; safe without one. */
-void db_progress_finish(db_context *context);
+/* Removes what is left of the bar, prints the lines that are left; safe without them. */
+void db_progress_finish(const db_session *session);
 
 #endif

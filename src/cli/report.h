@@ -1,15 +1,11 @@
-/* What is going to be rendered and what came out, on stdout, in the order and form of the reference
- * where it says the same. */
+/* What is going to be rendered, on stdout, in the order and form of the reference where it says the
+ * same: scripts read it. */
 #ifndef DB_CLI_REPORT_H
 #define DB_CLI_REPORT_H
 
 #include "cli/session.h"
-#include "cli/statistics.h"
 
-/* Convention, cell, sources, detector ... Nothing with --quiet. */
-void db_report_experiment(const db_session *session);
-
-/* The brightest pixel, mean, rms, rmsd. */
-void db_report_statistics(const db_session *session, const db_image_statistics *statistics);
+/* Convention, cell, sources, detector ... Nothing with --quiet. Reports a failure itself. */
+db_status db_report_experiment(db_session *session);
 
 #endif

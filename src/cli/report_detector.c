@@ -1,110 +1,155 @@
 #include "cli/report_detector.h"
 
-#include <math.h>
-#include <stdio.h>
+#include "cli/report_text.h"
+#include "io/smv_geometry.h"
+#include "io/vector3.h"
 
-/* The first panel in the laboratory (m). */
+#include <string.h>
+
+/* The first panel in the laboratory. */
 typedef struct placement {
-    double origin[3], fast[3], slow[3], normal[3];
-    double close_distance, distance;
-    double near[2], beam[2]; /* along fast, slow */
+    double origin[3]; /* m */
+    double fast[3], slow[3], normal[3];
+    db_smv_geometry geometry; /* mm */
 } placement;
 
-static double dot(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+/* Where the reference has it. */
+static void take_reference(const db_reference_mode *r, placement *p) {
+    memcpy(p->origin, r->origin, sizeof p->origin);
+    memcpy(p->fast, r->fast_axis, sizeof p->fast);
+    memcpy(p->slow, r->slow_axis, sizeof p->slow);
+    memcpy(p->normal, r->normal, sizeof p->normal);
 }
 
-static placement place(const db_experiment *e) {
-    placement p;
+static void take_axes(const db_experiment *e, placement *p) {
     const db_panel *panel = &e->detector.panels[0];
     double fast_end[3], slow_end[3];
-    db_experiment_pixel_position(e, 0, 0, 0, p.origin);
+    db_experiment_pixel_position(e, 0, 0, 0, p->origin);
     db_experiment_pixel_position(e, 0, panel->fast_pixels, 0, fast_end);
     db_experiment_pixel_position(e, 0, 0, panel->slow_pixels, slow_end);
     for (int i = 0; i < 3; i++) {
-        p.fast[i] = (fast_end[i] - p.origin[i]) / (panel->pixel_size[0] * panel->fast_pixels);
-        p.slow[i] = (slow_end[i] - p.origin[i]) / (panel->pixel_size[1] * panel->slow_pixels);
-        p.origin[i] *= 1e-3;
+        p->fast[i] = (fast_end[i] - p->origin[i]) / (panel->pixel_size[0] * panel->fast_pixels);
+        p->slow[i] = (slow_end[i] - p->origin[i]) / (panel->pixel_size[1] * panel->slow_pixels);
+        p->origin[i] *= 1e-3;
     }
-    p.normal[0] = p.fast[1] * p.slow[2] - p.fast[2] * p.slow[1];
-    p.normal[1] = p.fast[2] * p.slow[0] - p.fast[0] * p.slow[2];
-    p.normal[2] = p.fast[0] * p.slow[1] - p.fast[1] * p.slow[0];
-    if (dot(p.normal, p.origin) < 0) /* left-handed axes */
-        for (int i = 0; i < 3; i++) p.normal[i] = -p.normal[i];
-    const double *b = e->beam.direction;
-    p.close_distance = dot(p.origin, p.normal);
-    p.distance = p.close_distance / dot(b, p.normal);
-    double to_beam[3];
-    for (int i = 0; i < 3; i++) to_beam[i] = p.distance * b[i] - p.origin[i];
-    p.near[0] = -dot(p.origin, p.fast);
-    p.near[1] = -dot(p.origin, p.slow);
-    p.beam[0] = dot(to_beam, p.fast);
-    p.beam[1] = dot(to_beam, p.slow);
-    return p;
+    db_cross(p->fast, p->slow, p->normal);
+    if (db_dot(p->normal, p->origin) < 0) /* left-handed axes */
+        for (int i = 0; i < 3; i++) p->normal[i] = -p->normal[i];
 }
 
-/* Rounding noise around 0 is not worth printing. */
-static double tidy(double value) { return fabs(value) < 1e-15 ? 0 : value; }
-
-static void print_vector(const char *name, const double v[3], int digits) {
-    printf("%s= %.*g %.*g %.*g\n", name, digits, tidy(v[0]), digits, tidy(v[1]), digits,
-           tidy(v[2]));
-}
-
-void db_report_frame(const db_session *session) {
+static db_status place(const db_session *session, placement *p) {
     const db_experiment *e = &session->experiment;
-    const db_setup *setup = &session->settings.setup;
-    const int digits = session->settings.digits;
-    const placement p = place(e);
+    if (e->reference.on)
+        take_reference(&e->reference, p);
+    else
+        take_axes(e, p);
+    const db_status status = db_smv_geometry_get(session->context, e, &p->geometry);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
+db_status db_report_frame(const db_session *session) {
+    const db_experiment *e = &session->experiment;
+    const db_settings *s = &session->settings;
     const double *b = e->beam.direction;
+    placement p;
+    const db_status status = place(session, &p);
+    if (status != DB_OK) return status;
     printf("%s convention selected.\n",
-           db_convention_name(session->settings.vector_given ? DB_CONVENTION_CUSTOM
-                                                             : setup->convention));
+           db_convention_name(s->vector_given ? DB_CONVENTION_CUSTOM : s->setup.convention));
     printf("pivoting detector around %s\n",
            e->detector.pivot == DB_PIVOT_SAMPLE ? "sample" : "direct beam spot");
-    printf("XDS incident beam: %.*g %.*g %.*g\n", digits, tidy(dot(b, p.fast)), digits,
-           tidy(dot(b, p.slow)), digits, tidy(dot(b, p.normal)));
-    if (setup->interpolate < 0) puts("auto-selected no interpolation");
+    printf("XDS incident beam: %.*g %.*g %.*g\n", s->digits, db_tidy(db_dot(b, p.fast), 1),
+           s->digits, db_tidy(db_dot(b, p.slow), 1), s->digits, db_tidy(db_dot(b, p.normal), 1));
+    return DB_OK;
 }
 
-void db_report_detector(const db_session *session) {
+/* Edge of the plate (mm): the user's, which need not be a whole number of pixels. */
+static double plate_size(const db_setup *setup, int axis) {
+    return setup->detector_pixels[axis] ? setup->detector_pixels[axis] * setup->pixel_size
+                                        : setup->detector_size[axis];
+}
+
+/* The point closest to the sample as the user gave it or would have had to (mm; model.md 5.2). */
+static double near_point(const db_setup *setup, int axis) {
+    return !isnan(setup->close_point[axis]) ? setup->close_point[axis]
+           : !isnan(setup->org[axis])       ? (setup->org[axis] - 0.5) * setup->pixel_size
+                                            : plate_size(setup, axis) / 2;
+}
+
+/* X, Y of the direct beam in the convention's meaning: as given, or what holds without
+ * (mm; model.md 5.3). */
+static void user_centre(const db_settings *settings, double centre[2]) {
+    const db_setup *setup = &settings->setup;
+    const db_convention convention =
+        settings->vector_given ? DB_CONVENTION_CUSTOM : setup->convention;
+    const double pixel = setup->pixel_size;
+    const int swapped = convention == DB_CONVENTION_MOSFLM || convention == DB_CONVENTION_DENZO;
+    for (int i = 0; i < 2; i++)
+        if (!isnan(setup->beam_centre[i]))
+            centre[i] = setup->beam_centre[i];
+        else if (swapped)
+            centre[i] = (plate_size(setup, 1 - i) + pixel) / 2;
+        else if (convention == DB_CONVENTION_ADXV)
+            centre[i] = (plate_size(setup, i) + (i ? -pixel : pixel)) / 2;
+        else
+            centre[i] = near_point(setup, i);
+}
+
+/* The sensor as described, whatever became of it. */
+static void report_sensor(const db_session *session) {
+    const db_setup *setup = &session->settings.setup;
+    const db_detector *detector = &session->experiment.detector;
+    const int digits = session->settings.digits, there = detector->sensor_thickness > 0;
+    const double depth = there ? detector->attenuation_depth : setup->attenuation_depth;
+    printf("  sensor is %.*g m thick in %d layers with mu= %.*g\n", digits,
+           there ? 1e-6 * setup->sensor_thickness : 0, detector->sensor_layers, digits,
+           isnan(depth)                 ? -1
+           : depth == 0 || isinf(depth) ? 0
+                                        : 1e6 / depth);
+}
+
+static void report_centres(const db_session *session, const placement *p) {
+    const db_setup *setup = &session->settings.setup;
+    const db_smv_geometry *g = &p->geometry;
+    const int digits = session->settings.digits;
+    double centre[2];
+    user_centre(&session->settings, centre);
+    printf("  Xbeam=%.*g Ybeam=%.*g\n", digits, 1e-3 * centre[0], digits, 1e-3 * centre[1]);
+    printf("  Fbeam=%.*g Sbeam=%.*g\n", digits, db_tidy(1e-3 * g->beam_centre[0], 1), digits,
+           db_tidy(1e-3 * g->beam_centre[1], 1));
+    printf("  Xclose=%.*g Yclose=%.*g\n", digits, 1e-3 * near_point(setup, 0), digits,
+           1e-3 * near_point(setup, 1));
+    printf("  Fclose=%.*g Sclose=%.*g\n", digits, db_tidy(1e-3 * g->near_point[0], 1), digits,
+           db_tidy(1e-3 * g->near_point[1], 1));
+}
+
+db_status db_report_detector(const db_session *session) {
     const db_experiment *e = &session->experiment;
+    const db_setup *setup = &session->settings.setup;
     const db_panel *panel = &e->detector.panels[0];
     const int digits = session->settings.digits;
-    const placement p = place(e);
-    const double pixel = 1e-3 * panel->pixel_size[0];
-    printf("distance=%.*g detsize=%.*gx%.*g  pixel=%.*g meters (%dx%d pixels)\n", digits,
-           p.distance, digits, pixel * panel->fast_pixels, digits, pixel * panel->slow_pixels,
-           digits, pixel, panel->fast_pixels, panel->slow_pixels);
-    printf("Fbeam=%.*g Sbeam=%.*g\n", digits, p.beam[0], digits, p.beam[1]);
-    printf("Fclose=%.*g Sclose=%.*g\n", digits, p.near[0], digits, p.near[1]);
-    printf("close_distance=%.*g\n", digits, p.close_distance);
-    print_vector("DIRECTION_OF_DETECTOR_X-AXIS", p.fast, digits);
-    print_vector("DIRECTION_OF_DETECTOR_Y-AXIS", p.slow, digits);
-    print_vector("DIRECTION_OF_DETECTOR_Z-AXIS", p.normal, digits);
-    print_vector("pix0_vector", p.origin, digits);
-    print_vector("INCIDENT_BEAM_DIRECTION", e->beam.direction, digits);
-    print_vector("spindle ROTATION_AXIS", e->goniometer.spindle_axis, digits);
-    print_vector("POLARIZATION_PLANE_NORMAL", e->beam.polarization_axis, digits);
-}
-
-/* Solid angle of the rectangle between the near point and (x, y) on a plane at distance z. */
-static double corner_angle(double x, double y, double z) {
-    return atan2(x * y, z * sqrt(x * x + y * y + z * z));
-}
-
-void db_report_solid_angle(const db_session *session) {
-    const db_experiment *e = &session->experiment;
-    const db_region *roi = &session->region;
-    const double pixel = 1e-3 * e->detector.panels[0].pixel_size[0];
-    const int digits = session->settings.digits;
-    const placement p = place(e);
-    if (session->settings.quiet || e->point_pixel) return;
-    const double x1 = roi->fast_start * pixel - p.near[0], x2 = x1 + roi->fast_count * pixel;
-    const double y1 = roi->slow_start * pixel - p.near[1], y2 = y1 + roi->slow_count * pixel;
-    const double z = p.close_distance;
-    const double omega = corner_angle(x2, y2, z) - corner_angle(x1, y2, z) -
-                         corner_angle(x2, y1, z) + corner_angle(x1, y1, z);
-    printf("solid angle subtended by detector = %.*g steradian ( %.*g%% sphere)\n", digits, omega,
-           digits, 100 * omega / 12.566370614359172954);
+    double vertical[3];
+    placement p;
+    const db_status status = place(session, &p);
+    if (status != DB_OK) return status;
+    const db_smv_geometry *g = &p.geometry;
+    printf("  distance=%.*g detsize=%.*gx%.*g  pixel=%.*g meters (%dx%d pixels)\n", digits,
+           1e-3 * (g->beam_hits ? g->distance : g->close_distance), digits,
+           1e-3 * plate_size(setup, 0), digits, 1e-3 * plate_size(setup, 1), digits,
+           1e-3 * panel->pixel_size[0], panel->fast_pixels, panel->slow_pixels);
+    printf("  close_distance=%.*g\n", digits, 1e-3 * g->close_distance);
+    report_sensor(session);
+    report_centres(session, &p);
+    db_print_vector("  DIRECTION_OF_DETECTOR_X-AXIS", p.fast, digits);
+    db_print_vector("  DIRECTION_OF_DETECTOR_Y-AXIS", p.slow, digits);
+    db_print_vector("  DIRECTION_OF_DETECTOR_Z-AXIS", p.normal, digits);
+    db_print_vector("  pix0_vector", p.origin, digits);
+    db_print_vector("  INCIDENT_BEAM_DIRECTION", e->beam.direction, digits);
+    db_print_vector("  spindle ROTATION_AXIS", e->goniometer.spindle_axis, digits);
+    db_cross(e->beam.direction, e->beam.polarization_axis, vertical);
+    db_normalize(vertical);
+    db_print_vector("  POLARIZATION_PLANE_NORMAL", vertical, digits);
+    printf("  dials origin= %.*g %.*g %.*g\n", digits, db_tidy(g->dials_origin[0], 1e3), digits,
+           db_tidy(g->dials_origin[1], 1e3), digits, db_tidy(g->dials_origin[2], 1e3));
+    return DB_OK;
 }

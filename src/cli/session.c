@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Automatic choices and warnings stand on stdout among the other lines, as in the reference. */
-static void print_notice(void *user, const char *line) {
-    (void)user;
-    printf("%s\n", line);
-}
-
 db_status db_session_complain(const db_session *session, db_status status) {
     return db_complain_context(session->settings.command, status, session->context);
 }
@@ -42,13 +36,17 @@ static db_status resolve(db_session *session) {
     const db_setup *setup = &session->settings.setup;
     const db_status prepared = db_amorphous_prepare(&session->settings);
     if (prepared != DB_OK) return prepared;
-    if (!db_amorphous_alone(&session->settings) && !setup->hkl_file && setup->default_F == 0)
+    if (!db_amorphous_alone(&session->settings) && !setup->hkl_file && !setup->cache_file &&
+        setup->default_F == 0)
         return db_complain(
             session->settings.command, DB_ERROR_INPUT,
             "no structure factors: expected -hkl FILE or -default_F F, found neither");
-    const db_status status = db_setup_resolve(session->context, setup, &session->experiment,
-                                              session->settings.quiet ? NULL : print_notice, NULL);
-    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+    const db_status status =
+        db_setup_resolve(session->context, setup, &session->experiment,
+                         session->settings.quiet ? NULL : db_notices_add, &session->notices);
+    if (status == DB_OK) return DB_OK;
+    db_notices_print_rest(&session->notices);
+    return db_session_complain(session, status);
 }
 
 static db_status choose_region(db_session *session) {
@@ -92,6 +90,7 @@ db_status db_session_open(db_session *session, int argc, char **argv) {
 
 void db_session_close(db_session *session) {
     db_experiment_clear(&session->experiment);
+    db_notices_clear(&session->notices);
     db_context_destroy(&session->context);
 }
 

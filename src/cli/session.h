@@ -2,14 +2,16 @@
 #ifndef DB_CLI_SESSION_H
 #define DB_CLI_SESSION_H
 
+#include "cli/notices.h"
 #include "cli/settings.h"
 
 typedef struct db_session {
     db_settings settings;
     db_context *context;
     db_experiment experiment;
-    db_region region; /* what is rendered; addresses an image of the whole panel */
-    int finished;     /* help or a table was asked for and printed: nothing left to do */
+    db_region region;   /* what is rendered; addresses an image of the whole panel */
+    db_notices notices; /* automatic choices and warnings not yet printed */
+    int finished;       /* help or a table was asked for and printed: nothing left to do */
 } db_session;
 
 /* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */

@@ -8,6 +8,7 @@ enum { PARTS = 16 };
 typedef struct partial {
     double sum[PARTS], squares[PARTS];
     float largest[PARTS];
+    double count;
 } partial;
 
 static void add_pixel(partial *p, int part, float pixel) {
@@ -22,6 +23,15 @@ static void add_row(partial *p, const float *row, int count) {
     for (; i + PARTS <= count; i += PARTS)
         for (int part = 0; part < PARTS; part++) add_pixel(p, part, row[i + part]);
     for (; i < count; i++) add_pixel(p, 0, row[i]);
+    p->count += count;
+}
+
+static void add_masked_row(partial *p, const float *row, const unsigned char *mask, int count) {
+    for (int i = 0; i < count; i++)
+        if (mask[i]) {
+            add_pixel(p, i % PARTS, row[i]);
+            p->count++;
+        }
 }
 
 static float row_largest(const partial *p) {
@@ -31,29 +41,44 @@ static float row_largest(const partial *p) {
     return largest;
 }
 
-db_image_statistics db_image_statistics_of(const float *image, const db_region *region) {
-    db_image_statistics s = { -INFINITY, 0, 0, 0, 0, 0 };
-    partial p = { { 0 }, { 0 }, { 0 } };
+/* Takes over a row's largest pixel if it is larger than all before. */
+static void find_largest(db_image_statistics *s, float largest, const db_region *region, int slow,
+                         const float *row, const unsigned char *mask) {
+    if (!((double)largest > s->largest)) return;
+    s->largest = (double)largest;
+    s->slow = region->slow_start + slow;
+    int i = 0;
+    while (row[i] != largest || (mask && !mask[i])) i++;
+    s->fast = region->fast_start + i;
+}
+
+static double less_one(double count) { return count > 2 ? count - 1 : 1; }
+
+db_image_statistics db_image_statistics_of(const float *image, const db_region *region,
+                                           const unsigned char *mask) {
+    db_image_statistics s = { 0, 0, 0, 0, -1, -1 };
+    partial p = { { 0 }, { 0 }, { 0 }, 0 };
     for (int part = 0; part < PARTS; part++) p.largest[part] = -INFINITY;
     for (int slow = 0; slow < region->slow_count; slow++) {
-        const float *row = image + region->offset + (size_t)slow * region->stride;
-        add_row(&p, row, region->fast_count);
-        const float largest = row_largest(&p);
-        if (!((double)largest > s.largest)) continue;
-        s.largest = (double)largest;
-        s.slow = region->slow_start + slow;
-        for (s.fast = region->fast_start; row[s.fast - region->fast_start] != largest;) s.fast++;
+        const size_t start = region->offset + (size_t)slow * region->stride;
+        const unsigned char *mask_row = mask ? mask + start : NULL;
+        if (mask)
+            add_masked_row(&p, image + start, mask_row, region->fast_count);
+        else
+            add_row(&p, image + start, region->fast_count);
+        find_largest(&s, row_largest(&p), region, slow, image + start, mask_row);
     }
-    const double count = (double)region->fast_count * region->slow_count,
-                 less = count > 1 ? count - 1 : 1;
+    const double pixels = (double)region->fast_count * region->slow_count;
     double sum = 0, squares = 0;
     for (int part = 0; part < PARTS; part++) {
         sum += p.sum[part];
         squares += p.squares[part];
     }
-    s.mean = sum / count;
-    s.rms = sqrt(squares / less);
-    s.rmsd = sqrt(fmax(0, squares - count * s.mean * s.mean) / less);
+    s.mean = p.count > 0 ? sum / p.count : 0;
+    s.rms = sqrt(squares / less_one(p.count));
+    /* sum (x - mean)^2 over all pixels of the region, those masked with x = 0 */
+    const double spread = squares - 2 * s.mean * sum + pixels * s.mean * s.mean;
+    s.rmsd = sqrt(fmax(0, spread) / less_one(pixels));
     return s;
 }
 

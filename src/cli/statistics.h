@@ -1,16 +1,19 @@
-/* Numbers about an image that are printed. */
+/* Numbers about an image that are printed (model.md 13). */
 #ifndef DB_CLI_STATISTICS_H
 #define DB_CLI_STATISTICS_H
 
 #include <dualbragg/plan.h>
 
-/* Of the rendered pixels of an image of the whole panel. */
+/* Of the rendered pixels of an image of the whole panel. Masked pixels do not count in largest,
+ * mean and rms; in rmsd they count as 0. */
 typedef struct db_image_statistics {
     double largest, mean, rms, rmsd;
-    int fast, slow; /* pixel of the largest value, the first one of equals */
+    int fast, slow; /* pixel of the largest value, the first one of equals; -1: none is above 0 */
 } db_image_statistics;
 
-db_image_statistics db_image_statistics_of(const float *image, const db_region *region);
+/* mask: 0 where a pixel does not count, of the panel's shape; NULL: all count. */
+db_image_statistics db_image_statistics_of(const float *image, const db_region *region,
+                                           const unsigned char *mask);
 
 /* Largest |pixel|. */
 double db_image_largest_magnitude(const float *image, size_t count);
