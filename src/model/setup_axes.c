@@ -80,15 +80,18 @@ static db_status check_orthogonal(db_context *context, const db_setup *setup, co
 }
 
 /* The outward normal: the user's, or the one of fast x slow, -fast x slow that points along the
- * beam. */
+ * beam. The reference keeps its own; that is sane only while one of fast and slow is its own, too.
+ */
 static db_status custom_normal(db_context *context, const db_setup *setup, const double *beam,
                                db_detector *detector, const db_setup_notes *notes) {
     double outward[3];
     db_setup_cross(detector->fast_axis, detector->slow_axis, outward);
     if (db_setup_dot(outward, beam) < 0)
         for (int i = 0; i < 3; i++) outward[i] = -outward[i];
-    DB_TRY(take_vector(context, "detector normal (odet_vector)", setup->normal, outward,
-                       detector->normal));
+    const int own = setup->compat &&
+                    !(db_setup_given(setup->fast_axis[0]) && db_setup_given(setup->slow_axis[0]));
+    DB_TRY(take_vector(context, "detector normal (odet_vector)", setup->normal,
+                       own ? conventions[DB_CONVENTION_CUSTOM].normal : outward, detector->normal));
     DB_TRY(check_orthogonal(context, setup, "the normal", detector->normal, "the fast axis",
                             detector->fast_axis, notes));
     return check_orthogonal(context, setup, "the normal", detector->normal, "the slow axis",
