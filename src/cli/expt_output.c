@@ -3,6 +3,7 @@
 
 #include "cli/complaint.h"
 #include "cli/output.h"
+#include "io/image_template.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +36,26 @@ static char *name_in_list(const char *list, const char *image) {
     return whole ? whole : strdup(image);
 }
 
+static int is_numbered(db_context *context, const char *image) {
+    db_image_template made;
+    if (db_image_template_of(context, image, &made) != DB_OK) return 0;
+    free(made.text);
+    return made.numbered;
+}
+
 db_status db_expt_output(const db_session *session, const char *image, double gain) {
     const db_settings *s = &session->settings;
     if (!s->expt_file) return DB_OK;
     if (!s->quiet) printf("writing %s as a DIALS experiment list\n", s->expt_file);
-    if (!image) return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
+    if (!image || !is_numbered(session->context, image)) {
+        if (image && !s->quiet)
+            db_remark(
+                s->command,
+                "-exptfile leaves the image %s out: dxtbx reads SMV images only with a number "
+                "before the extension, as in image_0001.img",
+                image);
+        return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
+    }
     char *name = name_in_list(s->expt_file, image);
     const db_expt_image described = { name ? name : image, s->adc, gain };
     const db_status status =

@@ -147,8 +147,7 @@ static json_t *imageset_model(const source *from) {
     if (from->is_scan)
         json_object_set_new(model, "template", json_string(from->sequence.text));
     else
-        json_object_set_new(model, "images",
-                            json_pack("[s]", from->image ? from->image->path : ""));
+        json_object_set_new(model, "images", json_pack("[s]", from->image->path));
     return model;
 }
 
@@ -162,7 +161,7 @@ static json_t *experiment_list(const source *from) {
         json_object_set_new(experiment, "scan", json_integer(0));
         json_array_append_new(scans, scan_model(from));
     }
-    if (from->image) {
+    if (from->sequence.numbered) {
         json_object_set_new(experiment, "imageset", json_integer(0));
         json_array_append_new(imagesets, imageset_model(from));
     }

@@ -32,6 +32,12 @@ DB_API db_status db_read_structure_factor_cache(db_context *context, const char 
  * row). */
 DB_API db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]);
 
+/* The text of a MOSFLM matrix file, as db_write_mosflm_matrix writes it, into text, which has `size`
+ * bytes; DB_MATRIX_TEXT_SIZE are ample for any matrix that MOSFLM could read. */
+enum { DB_MATRIX_TEXT_SIZE = 1024 };
+DB_API db_status db_format_mosflm_matrix(db_context *context, const db_experiment *experiment,
+                                         char *text, size_t size);
+
 /* Writes a MOSFLM matrix file: wavelength * A*, misset 0, the U matrix and the cell, as MOSFLM
  * does. */
 DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
@@ -81,6 +87,11 @@ DB_API db_status db_read_image(db_context *context, const char *path, db_measure
 DB_API db_status db_read_float_image(db_context *context, const char *path, int fast_pixels,
                                      int slow_pixels, float *pixels);
 DB_API void db_measured_image_clear(db_measured_image *image);
+
+/* Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. skip (caller's, of that
+ * shape): 1 where the stored number is 0 (or not a number), else 0. */
+DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pixels,
+                              int slow_pixels, uint8_t *skip);
 
 /* Raw little-endian 32-bit floats, no header. */
 DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
