@@ -22,8 +22,7 @@ db_status db_pgm_output(const db_session *session, const db_image_statistics *st
     if (!file) return DB_OK;
     const double scale = db_pgm_scale(s, statistics, smv_scale);
     if (!s->quiet)
-        printf("writing %s as %zu 1-byte grey levels\npgm_scale = %.*g\n", file,
-               db_experiment_pixels(&session->experiment), s->digits, scale);
+        printf("pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits, scale, file);
     return db_write_pgm(session->context, file, image, panel->fast_pixels, panel->slow_pixels,
                         scale);
 }
