@@ -3,20 +3,32 @@
 #include <dualbragg/pixel_trace.h>
 
 #include "core/context_internal.h"
+#include "engine/amorphous_curve.h"
 #include "model/model.h"
 
+#define REAL double
+#define DIRS 0
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+#include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
+
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct db_trace {
     db_experiment experiment; /* own copy */
     db_interface model;
+    db_amorphous_curve curve;
 };
 
 static db_status prepare(db_context *context, db_trace *trace) {
     const db_experiment *e = &trace->experiment;
     const size_t domains = (size_t)e->crystal.mosaic_domains;
-    db_mosaic_direction *directions = calloc(domains, sizeof *directions);
     db_interface *m = &trace->model;
+    DB_TRY(db_amorphous_curve_create(context, e->background.count, &trace->curve));
+    db_mosaic_direction *directions = calloc(domains, sizeof *directions);
     m->rotation = calloc(domains * (size_t)e->goniometer.phi_steps, sizeof *m->rotation);
     m->panel = calloc(e->detector.panel_count, sizeof *m->panel);
     m->source = calloc(e->beam.source_count, sizeof *m->source);
@@ -25,6 +37,7 @@ static db_status prepare(db_context *context, db_trace *trace) {
         db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
                              e->crystal.mosaic_domains, directions);
         db_model_plain(e, directions, m);
+        db_amorphous_curve_fill(&trace->curve, &e->background);
     }
     free(directions);
     return complete ? DB_OK : db_fail_memory(context, "the trace of a pixel");
@@ -49,18 +62,201 @@ void db_trace_destroy(db_trace **trace) {
     db_trace *const t = *trace;
     *trace = NULL;
     db_experiment_clear(&t->experiment);
+    db_amorphous_curve_clear(&t->curve);
     free(t->model.rotation);
     free(t->model.panel);
     free(t->model.source);
     free(t);
 }
 
+static void vector_out(vec3 v, double scale, double out[3]) {
+    out[0] = scale * v.x.v;
+    out[1] = scale * v.y.v;
+    out[2] = scale * v.z.v;
+}
+
 void db_trace_source(const db_trace *trace, size_t source, double direction[3], double *wavelength,
                      double *weight) {
     const db_source_interface *s = &trace->model.source[source];
-    direction[0] = s->s0.x.v / s->kappa.v;
-    direction[1] = s->s0.y.v / s->kappa.v;
-    direction[2] = s->s0.z.v / s->kappa.v;
+    vector_out(s->s0, 1 / s->kappa.v, direction);
     *wavelength = 1 / s->kappa.v;
     *weight = s->weight.v;
+}
+
+static double node_amplitude(const db_structure_factors *f, const double node[3]) {
+    size_t index = 0;
+    if (!f->amplitude) return f->default_F;
+    for (int j = 0; j < 3; j++) {
+        const double offset = node[j] - f->min[j];
+        if (!(offset >= 0 && offset < f->extent[j])) return f->default_F;
+        index = index * (size_t)f->extent[j] + (size_t)offset;
+    }
+    return f->amplitude[index];
+}
+
+static double interpolated_amplitude(const db_structure_factors *f, const double h[3]) {
+    num weight[3][4];
+    double origin[3], sum = 0;
+    for (int j = 0; j < 3; j++) {
+        origin[j] = floor(h[j]);
+        lagrange_weights(n_constant(h[j] - origin[j]), weight[j]);
+    }
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++)
+            for (int c = 0; c < 4; c++) {
+                const double node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
+                sum += weight[0][a].v * weight[1][b].v * weight[2][c].v * node_amplitude(f, node);
+            }
+    return sum;
+}
+
+static double lattice_square(const db_crystal *crystal, const num cells[3],
+                             const double offset[3]) {
+    double square = 1, volume = 1;
+    num g = n_constant(0);
+    for (int j = 0; j < 3; j++) {
+        const num dh = n_constant(offset[j]);
+        const sine_quotient axis = square_axis(dh, cells[j]);
+        square *= square_factor(axis, 1 / axis.bottom.v).v;
+        volume *= cells[j].v * cells[j].v;
+        g = n_add(g, spot_radius_axis(dh, cells[j]));
+    }
+    g = n_scale(g, crystal->fudge);
+    switch (crystal->shape) {
+    case DB_SHAPE_SQUARE: break;
+    case DB_SHAPE_ROUND: return volume * round_spot(g).v;
+    case DB_SHAPE_GAUSS: return volume * gauss_spot(g).v;
+    case DB_SHAPE_TOPHAT: return volume * tophat_spot(g).v;
+    }
+    return square;
+}
+
+/* Squared amplitudes of water and amorphous matter. */
+static double lattice_free_square(const db_trace *trace, double stol) {
+    const db_kernel_amorphous *curve = &trace->curve.job;
+    if (!curve->bins) return trace->model.water.v;
+    size_t interval = 0;
+    while (stol >= curve->knot[interval + 1]) interval++;
+    const num u = n_constant(stol - curve->knot[interval]);
+    return trace->model.water.v +
+           trace->model.molecules.v * amorphous_intensity(u, curve->cubic + 4 * interval).v;
+}
+
+/* Where the samples of a pixel go. */
+typedef struct tracer {
+    const db_trace *trace;
+    size_t panel;
+    void (*sample)(void *user, const db_trace_sample *sample);
+    void *user;
+    db_trace_sum *sum;
+} tracer;
+
+/* Position, solid angle and capture of a point of a pixel (m, from the panel's corner). */
+static vec3 place_sample(const tracer *t, double fast, double slow, db_trace_sample *s) {
+    const db_experiment *e = &t->trace->experiment;
+    const db_interface *m = &t->trace->model;
+    const db_panel_interface *p = &m->panel[t->panel];
+    const double *size = e->detector.panels[t->panel].pixel_size, *b = e->beam.direction;
+    const int sensor = e->detector.sensor_thickness != 0;
+    num z = p->z, obliquity = n_constant(1);
+    vec3 x;
+    if (e->detector.curved) {
+        x = curved_position(p->radius, p->beam_fast, p->beam_slow, v3_passive(b[0], b[1], b[2]),
+                            p->fast, p->slow, fast, slow)
+                .x;
+    } else {
+        const num depth = sensor ? n_scale(m->layer_step, s->layer) : n_constant(0);
+        x = v3_add(pixel_position(p->origin, p->fast, p->slow, fast, slow),
+                   v3_scale(p->normal, depth));
+        z = n_add(z, depth);
+        obliquity = v3_dot(v3_unit(x), p->normal);
+    }
+    s->solid_angle =
+        (e->point_pixel ? point_solid_angle(x) : solid_angle(x, z, 1e-6 * size[0] * size[1])).v;
+    s->capture =
+        sensor ? capture_fraction(obliquity, m->layer_step, m->attenuation, s->layer).v : 1;
+    vector_out(x, 1e3, s->position);
+    vector_out(v3_unit(x), 1, s->direction);
+    return v3_unit(x);
+}
+
+/* One phi step and mosaic domain. factor: what F_c^2 F_latt^2 is multiplied by. */
+static void trace_crystal(const tracer *t, vec3 q, double factor, db_trace_sample *s) {
+    const db_experiment *e = &t->trace->experiment;
+    const db_interface *m = &t->trace->model;
+    const mat3 lattice =
+        m3_multiply(m->lattice, m->rotation[s->phi_step * e->crystal.mosaic_domains + s->domain]);
+    double offset[3];
+    for (int i = 0; i < 3; i++) vector_out(lattice.r[i], 1, s->lattice + 3 * i);
+    vector_out(m3_apply(lattice, q), 1, s->miller);
+    for (int j = 0; j < 3; j++) {
+        s->node[j] = nearest_node(s->miller[j]);
+        offset[j] = s->miller[j] - s->node[j];
+    }
+    const db_structure_factors *f = &e->structure_factors;
+    s->amplitude = f->amplitude && f->interpolate ? interpolated_amplitude(f, s->miller)
+                                                  : node_amplitude(f, s->node);
+    s->lattice_square = lattice_square(&e->crystal, m->cells, offset);
+    const double square = s->cut ? 0 : s->amplitude * s->amplitude * s->lattice_square;
+    s->intensity = factor * square;
+    t->sum->samples++;
+    t->sum->cut += s->cut != 0;
+    t->sum->squares += square;
+    t->sum->crystal += s->intensity;
+    if (t->sample) t->sample(t->user, s);
+}
+
+static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample *s) {
+    const db_experiment *e = &t->trace->experiment;
+    const db_source_interface *source = &t->trace->model.source[s->source];
+    const vec3 q = scattering_vector(d, source->kappa, source->s0);
+    const double square = v3_square(q).v;
+    vector_out(q, 1, s->q);
+    s->wavelength = 1 / source->kappa.v;
+    s->weight = source->weight.v;
+    s->polarization = polarization_factor(d, source->polarization).v;
+    s->cut = e->d_min > 0 && square * e->d_min * e->d_min > 1;
+    const double factor =
+        t->trace->model.scale.v * s->solid_angle * s->capture * s->weight * s->polarization;
+    t->sum->polarization += share * s->weight * s->polarization;
+    t->sum->background += factor * lattice_free_square(t->trace, 0.5 * sqrt(square));
+    for (s->phi_step = 0; s->phi_step < e->goniometer.phi_steps; s->phi_step++)
+        for (s->domain = 0; s->domain < e->crystal.mosaic_domains; s->domain++)
+            trace_crystal(t, q, factor, s);
+}
+
+static void trace_all(const tracer *t, int fast, int slow) {
+    const db_experiment *e = &t->trace->experiment;
+    const db_panel *panel = &e->detector.panels[t->panel];
+    const int sub = e->oversample,
+              layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    const double share = 1.0 / ((double)sub * sub * layers);
+    db_trace_sample s;
+    memset(&s, 0, sizeof s);
+    for (s.layer = 0; s.layer < layers; s.layer++)
+        for (s.sub_slow = 0; s.sub_slow < sub; s.sub_slow++)
+            for (s.sub_fast = 0; s.sub_fast < sub; s.sub_fast++) {
+                const vec3 d = place_sample(
+                    t, 1e-3 * panel->pixel_size[0] * (fast + (s.sub_fast + 0.5) / sub),
+                    1e-3 * panel->pixel_size[1] * (slow + (s.sub_slow + 0.5) / sub), &s);
+                t->sum->solid_angle += share * s.solid_angle;
+                t->sum->capture += share * layers * s.capture;
+                for (s.source = 0; s.source < e->beam.source_count; s.source++)
+                    trace_source(t, d, share, &s);
+            }
+    t->sum->intensity = t->sum->crystal + t->sum->background;
+}
+
+db_status db_trace_pixel(db_context *context, const db_trace *trace, size_t panel, int fast,
+                         int slow, void (*sample)(void *user, const db_trace_sample *sample),
+                         void *user, db_trace_sum *sum) {
+    const db_detector *detector = &trace->experiment.detector;
+    if (panel >= detector->panel_count || fast < 0 || slow < 0 ||
+        fast >= detector->panels[panel].fast_pixels || slow >= detector->panels[panel].slow_pixels)
+        return db_fail(context, DB_ERROR_USAGE, "trace: there is no pixel %d %d on panel %zu", fast,
+                       slow, panel);
+    memset(sum, 0, sizeof *sum);
+    const tracer t = { trace, panel, sample, user, sum };
+    trace_all(&t, fast, slow);
+    return DB_OK;
 }

@@ -67,6 +67,14 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
     return DB_OK;
 }
 
+static const char *what_is_missing(unsigned moves) {
+    return moves & DB_MOVES_SENSOR
+               ? "sensor, and without one the image does not depend on it smoothly"
+           : moves & DB_MOVES_BACKGROUND ? "such background"
+           : moves & DB_MOVES_SOURCES    ? "such source"
+                                         : "such reflection in its list";
+}
+
 static db_status take_parameter(db_plan *plan, size_t k) {
     const db_parameter p = plan->parameters[k];
     const db_parameter_info *info = db_parameter_describe(p);
@@ -78,9 +86,8 @@ static db_status take_parameter(db_plan *plan, size_t k) {
         if (plan->parameters[i] == p)
             return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice", name);
     if (!db_parameter_exists(&plan->experiment, p))
-        return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s: the experiment has no such %s",
-                       name, info->moves & DB_MOVES_SOURCES ? "source" : "listed reflection");
-    plan->general_parameters |= (info->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND)) != 0;
+        return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s",
+                       name, what_is_missing(info->moves));
     if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
     if (plan->slots.count == DB_PARAMETER_SLOTS)
         return db_fail(plan->context, DB_ERROR_USAGE,

@@ -22,7 +22,6 @@ struct db_plan {
     db_precision precision;
     db_parameter *parameters;
     size_t parameter_count;
-    int general_parameters;   /* 1: some move what only general jobs have, whatever the values */
     db_parameter_slots slots; /* those of the parameters that are not in the table */
     db_region *regions;
     size_t region_count, pixels;

@@ -82,8 +82,7 @@ static void fill_general(db_plan *plan) {
         job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
     }
     job->general = job->d_min_squared > 0 || job->water != 0 || job->amorphous.bins > 0 ||
-                   job->sensor || job->curved || job->interpolate || plan->slots.count > 0 ||
-                   plan->general_parameters;
+                   job->sensor || job->curved || job->interpolate || plan->slots.count > 0;
 }
 
 void db_plan_fill_values(db_plan *plan) {

@@ -64,13 +64,29 @@ AD_INLINE fine weight_at(const num weight[4], fine offset) {
 }
 #endif
 
+/* Weights of the window's nodes: made in double, as their errors add up 64-fold. */
+AD_INLINE void window_weights(wide u, num weight[4]) {
+#if DB_INSTANCE_KIND > 0
+    num_double_1 wide_weight[4];
+    lagrange_weights_double_1(n_seed_double_1(u, 0), wide_weight);
+    for (int n = 0; n < 4; n++) {
+        weight[n].v = narrow(wide_weight[n].v);
+        weight[n].d[0] = narrow(wide_weight[n].d[0]);
+    }
+#else
+    num_double_0 wide_weight[4];
+    lagrange_weights_double_0(n_passive_double_0(u), wide_weight);
+    for (int n = 0; n < 4; n++) weight[n].v = narrow(wide_weight[n].v);
+#endif
+}
+
 /* The cubic along each axis in turn; slopes come from the weights' own by the product rule. */
 AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[3]) {
     wide node[3];
     num weight[3][4];
     for (int j = 0; j < 3; j++) {
         node[j] = floor_of(h[j]);
-        lagrange_weights(n_seed(narrow(l_sub_double(h[j], node[j])), 0), weight[j]);
+        window_weights(l_sub_double(h[j], node[j]), weight[j]);
     }
     double index[LANES];
     l_store_double(index, window_index(job, node));

@@ -14,12 +14,19 @@
 #include "kernel/scattering.h"
 #if DB_INSTANCE_KIND == 0 && defined(DB_INSTANCE_PRECISION_MIXED)
 #include "kernel/radiometry.h"
+#include "kernel/structure_factor.h"
 #endif
 typedef lane wide;
 typedef vec3 wide_vec3;
 typedef mat3 wide_mat3;
 #undef DIRS
 #if DB_INSTANCE_KIND > 0
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+#define DIRS 1
+#include "ad/num.h"
+#include "kernel/structure_factor.h"
+#undef DIRS
+#endif
 #define DIRS 3
 #include "ad/num.h"
 #include "kernel/scattering.h"

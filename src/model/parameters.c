@@ -96,6 +96,11 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
 }
 
 int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
+    /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
+    if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SENSOR)
+        return experiment->detector.sensor_thickness != 0;
+    if (parameter == DB_WATER_SIZE) return experiment->background.water_size != 0;
+    if (parameter == DB_AMORPHOUS_THICKNESS) return experiment->background.count > 0;
     return place_of(experiment, parameter) != NULL;
 }
 

@@ -3,7 +3,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -149,19 +151,121 @@ static void point_pixel(db_context *context, db_experiment *e) {
     e->goniometer.phi = -20;
 }
 
+/* Thick enough for the last layer to see a third of the photons; every value of the sensor moves
+ * the spots, the solid angle and the absorption. */
+static void sensor(db_context *context, db_experiment *e) {
+    (void)context;
+    e->detector.sensor_thickness = 450;
+    e->detector.attenuation_depth = 300;
+    e->detector.sensor_layers = 3;
+    e->oversample = 2;
+    set3(e->detector.rotation, 8, -12, 5);
+}
+
+static void thin_sensor_point_pixel(db_context *context, db_experiment *e) {
+    two_panels_unpolarized(context, e);
+    e->detector.sensor_thickness = 30;
+    e->detector.attenuation_depth = 3000;
+    e->detector.sensor_layers = 2;
+    e->point_pixel = 1;
+}
+
+static void curved(db_context *context, db_experiment *e) {
+    (void)context;
+    e->detector.curved = 1;
+    e->detector.distance = 12; /* pixels up to half a quarter circle away */
+    resize(e, 21, 17, 0.6);
+    set3(e->crystal.cells, 2, 3, 2);
+}
+
+static void curved_and_tilted_with_sensor(db_context *context, db_experiment *e) {
+    curved(context, e);
+    set3(e->detector.rotation, 3, 14, -9);
+    e->detector.sensor_thickness = 300;
+    e->detector.attenuation_depth = 200;
+    e->detector.sensor_layers = 2;
+    e->background.water_size = 0.02;
+}
+
+/* The limit lies between two panels, so that no step of a finite difference crosses it. Water is
+ * not subject to it. */
+static void limited_resolution_and_water(db_context *context, db_experiment *e) {
+    two_panels_unpolarized(context, e);
+    set3(e->detector.panels[1].origin, 41, 0.2, 0.7);
+    e->beam.polarized = 1;
+    e->d_min = 4.2;
+    e->background.water_size = 0.015;
+    e->goniometer.phi_step = 0.4;
+    e->goniometer.phi_steps = 2;
+}
+
+/* All pixels see the same cubic; the amplitude changes its sign inside, where its square's sign
+ * follows smoothly. */
+static void amorphous(db_context *context, db_experiment *e) {
+    static const double stol[5] = { 0, 0.03, 0.4, 0.7, 0.9 }, amplitude[5] = { 9, 8.5, -6, 2, 3 };
+    db_background *b = &e->background;
+    divergence_dispersion_weights(context, e);
+    b->count = 5;
+    b->stol = malloc(sizeof stol);
+    b->amplitude = malloc(sizeof amplitude);
+    assert_true(b->stol && b->amplitude);
+    memcpy(b->stol, stol, sizeof stol);
+    memcpy(b->amplitude, amplitude, sizeof amplitude);
+    b->thickness = 0.02;
+    b->area = 1e-13;
+    b->density = 1.1;
+    b->molecular_weight = 20;
+    e->detector.centre[0] = -14;
+    e->detector.centre[1] = -11;
+}
+
+/* A small cell far enough from the direct beam for all pixels to lie between the same nodes: the
+ * interpolation's slope jumps from one cell of nodes to the next. */
+static void interpolation(db_context *context, db_experiment *e) {
+    near_direct_beam(e);
+    structure_factor_list(context, e);
+    e->structure_factors.interpolate = 1;
+    for (size_t i = 0; i < 13 * 13 * 13; i++)
+        e->structure_factors.amplitude[i] *= 1 + 0.02 * (double)(i % 17);
+    set3(e->crystal.cells, 3, 5, 3); /* odd: half way between nodes F_latt is not about to vanish */
+    e->detector.centre[0] = -51;
+    e->detector.centre[1] = 36;
+}
+
+/* At the edge of the list: some of the 64 nodes are those of default_F. */
+static void interpolation_at_the_edge(db_context *context, db_experiment *e) {
+    interpolation(context, e);
+    db_structure_factors *f = &e->structure_factors;
+    f->extent[1] = 9; /* k up to 2 */
+    f->min[2] = 2;
+    f->extent[2] = 4;
+    e->crystal.mosaic_spread = 0.2;
+    e->crystal.mosaic_domains = 2;
+}
+
 const configuration configurations[] = {
-    { "triclinic, MOSFLM", triclinic_mosflm, 0.01 },
-    { "XDS, pivot sample", xds, 0.01 },
-    { "tilted detector", tilted_detector, 0.01 },
-    { "mosaic and phi", mosaic_phi, 0.01 },
-    { "divergence and dispersion with weights", divergence_dispersion_weights, 0.01 },
-    { "gauss, mosaic", gauss, 0.01 },
-    { "oversample 3", oversample3, 0.01 },
-    { "round", round_crystal, 0.01 },
-    { "tophat", tophat, 0.01 },
-    { "structure factor list", structure_factor_list, 0.01 },
-    { "two panels, no polarization", two_panels_unpolarized, 0.01 },
-    { "point pixel", point_pixel, 0.01 },
+    { "triclinic, MOSFLM", triclinic_mosflm, 0.01, NULL },
+    { "XDS, pivot sample", xds, 0.01, NULL },
+    { "tilted detector", tilted_detector, 0.01, NULL },
+    { "mosaic and phi", mosaic_phi, 0.01, NULL },
+    { "divergence and dispersion with weights", divergence_dispersion_weights, 0.01,
+      "source_weight:2 source_weight:0" },
+    { "gauss, mosaic", gauss, 0.01, NULL },
+    { "oversample 3", oversample3, 0.01, NULL },
+    { "round", round_crystal, 0.01, NULL },
+    { "tophat", tophat, 0.01, NULL },
+    { "structure factor list", structure_factor_list, 0.01, "F:0:0:0 F:-1:0:1" },
+    { "two panels, no polarization", two_panels_unpolarized, 0.01, NULL },
+    { "point pixel", point_pixel, 0.01, NULL },
+    { "sensor", sensor, 0.01, NULL },
+    { "thin sensor, point pixel", thin_sensor_point_pixel, 0.01, NULL },
+    { "curved", curved, 0.01, NULL },
+    { "curved and tilted, sensor, water", curved_and_tilted_with_sensor, 0.01, NULL },
+    { "limited resolution, water", limited_resolution_and_water, 0.01, NULL },
+    { "amorphous", amorphous, 0.01, "source_weight:4" },
+    { "interpolation", interpolation, 0.01,
+      "F:-2:2:2 F:-1:3:3 F:-3:1:4 F:0:4:1 F:5:5:5 source_weight:0" },
+    { "interpolation at the edge", interpolation_at_the_edge, 0.01, "F:-2:2:2 F:-1:2:3" },
 };
 const size_t configuration_count = sizeof configurations / sizeof configurations[0];
 
@@ -185,8 +289,17 @@ db_experiment configured(db_context *context, const configuration *which) {
     return e;
 }
 
-const db_parameter *all_parameters(void) {
-    static db_parameter all[DB_PARAMETER_COUNT];
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) all[p] = (db_parameter)p;
-    return all;
+size_t parameters_of(const configuration *which, const db_experiment *e,
+                     db_parameter parameters[]) {
+    size_t count = 0;
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+        if (db_parameter_exists(e, (db_parameter)p)) parameters[count++] = (db_parameter)p;
+    for (const char *next = which->more; next && *next;) {
+        char name[32];
+        int length = 0;
+        assert_int_equal(sscanf(next, "%31s %n", name, &length), 1);
+        assert_int_equal(db_parameter_find(NULL, name, &parameters[count++]), DB_OK);
+        next += length;
+    }
+    return count;
 }

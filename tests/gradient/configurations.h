@@ -9,7 +9,8 @@ typedef struct configuration {
     const char *name;
     void (*arrange)(db_context *context,
                     db_experiment *experiment); /* on top of the common start */
-    double step; /* of finite differences, in the parameters' typical steps */
+    double step;      /* of finite differences, in the parameters' typical steps */
+    const char *more; /* parameters beyond the table, separated by blanks; or NULL */
 } configuration;
 
 extern const configuration configurations[];
@@ -18,7 +19,9 @@ extern const size_t configuration_count;
 /* The experiment of a configuration; the caller clears it. */
 db_experiment configured(db_context *context, const configuration *which);
 
-/* All parameters of the table, in its order. */
-const db_parameter *all_parameters(void);
+/* All parameters of the table that the experiment has, in its order, and those beyond it that the
+ * configuration names. Returns their number. */
+size_t parameters_of(const configuration *which, const db_experiment *experiment,
+                     db_parameter parameters[]);
 
 #endif

@@ -13,7 +13,7 @@ images images_create(size_t pixels) {
     i.pixels = pixels;
     i.image = calloc(pixels, sizeof(double));
     assert_non_null(i.image);
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+    for (int p = 0; p < MOST_PARAMETERS; p++) {
         i.derivative[p] = calloc(pixels, sizeof(double));
         assert_non_null(i.derivative[p]);
     }
@@ -22,7 +22,7 @@ images images_create(size_t pixels) {
 
 void images_destroy(images *i) {
     free(i->image);
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) free(i->derivative[p]);
+    for (int p = 0; p < MOST_PARAMETERS; p++) free(i->derivative[p]);
 }
 
 double largest(const double *values, size_t count) {

@@ -97,8 +97,8 @@ enum { DB_PARAMETER_SLOTS = 8, DB_SOURCE_WEIGHT_FIRST = 1 << 20, DB_AMPLITUDE_FI
 DB_API db_parameter db_parameter_source_weight(size_t source);
 DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 
-/* 1 if the experiment has this parameter: all of the table, sources and listed reflections that
- * exist. */
+/* 1 if the experiment has this parameter: all of the table (those of the sensor, of water and of
+ * amorphous matter if there are any), sources and listed reflections that exist. */
 DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
 
 /* Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J
