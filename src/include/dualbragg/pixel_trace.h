@@ -12,6 +12,40 @@ extern "C" {
 /* The model's values for one experiment. Not changed by tracing: usable by several threads. */
 typedef struct db_trace db_trace;
 
+/* One term of the sum over layers, sub-pixels, sources, phi steps and mosaic domains. */
+typedef struct db_trace_sample {
+    int layer, sub_slow, sub_fast;
+    size_t source;
+    int phi_step, domain;
+    double position[3];  /* in the laboratory (mm) */
+    double direction[3]; /* from the sample to the position; unit vector */
+    double wavelength;   /* angstrom */
+    double q[3];         /* scattering vector (1/angstrom), of length 2 sin(theta)/wavelength */
+    double lattice[9];   /* a, b, c, one after the other, of this phi step and domain (angstrom) */
+    double miller[3];    /* h, k, l */
+    double node[3];      /* the reflection next to them */
+    double amplitude;    /* F_c: structure factor (electrons) */
+    double lattice_square; /* F_latt^2: squared lattice amplitude */
+    double solid_angle;    /* of the whole pixel (sr); point pixels: 1/R^2 (1/m^2) */
+    double polarization;   /* factor */
+    double capture;        /* part of the photons absorbed in this layer; 1 without a sensor */
+    double weight;         /* of the source, as part of 1 */
+    int cut;               /* 1: beyond d_min, does not count */
+    double intensity;      /* what the sample adds to the pixel (photons) */
+} db_trace_sample;
+
+/* The whole pixel. Means are those over its sub-pixels and sources, with the sources' weights. */
+typedef struct db_trace_sum {
+    size_t samples, cut; /* their number; those beyond d_min among them */
+    double squares;      /* sum of F_c^2 F_latt^2 of those that count */
+    double solid_angle;  /* mean (sr), over the layers, too */
+    double polarization; /* mean */
+    double capture;      /* mean of the sum over layers */
+    double crystal;      /* photons */
+    double background;   /* photons of water and amorphous matter */
+    double intensity;    /* photons: both together */
+} db_trace_sum;
+
 /* The trace copies what it needs. *trace is NULL on failure: DB_ERROR_INPUT for an impossible
  * experiment, DB_ERROR_MEMORY. */
 DB_API db_status db_trace_create(db_context *context, const db_experiment *experiment,
@@ -24,6 +58,15 @@ DB_API void db_trace_destroy(db_trace **trace);
  * wavelength (angstrom) with dispersion, weight as part of 1. source < source_count of the beam. */
 DB_API void db_trace_source(const db_trace *trace, size_t source, double direction[3],
                             double *wavelength, double *weight);
+
+/* Goes through the samples of a pixel: layer by layer, along slow, then along fast, source, phi
+ * step, domain. `sample` (may be NULL) is called for each with a struct valid during the call only.
+ * In double precision the pixel is that of db_plan_forward but for rounding. With
+ * experiment->reference.on it still tells what the right arithmetic makes of the samples.
+ * DB_ERROR_USAGE for a pixel that is not there. */
+DB_API db_status db_trace_pixel(db_context *context, const db_trace *trace, size_t panel, int fast,
+                                int slow, void (*sample)(void *user, const db_trace_sample *sample),
+                                void *user, db_trace_sum *sum);
 
 #ifdef __cplusplus
 }
