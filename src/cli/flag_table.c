@@ -31,18 +31,31 @@ const db_flag db_flags[] = {
 #define G .group = DB_GROUP_CRYSTAL
     { G, .name = "-cell", .arguments = "A [B C ALPHA BETA GAMMA]", .unit = "A, degree",
       .kind = DB_FLAG_NUMBER, .least = 1, .most = 6, .member = MEMBER(setup.cell), .factor = 1,
+      .also = DB_FOR_ORIENT,
       .help = "unit cell; edges left out equal A, angles left out are 90; with -mat only the "
               "edge lengths count" },
     { G, .name = "-mat", .aliases = "-matrix", .arguments = "FILE", TEXT(setup.matrix_file),
+      .also = DB_FOR_ORIENT,
       .help = "MOSFLM orientation matrix (A* times wavelength, nine numbers), divided by the "
               "wavelength" },
     { G, .name = "-misset", .arguments = "X Y Z | random", .unit = "degree", .kind = DB_FLAG_MISSET,
-      .least = 1, .most = 3, .member = MEMBER(setup.misset),
+      .least = 1, .most = 3, .member = MEMBER(setup.misset), .also = DB_FOR_ORIENT,
       .help = "turns the crystal about x, then y, then z of the laboratory; random: a uniformly "
               "random rotation" },
     { G, .name = "-misset_seed", .arguments = "SEED", SEED(setup.misset_seed),
-      SETS(misset_seed_given, 1),
+      SETS(misset_seed_given, 1), .also = DB_FOR_ORIENT,
       .help = "seed of -misset random; default that of -seed, else 1" },
+    { G, .name = "-misset_spread", .aliases = "-spread", .arguments = "ANGLE", .unit = "degree",
+      NUMBER(setup.misset_spread, 1), .also = DB_FOR_ORIENT,
+      .help = "largest angle of -misset random, whose angles are then distributed as those of mosaic "
+              "domains are" },
+    { G, .name = "-umat", .aliases = "-umatrix", .arguments = "U11 U12 ... U33",
+      NUMBERS(9, setup.orientation, 1), .also = DB_FOR_ORIENT,
+      .help = "rotation matrix, row by row, that orients the crystal of -cell before -misset; the "
+              "nearest rotation is taken" },
+    { G, .name = "-keywords", .arguments = "FILE", TEXT(keyword_file), .commands = DB_FOR_ORIENT,
+      .help = "CELL, WAVE, UMAT, MISSET, RANDOM, MATRIX a line as UBtoA takes them; - is the standard "
+              "input" },
     { G, .name = "-N", .arguments = "CELLS", NUMBER(setup.cells, 1), .fill = 3,
       .help = "crystal size in unit cells along a, b and c; whole numbers for -square_xtal" },
     { G, .name = "-Na", .arguments = "CELLS", NUMBER(setup.cells[0], 1), .help = "along a" },
@@ -136,9 +149,10 @@ const db_flag db_flags[] = {
     /* beam */
 #define G .group = DB_GROUP_BEAM
     { G, .name = "-lambda", .aliases = "-wavelength -wave", .arguments = "WAVELENGTH", .unit = "A",
-      NUMBER(setup.wavelength, 1), .help = "central wavelength; default 1" },
+      NUMBER(setup.wavelength, 1), .also = DB_FOR_ORIENT, .help = "central wavelength; default 1" },
     { G, .name = "-energy", .arguments = "ENERGY", .unit = "eV", NUMBER(setup.wavelength, 12398.42),
-      .reciprocal = 1, .help = "photon energy instead of the wavelength" },
+      .reciprocal = 1, .also = DB_FOR_ORIENT,
+      .help = "photon energy instead of the wavelength" },
     { G, .name = "-fluence", .arguments = "FLUENCE", .unit = "photons/m^2",
       NUMBER(setup.fluence, 1),
       .help = "default 1.25932e29, for which r_e^2 x fluence = 1" },
@@ -343,7 +357,12 @@ const db_flag db_flags[] = {
     { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", LATER("photon noise"),
       .help = "image with photon noise" },
     { G, .name = "-nonoise", NO_EFFECT(0, NULL), .help = "no noise is added anyway" },
-    { G, .name = "-seed", .arguments = "SEED", SEED(seed),
+    { G, .name = "-o", .arguments = "FILE", TEXT(matrix_output), .commands = DB_FOR_ORIENT,
+      .help = "orientation matrix as a file" },
+    { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix flags"),
+      .commands = DB_FOR_ORIENT,
+      .help = "what is printed: the matrix, or cell, misset angles and wavelength as flags of sim" },
+    { G, .name = "-seed", .arguments = "SEED", SEED(seed), .also = DB_FOR_ORIENT,
       .help = "seed of everything random without its own" },
     { G, .name = "-printout", SETS(printout, 1), .commands = IMAGES,
       .help = "prints what every rendered pixel is made of" },
@@ -388,14 +407,15 @@ const db_flag db_flags[] = {
     { G, .name = "-progress", SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
     { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },
-    { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1),
+    { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1), .also = DB_FOR_ORIENT,
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
       .help = "significant digits of printed numbers; default 6" },
-    { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS,
+    { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/from-nanobragg.md" },
-    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .help = "this text" },
+    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .also = DB_FOR_ORIENT,
+      .help = "this text" },
 #undef G
     // clang-format on
 };

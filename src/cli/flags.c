@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 6, NAME_SIZE = 64, MOST_NAMES = 512 };
+enum { MOST_VALUES = 9, NAME_SIZE = 64, MOST_NAMES = 512 };
 
 /* The arguments still to be read. They are read twice, so that a flag for one axis wins over the
  * one for all axes in whatever order they come: the second time only the former store anything. */
@@ -330,7 +330,8 @@ static db_status read_all(reader *in, db_settings *scratch) {
 db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
     db_settings scratch;
     for (int second_time = 0; second_time < 2; second_time++) {
-        const int compat = settings->setup.compat;
+        /* orient does as UBtoA with it, which has other habits */
+        const int compat = settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT;
         if (compat) {
             db_settings_init(settings, settings->command);
             settings->setup.compat = 1;
@@ -344,7 +345,7 @@ db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
         const db_status status = read_all(&in, &scratch);
         if (status != DB_OK || settings->help) return status;
     }
-    if (settings->setup.compat)
+    if (settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT)
         db_compat_settle(settings);
     else if (settings->seed > 0 && !settings->misset_seed_given)
         settings->setup.misset_seed = settings->seed;

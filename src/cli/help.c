@@ -121,6 +121,27 @@ static const struct {
       "  dualbragg amorphous -stol air.stol -thickness 25 -density 1.2e-3 -MW 28 -lambda 1 "
       "-distance 200 \\\n"
       "      -flux 1e12 -exposure 0.1 -floatfile air.bin -pngfile air.png\n" },
+    { "orient", DB_FOR_ORIENT,
+      "dualbragg orient: makes orientation matrices\n"
+      "\n"
+      "usage: dualbragg orient [FLAGS], with a cell, a matrix or keywords\n"
+      "\n"
+      "Prints a MOSFLM orientation matrix, A* times wavelength, which dualbragg sim -mat takes "
+      "with "
+      "the same\n"
+      "-lambda.\n"
+      "\n"
+      "A cell turned by misset angles, as dualbragg sim -cell -misset turns it:\n"
+      "  dualbragg orient -cell 74 74 34 90 90 90 -misset 10 20 30 -lambda 1.2 -o A.mat\n"
+      "A random orientation, and one within five degrees of a given one:\n"
+      "  dualbragg orient -cell 74 74 34 90 90 90 -misset random -misset_seed 7\n"
+      "  dualbragg orient -mat A.mat -misset random -misset_seed 7 -misset_spread 5 -lambda 1.2\n"
+      "What a matrix means, as flags of dualbragg sim:\n"
+      "  dualbragg orient -mat A.mat -lambda 1.2 -print flags\n"
+      "Input of UBtoA (misset angles and random turns then act before the turns that came first):\n"
+      "  printf 'CELL 74 74 34 90 90 90\\nMISSET 10 20 30\\nWAVE 1.2\\n' | dualbragg orient "
+      "-keywords "
+      "-\n" },
 };
 
 void db_help_overview(FILE *out) { fputs(overview, out); }

@@ -24,7 +24,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     { "sim", db_command_sim },       { "grad", db_command_grad }, { "check", db_command_check },
-    { "amorphous", db_command_sim }, { "fit", db_command_fit },   { "add", db_command_add },
+    { "amorphous", db_command_sim }, { "fit", db_command_fit },   { "orient", db_command_orient }, { "add", db_command_add },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -18,6 +18,10 @@ typedef struct db_settings {
     int printout_pixel[2]; /* fast, slow; first -1: all */
     int trace_pixel[2];    /* slow, fast; first -1: none */
 
+    /* orientation matrices */
+    const char *keyword_file, *matrix_output;
+    int print_as; /* 0 matrix, 1 flags */
+
     /* how to run */
     int threads;
     db_precision precision;
@@ -35,7 +39,7 @@ typedef struct db_settings {
     const char *ignored_file; /* value of a flag without effect */
     int vector_given;         /* makes the convention CUSTOM */
     int misset_seed_given;
-    int matter_given; /* size, density ... of amorphous matter */
+    int matter_given;         /* size, density ... of amorphous matter */
 } db_settings;
 
 #endif

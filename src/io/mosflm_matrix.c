@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static db_status read_nine(db_context *context, db_text *text, double matrix[9]) {
     int count = 0;
@@ -74,24 +75,32 @@ static int format_matrix(char *text, size_t size, const double a[9], const doubl
     return length;
 }
 
-db_status db_write_mosflm_matrix(db_context *context, const char *path,
-                                 const db_experiment *experiment) {
+db_status db_format_mosflm_matrix(db_context *context, const db_experiment *experiment, char *text,
+                                  size_t size) {
     double a_star[9], u[9];
     db_crystal_matrix(&experiment->crystal, a_star);
     const double wavelength = experiment->beam.wavelength;
     if (!(wavelength > 0 && isfinite(wavelength)) || !orientation_matrix(a_star, u))
         return db_fail(
             context, DB_ERROR_INPUT,
-            "%s: cannot write the matrix: expected a wavelength and a cell with positive "
-            "volume, found %g A and cell %g %g %g %g %g %g",
-            path ? path : "", wavelength, experiment->crystal.cell[0], experiment->crystal.cell[1],
+            "orientation matrix: expected a wavelength and a cell with positive volume, found %g A "
+            "and cell %g %g %g %g %g %g",
+            wavelength, experiment->crystal.cell[0], experiment->crystal.cell[1],
             experiment->crystal.cell[2], experiment->crystal.cell[3], experiment->crystal.cell[4],
             experiment->crystal.cell[5]);
     for (int i = 0; i < 9; i++) a_star[i] *= wavelength;
-    /* Ample for any matrix MOSFLM could read; printf of absurd values is caught below. */
-    char text[1024];
-    const int length = format_matrix(text, sizeof text, a_star, u, experiment->crystal.cell);
-    if (length < 0 || (size_t)length >= sizeof text)
-        return db_fail(context, DB_ERROR_INPUT, "%s: the matrix elements are absurdly large", path);
-    return db_write_text(context, path, text, (size_t)length);
+    for (int i = 0; i < 9; i++)
+        if (fabs(a_star[i]) < 5e-9) a_star[i] = 0; /* not -0.00000000 */
+    const int length = format_matrix(text, size, a_star, u, experiment->crystal.cell);
+    if (length < 0 || (size_t)length >= size)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "orientation matrix: its text does not fit into %zu bytes", size);
+    return DB_OK;
+}
+
+db_status db_write_mosflm_matrix(db_context *context, const char *path,
+                                 const db_experiment *experiment) {
+    char text[DB_MATRIX_TEXT_SIZE];
+    DB_TRY(db_format_mosflm_matrix(context, experiment, text, sizeof text));
+    return db_write_text(context, path, text, strlen(text));
 }

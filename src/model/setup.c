@@ -35,6 +35,8 @@ void db_setup_init(db_setup *setup) {
     memset(setup, 0, sizeof *setup);
     leave_open(setup->cell, 6);
     setup->misset_seed = 1;
+    setup->misset_spread = NAN;
+    leave_open(setup->orientation, 9);
     for (int i = 0; i < 3; i++) setup->cells[i] = 1;
     setup->shape = DB_SHAPE_SQUARE;
     setup->fudge = 1;

@@ -79,6 +79,7 @@ db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experi
                            const db_setup_notes *notes) {
     db_crystal *const crystal = &experiment->crystal;
     DB_TRY(db_setup_cell(context, setup, experiment, notes));
+    DB_TRY(db_setup_orientation(context, setup, crystal));
     DB_TRY(db_setup_misset(context, setup, crystal, notes));
     crystal->shape = setup->shape;
     crystal->fudge = setup->fudge;

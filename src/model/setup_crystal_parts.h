@@ -10,6 +10,9 @@
 db_status db_setup_cell(db_context *context, const db_setup *setup, db_experiment *experiment,
                         const db_setup_notes *notes);
 
+/* Orientation before misset, if given as a rotation matrix. */
+db_status db_setup_orientation(db_context *context, const db_setup *setup, db_crystal *crystal);
+
 /* Misset angles: given, or those of a random rotation. */
 db_status db_setup_misset(db_context *context, const db_setup *setup, db_crystal *crystal,
                           const db_setup_notes *notes);

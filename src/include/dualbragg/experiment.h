@@ -208,6 +208,10 @@ DB_API db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal,
  * included. */
 DB_API void db_crystal_matrix(const db_crystal *crystal, double a_star[9]);
 
+/* The misset angles (degree) that bring a crystal of the standard frame (orientation: identity)
+ * into the orientation of this one, its own misset included. */
+DB_API void db_crystal_misset(const db_crystal *crystal, double angle[3]);
+
 /* The laboratory position (mm) of a point of a panel given in pixels from the panel's outer corner.
  */
 DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel,

@@ -33,6 +33,9 @@ typedef struct db_setup {
     double misset[3];        /* degree; 0 */
     int misset_random;       /* 1: uniformly random orientation instead of misset */
     long misset_seed;        /* default 1 */
+    double misset_spread;    /* degree: largest angle of the random rotation; NAN = open: any */
+    double orientation[9];   /* rotation matrix, row by row, applied before misset; first NAN = open
+                              */
     double cells[3];         /* N; 1 */
     double sample_size[3];   /* mm; 0 = not given: N = ceil(size/axis) instead of cells */
     db_crystal_shape shape;
