@@ -54,7 +54,7 @@ static db_status print_pixel(const db_session *session, const db_trace *trace, c
     const int layers = session->experiment.detector.sensor_layers;
     printf("I/steps %15.10g\n", sum.squares * layers / (double)sum.samples);
     printf("polar   %15.10g\nomega   %15.10g\ncapfrac %15.10g\npixel   %15.10g\n", sum.polarization,
-           sum.solid_angle, sum.capture, pixel);
+           sum.omega, sum.capture, pixel);
     puts("real-space cell vectors (Angstrom):\n     a           b           c         ");
     for (int r = 0; r < 3; r++)
         printf("%c: %11.8f %11.8f %11.8f\n", "XYZ"[r], s.lattice[r], s.lattice[3 + r],
@@ -95,7 +95,7 @@ static void print_sample(void *user, const db_trace_sample *s) {
     printf(" node %.0f %.0f %.0f F %.*g F_latt^2 %.*g solid_angle %.*g polarization %.*g capture "
            "%.*g weight %.*g%s intensity %.*g\n",
            s->node[0], s->node[1], s->node[2], digits, s->amplitude, digits, s->lattice_square,
-           digits, s->solid_angle, digits, s->polarization, digits, s->capture, digits, s->weight,
+           digits, s->omega, digits, s->polarization, digits, s->capture, digits, s->weight,
            s->cut ? " cut" : "", digits, s->intensity);
 }
 
@@ -112,10 +112,9 @@ static db_status print_trace(const db_session *session, const db_trace *trace, c
     if (status != DB_OK) return status;
     printf("sum of %zu samples, %zu of them cut: F^2 F_latt^2 %.*g solid_angle %.*g polarization "
            "%.*g capture %.*g crystal %.*g background %.*g intensity %.*g; rendered %.*g\n",
-           sum.samples, sum.cut, digits, sum.squares, digits, sum.solid_angle, digits,
-           sum.polarization, digits, sum.capture, digits, sum.crystal, digits, sum.background,
-           digits, sum.intensity, digits,
-           (double)image[(size_t)slow * session->region.stride + (size_t)fast]);
+           sum.samples, sum.cut, digits, sum.squares, digits, sum.omega, digits, sum.polarization,
+           digits, sum.capture, digits, sum.crystal, digits, sum.background, digits, sum.intensity,
+           digits, (double)image[(size_t)slow * session->region.stride + (size_t)fast]);
     return DB_OK;
 }
 

@@ -171,7 +171,7 @@ static vec3 place_sample(const tracer *t, double fast, double slow, db_trace_sam
         z = n_add(z, depth);
         obliquity = v3_dot(v3_unit(x), p->normal);
     }
-    s->solid_angle =
+    s->omega =
         (e->point_pixel ? point_solid_angle(x) : solid_angle(x, z, 1e-6 * size[0] * size[1])).v;
     s->capture =
         sensor ? capture_fraction(obliquity, m->layer_step, m->attenuation, s->layer).v : 1;
@@ -217,7 +217,7 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
     s->polarization = polarization_factor(d, source->polarization).v;
     s->cut = e->d_min > 0 && square * e->d_min * e->d_min > 1;
     const double factor =
-        t->trace->model.scale.v * s->solid_angle * s->capture * s->weight * s->polarization;
+        t->trace->model.scale.v * s->omega * s->capture * s->weight * s->polarization;
     t->sum->polarization += share * s->weight * s->polarization;
     t->sum->background += factor * lattice_free_square(t->trace, 0.5 * sqrt(square));
     for (s->phi_step = 0; s->phi_step < e->goniometer.phi_steps; s->phi_step++)
@@ -239,7 +239,7 @@ static void trace_all(const tracer *t, int fast, int slow) {
                 const vec3 d = place_sample(
                     t, 1e-3 * panel->pixel_size[0] * (fast + (s.sub_fast + 0.5) / sub),
                     1e-3 * panel->pixel_size[1] * (slow + (s.sub_slow + 0.5) / sub), &s);
-                t->sum->solid_angle += share * s.solid_angle;
+                t->sum->omega += share * s.omega;
                 t->sum->capture += share * layers * s.capture;
                 for (s.source = 0; s.source < e->beam.source_count; s.source++)
                     trace_source(t, d, share, &s);

@@ -26,7 +26,7 @@ typedef struct db_trace_sample {
     double node[3];      /* the reflection next to them */
     double amplitude;    /* F_c: structure factor (electrons) */
     double lattice_square; /* F_latt^2: squared lattice amplitude */
-    double solid_angle;    /* of the whole pixel (sr); point pixels: 1/R^2 (1/m^2) */
+    double omega;          /* solid angle of the whole pixel (sr); point pixels: 1/R^2 (1/m^2) */
     double polarization;   /* factor */
     double capture;        /* part of the photons absorbed in this layer; 1 without a sensor */
     double weight;         /* of the source, as part of 1 */
@@ -38,7 +38,7 @@ typedef struct db_trace_sample {
 typedef struct db_trace_sum {
     size_t samples, cut; /* their number; those beyond d_min among them */
     double squares;      /* sum of F_c^2 F_latt^2 of those that count */
-    double solid_angle;  /* mean (sr), over the layers, too */
+    double omega;        /* mean solid angle (sr), over the layers, too */
     double polarization; /* mean */
     double capture;      /* mean of the sum over layers */
     double crystal;      /* photons */
