@@ -6,6 +6,7 @@
 int db_command_sim(int argc, char **argv); /* amorphous too */
 int db_command_grad(int argc, char **argv);
 int db_command_check(int argc, char **argv);
+int db_command_noise(int argc, char **argv);
 int db_command_orient(int argc, char **argv);
 int db_command_add(int argc, char **argv);
 

@@ -4,8 +4,11 @@
 #include "cli/complaint.h"
 #include "cli/expt_output.h"
 #include "cli/image_buffer.h"
+#include "cli/noise_output.h"
+#include "cli/noise_settings.h"
 #include "cli/output.h"
 #include "cli/pgm_output.h"
+#include "cli/printout.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
@@ -16,11 +19,13 @@
 #include <stdlib.h>
 
 static db_status check_outputs(const db_settings *s) {
-    if (!s->float_file && !s->int_file && !s->png_file && !db_pgm_file(s) && !s->expt_file)
+    if (!s->float_file && !s->int_file && !s->png_file && !db_pgm_file(s) && !s->expt_file &&
+        !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
-            "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV), -pngfile and "
-            "-pgmfile FILE (pictures) and -exptfile FILE (for DIALS) are there");
+            "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV), -noisefile "
+            "FILE (SMV with noise), -pngfile and -pgmfile FILE (pictures) and -exptfile FILE (for "
+            "DIALS) are there");
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
@@ -92,7 +97,8 @@ static db_status write_integers(const db_session *session, double scale, float *
 
 static db_status finish(const db_session *session, float *image) {
     const db_image_statistics statistics = db_image_statistics_of(image, &session->region, NULL);
-    db_status status = db_report_solid_angle(session, NULL);
+    db_status status = db_printout(session, image);
+    if (status == DB_OK) status = db_report_solid_angle(session, NULL);
     if (status == DB_OK) status = write_floats(session, image);
     if (status == DB_OK) {
         db_report_statistics(session, &statistics);
@@ -105,11 +111,14 @@ static db_status finish(const db_session *session, float *image) {
     if (status == DB_OK) status = write_integers(session, scale, image);
     if (status == DB_OK) status = db_pgm_output(session, &statistics, scale, image);
     if (status == DB_OK) status = db_expt_output(session, session->settings.int_file, scale);
+    if (status == DB_OK) status = db_noise_output(session, image, NULL);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
 static db_status simulate(db_session *session) {
     db_status status = check_outputs(&session->settings);
+    if (status == DB_OK) status = db_noise_flags_check(session);
+    if (status == DB_OK) status = db_printout_check(session);
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
     if (status != DB_OK) return status;

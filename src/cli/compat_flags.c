@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L /* access */
 #include "cli/compat_flags.h"
 
+#include "cli/noise_settings.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -48,4 +50,8 @@ void db_compat_settle(db_settings *settings) {
     if (strcmp(settings->command, "sim") != 0) return;
     if (!settings->float_file) settings->float_file = "floatimage.bin";
     if (!settings->int_file) settings->int_file = "intimage.img";
+    if (settings->noise_wanted < 0 && db_noise_available()) {
+        settings->noise_wanted = 1;
+        settings->noise_file = "noiseimage.img";
+    }
 }

@@ -115,7 +115,7 @@ static void print_row(FILE *out, const db_flag *flag) {
 }
 
 void db_flags_print_markdown(FILE *out) {
-    fputs("# Flags of dualbragg sim, grad, check, amorphous and orient\n\n"
+    fputs("# Flags of dualbragg sim, grad, check, amorphous, orient and noise\n\n"
           "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
           "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
           "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"

@@ -20,6 +20,7 @@
 #define IMPLIES(what) .pivot = DB_IMPLIES_##what
 #define GRADIENTS DB_FOR_GRAD | DB_FOR_CHECK
 #define IMAGES DB_FOR_SIM | DB_FOR_AMORPHOUS
+#define RENDERERS DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS
 #define AMOUNT SETS(matter_given, 1)
 
 static const char per_sample[] =
@@ -148,19 +149,19 @@ const db_flag db_flags[] = {
 #undef G
     /* beam */
 #define G .group = DB_GROUP_BEAM
-    { G, .name = "-lambda", .aliases = "-wavelength -wave", .arguments = "WAVELENGTH", .unit = "A",
-      NUMBER(setup.wavelength, 1), .also = DB_FOR_ORIENT, .help = "central wavelength; default 1" },
-    { G, .name = "-energy", .arguments = "ENERGY", .unit = "eV", NUMBER(setup.wavelength, 12398.42),
-      .reciprocal = 1, .also = DB_FOR_ORIENT,
+    { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .aliases = "-wavelength -wave", .arguments = "WAVELENGTH", .unit = "A",
+      NUMBER(setup.wavelength, 1), .help = "central wavelength; default 1" },
+    { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .arguments = "ENERGY", .unit = "eV", NUMBER(setup.wavelength, 12398.42),
+      .reciprocal = 1,
       .help = "photon energy instead of the wavelength" },
-    { G, .name = "-fluence", .arguments = "FLUENCE", .unit = "photons/m^2",
+    { G, .name = "-fluence", .also = DB_FOR_NOISE, .arguments = "FLUENCE", .unit = "photons/m^2",
       NUMBER(setup.fluence, 1),
       .help = "default 1.25932e29, for which r_e^2 x fluence = 1" },
-    { G, .name = "-flux", .arguments = "FLUX", .unit = "photons/s", NUMBER(setup.flux, 1),
+    { G, .name = "-flux", .also = DB_FOR_NOISE, .arguments = "FLUX", .unit = "photons/s", NUMBER(setup.flux, 1),
       .help = "with -exposure and -beamsize instead of -fluence" },
-    { G, .name = "-exposure", .arguments = "TIME", .unit = "s", NUMBER(setup.exposure, 1),
+    { G, .name = "-exposure", .also = DB_FOR_NOISE, .arguments = "TIME", .unit = "s", NUMBER(setup.exposure, 1),
       .help = "default 1" },
-    { G, .name = "-beamsize", .arguments = "SIZE", .unit = "mm", NUMBER(setup.beamsize, 1),
+    { G, .name = "-beamsize", .also = DB_FOR_NOISE, .arguments = "SIZE", .unit = "mm", NUMBER(setup.beamsize, 1),
       .help = "edge of the square beam, for -flux and -samplesize; default 0.1" },
     { G, .name = "-dispersion", .arguments = "WIDTH", .unit = "percent",
       NUMBER(setup.dispersion, 0.01),
@@ -203,9 +204,9 @@ const db_flag db_flags[] = {
 #undef G
     /* spindle */
 #define G .group = DB_GROUP_SPINDLE
-    { G, .name = "-phi", .arguments = "ANGLE", .unit = "degree", NUMBER(setup.phi, 1),
+    { G, .name = "-phi", .also = DB_FOR_NOISE, .arguments = "ANGLE", .unit = "degree", NUMBER(setup.phi, 1),
       .help = "spindle angle of the first step" },
-    { G, .name = "-osc", .arguments = "RANGE", .unit = "degree", NUMBER(setup.osc, 1),
+    { G, .name = "-osc", .also = DB_FOR_NOISE, .arguments = "RANGE", .unit = "degree", NUMBER(setup.osc, 1),
       .help = "oscillation range; alone it makes two steps" },
     { G, .name = "-phistep", .arguments = "STEP", .unit = "degree", NUMBER(setup.phi_step, 1),
       .help = "steps sit at the left edges of their intervals" },
@@ -297,19 +298,19 @@ const db_flag db_flags[] = {
       .help = "about z, after x and y" },
     { G, .name = "-twotheta", .arguments = "ANGLE", .unit = "degree", NUMBER(setup.twotheta, 1),
       IMPLIES(SAMPLE), .help = "about the two-theta axis, after the other rotations" },
-    { G, .name = "-point_pixel", SETS(setup.point_pixel, 1),
+    { G, .name = "-point_pixel", .commands = RENDERERS, SETS(setup.point_pixel, 1),
       .help = "solid angle 1/R^2 without obliquity" },
     { G, .name = "-roi", .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),
       .help = "renders only these pixels (fast, slow), both ends included; the others are 0" },
-    { G, .name = "-curved_det", SETS(setup.curved, 1),
+    { G, .name = "-curved_det", .commands = RENDERERS, SETS(setup.curved, 1),
       .help = "pixels on a sphere around the sample that touches the plane at the direct beam" },
-    { G, .name = "-detector_abs", .aliases = "-detector_absorb -detector_absorption",
+    { G, .name = "-detector_abs", .commands = RENDERERS, .aliases = "-detector_absorb -detector_absorption",
       .arguments = "DEPTH|inf", .unit = "um", NUMBER(setup.attenuation_depth, 1), .infinite = 1,
       .help = "attenuation depth of the sensor; default its thickness; inf or 0: no sensor" },
-    { G, .name = "-detector_thick", .aliases = "-detector_thickness", .arguments = "THICKNESS",
+    { G, .name = "-detector_thick", .commands = RENDERERS, .aliases = "-detector_thickness", .arguments = "THICKNESS",
       .unit = "um", NUMBER(setup.sensor_thickness, 1),
       .help = "sensor thickness; default 0: all photons are recorded at the front" },
-    { G, .name = "-detector_thicksteps", .aliases = "-thicksteps", .arguments = "COUNT",
+    { G, .name = "-detector_thicksteps", .commands = RENDERERS, .aliases = "-thicksteps", .arguments = "COUNT",
       INTEGER(setup.sensor_layers, 0), .help = "layers of the sensor; default (0): 2" },
     { G, .name = "-mask", .arguments = "FILE", LATER("geometry from image headers"),
       .help = "pixels to skip" },
@@ -334,16 +335,21 @@ const db_flag db_flags[] = {
     /* output */
 #define G .group = DB_GROUP_OUTPUT
     { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file),
-      .commands = IMAGES,
-      .help = "image in photons as 32-bit floats, little-endian, without a header" },
+      .commands = IMAGES, .also = DB_FOR_NOISE,
+      .help = "image in photons as 32-bit floats, little-endian, without a header; dualbragg noise "
+              "reads it" },
     { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", TEXT(int_file),
-      .commands = IMAGES, .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc" },
+      .commands = IMAGES, .also = DB_FOR_NOISE,
+      .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc; of dualbragg noise: "
+              "photons x gain + adc" },
     { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", TEXT(png_file),
       .commands = IMAGES, .help = "picture" },
     { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .commands = IMAGES,
-      .help = "counts per photon of -intfile; default (0): brightest pixel at 55000" },
+      .also = DB_FOR_NOISE,
+      .help = "counts per photon of -intfile; default (0): brightest pixel at 55000; of dualbragg "
+              "noise: photons per unit of -floatfile, default 1" },
     { G, .name = "-adc", .arguments = "OFFSET", NUMBER(adc, 1), .commands = IMAGES,
-      .help = "offset of -intfile; default 40" },
+      .also = DB_FOR_NOISE, .help = "offset of -intfile and -noisefile; default 40" },
     { G, .name = "-exptfile", .arguments = "FILE", TEXT(expt_file), .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and "
               "the SMV image beside it" },
@@ -354,16 +360,13 @@ const db_flag db_flags[] = {
       .help = "grey levels per photon of -pgmfile; default (0): 50 at the root mean square "
               "deviation" },
     { G, .name = "-nopgm", SETS(pgm, 0), .help = "no PGM, if -pgmfile does not follow" },
-    { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", LATER("photon noise"),
-      .help = "image with photon noise" },
-    { G, .name = "-nonoise", NO_EFFECT(0, NULL), .help = "no noise is added anyway" },
     { G, .name = "-o", .arguments = "FILE", TEXT(matrix_output), .commands = DB_FOR_ORIENT,
       .help = "orientation matrix as a file" },
     { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix flags"),
       .commands = DB_FOR_ORIENT,
       .help = "what is printed: the matrix, or cell, misset angles and wavelength as flags of sim" },
-    { G, .name = "-seed", .arguments = "SEED", SEED(seed), .also = DB_FOR_ORIENT,
-      .help = "seed of everything random without its own" },
+    { G, .name = "-seed", .arguments = "SEED", SEED(seed),
+      .also = DB_FOR_ORIENT | DB_FOR_NOISE, .help = "seed of everything random without its own; default 1" },
     { G, .name = "-printout", SETS(printout, 1), .commands = IMAGES,
       .help = "prints what every rendered pixel is made of" },
     { G, .name = "-printout_pixel", .arguments = "FAST SLOW", .unit = "pixel",
@@ -372,6 +375,45 @@ const db_flag db_flags[] = {
     { G, .name = "-trace_pixel", .arguments = "SLOW FAST", .unit = "pixel",
       INTEGERS(2, trace_pixel, 0), .commands = IMAGES,
       .help = "prints how one pixel comes about, sample by sample" },
+#undef G
+    /* noise */
+#define G .group = DB_GROUP_NOISE
+    { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", TEXT(noise_file),
+      SETS(noise_wanted, 1),
+      .help = "SMV image with noise, as a detector records it: photons x gain + adc" },
+    { G, .name = "-noisefloatfile", .arguments = "FILE", TEXT(noise_float_file),
+      SETS(noise_wanted, 1),
+      .help = "the same as 32-bit floats, neither rounded nor limited" },
+    { G, .name = "-nonoise", SETS(noise_wanted, 0),
+      .help = "no image with noise (of this flag and -noisefile the last one wins)" },
+    { G, .name = "-gain", .arguments = "GAIN", .unit = "ADU/photon", NUMBER(noise.gain, 1),
+      SETS(noise_given, 1), .help = "default 1" },
+    { G, .name = "-readout", .aliases = "-readout_noise", .arguments = "SIGMA", .unit = "ADU",
+      NUMBER(noise.readout, 1), SETS(noise_given, 1),
+      .help = "standard deviation of the readout noise; default 0" },
+    { G, .name = "-flicker", .arguments = "FRACTION", NUMBER(noise.flicker, 1),
+      SETS(noise_given, 1),
+      .help = "relative standard deviation of the beam's intensity, one deviate per image; "
+              "default 0" },
+    { G, .name = "-calibration", .arguments = "FRACTION", NUMBER(noise.calibration, 1),
+      SETS(noise_given, 1),
+      .help = "relative standard deviation of the pixels' sensitivity, the same pattern in every "
+              "image; default 0, of dualbragg noise 0.03" },
+    { G, .name = "-calib_seed", .aliases = "-calibration_seed", .arguments = "SEED",
+      SEED(calibration_seed), SETS(noise_given, 1),
+      .help = "seed of that pattern; default 123456789" },
+    { G, .name = "-psf", .arguments = "none|gauss|fiber", CHOICE(noise.psf, "none gauss fiber"),
+      SETS(noise_given, 1), .help = "point spread function; default none" },
+    { G, .name = "-psf_fwhm", .arguments = "WIDTH", .unit = "um", NUMBER(psf_width, 1),
+      SETS(noise_given, 1), .help = "its full width at half maximum" },
+    { G, .name = "-psf_radius", .arguments = "RADIUS", .unit = "pixel",
+      INTEGER(noise.psf_radius, 0), SETS(noise_given, 1),
+      .help = "light farther off is given to all pixels evenly; default (0): far enough for the "
+              "brightest pixel" },
+    { G, .name = "-bits", .arguments = "16|32", INTEGER(noise.bits, 16), SETS(noise_given, 1),
+      .help = "width of a pixel; default 16; 32 raises the limit from 65535 to 2147483647" },
+    { G, .name = "-truncate", SETS(noise.truncate, 1),
+      .help = "numbers are cut off instead of rounded" },
 #undef G
     /* derivatives */
 #define G .group = DB_GROUP_DERIVATIVES
@@ -432,6 +474,7 @@ const char *db_flag_group_title(db_flag_group group) {
         [DB_GROUP_DETECTOR] = "Detector",
         [DB_GROUP_SAMPLING] = "Sampling",
         [DB_GROUP_OUTPUT] = "Output",
+        [DB_GROUP_NOISE] = "Noise and detector",
         [DB_GROUP_DERIVATIVES] = "Derivatives",
         [DB_GROUP_CONTROL] = "Control",
     };
@@ -439,7 +482,7 @@ const char *db_flag_group_title(db_flag_group group) {
 }
 
 const char *db_flag_command_name(unsigned number) {
-    static const char *const names[] = { "sim", "grad", "check", "amorphous", "orient" };
+    static const char *const names[] = { "sim", "grad", "check", "amorphous", "orient", "noise" };
     return number < sizeof names / sizeof *names ? names[number] : NULL;
 }
 
@@ -450,6 +493,9 @@ static unsigned commands_of_group(db_flag_group group) {
     case DB_GROUP_STRUCTURE_FACTORS:
     case DB_GROUP_SPINDLE:
     case DB_GROUP_DERIVATIVES: return DB_FOR_CRYSTALS;
+    case DB_GROUP_NOISE: return DB_FOR_SIM | DB_FOR_AMORPHOUS | DB_FOR_NOISE;
+    case DB_GROUP_DETECTOR:
+    case DB_GROUP_CONTROL: return DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS | DB_FOR_NOISE;
     default: return DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS;
     }
 }

@@ -4,6 +4,7 @@
 #include "cli/amorphous.h"
 #include "cli/compat_flags.h"
 #include "cli/complaint.h"
+#include "cli/noise_settings.h"
 #include "core/nearest_name.h"
 
 #include <ctype.h>
@@ -41,6 +42,7 @@ void db_settings_init(db_settings *settings, const char *command) {
     settings->difference_tolerance = 1e-7;
     settings->contraction_tolerance = 1e-11;
     db_amorphous_leave_open(settings);
+    db_noise_leave_open(settings);
 }
 
 static unsigned command_bit(const char *command) {
@@ -331,7 +333,8 @@ db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
     db_settings scratch;
     for (int second_time = 0; second_time < 2; second_time++) {
         /* orient does as UBtoA with it, which has other habits */
-        const int compat = settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT;
+        const int compat =
+            settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT;
         if (compat) {
             db_settings_init(settings, settings->command);
             settings->setup.compat = 1;

@@ -1,5 +1,5 @@
-/* The flags of sim, grad, check, amorphous and orient: one table, from which the parser, the help,
- * docs/flags.md and the suggestions for misspelt flags come. */
+/* The flags of sim, grad, check, amorphous, orient and noise: one table, from which the parser, the
+ * help, docs/flags.md and the suggestions for misspelt flags come. */
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 
@@ -27,6 +27,7 @@ typedef enum db_flag_group {
     DB_GROUP_DETECTOR,
     DB_GROUP_SAMPLING,
     DB_GROUP_OUTPUT,
+    DB_GROUP_NOISE,
     DB_GROUP_DERIVATIVES,
     DB_GROUP_CONTROL,
     DB_GROUP_COUNT
@@ -46,6 +47,7 @@ enum {
     DB_FOR_CHECK = 4,
     DB_FOR_AMORPHOUS = 8,
     DB_FOR_ORIENT = 16,
+    DB_FOR_NOISE = 32,
     DB_FOR_CRYSTALS = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK
 };
 

@@ -17,6 +17,7 @@ static const char overview[] =
     "  amorphous  renders what a liquid, a glass or air scatters\n"
     "  orient     makes orientation matrices\n"
     "  add        adds images\n"
+    "  noise      adds photon noise and a detector's imperfections to an image\n"
     "\n"
     "  help     dualbragg help COMMAND is dualbragg COMMAND --help\n"
     "\n"
@@ -142,6 +143,32 @@ static const struct {
       "  printf 'CELL 74 74 34 90 90 90\\nMISSET 10 20 30\\nWAVE 1.2\\n' | dualbragg orient "
       "-keywords "
       "-\n" },
+    { "noise", DB_FOR_NOISE,
+      "dualbragg noise: what a detector makes of an image\n"
+      "\n"
+      "usage: dualbragg noise -floatfile IMAGE [FLAGS], with an output\n"
+      "\n"
+      "IMAGE holds 32-bit floats, little-endian, as dualbragg sim -floatfile writes them: the "
+      "photons "
+      "expected\n"
+      "in each pixel, once multiplied by -scale. Its shape is a square unless -detpixels says "
+      "otherwise. Flags of\n"
+      "beam and detector fill the header of the SMV files; results do not depend on them.\n"
+      "\n"
+      "Photon noise, 3 % calibration error, 40 ADU offset:\n"
+      "  dualbragg noise -floatfile image.f32 -noisefile noise.img\n"
+      "\n"
+      "A CCD: 1.8 ADU per photon, 3 ADU readout noise, light spread by a fibre-optic taper, 1 % "
+      "flicker:\n"
+      "  dualbragg noise -floatfile image.f32 -detpixels_f 1024 -detpixels_s 768 -pixel 0.1 -gain "
+      "1.8 \\\n"
+      "      -readout 3 -psf fiber -psf_fwhm 80 -flicker 0.01 -seed 7 -noisefile ccd.img\n"
+      "\n"
+      "A photon counter with 32 bits, 1e-3 photons per unit of the image, in DIALS's frame; the "
+      "noise-free image, too:\n"
+      "  dualbragg noise -floatfile image.f32 -scale 1e-3 -calibration 0 -adc 0 -bits 32 -dials "
+      "\\\n"
+      "      -distance 200 -lambda 0.98 -noisefile counter.img -intfile clean.img\n" },
 };
 
 void db_help_overview(FILE *out) { fputs(overview, out); }

@@ -23,8 +23,9 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "sim", db_command_sim },       { "grad", db_command_grad }, { "check", db_command_check },
-    { "amorphous", db_command_sim }, { "fit", db_command_fit },   { "orient", db_command_orient }, { "add", db_command_add },
+    { "sim", db_command_sim },       { "grad", db_command_grad },   { "check", db_command_check },
+    { "amorphous", db_command_sim }, { "fit", db_command_fit },     { "orient", db_command_orient },
+    { "add", db_command_add },       { "noise", db_command_noise },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -44,15 +45,14 @@ static int wrong_command(const char *found) {
     const char *names[COMMAND_COUNT];
     for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
     const db_status status =
-        found[0] == '-'
-            ? db_complain(
-                  NULL, DB_ERROR_USAGE,
-                  "expected a command (sim, grad, check, fit, amorphous, orient, add or help), "
-                  "found '%s'",
-                  found)
-            : db_complain(NULL, DB_ERROR_USAGE,
-                          "unknown command '%s'; the nearest known one is '%s'", found,
-                          names[db_nearest_name(found, names, COMMAND_COUNT)]);
+        found[0] == '-' ? db_complain(NULL, DB_ERROR_USAGE,
+                                      "expected a command (sim, grad, check, fit, amorphous, "
+                                      "orient, add, noise or help), "
+                                      "found '%s'",
+                                      found)
+                        : db_complain(NULL, DB_ERROR_USAGE,
+                                      "unknown command '%s'; the nearest known one is '%s'", found,
+                                      names[db_nearest_name(found, names, COMMAND_COUNT)]);
     return db_status_exit_code(status);
 }
 

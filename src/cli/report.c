@@ -1,6 +1,7 @@
 #include "cli/report.h"
 
 #include "cli/amorphous.h"
+#include "cli/noise_output.h"
 #include "cli/report_beam.h"
 #include "cli/report_crystal.h"
 #include "cli/report_detector.h"
@@ -93,6 +94,7 @@ static db_status report_all(db_session *session) {
     if (status == DB_OK) status = db_report_detector(session);
     report_roi(session);
     report_counts(session);
+    db_noise_report(session);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 #include "cli/flags.h"
 #include "cli/help.h"
+#include "cli/noise_settings.h"
 #include "cli/parameter_list.h"
 
 #include <stdio.h>
@@ -34,10 +35,12 @@ static db_status open_context(db_session *session) {
 
 static db_status resolve(db_session *session) {
     const db_setup *setup = &session->settings.setup;
-    const db_status prepared = db_amorphous_prepare(&session->settings);
+    db_status prepared = db_amorphous_prepare(&session->settings);
+    if (prepared == DB_OK) prepared = db_noise_prepare(&session->settings);
     if (prepared != DB_OK) return prepared;
-    if (!db_amorphous_alone(&session->settings) && !setup->hkl_file && !setup->cache_file &&
-        setup->default_F == 0)
+    const int crystal =
+        !db_amorphous_alone(&session->settings) && !db_noise_alone(&session->settings);
+    if (crystal && !setup->hkl_file && !setup->cache_file && setup->default_F == 0)
         return db_complain(
             session->settings.command, DB_ERROR_INPUT,
             "no structure factors: expected -hkl FILE or -default_F F, found neither");
@@ -51,18 +54,27 @@ static db_status resolve(db_session *session) {
 
 static db_status choose_region(db_session *session) {
     const db_panel *panel = &session->experiment.detector.panels[0];
-    const int *roi = session->settings.roi;
+    int roi[4];
+    memcpy(roi, session->settings.roi, sizeof roi);
     const int size[2] = { panel->fast_pixels, panel->slow_pixels };
     db_region *const region = &session->region;
     *region =
         (db_region){ .fast_count = size[0], .slow_count = size[1], .stride = (size_t)size[0] };
     if (roi[0] < 0) return DB_OK;
-    for (int i = 0; i < 2; i++)
-        if (roi[2 * i] > roi[2 * i + 1] || roi[2 * i + 1] >= size[i])
+    for (int i = 0; i < 2; i++) {
+        int *const limit = &roi[2 * i];
+        if (limit[0] > limit[1] || limit[0] >= size[i])
             return db_complain(session->settings.command, DB_ERROR_INPUT,
                                "-roi: expected %s from 0 to %d, the smaller one first, found %d %d",
-                               i ? "YMIN YMAX" : "XMIN XMAX", size[i] - 1, roi[2 * i],
-                               roi[2 * i + 1]);
+                               i ? "YMIN YMAX" : "XMIN XMAX", size[i] - 1, limit[0], limit[1]);
+        if (limit[1] < size[i]) continue;
+        if (!session->settings.quiet)
+            db_remark(session->settings.command,
+                      "-roi: the last pixel in that direction is %d, not %d (both ends are part of "
+                      "the region)",
+                      size[i] - 1, limit[1]);
+        limit[1] = size[i] - 1;
+    }
     region->fast_start = roi[0];
     region->fast_count = roi[1] - roi[0] + 1;
     region->slow_start = roi[2];

@@ -18,6 +18,14 @@ typedef struct db_settings {
     int printout_pixel[2]; /* fast, slow; first -1: all */
     int trace_pixel[2];    /* slow, fast; first -1: none */
 
+    /* noise */
+    const char *noise_file, *noise_float_file;
+    int noise_wanted;       /* -1: nothing said, 0 -nonoise, 1 -noisefile */
+    int noise_given;        /* part of a detector that shows in noise images only */
+    db_noise_options noise; /* without seeds, scale, offset and width of the point spread */
+    long calibration_seed;
+    double psf_width; /* um; 0: not given */
+
     /* orientation matrices */
     const char *keyword_file, *matrix_output;
     int print_as; /* 0 matrix, 1 flags */
@@ -39,7 +47,7 @@ typedef struct db_settings {
     const char *ignored_file; /* value of a flag without effect */
     int vector_given;         /* makes the convention CUSTOM */
     int misset_seed_given;
-    int matter_given;         /* size, density ... of amorphous matter */
+    int matter_given; /* size, density ... of amorphous matter */
 } db_settings;
 
 #endif

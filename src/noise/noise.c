@@ -42,7 +42,7 @@ static db_status check_number(db_context *context, const char *name, double valu
                    positive ? "above 0" : "from 0 on", value);
 }
 
-static db_status check_options(db_context *context, const db_noise_options *o) {
+db_status db_noise_check(db_context *context, const db_noise_options *o) {
     if (o->size != sizeof *o)
         return db_fail(context, DB_ERROR_USAGE,
                        "noise options: expected %zu bytes (DB_NOISE_OPTIONS_INIT), found %zu",
@@ -250,7 +250,7 @@ db_status db_noise_apply(db_context *context, const db_noise_options *options,
     db_noise_summary s = { .flicker = 1 };
     db_noise_frame resolved;
     double brightest = 0;
-    DB_TRY(check_options(context, options));
+    DB_TRY(db_noise_check(context, options));
     DB_TRY(resolve_frame(context, frame, &resolved));
     DB_TRY(check_pixels(context, &resolved, options->psf != DB_PSF_NONE, &brightest, &s.negative));
     if (!(brightest * options->scale < 1e300))
@@ -281,6 +281,10 @@ db_status db_noise_apply(db_context *context, const db_noise_options *options,
 }
 
 #else
+
+db_status db_noise_check(db_context *context, const db_noise_options *options) {
+    return db_noise_apply(context, options, NULL, NULL);
+}
 
 db_status db_noise_apply(db_context *context, const db_noise_options *options,
                          const db_noise_frame *frame, db_noise_summary *summary) {

@@ -31,7 +31,7 @@
     expect 2 "-params: cell_a is named twice" grad $small -params cell_a,distance,cell_a
     expect 2 "-params: expected names separated by commas" grad $small -params cell_a,,distance
     expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
-    expect 2 "expected a command (sim, grad, check, fit, amorphous, orient, add or help), found '-cell'" -cell 40
+    expect 2 "expected a command (sim, grad, check, fit, amorphous, orient, add, noise or help), found '-cell'" -cell 40
     expect 2 "usage: dualbragg COMMAND"
 
     # values and files: 3

@@ -77,6 +77,10 @@ typedef struct db_noise_summary {
     double psf_lost;   /* fraction of the light that is given to all pixels evenly */
 } db_noise_summary;
 
+/* DB_OK, or DB_ERROR_USAGE or DB_ERROR_INPUT with a message naming the first option out of range.
+ */
+DB_API db_status db_noise_check(db_context *context, const db_noise_options *options);
+
 /* Makes one image. summary may be NULL. Threads are the context's. Without a point spread function
  * it needs no memory to speak of, with one it needs 8 to 100 bytes per pixel for a while.
  * DB_ERROR_USAGE or DB_ERROR_INPUT, with a message naming the option or pixel, if one is out of

@@ -1,0 +1,88 @@
+/* dualbragg noise: what a detector makes of an image from a file. */
+#include "cli/command.h"
+#include "cli/complaint.h"
+#include "cli/noise_output.h"
+#include "cli/noise_settings.h"
+#include "cli/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static db_status check_outputs(const db_session *session) {
+    const db_settings *s = &session->settings;
+    if (!s->int_file && !db_noise_wanted(s))
+        return db_complain(s->command, DB_ERROR_USAGE,
+                           "no output named: -noisefile FILE (SMV), -noisefloatfile FILE (32-bit "
+                           "floats) and -intfile FILE (SMV without noise) are there");
+    const db_status status = db_output_check(s->command, "-intfile", s->int_file);
+    return status == DB_OK ? db_noise_flags_check(session) : status;
+}
+
+/* Photons per unit of the input: the user's factor, and the fluence's where it is not that for
+ * which the factor is 1. */
+static double photon_scale(const db_session *session) {
+    const double fluence = session->experiment.beam.fluence,
+                 scale = session->settings.scale > 0 ? session->settings.scale : 1;
+    return fluence == DB_DEFAULT_FLUENCE ? scale : scale * fluence * DB_THOMSON_R2;
+}
+
+static void report(const db_session *session, const db_noise_options *o, const float *image) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    const int digits = s->digits;
+    double largest = 0;
+    if (s->quiet) return;
+    const size_t count = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+    for (size_t i = 0; i < count; i++)
+        if ((double)image[i] > largest) largest = (double)image[i];
+    printf("importing %zu pixel intensities: %s (%d x %d pixels)\n", count, s->float_file,
+           panel->fast_pixels, panel->slow_pixels);
+    if (o->psf != DB_PSF_NONE)
+        printf("  %s PSF fwhm = %.*g um\n", o->psf == DB_PSF_GAUSS ? "Gaussian" : "fiber", digits,
+               s->psf_width);
+    printf("  seed: -%lu\n  calibration noise seed: %lu\n  calibration_noise = %.*g %%\n"
+           "  input file scale = %.*g\n  readout_noise = %.*g ADU\n  flicker_noise = %.*g %%\n"
+           "  quantum_gain = %.*g ADU/photon\n  adc_offset = %.*g ADU\n",
+           (unsigned long)o->seed, (unsigned long)o->calibration_seed, digits, 100 * o->calibration,
+           digits, o->scale, digits, o->readout, digits, 100 * o->flicker, digits, o->gain, digits,
+           o->adc);
+    printf("maximum value in input file: %.*g ( %.*g on photon scale)\n", digits, largest, digits,
+           largest * o->scale);
+}
+
+static db_status write_all(const db_session *session, const float *image) {
+    const db_settings *s = &session->settings;
+    db_noise_options options = db_noise_options_of(session);
+    options.scale = photon_scale(session);
+    report(session, &options, image);
+    if (s->int_file) {
+        db_noise_options clean = options;
+        clean.noisy = 0;
+        const db_status status = db_noise_write(session, &clean, image, s->int_file, NULL, NULL);
+        if (status != DB_OK) return status;
+    }
+    if (!db_noise_wanted(s)) return DB_OK;
+    return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, NULL);
+}
+
+static db_status add_noise(const db_session *session) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    db_status status = check_outputs(session);
+    if (status != DB_OK) return status;
+    float *image = malloc(db_experiment_pixels(&session->experiment) * sizeof *image);
+    if (!image) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for the image");
+    status = db_read_float_image(session->context, s->float_file, panel->fast_pixels,
+                                 panel->slow_pixels, image);
+    if (status == DB_OK) status = write_all(session, image);
+    free(image);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
+int db_command_noise(int argc, char **argv) {
+    db_session session;
+    db_status status = db_session_open(&session, argc, argv);
+    if (status == DB_OK && !session.finished) status = add_noise(&session);
+    db_session_close(&session);
+    return db_status_exit_code(status);
+}

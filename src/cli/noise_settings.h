@@ -1,0 +1,30 @@
+/* What the flags say about noise and detector. */
+#ifndef DB_CLI_NOISE_SETTINGS_H
+#define DB_CLI_NOISE_SETTINGS_H
+
+#include "cli/session.h"
+
+/* Nothing asked for; dualbragg noise has unequal pixels by default. */
+void db_noise_leave_open(db_settings *settings);
+
+/* Whether the subcommand is dualbragg noise, whose image comes from a file. */
+int db_noise_alone(const db_settings *settings);
+
+/* Whether this build makes noise. */
+int db_noise_available(void);
+
+/* Whether an image with noise is to be written. */
+int db_noise_wanted(const db_settings *settings);
+
+/* For dualbragg noise: fills in what the setup asks for but no detector needs, and the shape of the
+ * image, from the size of its file. Reports what is wrong. */
+db_status db_noise_prepare(db_settings *settings);
+
+/* What db_noise_apply is to do; scale is left at 1. */
+db_noise_options db_noise_options_of(const db_session *session);
+
+/* Everything that can be checked before the work starts: flags that belong together, ranges, files.
+ * Reports what is wrong. */
+db_status db_noise_flags_check(const db_session *session);
+
+#endif
