@@ -75,32 +75,40 @@ static int format_matrix(char *text, size_t size, const double a[9], const doubl
     return length;
 }
 
-db_status db_format_mosflm_matrix(db_context *context, const db_experiment *experiment, char *text,
-                                  size_t size) {
+/* what: begins the message of a failure. */
+static db_status matrix_text(db_context *context, const char *what, const db_experiment *experiment,
+                             char *text, size_t size) {
     double a_star[9], u[9];
     db_crystal_matrix(&experiment->crystal, a_star);
     const double wavelength = experiment->beam.wavelength;
     if (!(wavelength > 0 && isfinite(wavelength)) || !orientation_matrix(a_star, u))
         return db_fail(
             context, DB_ERROR_INPUT,
-            "orientation matrix: expected a wavelength and a cell with positive volume, found %g A "
-            "and cell %g %g %g %g %g %g",
-            wavelength, experiment->crystal.cell[0], experiment->crystal.cell[1],
+            "%s: cannot write the matrix: expected a wavelength and a cell with positive "
+            "volume, found %g A and cell %g %g %g %g %g %g",
+            what, wavelength, experiment->crystal.cell[0], experiment->crystal.cell[1],
             experiment->crystal.cell[2], experiment->crystal.cell[3], experiment->crystal.cell[4],
             experiment->crystal.cell[5]);
-    for (int i = 0; i < 9; i++) a_star[i] *= wavelength;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 9; i++) {
+        a_star[i] *= wavelength;
         if (fabs(a_star[i]) < 5e-9) a_star[i] = 0; /* not -0.00000000 */
+        if (fabs(u[i]) < 5e-8) u[i] = 0;
+    }
     const int length = format_matrix(text, size, a_star, u, experiment->crystal.cell);
     if (length < 0 || (size_t)length >= size)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "orientation matrix: its text does not fit into %zu bytes", size);
+        return db_fail(context, DB_ERROR_INPUT, "%s: the matrix does not fit into %zu bytes", what,
+                       size);
     return DB_OK;
+}
+
+db_status db_format_mosflm_matrix(db_context *context, const db_experiment *experiment, char *text,
+                                  size_t size) {
+    return matrix_text(context, "orientation matrix", experiment, text, size);
 }
 
 db_status db_write_mosflm_matrix(db_context *context, const char *path,
                                  const db_experiment *experiment) {
     char text[DB_MATRIX_TEXT_SIZE];
-    DB_TRY(db_format_mosflm_matrix(context, experiment, text, sizeof text));
+    DB_TRY(matrix_text(context, path ? path : "", experiment, text, sizeof text));
     return db_write_text(context, path, text, strlen(text));
 }
