@@ -2,6 +2,7 @@
 #include "core/context_internal.h"
 #include "io/text_reader.h"
 
+#include <math.h>
 #include <string.h>
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
@@ -97,6 +98,17 @@ db_status db_smv_header_number(const db_smv_header *header, const char *key, dou
     return DB_OK;
 }
 
+db_status db_smv_header_positive(const db_smv_header *header, const char *key, double *value) {
+    double number = NAN;
+    DB_TRY(db_smv_header_number(header, key, &number));
+    if (isnan(number)) return DB_OK;
+    if (!(number > 0))
+        return db_fail(header->context, DB_ERROR_INPUT, "%s: expected a number > 0 as %s, found %g",
+                       header->path, key, number);
+    *value = number;
+    return DB_OK;
+}
+
 db_status db_smv_header_pair(const db_smv_header *header, const char *first_key,
                              const char *second_key, double value[2], int *found) {
     char text[2];
@@ -105,4 +117,28 @@ db_status db_smv_header_pair(const db_smv_header *header, const char *first_key,
     if (!*found) return DB_OK;
     DB_TRY(db_smv_header_number(header, first_key, &value[0]));
     return db_smv_header_number(header, second_key, &value[1]);
+}
+
+db_status db_smv_header_last_numbers(const db_smv_header *header, const char *key, double *value,
+                                     int count) {
+    const size_t length = strlen(key);
+    const char *last = NULL;
+    for (const char *p = header->start; p + length <= header->end; p++)
+        if (memcmp(p, key, length) == 0) last = p + length;
+    if (!last) return DB_OK;
+    const char *equals = memchr(last, '=', (size_t)(header->end - last));
+    char text[128] = "";
+    if (equals) {
+        size_t size = (size_t)(header->end - equals - 1);
+        if (size > sizeof text - 1) size = sizeof text - 1;
+        memcpy(text, equals + 1, size);
+        text[size] = '\0';
+    }
+    const char *cursor = text;
+    for (int i = 0; i < count; i++)
+        if (!db_word_number(db_next_word(&cursor, DB_WHITE_SPACE ";,\r\n"), &value[i]))
+            return db_fail(header->context, DB_ERROR_INPUT,
+                           "%s: expected a finite number behind the last %s, found '%.*s'",
+                           header->path, key, (int)strcspn(text, "\r\n"), text);
+    return DB_OK;
 }

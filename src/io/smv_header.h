@@ -24,8 +24,16 @@ int db_smv_header_text(const db_smv_header *header, const char *key, char *value
 /* The number (first word) a key holds; *value is untouched if there is no such key. */
 db_status db_smv_header_number(const db_smv_header *header, const char *key, double *value);
 
+/* The same for a number that must be > 0. */
+db_status db_smv_header_positive(const db_smv_header *header, const char *key, double *value);
+
 /* The same for two keys that only make sense together: *found is 1 if both are there. */
 db_status db_smv_header_pair(const db_smv_header *header, const char *first_key,
                              const char *second_key, double value[2], int *found);
+
+/* The reference's way: `count` numbers behind the first '=' after the last place where the key's
+ * name occurs, in whatever key or value; untouched if it occurs nowhere. */
+db_status db_smv_header_last_numbers(const db_smv_header *header, const char *key, double *value,
+                                     int count);
 
 #endif

@@ -8,8 +8,8 @@
  * DATE, TIME and a numeric DETECTOR_SN, and without BEAMLINE=fake, dxtbx then takes the file for an
  *    ADSC image and reads an untilted detector exactly. Tilts do not fit into its view of an SMV
  *    header.
- *  - CONVENTION, PIVOT and DETECTOR_ROTATION say the rest that it takes to set up the same
- *    experiment.
+ *  - CONVENTION, PIVOT, DETECTOR_ROTATION and OSC_STEPS say the rest that it takes to set up the
+ * same experiment.
  *  - DATE is the start of the Unix epoch and TIME 1 s: a simulation has neither, and files should
  *    be reproducible.
  *  - IMAGE_PEDESTAL (ADSC) and ADC_OFFSET (simulators) both hold the pedestal, GAIN the counts per
@@ -97,6 +97,7 @@ static void put_own_keys(db_smv_text *text, const source *from) {
         put(text, "CONVENTION=%.16s;\nPIVOT=%s;\nDETECTOR_ROTATION=%.*g,%.*g,%.*g;\n",
             from->style->convention, d->pivot == DB_PIVOT_BEAM ? "beam" : "sample", from->digits,
             d->rotation[0], from->digits, d->rotation[1], from->digits, d->rotation[2]);
+    put(text, "OSC_STEPS=%d;\n", from->experiment->goniometer.phi_steps);
     put(text, "DATE=Thu Jan 01 00:00:00 1970;\nTIME=1;\n");
     put(text, "IMAGE_PEDESTAL=%.*g;\nADC_OFFSET=%.*g;\nGAIN=%.*g;\nCCD_IMAGE_SATURATION=%s;\n",
         from->digits, from->pixels->adc, from->digits, from->pixels->adc, from->digits,

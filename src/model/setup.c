@@ -69,6 +69,10 @@ void db_setup_init(db_setup *setup) {
     leave_open(setup->org, 2);
     setup->pivot = setup->pivot_hint = -1;
     setup->attenuation_depth = NAN;
+    setup->stated.distance = setup->stated.close_distance = NAN;
+    leave_open(setup->stated.beam_centre, 2);
+    leave_open(setup->stated.near_point, 2);
+    setup->stated.pivot = -1;
     double *const vectors[] = { setup->fast_axis,         setup->slow_axis,   setup->normal,
                                 setup->beam_axis,         setup->origin,      setup->twotheta_axis,
                                 setup->polarization_axis, setup->spindle_axis };

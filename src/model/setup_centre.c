@@ -40,17 +40,20 @@ db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_pan
     return DB_OK;
 }
 
-/* The point closest to the sample: given in mm, or in pixels as XDS does, or the middle (5.2). */
+/* The point closest to the sample: given in mm, or in pixels as XDS does, or stated by an image, or
+ * the middle (5.2). */
 static void near_point(const db_setup *setup, const double size[2], double centre[2]) {
+    const double *const stated = setup->stated.near_point;
     for (int i = 0; i < 2; i++)
         centre[i] = db_setup_given(setup->close_point[i]) ? setup->close_point[i]
                     : db_setup_given(setup->org[i]) ? (setup->org[i] - 0.5) * setup->pixel_size
+                    : db_setup_given(stated[i])     ? stated[i]
                                                     : size[i] / 2;
 }
 
-/* X, Y in the convention's meaning -> direct beam along fast, slow (5.3). */
-static void beam_point(const db_setup *setup, db_convention convention, const double size[2],
-                       double centre[2]) {
+/* X, Y of the direct beam in the convention's meaning: given, or its default (5.3). */
+static void convention_point(const db_setup *setup, db_convention convention, const double size[2],
+                             double point[2]) {
     const double p = setup->pixel_size;
     double standard[2];
     near_point(setup, size, standard);
@@ -61,8 +64,26 @@ static void beam_point(const db_setup *setup, db_convention convention, const do
         standard[0] = (size[0] + p) / 2;
         standard[1] = (size[1] - p) / 2;
     }
-    const double x = db_setup_given(setup->beam_centre[0]) ? setup->beam_centre[0] : standard[0];
-    const double y = db_setup_given(setup->beam_centre[1]) ? setup->beam_centre[1] : standard[1];
+    for (int i = 0; i < 2; i++)
+        point[i] = db_setup_given(setup->beam_centre[i]) ? setup->beam_centre[i] : standard[i];
+}
+
+/* What an image states holds where the user says nothing. */
+static void stated_point(const db_setup *setup, const double stated[2], int swapped,
+                         double centre[2]) {
+    for (int i = 0; i < 2; i++)
+        if (db_setup_given(stated[i]) && !db_setup_given(setup->beam_centre[swapped ? 1 - i : i]) &&
+            !db_setup_given(setup->close_point[i]) && !db_setup_given(setup->org[i]))
+            centre[i] = stated[i];
+}
+
+/* X, Y -> direct beam along fast, slow (5.3). */
+static void beam_point(const db_setup *setup, db_convention convention, const double size[2],
+                       db_pivot pivot, double centre[2]) {
+    const double p = setup->pixel_size;
+    double point[2];
+    convention_point(setup, convention, size, point);
+    const double x = point[0], y = point[1];
     switch (convention) {
     case DB_CONVENTION_MOSFLM:
         centre[0] = y + p / 2;
@@ -81,6 +102,9 @@ static void beam_point(const db_setup *setup, db_convention convention, const do
         centre[1] = y;
         break;
     }
+    stated_point(setup,
+                 pivot == DB_PIVOT_BEAM ? setup->stated.beam_centre : setup->stated.near_point,
+                 convention == DB_CONVENTION_MOSFLM || convention == DB_CONVENTION_DENZO, centre);
 }
 
 /* The reference's choice: a predefined convention with the pivot at the sample knows the near point
@@ -95,7 +119,7 @@ static void reference_centre(const db_setup *setup, db_convention convention, co
     if (near)
         near_point(&heard, size, detector->centre);
     else
-        beam_point(&heard, convention, size, detector->centre);
+        beam_point(&heard, convention, size, detector->pivot, detector->centre);
     for (int i = 0; i < 2 && !custom; i++) {
         if (db_setup_given(setup->close_point[i]))
             db_setup_note(notes, "%s has no effect in convention %s", i ? "Yclose" : "Xclose",
@@ -121,7 +145,7 @@ db_status db_setup_centre(db_context *context, const db_setup *s, db_convention 
         if (beam_given && near_given)
             db_setup_note(
                 notes, "beam centre and near point given: the beam centre is used where both are");
-        beam_point(s, convention, size, detector->centre);
+        beam_point(s, convention, size, detector->pivot, detector->centre);
         return DB_OK;
     }
     const char *name = db_convention_name(convention);
@@ -149,6 +173,18 @@ db_status db_setup_centre(db_context *context, const db_setup *s, db_convention 
                        "pivot at the direct beam; use Xbeam and Ybeam, or pivot sample",
                        name);
     }
-    beam_point(s, convention, size, detector->centre);
+    beam_point(s, convention, size, detector->pivot, detector->centre);
+    return DB_OK;
+}
+
+db_status db_setup_beam_centre(db_context *context, const db_setup *setup, double centre[2]) {
+    static const db_setup_notes silent = { NULL, NULL };
+    db_panel panel;
+    double size[2];
+    if ((unsigned)setup->convention >= DB_CONVENTION_COUNT)
+        return db_fail(context, DB_ERROR_USAGE, "detector convention: unknown value %d",
+                       (int)setup->convention);
+    DB_TRY(db_setup_panel_size(context, setup, &panel, size));
+    convention_point(setup, db_setup_effective_convention(setup, &silent), size, centre);
     return DB_OK;
 }

@@ -11,7 +11,15 @@ static db_status distance(db_context *context, const db_setup *setup, db_detecto
     detector->distance_is_close = db_setup_given(setup->close_distance);
     detector->distance = detector->distance_is_close       ? setup->close_distance
                          : db_setup_given(setup->distance) ? setup->distance
-                                                           : 100;
+                                                           : NAN;
+    if (!db_setup_given(detector->distance)) {
+        const db_stated_placement *stated = &setup->stated;
+        detector->distance_is_close =
+            detector->pivot == DB_PIVOT_SAMPLE && db_setup_given(stated->close_distance);
+        detector->distance = detector->distance_is_close        ? stated->close_distance
+                             : db_setup_given(stated->distance) ? stated->distance
+                                                                : 100;
+    }
     if (!(detector->distance > 0))
         return db_fail(
             context, DB_ERROR_INPUT, "detector %s: expected a positive number (mm), found %g",
@@ -78,6 +86,8 @@ static db_pivot pivot(const db_setup *setup, db_convention convention) {
               has_origin = !setup->compat && db_setup_given(setup->origin[0]);
     if (setup->pivot >= 0 && (custom || !setup->compat)) return (db_pivot)setup->pivot;
     if (custom && setup->pivot_hint >= 0 && !has_origin) return (db_pivot)setup->pivot_hint;
+    if (setup->stated.pivot >= 0 && setup->stated.convention == convention)
+        return (db_pivot)setup->stated.pivot;
     return db_setup_convention_pivot(convention);
 }
 
@@ -105,14 +115,16 @@ db_status db_setup_detector(db_context *context, const db_setup *setup, db_exper
         return db_fail(context, DB_ERROR_USAGE, "detector convention: unknown value %d",
                        (int)setup->convention);
     const db_convention convention = db_setup_effective_convention(setup, notes);
+    db_setup completed = *setup;
     double size[2];
     DB_TRY(db_setup_axes(context, setup, convention, experiment, notes));
     DB_TRY(db_setup_panel_size(context, setup, &detector->panels[0], size));
     detector->pivot = pivot(setup, convention);
     memcpy(detector->rotation, setup->rotation, sizeof detector->rotation);
     detector->twotheta = setup->twotheta;
-    DB_TRY(distance(context, setup, detector, notes));
-    DB_TRY(db_setup_centre(context, setup, convention, size, detector, notes));
+    db_setup_complete_placement(experiment, &completed.stated);
+    DB_TRY(distance(context, &completed, detector, notes));
+    DB_TRY(db_setup_centre(context, &completed, convention, size, detector, notes));
     DB_TRY(db_setup_sensor(context, setup, detector, notes));
     if (setup->compat)
         db_setup_reference_placement(setup, convention, experiment);

@@ -27,6 +27,10 @@ db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_pan
 db_status db_setup_centre(db_context *context, const db_setup *setup, db_convention convention,
                           const double size[2], db_detector *detector, const db_setup_notes *notes);
 
+/* An image may state the direct beam or the near point, and one distance or the other: works out
+ * the rest, the experiment's axes and rotations of the detector being known. */
+void db_setup_complete_placement(const db_experiment *experiment, db_stated_placement *stated);
+
 /* Where the reference program puts the detector described by the setup; fills
  * experiment->reference. The experiment's detector is complete but for a plate that looks away from
  * the beam before two-theta, whose distance becomes one along the normal, as the reference has

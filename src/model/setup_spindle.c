@@ -8,8 +8,10 @@ static const double COUNT_LIMIT = 1e6;
 db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniometer *goniometer,
                            const db_setup_notes *notes) {
     const double osc = setup->osc, step = setup->phi_step;
-    const int has_count = setup->phi_steps >= 0, has_osc = db_setup_given(osc),
-              has_step = db_setup_given(step) && step != 0;
+    const int has_osc = db_setup_given(osc), has_step = db_setup_given(step) && step != 0,
+              stated = setup->phi_steps < 0 && !has_step && setup->stated.phi_steps > 0,
+              phi_steps = stated ? setup->stated.phi_steps : setup->phi_steps,
+              has_count = phi_steps >= 0;
     if (osc < 0)
         return db_fail(context, DB_ERROR_INPUT,
                        "osc: expected a range of 0 degree or more, found %g", osc);
@@ -19,7 +21,7 @@ db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniom
     goniometer->phi = setup->phi;
     goniometer->phi_step = 0;
     goniometer->phi_steps = 1;
-    const int count = setup->phi_steps == 0 ? 1 : setup->phi_steps;
+    const int count = phi_steps == 0 ? 1 : phi_steps;
     if (!has_osc && !has_step) {
         if (!has_count || count == 1) return DB_OK;
         goniometer->phi_steps = count;

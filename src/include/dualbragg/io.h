@@ -88,10 +88,10 @@ DB_API db_status db_read_float_image(db_context *context, const char *path, int 
                                      int slow_pixels, float *pixels);
 DB_API void db_measured_image_clear(db_measured_image *image);
 
-/* Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. skip (caller's, of that
- * shape): 1 where the stored number is 0 (or not a number), else 0. */
+/* Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. mask
+ * (caller's, of that shape): 0 where the stored number is 0, pixels to leave out, else 1. */
 DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pixels,
-                              int slow_pixels, uint8_t *skip);
+                              int slow_pixels, uint8_t *mask);
 
 /* Raw little-endian 32-bit floats, no header. */
 DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,

@@ -24,6 +24,17 @@ typedef enum db_convention {
 /* Name as on the command line ("mosflm" ...); NULL if out of range. */
 DB_API const char *db_convention_name(db_convention convention);
 
+/* Where an image's header says the detector stands; stands in for what is left open. NAN (pivot:
+ * -1, steps: 0): not said. F, S: along fast and slow from the outer corner of the first pixel. */
+typedef struct db_stated_placement {
+    double distance, close_distance; /* mm, along the beam and along the normal */
+    double beam_centre[2];           /* F, S of the direct beam (mm) */
+    double near_point[2];            /* F, S of the point closest to the sample (mm) */
+    int pivot;                       /* a db_pivot, for `convention` only */
+    db_convention convention;
+    int phi_steps; /* in the oscillation range */
+} db_stated_placement;
+
 /* Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first
  * component NAN. */
 typedef struct db_setup {
@@ -92,6 +103,7 @@ typedef struct db_setup {
     double attenuation_depth; /* um; NAN = open: the thickness; INFINITY or 0: no sensor */
     int sensor_layers;        /* 0 = open: 2 */
     int oversample;           /* 0 = automatic */
+    db_stated_placement stated;
     /* the reference's way */
     int compat;
     int oversample_omega, oversample_polar, oversample_thick; /* of meaning there only */
@@ -106,6 +118,27 @@ typedef enum db_stol_abscissa {
 
 /* All defaults. */
 DB_API void db_setup_init(db_setup *setup);
+
+/* Which file a header comes from: the reference turns the beam centre of masks upside down. */
+typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_role;
+
+/* Fills a setup from an image's header: size and number of pixels, wavelength, phi, oscillation
+ * range, two-theta, distance and beam centre. What is given later, in whatever way, wins.
+ *
+ * By default from SMV and miniCBF; keys count exactly. Direct beam and near point come from the
+ * DENZO_, MOSFLM_ and XDS_ keys, else from BEAM_CENTER_X/Y in the sense of ADSC headers, and hold
+ * in whatever convention is chosen. Headers of db_write_smv also state convention, pivot, rotations
+ * of the detector and the number of phi steps. What the header does not say stays as it was, with a
+ * notice (notices may be NULL). With setup->compat from SMV in the reference's way (quirks header-*
+ * of quirks.md): the last place where a key's text occurs counts, BEAM_CENTER_X/Y are the current
+ * convention's numbers, two-theta is passed over. */
+DB_API db_status db_setup_read_header(db_context *context, const char *path, db_header_role role,
+                                      db_setup *setup,
+                                      void (*notices)(void *user, const char *line), void *user);
+
+/* X, Y of the direct beam in the meaning of the setup's convention (mm), defaults filled in, as the
+ * user gave them: for the reference's image headers (db_smv_style). */
+DB_API db_status db_setup_beam_centre(db_context *context, const db_setup *setup, double centre[2]);
 
 /* Resolves a setup. *experiment must not own anything (it is overwritten); clear it with
  * db_experiment_clear. notices (may be NULL) receives one line per automatic choice or warning that
