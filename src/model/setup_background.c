@@ -5,6 +5,8 @@
 
 #include "core/context_internal.h"
 
+#include <stdlib.h>
+
 static db_status check_positive(db_context *context, const char *what, double value,
                                 const char *unit) {
     if (value > 0 && isfinite(value)) return DB_OK;
@@ -34,6 +36,15 @@ static double density_of(double molecules, const db_background *background) {
     return molecules * background->molecular_weight / (DB_AVOGADRO * volume);
 }
 
+/* The reference reads the file, which must be valid, and does not use it. */
+static void leave_out(db_background *background, const db_setup_notes *notes) {
+    db_setup_note(notes, "amorphous amplitudes: read and not used");
+    free(background->stol);
+    free(background->amplitude);
+    background->stol = background->amplitude = NULL;
+    background->count = 0;
+}
+
 db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
                               const db_setup_notes *notes) {
     if (!setup->stol_file) return DB_OK;
@@ -49,6 +60,8 @@ db_status db_setup_background(db_context *context, const db_setup *setup, db_bac
         DB_TRY(check_positive(context, "matter", setup->molecules, "molecules"));
         background->density = density_of(setup->molecules, background);
     }
-    return db_read_stol(context, setup->stol_file, (db_stol_abscissa)setup->stol_abscissa,
-                        background);
+    DB_TRY(db_read_stol(context, setup->stol_file, (db_stol_abscissa)setup->stol_abscissa,
+                        background));
+    if (setup->compat) leave_out(background, notes);
+    return DB_OK;
 }

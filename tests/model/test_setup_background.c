@@ -105,6 +105,19 @@ static void impossible_matter_is_refused(void **state) {
     setup_assert_refused(&setup, DB_ERROR_INPUT, "sin(theta)/lambda");
 }
 
+static void the_reference_reads_amplitudes_and_does_not_use_them(void **state) {
+    (void)state;
+    db_setup setup = start();
+    setup.compat = 1;
+    db_experiment e = setup_resolved(&setup);
+    assert_int_equal(e.background.count, 0);
+    assert_null(e.background.stol);
+    assert_non_null(strstr(setup_notices(), "read and not used"));
+    db_experiment_clear(&e);
+    setup.stol_file = "no_such_file.stol";
+    setup_assert_refused(&setup, DB_ERROR_FILE, "no_such_file.stol");
+}
+
 static int remove_file(void **state) {
     (void)state;
     return remove(file);
@@ -117,6 +130,7 @@ int main(void) {
         cmocka_unit_test(the_beam_lights_up_its_own_size_but_any_thickness),
         cmocka_unit_test(a_number_of_molecules_takes_the_density_s_place),
         cmocka_unit_test(impossible_matter_is_refused),
+        cmocka_unit_test(the_reference_reads_amplitudes_and_does_not_use_them),
     };
     return cmocka_run_group_tests(tests, NULL, remove_file);
 }

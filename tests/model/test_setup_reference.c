@@ -298,6 +298,40 @@ static void a_random_misset_has_a_cap_of_90_radian(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Rotation angle (degree) of the misset with this seed: trace of Rz Ry Rx = 1 + 2 cos. */
+static double misset_angle(db_setup *setup, long seed) {
+    setup->misset_seed = seed;
+    db_experiment e = setup_resolved(setup);
+    const double x = e.crystal.misset[0] / 57.29577951308232,
+                 y = e.crystal.misset[1] / 57.29577951308232,
+                 z = e.crystal.misset[2] / 57.29577951308232;
+    db_experiment_clear(&e);
+    const double trace =
+        cos(z) * cos(y) + sin(z) * sin(y) * sin(x) + cos(z) * cos(x) + cos(y) * cos(x);
+    return 57.29577951308232 * acos(fmin(fmax((trace - 1) / 2, -1), 1));
+}
+
+/* Close to uniform on 0 to 180 degree, against (angle - sin angle)/pi of uniform rotations. */
+static void random_missets_of_the_reference_favour_small_angles(void **state) {
+    (void)state;
+    enum { COUNT = 4000 };
+    static const double small[2] = { 0.058, 0.33 }, mean[2] = { 126.5, 86 };
+    for (int compat = 0; compat < 2; compat++) {
+        db_setup setup = crystal(50, 50, 50, 90, 90, 90);
+        setup.compat = compat;
+        setup.misset_random = 1;
+        double below = 0, sum = 0;
+        for (long seed = 1; seed <= COUNT; seed++) {
+            const double angle = misset_angle(&setup, 1000 * seed + 7);
+            below += angle < 60;
+            sum += angle;
+        }
+        /* four standard deviations of either, and the digits given */
+        setup_assert_close(below / COUNT, small[compat], 4 * 0.5 / sqrt(COUNT));
+        setup_assert_close(sum / COUNT, mean[compat], 4 * 55 / sqrt(COUNT) + 0.5);
+    }
+}
+
 static void a_range_and_a_step_leave_out_the_upper_end(void **state) {
     (void)state;
     db_setup setup = crystal(50, 50, 50, 90, 90, 90);
@@ -379,6 +413,7 @@ int main(void) {
         cmocka_unit_test(a_matrix_and_a_cell_disagree_in_the_reciprocal_vectors),
         cmocka_unit_test(open_and_negative_parts_of_a_cell_are_filled_in),
         cmocka_unit_test(a_random_misset_has_a_cap_of_90_radian),
+        cmocka_unit_test(random_missets_of_the_reference_favour_small_angles),
         cmocka_unit_test(a_range_and_a_step_leave_out_the_upper_end),
         cmocka_unit_test(weights_of_a_source_file_are_not_used),
         cmocka_unit_test(a_sensor_of_n_layers_is_too_thick),
