@@ -38,7 +38,7 @@ static db_status run_check(db_session *session, int *passed) {
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
-    const db_gradient_check_options options = { &session->region, 1,
+    const db_gradient_check_options options = { session->regions, session->region_count,
                                                 settings->contraction_tolerance,
                                                 settings->difference_tolerance };
     const double start = db_stopwatch();

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/image_buffer.h"
+#include "cli/mask.h"
 #include "cli/output.h"
 #include "cli/parameter_list.h"
 #include "cli/progress.h"
@@ -43,8 +44,8 @@ static db_status render(db_session *session, images *all) {
     const db_settings *settings = &session->settings;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.precision = settings->precision;
-    options.regions = &session->region;
-    options.region_count = 1;
+    options.regions = session->regions;
+    options.region_count = session->region_count;
     options.parameters = all->list.parameter;
     options.parameter_count = all->list.count;
     void *derivatives[DB_PARAMETER_COUNT];
@@ -57,6 +58,8 @@ static db_status render(db_session *session, images *all) {
     db_progress_finish(session);
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
+    db_mask_apply(session, all->image);
+    for (size_t k = 0; k < all->list.count; k++) db_mask_apply(session, all->derivative[k]);
     if (!settings->quiet)
         printf("rendered image and %zu derivatives in %.3f s (%s)\n", all->list.count,
                db_stopwatch() - start, db_session_manner(session));
@@ -126,7 +129,7 @@ static db_status differentiate(db_session *session) {
     if (status == DB_OK) status = render(session, &all);
     if (status == DB_OK) {
         const db_image_statistics statistics =
-            db_image_statistics_of(all.image, &session->region, NULL);
+            db_image_statistics_of(all.image, &session->region, session->mask);
         db_report_statistics(session, &statistics);
         status = write_all(session, &all);
     }

@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 #include "cli/expt_output.h"
 #include "cli/image_buffer.h"
+#include "cli/mask.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
 #include "cli/output.h"
@@ -12,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
+#include "cli/smv_style.h"
 #include "cli/stopwatch.h"
 
 #include <math.h>
@@ -41,8 +43,8 @@ static db_status render(db_session *session, float *image) {
     const db_settings *settings = &session->settings;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.precision = settings->precision;
-    options.regions = &session->region;
-    options.region_count = 1;
+    options.regions = session->regions;
+    options.region_count = session->region_count;
     db_plan *plan = NULL;
     const double start = db_stopwatch();
     db_progress_attach(session);
@@ -51,6 +53,7 @@ static db_status render(db_session *session, float *image) {
     db_progress_finish(session);
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
+    db_mask_apply(session, image);
     if (!settings->quiet)
         printf("rendered in %.3f s (%s)\n", db_stopwatch() - start, db_session_manner(session));
     return DB_OK;
@@ -91,14 +94,16 @@ static db_status write_integers(const db_session *session, double scale, float *
         printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
                s->int_file);
     blank_outside(image, &session->experiment.detector.panels[0], &session->region);
+    const db_smv_style style = db_session_smv_style(session);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
-                        NULL);
+                        &style);
 }
 
 static db_status finish(const db_session *session, float *image) {
-    const db_image_statistics statistics = db_image_statistics_of(image, &session->region, NULL);
+    const db_image_statistics statistics =
+        db_image_statistics_of(image, &session->region, session->mask);
     db_status status = db_printout(session, image);
-    if (status == DB_OK) status = db_report_solid_angle(session, NULL);
+    if (status == DB_OK) status = db_report_solid_angle(session, session->mask);
     if (status == DB_OK) status = write_floats(session, image);
     if (status == DB_OK) {
         db_report_statistics(session, &statistics);

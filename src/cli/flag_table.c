@@ -312,10 +312,12 @@ const db_flag db_flags[] = {
       .help = "sensor thickness; default 0: all photons are recorded at the front" },
     { G, .name = "-detector_thicksteps", .commands = RENDERERS, .aliases = "-thicksteps", .arguments = "COUNT",
       INTEGER(setup.sensor_layers, 0), .help = "layers of the sensor; default (0): 2" },
-    { G, .name = "-mask", .arguments = "FILE", LATER("geometry from image headers"),
-      .help = "pixels to skip" },
-    { G, .name = "-img", .arguments = "FILE", LATER("geometry from image headers"),
-      .help = "header to read" },
+    { G, .name = "-mask", .arguments = "FILE", TEXT(mask_file),
+      .help = "SMV image of the detector's size; pixels that are 0 in it are left out, and its header "
+              "counts as that of -img" },
+    { G, .name = "-img", .arguments = "FILE", TEXT(img_file),
+      .help = "SMV or miniCBF image; size, pixel, wavelength, phi, two-theta, distance and beam "
+              "centre of its header hold where no flag says otherwise" },
 #undef G
     /* sampling */
 #define G .group = DB_GROUP_SAMPLING

@@ -331,12 +331,13 @@ static db_status read_all(reader *in, db_settings *scratch) {
 
 db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
     db_settings scratch;
+    const db_settings start = *settings;
     for (int second_time = 0; second_time < 2; second_time++) {
         /* orient does as UBtoA with it, which has other habits */
         const int compat =
             settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT;
         if (compat) {
-            db_settings_init(settings, settings->command);
+            *settings = start;
             settings->setup.compat = 1;
         }
         reader in = { .settings = settings,

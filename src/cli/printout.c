@@ -70,7 +70,10 @@ static db_status print_pixels(const db_session *session, const db_trace *trace,
     db_status status = DB_OK;
     for (int slow = 0; slow < r->slow_count && status == DB_OK; slow++)
         for (int fast = 0; fast < r->fast_count && status == DB_OK; fast++)
-            status = print_pixel(session, trace, image, r->fast_start + fast, r->slow_start + slow);
+            if (!session->mask ||
+                session->mask[r->offset + (size_t)slow * r->stride + (size_t)fast])
+                status =
+                    print_pixel(session, trace, image, r->fast_start + fast, r->slow_start + slow);
     return status;
 }
 

@@ -3,7 +3,9 @@
 #include "cli/amorphous.h"
 #include "cli/complaint.h"
 #include "cli/flags.h"
+#include "cli/headers.h"
 #include "cli/help.h"
+#include "cli/mask.h"
 #include "cli/noise_settings.h"
 #include "cli/parameter_list.h"
 
@@ -95,13 +97,16 @@ db_status db_session_open(db_session *session, int argc, char **argv) {
         db_parameter_list_print(stdout);
     if (session->finished) return DB_OK;
     status = open_context(session);
+    if (status == DB_OK) status = db_headers_take(session, argc, argv);
     if (status == DB_OK) status = resolve(session);
     if (status == DB_OK) status = choose_region(session);
+    if (status == DB_OK) status = db_mask_open(session);
     return status;
 }
 
 void db_session_close(db_session *session) {
     db_experiment_clear(&session->experiment);
+    db_mask_close(session);
     db_notices_clear(&session->notices);
     db_context_destroy(&session->context);
 }

@@ -9,9 +9,13 @@ typedef struct db_session {
     db_settings settings;
     db_context *context;
     db_experiment experiment;
-    db_region region;   /* what is rendered; addresses an image of the whole panel */
-    db_notices notices; /* automatic choices and warnings not yet printed */
-    int finished;       /* help or a table was asked for and printed: nothing left to do */
+    db_region region;         /* of interest; addresses an image of the whole panel */
+    unsigned char *mask;      /* 0: a pixel to leave out; of the panel's shape; NULL: none */
+    const db_region *regions; /* what is rendered: the region of interest, or with a mask ... */
+    size_t region_count;
+    db_region *mask_regions; /* ... these; owned */
+    db_notices notices;      /* automatic choices and warnings not yet printed */
+    int finished;            /* help or a table was asked for and printed: nothing left to do */
 } db_session;
 
 /* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */

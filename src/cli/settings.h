@@ -7,7 +7,8 @@
 typedef struct db_settings {
     const char *command; /* "sim" ... */
     db_setup setup;
-    long seed;  /* 0: not given */
+    long seed;                        /* 0: not given */
+    const char *mask_file, *img_file; /* images whose headers count before the flags */
     int roi[4]; /* fast min, max, slow min, max, inclusive; first -1: whole panel */
 
     /* what to write */

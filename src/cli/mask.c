@@ -1,0 +1,108 @@
+#include "cli/mask.h"
+
+#include "cli/complaint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Gaps in a row that are narrower are rendered, too: a piece of a row costs as much as this. */
+enum { WORTH_A_GAP = 16 };
+
+typedef struct region_list {
+    db_region *region;
+    size_t count, capacity;
+} region_list;
+
+/* 0 without memory. */
+static int append(region_list *list, db_region region) {
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        db_region *grown = realloc(list->region, capacity * sizeof *grown);
+        if (!grown) return 0;
+        list->region = grown;
+        list->capacity = capacity;
+    }
+    list->region[list->count++] = region;
+    return 1;
+}
+
+/* End of the run of pixels that count which begins at `start`. */
+static int run_end(const unsigned char *row, int start, int end) {
+    int last = start;
+    for (int i = start; i < end && i - last <= WORTH_A_GAP; i++)
+        if (row[i]) last = i;
+    return last + 1;
+}
+
+/* Rectangles that cover all pixels of the region of interest that count: runs of rows, joined with
+ * the same run of the row above. `above`: the first rectangle that may reach to that row. */
+static int cover(const unsigned char *mask, const db_region *roi, region_list *list) {
+    size_t above = 0;
+    for (int slow = 0; slow < roi->slow_count; slow++) {
+        const size_t offset = roi->offset + (size_t)slow * roi->stride;
+        const unsigned char *row = mask + offset;
+        const size_t first = list->count;
+        size_t candidate = above;
+        for (int i = 0; i < roi->fast_count; i++) {
+            if (!row[i]) continue;
+            const int end = run_end(row, i, roi->fast_count);
+            const int fast_start = roi->fast_start + i, slow_start = roi->slow_start + slow;
+            while (candidate < first && list->region[candidate].fast_start < fast_start)
+                candidate++;
+            db_region *same = candidate < first ? &list->region[candidate] : NULL;
+            if (same && same->fast_start == fast_start && same->fast_count == end - i &&
+                same->slow_start + same->slow_count == slow_start)
+                same->slow_count++;
+            else if (!append(list, (db_region){ roi->panel, fast_start, slow_start, end - i, 1,
+                                                offset + (size_t)i, roi->stride }))
+                return 0;
+            i = end - 1;
+        }
+        if (list->count > first) above = first;
+    }
+    return 1;
+}
+
+static db_status choose_regions(db_session *session) {
+    region_list list = { NULL, 0, 0 };
+    if (!cover(session->mask, &session->region, &list)) {
+        free(list.region);
+        return db_complain(session->settings.command, DB_ERROR_MEMORY,
+                           "out of memory for the regions of a mask");
+    }
+    if (!list.count)
+        return db_complain(session->settings.command, DB_ERROR_INPUT,
+                           "-mask %s: expected a mask that leaves pixels to render, found 0 in all "
+                           "of the region of interest",
+                           session->settings.mask_file);
+    session->regions = session->mask_regions = list.region;
+    session->region_count = list.count;
+    return DB_OK;
+}
+
+db_status db_mask_open(db_session *session) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    session->regions = &session->region;
+    session->region_count = 1;
+    if (!s->mask_file) return DB_OK;
+    session->mask = malloc((size_t)panel->fast_pixels * (size_t)panel->slow_pixels);
+    if (!session->mask) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a mask");
+    const db_status status = db_read_mask(session->context, s->mask_file, panel->fast_pixels,
+                                          panel->slow_pixels, session->mask);
+    return status == DB_OK ? choose_regions(session) : db_session_complain(session, status);
+}
+
+void db_mask_close(db_session *session) {
+    free(session->mask);
+    free(session->mask_regions);
+    session->mask = NULL;
+    session->mask_regions = NULL;
+}
+
+void db_mask_apply(const db_session *session, float *image) {
+    if (!session->mask) return;
+    const size_t count = db_experiment_pixels(&session->experiment);
+    for (size_t i = 0; i < count; i++)
+        if (!session->mask[i]) image[i] = 0;
+}
