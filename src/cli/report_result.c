@@ -22,46 +22,76 @@ static double rectangle_angle(const db_smv_geometry *g, double pixel, int fast, 
            corner_angle(x1, y1, z);
 }
 
-/* A pixel's, by its kind. Point pixels: the reference's 1/R^2 (1/m^2). */
-static double pixel_angle(const db_experiment *e, const db_smv_geometry *g, int fast, int slow) {
-    const double pixel = e->detector.panels[0].pixel_size[0];
-    if (e->detector.curved) return pixel * pixel / (g->distance * g->distance);
-    if (!e->point_pixel) return rectangle_angle(g, pixel, fast, slow, 1, 1);
-    const double x = (fast + 0.5) * pixel - g->near_point[0],
-                 y = (slow + 0.5) * pixel - g->near_point[1], z = g->close_distance;
-    return 1e6 / (x * x + y * y + z * z);
+/* Solid angle of a whole pixel. */
+typedef double (*pixel_angle)(const db_experiment *e, const void *data, int fast, int slow);
+
+static double flat_pixel(const db_experiment *e, const void *data, int fast, int slow) {
+    return rectangle_angle(data, e->detector.panels[0].pixel_size[0], fast, slow, 1, 1);
 }
 
-static double region_angle(const db_session *session, const db_smv_geometry *g,
-                           const unsigned char *mask) {
-    const db_experiment *e = &session->experiment;
+/* Pixels of a sphere are all the same. */
+static double curved_pixel(const db_experiment *e, const void *data, int fast, int slow) {
+    const db_smv_geometry *g = data;
+    const double ratio = e->detector.panels[0].pixel_size[0] / g->distance;
+    (void)fast;
+    (void)slow;
+    return ratio * ratio;
+}
+
+/* The reference's, of the first sub-pixel. */
+static double sampled_pixel(const db_experiment *e, const void *data, int fast, int slow) {
+    const double first = 0.5 / e->oversample;
+    return db_trace_solid_angle(data, 0, fast + first, slow + first);
+}
+
+static double sum_of_pixels(const db_session *session, pixel_angle angle, const void *data,
+                            const unsigned char *mask) {
     const db_region *r = &session->region;
-    if (!mask && !e->point_pixel && !e->detector.curved)
-        return rectangle_angle(g, e->detector.panels[0].pixel_size[0], r->fast_start, r->slow_start,
-                               r->fast_count, r->slow_count);
     double sum = 0;
     for (int slow = 0; slow < r->slow_count; slow++)
         for (int fast = 0; fast < r->fast_count; fast++)
             if (!mask || mask[r->offset + (size_t)slow * r->stride + (size_t)fast])
-                sum += pixel_angle(e, g, r->fast_start + fast, r->slow_start + slow);
+                sum +=
+                    angle(&session->experiment, data, r->fast_start + fast, r->slow_start + slow);
     return sum;
 }
 
+static db_status right_angle(const db_session *session, const unsigned char *mask, double *angle) {
+    const db_experiment *e = &session->experiment;
+    const db_region *r = &session->region;
+    db_smv_geometry geometry;
+    const db_status status = db_smv_geometry_get(session->context, e, &geometry);
+    if (status != DB_OK) return status;
+    if (e->detector.curved || mask)
+        *angle =
+            sum_of_pixels(session, e->detector.curved ? curved_pixel : flat_pixel, &geometry, mask);
+    else
+        *angle = rectangle_angle(&geometry, e->detector.panels[0].pixel_size[0], r->fast_start,
+                                 r->slow_start, r->fast_count, r->slow_count);
+    return DB_OK;
+}
+
 /* The reference adds up all layers and divides by all steps, not by those of one direction. */
-static double reference_factor(const db_experiment *e) {
-    return (double)e->detector.sensor_layers /
-           ((double)e->beam.source_count * e->goniometer.phi_steps * e->crystal.mosaic_domains);
+static db_status reference_angle(const db_session *session, const unsigned char *mask,
+                                 double *angle) {
+    const db_experiment *e = &session->experiment;
+    db_trace *trace = NULL;
+    const db_status status = db_trace_create(session->context, e, &trace);
+    if (status != DB_OK) return status;
+    *angle = sum_of_pixels(session, sampled_pixel, trace, mask) * e->detector.sensor_layers /
+             ((double)e->beam.source_count * e->goniometer.phi_steps * e->crystal.mosaic_domains);
+    db_trace_destroy(&trace);
+    return DB_OK;
 }
 
 db_status db_report_solid_angle(const db_session *session, const unsigned char *mask) {
     const db_experiment *e = &session->experiment;
     const int digits = session->settings.digits, compat = session->settings.setup.compat;
-    db_smv_geometry geometry;
+    double angle = 0;
     if (session->settings.quiet || (e->point_pixel && !compat)) return DB_OK;
-    const db_status status = db_smv_geometry_get(session->context, e, &geometry);
+    const db_status status =
+        compat ? reference_angle(session, mask, &angle) : right_angle(session, mask, &angle);
     if (status != DB_OK) return status;
-    const double angle =
-        region_angle(session, &geometry, mask) * (compat ? reference_factor(e) : 1);
     printf("\nsolid angle subtended by detector = %.*g steradian ( %.*g%% sphere)\n", digits, angle,
            digits, 100 * angle / SPHERE);
     return DB_OK;

@@ -180,6 +180,15 @@ static vec3 place_sample(const tracer *t, double fast, double slow, db_trace_sam
     return v3_unit(x);
 }
 
+double db_trace_solid_angle(const db_trace *trace, size_t panel, double fast, double slow) {
+    const db_panel *p = &trace->experiment.detector.panels[panel];
+    const tracer t = { trace, panel, NULL, NULL, NULL };
+    db_trace_sample s;
+    memset(&s, 0, sizeof s);
+    (void)place_sample(&t, 1e-3 * p->pixel_size[0] * fast, 1e-3 * p->pixel_size[1] * slow, &s);
+    return s.omega;
+}
+
 /* One phi step and mosaic domain. factor: what F_c^2 F_latt^2 is multiplied by. */
 static void trace_crystal(const tracer *t, vec3 q, double factor, db_trace_sample *s) {
     const db_experiment *e = &t->trace->experiment;

@@ -59,6 +59,10 @@ DB_API void db_trace_destroy(db_trace **trace);
 DB_API void db_trace_source(const db_trace *trace, size_t source, double direction[3],
                             double *wavelength, double *weight);
 
+/* Solid angle (sr; point pixels: 1/R^2, 1/m^2) of a pixel as its point (fast, slow), in pixels from
+ * the panel's corner, has it, at the front of the sensor. panel < panel_count. */
+DB_API double db_trace_solid_angle(const db_trace *trace, size_t panel, double fast, double slow);
+
 /* Goes through the samples of a pixel: layer by layer, along slow, then along fast, source, phi
  * step, domain. `sample` (may be NULL) is called for each with a struct valid during the call only.
  * In double precision the pixel is that of db_plan_forward but for rounding. With
