@@ -87,16 +87,25 @@ static db_status write_picture(const db_session *session, const float *image) {
 }
 
 /* Spoils the image. */
-static db_status write_integers(const db_session *session, double scale, float *image) {
+static db_status write_integers(const db_session *session, double scale, float *image,
+                                const db_smv_style *style) {
     const db_settings *s = &session->settings;
     if (!s->int_file) return DB_OK;
     if (!s->quiet)
         printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
                s->int_file);
     blank_outside(image, &session->experiment.detector.panels[0], &session->region);
-    const db_smv_style style = db_session_smv_style(session);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
-                        &style);
+                        style);
+}
+
+/* The experiment list speaks of the image that looks most like a measured one. */
+static db_status write_list(const db_session *session, double scale) {
+    const db_settings *s = &session->settings;
+    if (!db_noise_wanted(s) || !s->noise_file)
+        return db_expt_output(session, s->int_file, s->adc, scale);
+    const db_noise_options noise = db_noise_options_of(session);
+    return db_expt_output(session, s->noise_file, noise.adc, noise.gain);
 }
 
 static db_status finish(const db_session *session, float *image) {
@@ -113,10 +122,11 @@ static db_status finish(const db_session *session, float *image) {
                                                            ? session->settings.scale
                                                        : largest > 0 ? 55000 / largest
                                                                      : 1;
-    if (status == DB_OK) status = write_integers(session, scale, image);
+    const db_smv_style style = db_session_smv_style(session);
+    if (status == DB_OK) status = write_integers(session, scale, image, &style);
     if (status == DB_OK) status = db_pgm_output(session, &statistics, scale, image);
-    if (status == DB_OK) status = db_expt_output(session, session->settings.int_file, scale);
-    if (status == DB_OK) status = db_noise_output(session, image, NULL);
+    if (status == DB_OK) status = db_noise_output(session, image, &style);
+    if (status == DB_OK) status = write_list(session, scale);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 

@@ -43,7 +43,8 @@ static int is_numbered(db_context *context, const char *image) {
     return made.numbered;
 }
 
-db_status db_expt_output(const db_session *session, const char *image, double gain) {
+db_status db_expt_output(const db_session *session, const char *image, double pedestal,
+                         double gain) {
     const db_settings *s = &session->settings;
     if (!s->expt_file) return DB_OK;
     if (!s->quiet) printf("writing %s as a DIALS experiment list\n", s->expt_file);
@@ -57,7 +58,7 @@ db_status db_expt_output(const db_session *session, const char *image, double ga
         return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
     }
     char *name = name_in_list(s->expt_file, image);
-    const db_expt_image described = { name ? name : image, s->adc, gain };
+    const db_expt_image described = { name ? name : image, pedestal, gain };
     const db_status status =
         db_write_expt(session->context, s->expt_file, &session->experiment, &described);
     free(name);
