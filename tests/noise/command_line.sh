@@ -56,6 +56,19 @@ esac
     succeed sim $small -gain 3 -floatfile again.f32
     grep -q "without -noisefile there is no such image" ../err || complain "no word about -gain without -noisefile"
 
+    # -compat: numbers are cut off, the seed is the time, the image has the reference's name
+    succeed sim $bright -compat -seed 7 -adc 12.4 -noisefile cut.img
+    succeed sim $bright -compat -seed 7 -adc 12 -noisefile whole.img
+    tail -c 2400 cut.img > ../cut && tail -c 2400 whole.img > ../whole
+    same ../cut ../whole "offsets of 12.4 and 12, cut off"
+    rm -f noiseimage.img
+    succeed sim $bright -compat -nopgm -nonoise
+    [ ! -e noiseimage.img ] || complain "-compat -nonoise writes noise"
+    succeed sim $bright -compat -nopgm
+    [ "$(size_of noiseimage.img)" -eq $((512 + 2400)) ] || complain "-compat: no noiseimage.img as the reference has it"
+    seed=$(sed -n 's/^ *seed: -//p' ../out)
+    [ "${seed:-0}" -gt 1600000000 ] || complain "-compat: the seed is not the time: $(grep seed: ../out)"
+
     # noise: the same detector, the same image
     shape="-detpixels_f 40 -detpixels_s 30"
     succeed noise -floatfile image.f32 $shape -calibration 0 -noisefile again.img -pixel 0.5 -distance 70 -lambda 1.3
