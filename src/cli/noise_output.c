@@ -9,8 +9,8 @@
 void db_noise_report(const db_session *session) {
     const db_settings *s = &session->settings;
     if (!db_noise_wanted(s)) return;
-    /* the sign is the reference's, which negates its seeds */
-    printf("\n  noise image parameters:\n    seed: -%lu\n    water droplet size: %.*g m\n",
+    /* sign and spelling are the reference's, which negates its seeds */
+    printf("\n  noise image paramters:\n  seed: -%lu\n  water droplet size: %.*g m\n",
            (unsigned long)db_noise_options_of(session).seed, s->digits, 1e-6 * s->setup.water_size);
 }
 
