@@ -127,20 +127,20 @@ static db_status append(db_add_options *options, const char *path, size_t length
 static db_status take_image(db_add_options *options, const char *word) {
     struct stat info;
     double value[2];
-    size_t length = strlen(word);
     int count = 0;
-    while (count < 2 && stat(word, &info) != 0) {
-        size_t colon = length;
-        while (colon > 0 && word[colon - 1] != ':') colon--;
-        char *const number = colon > 1 ? strndup(word + colon, length - colon) : NULL;
-        const int found = number && is_number(number, &value[count]);
-        free(number);
-        if (!found) break;
-        length = colon - 1;
+    char *const path = strdup(word);
+    if (!path) return memory();
+    while (count < 2 && stat(path, &info) != 0) {
+        char *const colon = strrchr(path, ':');
+        if (!colon || colon == path || !is_number(colon + 1, &value[count])) break;
+        *colon = 0;
         count++;
     }
     /* the last number was met first */
-    return append(options, word, length, count ? value[count - 1] : 1, count == 2 ? value[0] : 0);
+    const db_status status = append(options, path, strlen(path), count ? value[count - 1] : 1,
+                                    count == 2 ? value[0] : 0);
+    free(path);
+    return status;
 }
 
 static db_status take_list_line(db_add_options *options, const char *file, size_t number,
@@ -219,10 +219,14 @@ static int is_flag(const flag *f, const char *word) {
 }
 
 static db_status unknown_flag(const char *found) {
-    const char *names[FLAG_COUNT];
-    for (size_t i = 0; i < FLAG_COUNT; i++) names[i] = flags[i].name;
+    const char *names[3 * FLAG_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        names[count++] = flags[i].name;
+        for (int a = 0; a < 2 && flags[i].aliases[a]; a++) names[count++] = flags[i].aliases[a];
+    }
     return db_complain("add", DB_ERROR_USAGE, "unknown flag '%s'; the nearest known one is '%s'",
-                       found, names[db_nearest_name(found, names, FLAG_COUNT)]);
+                       found, names[db_nearest_name(found, names, count)]);
 }
 
 static db_status take_number(db_add_options *options, const flag *f, const char *word,

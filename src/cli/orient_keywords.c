@@ -113,14 +113,17 @@ static db_status read_line(reader *in, char *line) {
             in->line_number, name);
     for (char *text; (text = strtok(NULL, " \t")); count++) {
         char *end;
-        if (count == keywords[word].most) break;
+        if (count == keywords[word].most) {
+            count++; /* one too many */
+            break;
+        }
         number[count] = strtod(text, &end);
         if (end == text || *end || !isfinite(number[count]))
             return db_complain("orient", DB_ERROR_INPUT,
                                "%s:%zu: %s: expected a finite number, found '%s'", in->path,
                                in->line_number, keywords[word].name, text);
     }
-    if (count < keywords[word].least || count > keywords[word].most || strtok(NULL, " \t"))
+    if (count < keywords[word].least || count > keywords[word].most)
         return db_complain("orient", DB_ERROR_INPUT, "%s:%zu: %s: expected %d numbers, found %s",
                            in->path, in->line_number, keywords[word].name, keywords[word].most,
                            count < keywords[word].least ? "fewer" : "more");
