@@ -32,8 +32,8 @@ DB_API db_status db_read_structure_factor_cache(db_context *context, const char 
  * row). */
 DB_API db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]);
 
-/* The text of a MOSFLM matrix file, as db_write_mosflm_matrix writes it, into text, which has `size`
- * bytes; DB_MATRIX_TEXT_SIZE are ample for any matrix that MOSFLM could read. */
+/* The text of a MOSFLM matrix file, as db_write_mosflm_matrix writes it, into text, which has
+ * `size` bytes; DB_MATRIX_TEXT_SIZE are ample for any matrix that MOSFLM could read. */
 enum { DB_MATRIX_TEXT_SIZE = 1024 };
 DB_API db_status db_format_mosflm_matrix(db_context *context, const db_experiment *experiment,
                                          char *text, size_t size);
