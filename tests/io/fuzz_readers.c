@@ -2,6 +2,7 @@
 #include "fuzz_readers.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/setup.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -78,6 +79,21 @@ static void read_image(db_context *context, const char *path) {
     db_measured_image_clear(&image);
 }
 
+static void read_header(db_context *context, const char *path) {
+    for (int variant = 0; variant < 4; variant++) {
+        db_setup setup;
+        db_setup_init(&setup);
+        setup.compat = variant & 1;
+        const db_header_role role = variant & 2 ? DB_HEADER_OF_MASK : DB_HEADER_OF_IMAGE;
+        if (!check_status(context, path,
+                          db_setup_read_header(context, path, role, &setup, NULL, NULL), "header"))
+            continue;
+        require(setup.detector_pixels[0] >= 0 && setup.detector_pixels[1] >= 0, "header", "shape");
+        require((unsigned)setup.convention < DB_CONVENTION_COUNT, "header", "convention");
+        require(variant & 1 || (setup.pixel_size > 0 && setup.wavelength > 0), "header", "numbers");
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static db_context *context;
     static char path[64];
@@ -89,10 +105,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     require(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "input file", path);
     double matrix[9];
     float pixels[4];
+    uint8_t mask[4];
     read_list(context, path);
     read_sources(context, path);
     read_curve(context, path);
     read_image(context, path);
+    read_header(context, path);
+    check_status(context, path, db_read_mask(context, path, 2, 2, mask), "mask");
     check_status(context, path, db_read_mosflm_matrix(context, path, matrix), "matrix");
     check_status(context, path, db_read_float_image(context, path, 2, 2, pixels), "float image");
     unlink(path);
