@@ -69,7 +69,6 @@ void db_flags_print_help(FILE *out, unsigned command) {
         }
     }
     print_names(out, "Read without effect", DB_FLAG_ACCEPTED, command);
-    print_names(out, "Refused in this version", DB_FLAG_LATER, command);
 }
 
 /* A cell of a Markdown table. */
@@ -101,9 +100,7 @@ static void print_row(FILE *out, const db_flag *flag) {
     print_cell(out, flag->aliases);
     print_cell(out, flag->unit);
     print_cell(out, flag->help);
-    if (flag->status == DB_FLAG_LATER)
-        snprintf(text, sizeof text, "refused: arrives with %s", flag->remark);
-    else if (flag->status == DB_FLAG_ACCEPTED)
+    if (flag->status == DB_FLAG_ACCEPTED)
         snprintf(text, sizeof text, "no effect%s%s", flag->remark ? ": " : "",
                  flag->remark ? flag->remark : "");
     else if (flag->status == DB_FLAG_COMPAT)
@@ -119,8 +116,9 @@ void db_flags_print_markdown(FILE *out) {
           "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
           "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
           "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"
-          "wins over the one for all, like -N). Unknown flags, missing or malformed values end\n"
-          "the program with exit status 2.\n",
+          "wins over the one for all, like -N); with -compat they count in the order in which they\n"
+          "come. Unknown flags, missing or malformed values end the program with exit status 2.\n"
+          "For users of nanoBragg: [from-nanobragg.md](from-nanobragg.md).\n",
           out);
     for (db_flag_group group = 0; group < DB_GROUP_COUNT; group++) {
         fprintf(out,

@@ -13,7 +13,6 @@
 #define CHOICE(m, w) .kind = DB_FLAG_CHOICE, .least = 1, .most = 1, .member = MEMBER(m), .words = w
 #define SETS(m, value) .sets = 1, .switch_member = MEMBER(m), .constant = value
 #define VECTOR(m) NUMBERS(3, m, 1), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
-#define LATER(what) .status = DB_FLAG_LATER, .remark = what
 #define NO_EFFECT(values, why)                                                                     \
     .status = DB_FLAG_ACCEPTED, .remark = why, .least = values, .most = values
 #define COMPAT_ONLY(why) .status = DB_FLAG_COMPAT, .remark = why
@@ -315,7 +314,7 @@ const db_flag db_flags[] = {
     { G, .name = "-mask", .arguments = "FILE", TEXT(mask_file),
       .help = "SMV image of the detector's size; pixels that are 0 in it are left out, and its header "
               "counts as that of -img" },
-    { G, .name = "-img", .arguments = "FILE", TEXT(img_file),
+    { G, .name = "-img", .aliases = "-header", .arguments = "FILE", TEXT(img_file),
       .help = "SMV or miniCBF image; size, pixel, wavelength, phi, two-theta, distance and beam "
               "centre of its header hold where no flag says otherwise" },
 #undef G

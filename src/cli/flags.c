@@ -109,8 +109,7 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
     size_t count = 0;
     const unsigned bit = command_bit(command);
     for (size_t i = 0; i < db_flag_count && count < MOST_NAMES; i++) {
-        if (db_flags[i].status == DB_FLAG_LATER || !(db_flag_commands(&db_flags[i]) & bit))
-            continue;
+        if (!(db_flag_commands(&db_flags[i]) & bit)) continue;
         const char *rest = db_flags[i].aliases;
         next_word(db_flags[i].name, names[count]);
         do list[count] = names[count];
@@ -286,10 +285,6 @@ static void command_names(unsigned commands, char text[NAME_SIZE]) {
 
 static db_status take_flag(reader *in, const db_flag *flag) {
     const char *command = in->settings->command;
-    if (flag->status == DB_FLAG_LATER)
-        return db_complain(command, DB_ERROR_UNSUPPORTED,
-                           "%s arrives with %s, not available in this version", flag->name,
-                           flag->remark);
     if (!(db_flag_commands(flag) & command_bit(command))) {
         char names[NAME_SIZE];
         command_names(db_flag_commands(flag), names);

@@ -35,9 +35,8 @@ typedef enum db_flag_group {
 
 typedef enum db_flag_status {
     DB_FLAG_AVAILABLE,
-    DB_FLAG_COMPAT,   /* available, but without effect unless -compat is given; `remark` says why */
-    DB_FLAG_ACCEPTED, /* read without effect; `remark` says why, NULL: nothing to say */
-    DB_FLAG_LATER     /* refused; `remark` says with what it arrives */
+    DB_FLAG_COMPAT,  /* available, but without effect unless -compat is given; `remark` says why */
+    DB_FLAG_ACCEPTED /* read without effect; `remark` says why, NULL: nothing to say */
 } db_flag_status;
 
 /* Subcommands that take a flag. */

@@ -11,7 +11,7 @@ for command in sim grad check; do
     succeed $command --help
     grep -q "^usage: dualbragg $command" ../out || complain "$command --help: no usage line"
     grep -q "^  -cell A \[B C ALPHA BETA GAMMA\]" ../out || complain "$command --help: no flags"
-    grep -q "^Refused in this version" ../out || complain "$command --help: does not say what is missing"
+    grep -q "^Read without effect" ../out || complain "$command --help: does not say what has no effect"
     cp ../out ../first
     succeed help $command
     same ../first ../out "help $command and $command --help"
