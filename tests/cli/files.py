@@ -105,8 +105,8 @@ def golden_files():
     here = os.getcwd()
     run("sim", "-compat", *arguments, "-nonoise", "-intfile", here + "/g.img", "-pgmfile", here + "/g.pgm", "-floatfile",
         here + "/g.f32")
-    expect(read("g.img") == read(os.path.join(golden, "reference", case["extra_files"]["int"])), "SMV image unlike the reference's")
-    expect(read("g.pgm") == read(os.path.join(golden, "reference", case["extra_files"]["pgm"])), "PGM picture unlike the reference's")
+    expect(read("g.img") == read(os.path.join(golden, case["extra_files"]["int"])), "SMV image unlike the reference's")
+    expect(read("g.pgm") == read(os.path.join(golden, case["extra_files"]["pgm"])), "PGM picture unlike the reference's")
 
 
 def pgm_pictures():
