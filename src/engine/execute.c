@@ -42,10 +42,10 @@ static void run_tile(execution *x, long t, int reports) {
     }
 }
 
-static db_status run_tiles(db_plan *plan, db_kernel_kind kind) {
+static db_status run_tiles(db_plan *plan, db_kernel_function kernel) {
     const db_context *context = plan->context;
     const long tiles = (long)plan->tile_count;
-    execution x = { plan, db_kernel_instance(context->isa, plan->precision, kind), 0, 0 };
+    execution x = { plan, kernel, 0, 0 };
 #if defined(_OPENMP)
     const long wanted = context->threads ? context->threads : omp_get_max_threads();
     const int threads = (int)(wanted < tiles ? wanted : tiles);
@@ -62,9 +62,15 @@ static db_status run_tiles(db_plan *plan, db_kernel_kind kind) {
     return DB_OK;
 }
 
+static db_kernel_function kernel_of(const db_plan *plan, db_kernel_kind kind) {
+    if (plan->experiment.reference.on) return db_kernel_reference_order;
+    return db_kernel_instance(plan->context->isa, plan->precision, kind);
+}
+
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
-    return run_tiles(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
+    return run_tiles(
+        plan, kernel_of(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD));
 }
 
 static db_status need_parameters(const db_plan *plan) {
@@ -78,7 +84,7 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
     db_plan_fill_slopes(plan);
     plan->job.image = image;
     plan->job.derivative = derivatives;
-    return run_tiles(plan, db_plan_gradient_kind(plan));
+    return run_tiles(plan, kernel_of(plan, db_plan_gradient_kind(plan)));
 }
 
 db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {

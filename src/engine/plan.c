@@ -159,6 +159,7 @@ static db_status allocate_values(db_plan *plan) {
         !plan->sample_float)
         return db_fail_memory(plan->context, "a plan");
     DB_TRY(db_amorphous_curve_create(plan->context, e->background.count, &plan->curve));
+    DB_TRY(db_plan_allocate_reference(plan));
     return db_plan_allocate_table(plan);
 }
 
@@ -303,8 +304,8 @@ void db_plan_destroy(db_plan **plan) {
                             p->lattice_slope_double,
                             p->lattice_slope_float,
                             p->intensity_double,
-                            p->amplitude_double,
-                            p->amplitude_float,
+                            p->amplitude_table,
+                            p->reference_phi_step,
                             p->intensity_float,
                             p->contraction,
                             p };

@@ -6,6 +6,7 @@
 #include "engine/amorphous_curve.h"
 #include "kernel/instances.h"
 #include "kernel/job.h"
+#include "kernel/reference_order.h"
 #include "model/model.h"
 
 #include <dualbragg/plan.h>
@@ -40,9 +41,11 @@ struct db_plan {
     db_kernel_source_float *source_float, *source_slope_float;
     db_kernel_sample_double *sample_double;
     db_kernel_sample_float *sample_float;
-    double *lattice_slope_double, *intensity_double, *amplitude_double;
-    float *lattice_slope_float, *intensity_float, *amplitude_float;
+    double *lattice_slope_double, *intensity_double, *amplitude_table;
+    float *lattice_slope_float, *intensity_float;
     db_amorphous_curve curve;
+    db_kernel_reference reference; /* in use if experiment.reference.on */
+    int *reference_phi_step;
     db_kernel_contraction *contraction;
     size_t sample_count, table_count, /* entries of the box, without the one for outside */
         margin_count;                 /* entries of the box with margin, for interpolation */
@@ -65,6 +68,10 @@ static inline db_kernel_source_float db_source_to_float(const db_kernel_source_d
     for (int i = 0; i < 6; i++) f.polarization[i] = (float)s->polarization[i];
     return f;
 }
+
+/* The same for the reference's order of summation; nothing without it (plan_reference.c). */
+db_status db_plan_allocate_reference(db_plan *plan);
+void db_plan_fill_reference(db_plan *plan);
 
 /* Runs the dual model and fills slopes and contraction coefficients, unless they are current
  * (plan_slopes.c). */

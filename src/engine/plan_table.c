@@ -16,10 +16,7 @@ db_status db_plan_allocate_table(db_plan *plan) {
     void *made;
     plan->margin_count = margin_entries(&plan->experiment.structure_factors);
     if (plan->margin_count) {
-        if (mixed)
-            made = plan->amplitude_float = malloc(plan->margin_count * sizeof(float));
-        else
-            made = plan->amplitude_double = malloc(plan->margin_count * sizeof(double));
+        made = plan->amplitude_table = malloc(plan->margin_count * sizeof(double));
     } else {
         if (mixed)
             made = plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
@@ -57,9 +54,7 @@ static void fill_amplitudes(db_plan *plan) {
     for (place[0] = 0; place[0] < extent[0]; place[0]++)
         for (place[1] = 0; place[1] < extent[1]; place[1]++)
             for (place[2] = 0; place[2] < extent[2]; place[2]++, i++) {
-                const double amplitude = with_margin(f, place);
-                if (plan->amplitude_double) plan->amplitude_double[i] = amplitude;
-                if (plan->amplitude_float) plan->amplitude_float[i] = (float)amplitude;
+                plan->amplitude_table[i] = with_margin(f, place);
             }
 }
 

@@ -75,8 +75,7 @@ static void fill_general(db_plan *plan) {
     job->curved = e->detector.curved;
     memcpy(job->beam_direction, e->beam.direction, sizeof job->beam_direction);
     job->interpolate = plan->margin_count > 0;
-    job->amplitude_double = plan->amplitude_double;
-    job->amplitude_float = plan->amplitude_float;
+    job->amplitude_table = plan->amplitude_table;
     for (int i = 0; i < 3; i++) {
         job->margin_min[i] = e->structure_factors.min[i] - DB_TABLE_MARGIN;
         job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
@@ -116,5 +115,6 @@ void db_plan_fill_values(db_plan *plan) {
     job->table_used = plan->table_count > 0;
     job->default_intensity = e->structure_factors.default_F * e->structure_factors.default_F;
     job->region = plan->regions;
+    db_plan_fill_reference(plan);
     plan->slopes_current = 0;
 }

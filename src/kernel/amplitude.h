@@ -36,7 +36,9 @@ AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
 #undef REAL
 #undef DIRS
 
-#define REAL SHAPE_REAL
+/* All of the interpolation is done in double: its 64 terms have both signs, and what they lose in
+ * float would exceed what the rest of the loop does. */
+#define REAL double
 #if DB_INSTANCE_KIND > 0
 #define DIRS 1
 #else
@@ -44,11 +46,11 @@ AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
 #endif
 
 /* Four neighbours along l of each lane's window. */
-AD_INLINE void window_row(const SHAPE_REAL *table, const double index[LANES], size_t offset,
-                          fine row[4]) {
-    SHAPE_REAL found[4][LANES];
+AD_INLINE void window_row(const double *table, const double index[LANES], size_t offset,
+                          wide row[4]) {
+    double found[4][LANES];
     for (int i = 0; i < LANES; i++) {
-        const SHAPE_REAL *from = table + (int64_t)index[i] + offset;
+        const double *from = table + (int64_t)index[i] + offset;
         for (int k = 0; k < 4; k++) found[k][i] = from[k];
     }
     for (int k = 0; k < 4; k++) row[k] = l_load(found[k]);
@@ -56,29 +58,12 @@ AD_INLINE void window_row(const SHAPE_REAL *table, const double index[LANES], si
 
 #if DB_INSTANCE_KIND > 0
 /* Weight of the node that lies `offset` after the window's origin, if it is one of its four. */
-AD_INLINE fine weight_at(const num weight[4], fine offset) {
-    fine found = l_set(0);
-    for (int m = 0; m < 4; m++)
-        found = l_select(l_eq(offset, l_set((SHAPE_REAL)(m - 1))), weight[m].v, found);
+AD_INLINE wide weight_at(const num weight[4], wide offset) {
+    wide found = l_set(0);
+    for (int m = 0; m < 4; m++) found = l_select(l_eq(offset, l_set(m - 1)), weight[m].v, found);
     return found;
 }
 #endif
-
-/* Weights of the window's nodes: made in double, as their errors add up 64-fold. */
-AD_INLINE void window_weights(wide u, num weight[4]) {
-#if DB_INSTANCE_KIND > 0
-    num_double_1 wide_weight[4];
-    lagrange_weights_double_1(n_seed_double_1(u, 0), wide_weight);
-    for (int n = 0; n < 4; n++) {
-        weight[n].v = narrow(wide_weight[n].v);
-        weight[n].d[0] = narrow(wide_weight[n].d[0]);
-    }
-#else
-    num_double_0 wide_weight[4];
-    lagrange_weights_double_0(n_passive_double_0(u), wide_weight);
-    for (int n = 0; n < 4; n++) weight[n].v = narrow(wide_weight[n].v);
-#endif
-}
 
 /* The cubic along each axis in turn; slopes come from the weights' own by the product rule. */
 AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[3]) {
@@ -86,24 +71,24 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
     num weight[3][4];
     for (int j = 0; j < 3; j++) {
         node[j] = floor_of(h[j]);
-        window_weights(l_sub_double(h[j], node[j]), weight[j]);
+        lagrange_weights(n_seed(l_sub(h[j], node[j]), 0), weight[j]);
     }
     double index[LANES];
-    l_store_double(index, window_index(job, node));
+    l_store(index, window_index(job, node));
     const size_t along_l = (size_t)job->margin_extent[2],
                  along_k = (size_t)job->margin_extent[1] * along_l;
-    fine f = l_set(0);
+    wide f = l_set(0);
 #if DB_INSTANCE_KIND > 0
-    fine by_h[3] = { l_set(0), l_set(0), l_set(0) };
+    wide by_h[3] = { l_set(0), l_set(0), l_set(0) };
 #endif
     for (size_t a = 0; a < 4; a++) {
-        fine plane = l_set(0);
+        wide plane = l_set(0);
 #if DB_INSTANCE_KIND > 0
-        fine plane_by_k = l_set(0), plane_by_l = l_set(0);
+        wide plane_by_k = l_set(0), plane_by_l = l_set(0);
 #endif
         for (size_t b = 0; b < 4; b++) {
-            fine entry[4];
-            window_row(job->FINE(amplitude), index, a * along_k + b * along_l, entry);
+            wide entry[4];
+            window_row(job->amplitude_table, index, a * along_k + b * along_l, entry);
             num row = n_scale(weight[2][0], entry[0]);
             for (int c = 1; c < 4; c++) row = n_add(row, n_scale(weight[2][c], entry[c]));
             plane = l_fma(weight[1][b].v, row.v, plane);
@@ -120,22 +105,25 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
 #endif
     }
     squared_amplitude s;
-    s.intensity = l_mul(f, f);
+    s.intensity = narrow(l_mul(f, f));
 #if DB_INSTANCE_KIND > 0
-    const fine twice = l_add(f, f);
-    for (int j = 0; j < 3; j++) s.slope[j] = l_mul(twice, by_h[j]);
+    const wide twice = l_add(f, f);
+    for (int j = 0; j < 3; j++) s.slope[j] = narrow(l_mul(twice, by_h[j]));
     for (int n = 0; n < job->amplitude_slopes; n++) {
-        fine product = twice;
-        for (int j = 0; j < 3; j++) {
-            const wide offset = l_sub_double(l_set_double(job->amplitude[n].node[j]), node[j]);
-            product = l_mul(product, weight_at(weight[j], narrow(offset)));
-        }
-        s.by_amplitude[n] = product;
+        wide product = twice;
+        for (int j = 0; j < 3; j++)
+            product = l_mul(product,
+                            weight_at(weight[j], l_sub(l_set(job->amplitude[n].node[j]), node[j])));
+        s.by_amplitude[n] = narrow(product);
     }
 #endif
     return s;
 }
+#undef REAL
+#undef DIRS
 
+#define REAL SHAPE_REAL
+#define DIRS 0
 AD_INLINE squared_amplitude nearest(const db_kernel_job *job, const wide node[3]) {
     squared_amplitude s;
     s.intensity = table_intensity(job, node);

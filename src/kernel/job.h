@@ -122,8 +122,7 @@ typedef struct db_kernel_job {
     /* tricubic interpolation: amplitudes on the box with DB_TABLE_MARGIN entries of default_F on
      * all sides */
     int interpolate;
-    const double *amplitude_double;
-    const float *amplitude_float;
+    const double *amplitude_table;
     double margin_min[3], margin_extent[3];
 
     /* slopes */
@@ -137,6 +136,7 @@ typedef struct db_kernel_job {
     const db_kernel_source_float *source_slope_float;
     int amplitude_slopes;
     db_kernel_amplitude amplitude[DB_MAX_AMPLITUDE_SLOPES];
+    const struct db_kernel_reference *reference; /* of the reference's order of summation only */
     size_t parameter_count;
     const db_kernel_contraction *contraction; /* [panel][parameter_count] */
 

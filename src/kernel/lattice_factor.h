@@ -25,9 +25,9 @@ typedef struct {
 AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
     sine_quotient q[3];
     for (int j = 0; j < 3; j++) q[j] = square_axis(n_seed(offset[j], 0), n_seed(cells[j], 1));
+    const fine top = l_mul(l_mul(q[0].top.v, q[1].top.v), q[2].top.v);
     lattice_factor f;
 #if DB_INSTANCE_KIND == 0
-    const fine top = l_mul(l_mul(q[0].top.v, q[1].top.v), q[2].top.v);
     const fine bottom = l_mul(l_mul(q[0].bottom.v, q[1].bottom.v), q[2].bottom.v);
     const fine amplitude = l_div(top, bottom);
     f.value = l_mul(amplitude, amplitude);
@@ -38,8 +38,9 @@ AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
     const num axis[3] = { square_factor(q[0], l_mul(inverse_c, q[1].bottom.v)),
                           square_factor(q[1], l_mul(inverse_c, q[0].bottom.v)),
                           square_factor(q[2], l_mul(inverse, bottom_ab)) };
-    const fine ab = l_mul(axis[0].v, axis[1].v);
-    f.value = l_mul(ab, axis[2].v);
+    /* not the product of the axes, each of which has a rounding error of its inverse */
+    const fine amplitude = l_mul(top, inverse), ab = l_mul(axis[0].v, axis[1].v);
+    f.value = l_mul(amplitude, amplitude);
     const fine bc = l_mul(axis[1].v, axis[2].v), ac = l_mul(axis[0].v, axis[2].v);
     f.slope[0] = l_mul(axis[0].d[0], bc);
     f.slope[1] = l_mul(axis[1].d[0], ac);

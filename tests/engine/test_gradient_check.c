@@ -60,16 +60,17 @@ static void every_parameter_of_a_small_set_up_passes(void **state) {
         db_experiment e = small_experiment(shapes[s]);
         db_parameter parameters[DB_PARAMETER_COUNT];
         db_gradient_check_row rows[DB_PARAMETER_COUNT];
-        for (int p = 0; p < DB_PARAMETER_COUNT; p++) parameters[p] = (db_parameter)p;
-        assert_int_equal(
-            db_gradient_check(context, &e, parameters, DB_PARAMETER_COUNT, &usual, rows), DB_OK);
-        for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        size_t count = 0;
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+            if (db_parameter_exists(&e, (db_parameter)p)) parameters[count++] = (db_parameter)p;
+        assert_int_equal(db_gradient_check(context, &e, parameters, count, &usual, rows), DB_OK);
+        for (size_t p = 0; p < count; p++) {
             if (!rows[p].passed)
                 fail_msg("shape %d, %s: contraction %g, difference %g (error %g), compared %zu",
-                         (int)shapes[s], db_parameter_describe((db_parameter)p)->name,
+                         (int)shapes[s], db_parameter_describe(parameters[p])->name,
                          rows[p].contraction, rows[p].difference, rows[p].difference_error,
                          rows[p].compared);
-            assert_true(rows[p].parameter == (db_parameter)p);
+            assert_true(rows[p].parameter == parameters[p]);
             assert_int_equal(rows[p].compared + rows[p].excluded, SIZE * SIZE);
             assert_true(rows[p].compared > SIZE * SIZE * 9 / 10);
             if (shapes[s] == DB_SHAPE_SQUARE) assert_int_equal(rows[p].excluded, 0);

@@ -227,9 +227,11 @@ static void interpolation(db_context *context, db_experiment *e) {
     e->structure_factors.interpolate = 1;
     for (size_t i = 0; i < 13 * 13 * 13; i++)
         e->structure_factors.amplitude[i] *= 1 + 0.02 * (double)(i % 17);
-    set3(e->crystal.cells, 3, 5, 3); /* odd: half way between nodes F_latt is not about to vanish */
-    e->detector.centre[0] = -51;
-    e->detector.centre[1] = 36;
+    /* no node, hence no peak to which single precision could be compared: few factors */
+    set3(e->crystal.cells, 1, 3, 1);
+    resize(e, 20, 17, 0.1);
+    e->detector.centre[0] = -52.5;
+    e->detector.centre[1] = 34.8;
 }
 
 /* At the edge of the list: some of the 64 nodes are those of default_F. */

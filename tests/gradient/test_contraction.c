@@ -30,6 +30,14 @@ static db_plan *plan_of(db_context *context, const db_experiment *e, const param
     return plan;
 }
 
+static void compare_images(const db_context *context, const double *image, const images *oracle,
+                           double bound) {
+    const double difference = largest_difference(image, oracle->image, oracle->pixels);
+    if (difference <= bound) return;
+    print_error("%s: image off by %g, bound %g\n", db_context_isa(context), difference, bound);
+    fail();
+}
+
 static void compare(db_context *context, const db_experiment *e, const parameter_set *set,
                     const images *oracle, db_precision precision, double image_bound,
                     double slope_bound) {
@@ -41,15 +49,10 @@ static void compare(db_context *context, const db_experiment *e, const parameter
     const double peak = largest(oracle->image, oracle->pixels);
     assert_true(peak > 0);
     assert_int_equal(db_plan_forward(plan, fast.image), DB_OK);
-    const double off = largest_difference(fast.image, oracle->image, oracle->pixels);
-    if (!(off <= image_bound * peak)) {
-        print_error("%s: image off by %g of its maximum\n", db_context_isa(context), off / peak);
-        fail();
-    }
+    compare_images(context, fast.image, oracle, image_bound * peak);
     memset(fast.image, 0, oracle->pixels * sizeof(double));
     assert_int_equal(db_plan_gradient(plan, fast.image, (void *const *)fast.derivative), DB_OK);
-    assert_true(largest_difference(fast.image, oracle->image, oracle->pixels) <=
-                image_bound * peak);
+    compare_images(context, fast.image, oracle, image_bound * peak);
     for (size_t p = 0; p < set->count; p++) {
         const db_parameter_info *info = db_parameter_describe(set->list[p]);
         const double scale = largest(oracle->derivative[p], oracle->pixels);

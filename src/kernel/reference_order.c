@@ -1,0 +1,208 @@
+#include "kernel/reference_order.h"
+
+#define LANES 1
+#define REAL double
+#define DIRS 0
+#include "ad/lane.h"
+#include "ad/num.h"
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+#include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
+
+#include <math.h>
+
+/* One pixel's sum as it grows, and the factors that are kept from the first sample that needed
+ * them. */
+typedef struct pixel {
+    double sum, omega, capture, polarization;
+    int omega_known, capture_known, polarization_known;
+} pixel;
+
+static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
+
+/* Place of a point of the panel (m from its corner) in a layer. The curved one turns the direct
+ * beam by the laboratory y and z of the flat place, in this order. */
+static vec3 place(const db_kernel_job *job, double fast, double slow, double depth) {
+    const db_reference_mode *r = &job->reference->experiment->reference;
+    const vec3 flat = v3_add(
+        pixel_position(fixed(r->origin), fixed(r->fast_axis), fixed(r->slow_axis), fast, slow),
+        v3_scale(fixed(r->normal), n_constant(depth)));
+    if (!job->curved) return flat;
+    const vec3 beam = v3_scale(fixed(job->beam_direction), n_constant(r->distance));
+    const mat3 about_slow = m3_rotation(fixed(r->slow_axis), n_constant(flat.y.v / r->distance)),
+               about_fast = m3_rotation(fixed(r->fast_axis), n_constant(flat.z.v / r->distance));
+    return m3_apply(about_fast, m3_apply(about_slow, beam));
+}
+
+static double listed(const db_structure_factors *f, const double node[3]) {
+    size_t index = 0;
+    if (!f->amplitude) return f->default_F;
+    for (int j = 0; j < 3; j++) {
+        const double offset = node[j] - f->min[j];
+        if (!(offset >= 0 && offset < f->extent[j])) return f->default_F;
+        index = index * (size_t)f->extent[j] + (size_t)offset;
+    }
+    return f->amplitude[index];
+}
+
+/* Interpolation is left to samples two nodes and more inside the box. */
+static int deep_inside(const db_structure_factors *f, const double h[3]) {
+    for (int j = 0; j < 3; j++)
+        if (!(h[j] >= f->min[j] + 2 && h[j] <= f->min[j] + f->extent[j] - 3)) return 0;
+    return 1;
+}
+
+static double interpolated(const db_structure_factors *f, const double h[3]) {
+    num weight[3][4];
+    double origin[3], sum = 0;
+    for (int j = 0; j < 3; j++) {
+        origin[j] = floor(h[j]);
+        lagrange_weights(n_constant(h[j] - origin[j]), weight[j]);
+    }
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++)
+            for (int c = 0; c < 4; c++) {
+                const double node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
+                sum += weight[0][a].v * weight[1][b].v * weight[2][c].v * listed(f, node);
+            }
+    return sum;
+}
+
+/* F_latt^2. The radius of Gaussian and flat spots is that of a sphere in reciprocal space, times
+ * the number of cells. */
+static double lattice_square(const db_kernel_job *job, const double offset[3]) {
+    const double volume = job->cells[0] * job->cells[1] * job->cells[2];
+    num g = n_constant(0);
+    if (job->shape == DB_SHAPE_SQUARE) {
+        double product = 1;
+        for (int j = 0; j < 3; j++) {
+            const sine_quotient axis =
+                square_axis(n_constant(offset[j]), n_constant(job->cells[j]));
+            product *= square_factor(axis, 1 / axis.bottom.v).v;
+        }
+        return product;
+    }
+    if (job->shape == DB_SHAPE_ROUND) {
+        for (int j = 0; j < 3; j++)
+            g = n_add(g, spot_radius_axis(n_constant(offset[j]), n_constant(job->cells[j])));
+    } else {
+        const vec3 q = m3_apply_transposed(m3_passive(job->reference->reciprocal), fixed(offset));
+        g = n_scale(v3_square(q), volume * volume);
+    }
+    g = n_scale(g, job->fudge);
+    return volume * volume *
+           (job->shape == DB_SHAPE_ROUND   ? round_spot(g)
+            : job->shape == DB_SHAPE_GAUSS ? gauss_spot(g)
+                                           : tophat_spot(g))
+               .v;
+}
+
+/* F_c^2 F_latt^2; 0 stands for a sample that is skipped. */
+static double sample(const db_kernel_job *job, const double lattice[9], vec3 q) {
+    const db_structure_factors *f = &job->reference->experiment->structure_factors;
+    const vec3 hkl = m3_apply(m3_passive(lattice), q);
+    const double h[3] = { hkl.x.v, hkl.y.v, hkl.z.v };
+    double node[3], offset[3];
+    for (int j = 0; j < 3; j++) {
+        node[j] = nearest_node(h[j]);
+        offset[j] = h[j] - node[j];
+    }
+    const double square = lattice_square(job, offset);
+    if (square == 0) return 0;
+    const double amplitude =
+        f->amplitude && f->interpolate && deep_inside(f, h) ? interpolated(f, h) : listed(f, node);
+    return amplitude * amplitude * square;
+}
+
+/* After each sample the whole sum so far is multiplied by those factors that were asked for at
+ * every sample. */
+static void add_sample(const db_kernel_job *job, double term, pixel *p) {
+    const db_reference_mode *r = &job->reference->experiment->reference;
+    p->sum += term;
+    if (r->oversample_thick) p->sum *= p->capture;
+    if (r->oversample_polar) p->sum *= p->polarization;
+    if (r->oversample_omega) p->sum *= p->omega;
+}
+
+static void add_source(const db_kernel_job *job, size_t source, vec3 d, int at_rest, pixel *p) {
+    const db_experiment *e = job->reference->experiment;
+    const db_kernel_source_double *s = &job->source_double[source];
+    const vec3 q = scattering_vector(d, n_constant(s->kappa), fixed(s->s0));
+    if (e->d_min > 0 && e->d_min * sqrt(v3_square(q).v) > 1) return;
+    if (!p->polarization_known || e->reference.oversample_polar) {
+        num tensor[6];
+        for (int n = 0; n < 6; n++) tensor[n] = n_constant(s->polarization[n]);
+        p->polarization = polarization_factor(d, tensor).v;
+        p->polarization_known = 1;
+    }
+    const int domains = e->crystal.mosaic_domains;
+    for (int i = 0; i < e->goniometer.phi_steps; i++) {
+        const int step = at_rest && i == 0 ? 0 : job->reference->phi_step[i];
+        for (int m = 0; m < domains; m++) {
+            const size_t number = (size_t)step * (size_t)domains + (size_t)m;
+            const double term = sample(job, job->sample_double[number].lattice, q);
+            if (term != 0 || job->reference->background > 0) add_sample(job, term, p);
+        }
+    }
+}
+
+/* One sub-pixel in one layer. */
+static void add_place(const db_kernel_job *job, vec3 x, int layer, int at_rest, pixel *p) {
+    const db_experiment *e = job->reference->experiment;
+    const db_reference_mode *r = &e->reference;
+    const vec3 d = v3_unit(x);
+    if (!p->omega_known || r->oversample_omega) {
+        const double size = job->panel[0].pixel_size[0];
+        p->omega = job->point_pixel ? point_solid_angle(x).v
+                                    : solid_angle(x, n_constant(r->close_distance), size * size).v;
+        p->omega_known = 1;
+    }
+    if (job->sensor && (!p->capture_known || r->oversample_thick)) {
+        p->capture = capture_fraction(v3_dot(d, fixed(r->normal)), n_constant(job->layer_step),
+                                      n_constant(job->attenuation), layer)
+                         .v;
+        p->capture_known = 1;
+    }
+    for (size_t j = 0; j < job->source_count; j++) add_source(job, j, d, at_rest && j == 0, p);
+}
+
+/* first: 1 for the pixel that the reference begins with, before any cell vectors can be stale. */
+static double pixel_value(const db_kernel_job *job, int fast, int slow, int first) {
+    const db_experiment *e = job->reference->experiment;
+    const db_reference_mode *r = &e->reference;
+    const double step = job->panel[0].pixel_size[0] / job->oversample;
+    /* without polarization the factor is 1, unless it is taken at every sample */
+    pixel p = { job->reference->background, 0, 1, e->beam.polarized ? 0 : 1, 0, 0,
+                !e->beam.polarized };
+    for (int layer = 0; layer < job->layers; layer++) {
+        p.capture_known = 0;
+        for (int i = 0; i < job->oversample; i++)
+            for (int j = 0; j < job->oversample; j++)
+                add_place(job,
+                          place(job, (fast * job->oversample + j + 0.5) * step,
+                                (slow * job->oversample + i + 0.5) * step, layer * job->layer_step),
+                          layer, first && layer + i + j == 0, &p);
+    }
+    double value = job->reference->fluence * p.sum / job->reference->steps;
+    if (!r->oversample_thick) value *= p.capture;
+    if (!r->oversample_polar) value *= p.polarization;
+    if (!r->oversample_omega) value *= p.omega;
+    return value;
+}
+
+void db_kernel_reference_order(const db_kernel_job *job, size_t number, int row_begin,
+                               int row_end) {
+    const db_region *region = &job->region[number];
+    for (int row = row_begin; row < row_end; row++)
+        for (int column = 0; column < region->fast_count; column++) {
+            const double value =
+                pixel_value(job, region->fast_start + column, region->slow_start + row,
+                            number == 0 && row == 0 && column == 0);
+            const size_t element = region->offset + (size_t)row * region->stride + (size_t)column;
+            if (job->pixel_type == DB_FLOAT32)
+                ((float *)job->image)[element] = (float)value;
+            else
+                ((double *)job->image)[element] = value;
+        }
+}
