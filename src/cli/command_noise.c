@@ -1,9 +1,11 @@
 /* dualbragg noise: what a detector makes of an image from a file. */
 #include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/mask.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
 #include "cli/output.h"
+#include "cli/smv_style.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,17 +54,18 @@ static void report(const db_session *session, const db_noise_options *o, const f
 
 static db_status write_all(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
+    const db_smv_style style = db_session_smv_style(session);
     db_noise_options options = db_noise_options_of(session);
     options.scale = photon_scale(session);
     report(session, &options, image);
     if (s->int_file) {
         db_noise_options clean = options;
         clean.noisy = 0;
-        const db_status status = db_noise_write(session, &clean, image, s->int_file, NULL, NULL);
+        const db_status status = db_noise_write(session, &clean, image, s->int_file, NULL, &style);
         if (status != DB_OK) return status;
     }
     if (!db_noise_wanted(s)) return DB_OK;
-    return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, NULL);
+    return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, &style);
 }
 
 static db_status add_noise(const db_session *session) {
@@ -74,7 +77,10 @@ static db_status add_noise(const db_session *session) {
     if (!image) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for the image");
     status = db_read_float_image(session->context, s->float_file, panel->fast_pixels,
                                  panel->slow_pixels, image);
-    if (status == DB_OK) status = write_all(session, image);
+    if (status == DB_OK) {
+        db_mask_apply(session, image);
+        status = write_all(session, image);
+    }
     free(image);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }

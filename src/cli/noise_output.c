@@ -1,6 +1,7 @@
 #include "cli/noise_output.h"
 
 #include "cli/complaint.h"
+#include "cli/mask.h"
 #include "cli/noise_settings.h"
 
 #include <stdio.h>
@@ -82,7 +83,7 @@ db_status db_noise_write(const db_session *session, const db_noise_options *opti
     return status;
 }
 
-/* Renders the whole panel. */
+/* Renders the whole panel but masked pixels. */
 static db_status render_panel(const db_session *session, float *image) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.precision = session->settings.precision;
@@ -90,6 +91,7 @@ static db_status render_panel(const db_session *session, float *image) {
     db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_forward(plan, image);
     db_plan_destroy(&plan);
+    if (status == DB_OK) db_mask_apply(session, image);
     return status;
 }
 

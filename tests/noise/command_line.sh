@@ -73,6 +73,8 @@ esac
     shape="-detpixels_f 40 -detpixels_s 30"
     succeed noise -floatfile image.f32 $shape -calibration 0 -noisefile again.img -pixel 0.5 -distance 70 -lambda 1.3
     same noise.img again.img "sim -noisefile and noise -calibration 0"
+    succeed noise -floatfile image.f32 -header noise.img -calibration 0 -noisefile again.img
+    same noise.img again.img "geometry and shape from a header"
     seed_line 1
     grep -qx "  calibration noise seed: 123456789" ../out || complain "$(grep calibration ../out)"
     [ "$(sed -n 's/^\([0-9]*\) photons on noise image (\([0-9]*\) overloads)$/\1/p' ../out)" = "$photons" ] ||
@@ -86,6 +88,17 @@ esac
     succeed noise -floatfile image.f32 $shape -noisefile a.img -threads 1 -psf fiber -psf_fwhm 200 -readout 2
     succeed noise -floatfile image.f32 $shape -noisefile b.img -threads 2 -psf fiber -psf_fwhm 200 -readout_noise 2
     same a.img b.img "noise of one and two threads"
+
+    # masked pixels hold the offset
+    succeed noise -floatfile image.f32 $shape -intfile ones.img -nonoise -scale 1e-9 -adc 1
+    succeed noise -floatfile image.f32 $shape -intfile half.img -nonoise -scale 1e-9 -adc 1 -roi 0 39 0 14
+    succeed noise -floatfile image.f32 -mask ones.img -noisefile again.img -calibration 0
+    tail -c 2400 noise.img > ../noise && tail -c 2400 again.img > ../again
+    same ../noise ../again "a mask that leaves all pixels"
+    succeed noise -floatfile image.f32 -mask half.img -noisefile again.img -calibration 0
+    head -c 1200 ../noise > ../want && awk 'BEGIN { for (i = 0; i < 600; i++) printf "(%c", 0 }' >> ../want
+    tail -c 2400 again.img > ../again
+    same ../want ../again "masked pixels hold the offset, 40"
 
     # without noise; 16 and 32 bits; photons per unit by -scale and by -fluence
     succeed noise -floatfile image.f32 $shape -nonoise -intfile clean.img -gain 1.7 -adc 10.25
