@@ -85,6 +85,15 @@ char *load_file(const char *path, size_t *size) {
     return bytes;
 }
 
+const char *golden_path(const char *name) {
+    char *path = next_buffer();
+    const char *slash = strrchr(__FILE__, '/'); /* one level above the folder of this file */
+    snprintf(path, PATH_SIZE, "%.*s/../golden/data/%s", slash ? (int)(slash - __FILE__) : 1,
+             slash ? __FILE__ : ".", name);
+    if (access(path, R_OK) != 0) fail_msg("no file %s", path);
+    return path;
+}
+
 const char *shared_path(const char *name) {
     char *path = next_buffer();
     const char *shared = getenv("SHARED_DIR");

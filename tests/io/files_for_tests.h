@@ -23,6 +23,9 @@ int folder_count(void);
  * is impossible. */
 char *load_file(const char *path, size_t *size);
 
+/* Path of a file of tests/golden/data. Fails the test if it is not there. */
+const char *golden_path(const char *name);
+
 /* Path of a reference file (../shared beside the checkout, or SHARED_DIR). Skips the test, with a
  * message, if it is not there. */
 const char *shared_path(const char *name);

@@ -286,7 +286,7 @@ static void the_reference_image_stands_where_it_was_simulated(void **state) {
     db_experiment experiment;
     db_setup_init(&setup);
     setup.cell[0] = 78;
-    read_header(shared_path("reference/golden/io_basic.int.img"), DB_HEADER_OF_IMAGE, &setup);
+    read_header(golden_path("reference/io_basic.int.img"), DB_HEADER_OF_IMAGE, &setup);
     resolve(&setup, &experiment);
     const double origin[3] = { 71.30660579084568, 12.431523692103416, -16.5 };
     double corner[3];

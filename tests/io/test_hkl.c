@@ -102,8 +102,7 @@ static void empty_lists_and_absurd_boxes_are_errors(void **state) {
 static void reference_lists_are_read(void **state) {
     (void)state;
     db_structure_factors f = { 0 };
-    expect_ok(test_context(),
-              db_read_hkl(test_context(), shared_path("reference/golden/inputs/grid.hkl"), &f));
+    expect_ok(test_context(), db_read_hkl(test_context(), golden_path("inputs/grid.hkl"), &f));
     for (int axis = 0; axis < 3; axis++) {
         assert_int_equal(f.min[axis], -6);
         assert_int_equal(f.extent[axis], 13);

@@ -38,8 +38,8 @@ static void the_reference_picture_is_reproduced(void **state) {
     enum { FAST = 64, SLOW = 48 };
     static float pixels[FAST * SLOW];
     expect_ok(test_context(),
-              db_read_float_image(test_context(), shared_path("reference/golden/io_basic.f32"),
-                                  FAST, SLOW, pixels));
+              db_read_float_image(test_context(), golden_path("reference/io_basic.f32"), FAST, SLOW,
+                                  pixels));
     double sum = 0, squares = 0;
     for (int i = 0; i < FAST * SLOW; i++) sum += (double)pixels[i];
     for (int i = 0; i < FAST * SLOW; i++)
@@ -49,7 +49,7 @@ static void the_reference_picture_is_reproduced(void **state) {
     expect_ok(test_context(), db_write_pgm(test_context(), path, pixels, FAST, SLOW, scale));
     size_t size, reference_size;
     char *bytes = load_file(path, &size);
-    char *reference = load_file(shared_path("reference/golden/io_basic.pgm.pgm"), &reference_size);
+    char *reference = load_file(golden_path("reference/io_basic.pgm.pgm"), &reference_size);
     assert_int_equal(size, reference_size);
     assert_memory_equal(bytes, reference, size);
     free(bytes);

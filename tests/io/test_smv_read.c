@@ -221,9 +221,8 @@ static void other_contents_are_refused_by_what_they_are(void **state) {
 static void the_reference_images_are_read(void **state) {
     (void)state;
     db_measured_image image;
-    expect_ok(
-        test_context(),
-        db_read_image(test_context(), shared_path("reference/golden/io_basic.noise.img"), &image));
+    expect_ok(test_context(),
+              db_read_image(test_context(), golden_path("reference/io_basic.noise.img"), &image));
     double photons = 0;
     for (int i = 0; i < 64 * 48; i++) photons += image.value[i];
     assert_true(photons == 80120); /* as its log says */

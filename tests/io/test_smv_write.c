@@ -310,7 +310,7 @@ static void what_smv_cannot_hold_is_refused(void **state) {
 static void the_reference_image_is_reproduced(void **state) {
     (void)state;
     enum { N = 64 * 48 };
-    const char *matrix = shared_path("reference/golden/inputs/tri13.mat");
+    const char *matrix = golden_path("inputs/tri13.mat");
     db_setup setup;
     db_setup_init(&setup);
     setup.matrix_file = matrix;
@@ -327,14 +327,14 @@ static void the_reference_image_is_reproduced(void **state) {
     db_experiment experiment;
     expect_ok(test_context(), db_setup_resolve(test_context(), &setup, &experiment, NULL, NULL));
     static float pixels[N];
-    expect_ok(test_context(),
-              db_read_float_image(test_context(), shared_path("reference/golden/io_basic.f32"), 64,
-                                  48, pixels));
+    expect_ok(
+        test_context(),
+        db_read_float_image(test_context(), golden_path("reference/io_basic.f32"), 64, 48, pixels));
     const char *path = folder_path("golden.img");
     expect_ok(test_context(), db_write_smv(test_context(), path, &experiment, pixels, 0, 40, NULL));
     size_t size, reference_size;
     char *text = load_file(path, &size);
-    char *reference = load_file(shared_path("reference/golden/io_basic.int.img"), &reference_size);
+    char *reference = load_file(golden_path("reference/io_basic.int.img"), &reference_size);
     assert_int_equal(reference_size, 512 + 2 * N);
     assert_memory_equal(text + (size - 2 * N), reference + 512, 2 * N);
 

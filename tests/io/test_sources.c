@@ -50,15 +50,13 @@ static void missing_positions_are_those_upstream_along_the_beam(void **state) {
 static void the_reference_files_are_read(void **state) {
     (void)state;
     db_beam beam = beam_along_x();
-    expect_ok(
-        test_context(),
-        db_read_sources(test_context(), shared_path("reference/golden/inputs/short.src"), &beam));
+    expect_ok(test_context(),
+              db_read_sources(test_context(), golden_path("inputs/short.src"), &beam));
     assert_int_equal(beam.source_count, 2);
     assert_source(&beam.sources[0], 5, -0.1, -0.05, 1, 1);
     assert_source(&beam.sources[1], 8, 0, 0.1, 1, 1);
-    expect_ok(
-        test_context(),
-        db_read_sources(test_context(), shared_path("reference/golden/inputs/weights.src"), &beam));
+    expect_ok(test_context(),
+              db_read_sources(test_context(), golden_path("inputs/weights.src"), &beam));
     assert_int_equal(beam.source_count, 3);
     assert_source(&beam.sources[2], 10, 0.05, 0.06, 0.5, 1.4 / 1.5);
     free(beam.sources);
