@@ -142,7 +142,8 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
                        setup->polarization);
     beam->wavelength = setup->wavelength;
     beam->polarization = setup->polarization;
-    beam->polarized = setup->polarized;
+    /* the reference polarizes at every sample even where polarization is switched off */
+    beam->polarized = setup->polarized || (setup->compat && setup->oversample_polar);
     DB_TRY(fluence(context, setup, beam, notes));
     if (!setup->source_file) return spread_sources(context, setup, beam, notes);
     if (spread_given(setup))

@@ -1,0 +1,3 @@
+#!/bin/sh
+command -v python3 > /dev/null || { echo "SKIPPED: no python3"; exit 77; }
+exec python3 "$SOURCE_DIR/tests/quirks/detector.py" "$@"
