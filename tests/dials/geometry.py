@@ -1,0 +1,106 @@
+"""What dxtbx makes of experiment lists and headers, against the image: bright pixels must be reflections.
+
+usage: geometry.py EXECUTABLE
+"""
+import math
+import subprocess
+import sys
+
+import dxtbx
+import numpy as np
+from dxtbx.model.experiment_list import ExperimentListFactory
+from scitbx import matrix
+
+program = sys.argv[1]
+FAST, SLOW, CELLS = 200, 160, 12
+WHOLE = 1.5 / CELLS  # the central maximum ends at 1 / CELLS; half as much again for pixels and mosaic spread
+COMMON = ("-cell 38 44 53 84 97 103 -misset 17 -8 41 -default_F 100 -N %d -lambda 0.97934 -distance 90 -pixel 0.25 -oversample 2 "
+          "-fluence 1e28 -detpixels_f %d -detpixels_s %d -mosaic 0.05 -mosaic_domains 3 -quiet" % (CELLS, FAST, SLOW)).split()
+SPINDLE = "-fdet_vector 0 1 0 -sdet_vector 0 0 1 -odet_vector 1 0 0 -beam_vector 1 0 0 -spindle_axis 0 0.6 0.8 -polar_vector 0 0 1"
+# name, flags, whether the header says it all
+CASES = [
+    ("mosflm", "-mosflm", 1),
+    ("mosflm off", "-mosflm -Xbeam 17.3 -Ybeam 21.9", 1),
+    ("denzo off", "-denzo -Xbeam 17.3 -Ybeam 21.9", 1),
+    ("xds", "-xds", 1),
+    ("xds off", "-xds -ORGX 80.25 -ORGY 91.75", 1),
+    ("adxv off", "-adxv -Xbeam 17.3 -Ybeam 21.9", 0),
+    ("dials", "-dials", 0),
+    ("mosflm two-theta", "-mosflm -twotheta 15", 0),
+    ("xds two-theta", "-xds -twotheta -12", 0),
+    ("adxv tilted", "-adxv -detector_rotx 2 -detector_roty -3 -detector_rotz 1.5", 0),
+    ("dials tilted", "-dials -detector_rotx -4 -twotheta 5", 0),
+    ("custom", SPINDLE, 0),
+    ("turned still", "-mosflm -phi 33", 1),
+]
+failures = 0
+
+
+def complain(*words):
+    global failures
+    failures += 1
+    print("FAILED:", *words)
+
+
+def simulate(flags):
+    arguments = COMMON + flags.split() + "-intfile g_0007.img -adc 40 -floatfile g.f32 -exptfile g.expt".split()
+    subprocess.run([program, "sim"] + arguments, check=True)
+    return np.fromfile("g.f32", "<f4").reshape(SLOW, FAST)
+
+
+def worst_index(experiment, image, phi):
+    """Largest distance from whole Miller indices among the brightest pixels."""
+    panel, s0 = experiment.detector[0], matrix.col(experiment.beam.get_s0())
+    setting = matrix.sqr(experiment.crystal.get_A())
+    if experiment.goniometer and experiment.scan:
+        axis = matrix.col(experiment.goniometer.get_rotation_axis())
+        setting = axis.axis_and_angle_as_r3_rotation_matrix(phi, deg=True) * setting
+    inverse, worst, seen = setting.inverse(), 0, set()
+    for index in np.argsort(image, axis=None)[::-1][:60]:
+        slow, fast = divmod(int(index), FAST)
+        ray = matrix.col(panel.get_pixel_lab_coord((fast + 0.5, slow + 0.5))).normalize() * s0.length()
+        h = inverse * (ray - s0)
+        seen.add(tuple(round(x) for x in h))
+        worst = max(worst, max(abs(x - round(x)) for x in h))
+    return worst, len(seen)
+
+
+def check(name, flags, header_is_enough):
+    image = simulate(flags)
+    experiment = ExperimentListFactory.from_json_file("g.expt")[0]
+    worst, reflections = worst_index(experiment, image, 0)
+    print("%-17s %3d reflections, indices whole within %.3f" % (name, reflections, worst), end="")
+    if not worst < WHOLE or reflections < 5:
+        complain(name, "the brightest pixels are no reflections of the list's crystal")
+    counts = experiment.imageset.get_raw_data(0)[0].as_numpy_array()
+    scale = 55000 / image.max()
+    if counts.shape != image.shape or abs(counts - (image * scale + 40)).max() > 1:
+        complain(name, "pixels")
+    corrected = experiment.imageset.get_corrected_data(0)[0].as_numpy_array()
+    if abs(corrected - image).max() > 2 / scale:
+        complain(name, "photons after pedestal and gain")
+
+    read = dxtbx.load("g_0007.img")
+    panel, listed = read.get_detector()[0], experiment.detector[0]
+    apart = max((matrix.col(panel.get_pixel_lab_coord(p)) - matrix.col(listed.get_pixel_lab_coord(p))).length()
+                for p in ((0, 0), (FAST, 0), (0, SLOW)))
+    print("; header off by %.4f mm%s" % (apart, "" if header_is_enough else " (an SMV header cannot say more)"))
+    if header_is_enough and not apart < 1e-3:
+        complain(name, "dxtbx reads another geometry from the header")
+    if abs(read.get_beam().get_wavelength() - 0.97934) > 1e-9 or abs(panel.get_pixel_size()[0] - 0.25) > 1e-9:
+        complain(name, "wavelength or pixel size of the header")
+
+
+for case in CASES:
+    check(*case)
+
+# a scan: the crystal at phi = 0, turned to the image by the goniometer
+picture = simulate("-xds -phi 40 -osc 0.2 -phisteps 1")
+turning = ExperimentListFactory.from_json_file("g.expt")[0]
+deviation, count = worst_index(turning, picture, 40)
+print("scan              %3d reflections, indices whole within %.3f" % (count, deviation))
+if not deviation < WHOLE or turning.scan.get_image_range() != (7, 7) or turning.scan.get_oscillation() != (40, 0.2):
+    complain("scan")
+if not math.isclose(turning.crystal.get_unit_cell().parameters()[5], 103, abs_tol=1e-6):
+    complain("cell", turning.crystal.get_unit_cell())
+sys.exit(1 if failures else 0)
