@@ -16,7 +16,7 @@ import tempfile
 NUMBER = re.compile(r"(?<![A-Za-z_])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|\binf\b|-?\bnan\b")
 TIMES = re.compile(r"^rendered in ")
 # in the order in which one run needs what another one writes
-ORDER = ["sweep", "region", "still", "shapes", "sources", "printout", "all_pixels"]
+ORDER = ["sweep", "region", "still", "shapes", "sources", "printout", "all_pixels", "compat"]
 
 
 def write_inputs(folder):
