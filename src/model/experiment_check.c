@@ -92,6 +92,11 @@ static db_status check_sources(db_context *context, const db_beam *beam) {
     for (size_t j = 0; j < beam->source_count; j++) {
         const db_source *s = &beam->sources[j];
         DB_TRY(check_unit_vector(context, "source direction", s->direction));
+        if (beam->polarized && fabs(dot(s->direction, beam->polarization_axis)) > 1 - 1e-9)
+            return db_fail(context, DB_ERROR_INPUT,
+                           "source %zu: shines along the polarization axis, where no E field can "
+                           "be; expected another direction, or no polarization",
+                           j + 1);
         for (int i = 0; i < 3; i++)
             DB_TRY(check_range(context, "place of a source in the beam's ranges", s->spread[i],
                                -1e3, 1e3, ""));
