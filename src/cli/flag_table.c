@@ -116,8 +116,8 @@ const db_flag db_flags[] = {
 #define G .group = DB_GROUP_AMORPHOUS
     { G, .name = "-stol", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
       SETS(setup.stol_abscissa, DB_STOL),
-      .help = "background of amorphous matter: file of two columns, sin(theta)/lambda in ascending "
-              "order and the amplitude of one molecule" },
+      .help = "background of amorphous matter: file of two columns, sin(theta)/lambda and "
+              "the amplitude of one molecule" },
     { G, .name = "-4stol", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
       SETS(setup.stol_abscissa, DB_4STOL),
       .help = "the same, first column 4 sin(theta)/lambda" },

@@ -7,9 +7,14 @@
 
 #include <stdlib.h>
 
+typedef struct point {
+    double stol, amplitude;
+    size_t line;
+} point;
+
 typedef struct curve {
-    double *stol, *amplitude;
-    size_t count, capacity;
+    point *points;
+    size_t count, capacity, out_of_order;
 } curve;
 
 /* What the first column of a file is, in units of sin(theta)/lambda. */
@@ -18,15 +23,15 @@ static double column_unit(db_stol_abscissa abscissa) {
     return abscissa == DB_4STOL ? 4 : abscissa == DB_Q ? 4 * pi : 1;
 }
 
-static db_status grow(db_context *context, curve *c) {
-    if (c->count < c->capacity) return DB_OK;
-    const size_t capacity = c->capacity ? 2 * c->capacity : 256;
-    double *const stol = realloc(c->stol, capacity * sizeof *stol);
-    if (stol) c->stol = stol;
-    double *const amplitude = stol ? realloc(c->amplitude, capacity * sizeof *amplitude) : NULL;
-    if (!amplitude) return db_fail_memory(context, "the amorphous amplitudes");
-    c->amplitude = amplitude;
-    c->capacity = capacity;
+static db_status append(db_context *context, curve *c, point next) {
+    if (c->count == c->capacity) {
+        const size_t capacity = c->capacity ? 2 * c->capacity : 256;
+        point *const grown = realloc(c->points, capacity * sizeof *grown);
+        if (!grown) return db_fail_memory(context, "the amorphous amplitudes");
+        c->points = grown;
+        c->capacity = capacity;
+    }
+    c->points[c->count++] = next;
     return DB_OK;
 }
 
@@ -51,21 +56,13 @@ static db_status parse_line(db_context *context, const db_text *text, double col
     return DB_OK;
 }
 
-static db_status read_curve(db_context *context, db_text *text, double unit, curve *c) {
-    double last = 0;
+static db_status read_lines(db_context *context, db_text *text, double unit, curve *c) {
     while (db_text_next_line(text)) {
         double column[2];
         DB_TRY(parse_line(context, text, column));
-        if (c->count && !(column[0] > last))
-            return db_fail(
-                context, DB_ERROR_INPUT,
-                "%s:%zu: expected sin(theta)/lambda in ascending order, each value once, "
-                "found %.9g after %.9g",
-                text->path, text->line_number, column[0], last);
-        last = column[0];
-        DB_TRY(grow(context, c));
-        c->stol[c->count] = column[0] / unit;
-        c->amplitude[c->count++] = column[1];
+        const point next = { column[0] / unit, column[1], text->line_number };
+        if (c->count && next.stol < c->points[c->count - 1].stol) c->out_of_order++;
+        DB_TRY(append(context, c, next));
     }
     if (c->count < 2)
         return db_fail(context, DB_ERROR_INPUT,
@@ -74,8 +71,47 @@ static db_status read_curve(db_context *context, db_text *text, double unit, cur
     return DB_OK;
 }
 
+/* Equal places by line. */
+static int compare(const void *a, const void *b) {
+    const point *const x = a, *const y = b;
+    if (x->stol != y->stol) return x->stol < y->stol ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static db_status sort(db_context *context, const char *path, curve *c) {
+    qsort(c->points, c->count, sizeof *c->points, compare);
+    for (size_t i = 1; i < c->count; i++)
+        if (c->points[i].stol == c->points[i - 1].stol)
+            return db_fail(context, DB_ERROR_INPUT,
+                           "%s:%zu: expected each sin(theta)/lambda once, found that of line %zu "
+                           "again",
+                           path, c->points[i].line, c->points[i - 1].line);
+    return DB_OK;
+}
+
+/* Replaces the curve there. */
+static db_status hand_over(db_context *context, const curve *c, db_background *background) {
+    double *const stol = malloc(c->count * sizeof *stol);
+    double *const amplitude = malloc(c->count * sizeof *amplitude);
+    if (!stol || !amplitude) {
+        free(stol);
+        free(amplitude);
+        return db_fail_memory(context, "the amorphous amplitudes");
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        stol[i] = c->points[i].stol;
+        amplitude[i] = c->points[i].amplitude;
+    }
+    free(background->stol);
+    free(background->amplitude);
+    background->stol = stol;
+    background->amplitude = amplitude;
+    background->count = c->count;
+    return DB_OK;
+}
+
 db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa abscissa,
-                       db_background *background) {
+                       db_background *background, size_t *out_of_order) {
     if ((unsigned)abscissa > DB_Q)
         return db_fail(context, DB_ERROR_USAGE,
                        "%s: expected one of the kinds of first column, found number %d", path,
@@ -83,17 +119,11 @@ db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa a
     db_text text;
     DB_TRY(db_text_open(context, path, &text));
     curve c = { 0 };
-    const db_status status = read_curve(context, &text, column_unit(abscissa), &c);
+    db_status status = read_lines(context, &text, column_unit(abscissa), &c);
+    if (status == DB_OK) status = sort(context, path, &c);
+    if (status == DB_OK) status = hand_over(context, &c, background);
+    if (status == DB_OK && out_of_order) *out_of_order = c.out_of_order;
+    free(c.points);
     db_text_close(&text);
-    if (status != DB_OK) {
-        free(c.stol);
-        free(c.amplitude);
-        return status;
-    }
-    free(background->stol);
-    free(background->amplitude);
-    background->stol = c.stol;
-    background->amplitude = c.amplitude;
-    background->count = c.count;
-    return DB_OK;
+    return status;
 }

@@ -51,10 +51,12 @@ static void read_sources(db_context *context, const char *path) {
 
 static void read_curve(db_context *context, const char *path) {
     db_background b = { 0 };
-    if (check_status(context, path, db_read_stol(context, path, DB_Q, &b), "stol")) {
+    if (check_status(context, path, db_read_stol(context, path, DB_Q, &b, NULL), "stol")) {
         require(b.count >= 2, "stol", "too few points");
         for (size_t i = 0; i < b.count; i++)
-            require(isfinite(b.amplitude[i]) && b.stol[i] >= 0, "stol", "unusable point");
+            require(isfinite(b.amplitude[i]) && b.stol[i] >= 0 &&
+                        (i == 0 || b.stol[i] > b.stol[i - 1]),
+                    "stol", "unusable point");
     } else {
         require(!b.stol && !b.amplitude && !b.count, "stol", "points after a failure");
     }

@@ -47,6 +47,19 @@ static void the_defaults_are_a_tenth_of_a_millimetre_of_water(void **state) {
     db_experiment_clear(&e);
 }
 
+static void lines_out_of_order_are_sorted_with_a_notice(void **state) {
+    (void)state;
+    db_setup setup = start();
+    db_experiment e = setup_resolved(&setup);
+    assert_null(strstr(setup_notices(), "sorted"));
+    db_experiment_clear(&e);
+    setup_write_file(file, "0 2.57\n0.4 1\n0.2 2\n");
+    e = setup_resolved(&setup);
+    assert_true(e.background.stol[1] == 0.2 && e.background.amplitude[1] == 2);
+    assert_non_null(strstr(setup_notices(), "not in ascending order at 1 place; sorted"));
+    db_experiment_clear(&e);
+}
+
 static void the_beam_lights_up_its_own_size_but_any_thickness(void **state) {
     (void)state;
     db_setup setup = start();
@@ -127,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_file_there_is_none),
         cmocka_unit_test(the_defaults_are_a_tenth_of_a_millimetre_of_water),
+        cmocka_unit_test(lines_out_of_order_are_sorted_with_a_notice),
         cmocka_unit_test(the_beam_lights_up_its_own_size_but_any_thickness),
         cmocka_unit_test(a_number_of_molecules_takes_the_density_s_place),
         cmocka_unit_test(impossible_matter_is_refused),

@@ -51,10 +51,11 @@ DB_API db_status db_read_sources(db_context *context, const char *path, db_beam 
 /* Reads amplitudes of amorphous matter into background->stol and amplitude, replacing those there:
  * lines of two columns, sin(theta)/lambda (1/angstrom, or what `abscissa` says) and F of one
  * molecule (electrons; may be negative). '#' comments, blank lines and columns after the second are
- * ignored; commas and semicolons separate too. The first column must ascend, each value once, from
- * 0 or more; there must be at least two lines. */
+ * ignored; commas and semicolons separate too. The first column is 0 or more, each value once;
+ * lines are sorted by it. There must be at least two. *out_of_order (may be NULL): number of lines
+ * that stood below a larger one. */
 DB_API db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa abscissa,
-                              db_background *background);
+                              db_background *background, size_t *out_of_order);
 
 /* A measured image. value: counts after subtraction of pedestal; mask: 0 = trusted pixel, else
  * reason. */
