@@ -1,4 +1,5 @@
 /* Experiments set up from the headers of images. */
+#include "cbf_file.h"
 #include "expect.h"
 #include "files_for_tests.h"
 #include "smv_file.h"
@@ -348,6 +349,40 @@ static void the_shape_may_stand_in_dtrek_keys(void **state) {
     assert_int_equal(setup.detector_pixels[1], 40);
 }
 
+static void minicbf_headers_are_understood(void **state) {
+    (void)state;
+    static const int64_t values[6] = { 0 };
+    const char *path = cbf_file("a.cbf",
+                                "# Pixel_size 172e-6 m x 172e-6 m\r\n# Wavelength 0.96859 A\r\n"
+                                "# Detector_distance 0.351 m\r\n# Beam_xy (12.5, 7.25) pixels\r\n"
+                                "# Start_angle 89.5 deg.\r\n# Angle_increment 0.25 deg.\r\n",
+                                values, 3, 2);
+    db_setup setup;
+    db_experiment experiment;
+    db_measured_image image;
+    from_header(path, &setup);
+    setup.convention = DB_CONVENTION_XDS;
+    resolve(&setup, &experiment);
+    assert_int_equal(experiment.detector.panels[0].fast_pixels, 3);
+    assert_int_equal(experiment.detector.panels[0].slow_pixels, 2);
+    assert_true(fabs(experiment.beam.wavelength - 0.96859) < 1e-12);
+    assert_true(experiment.goniometer.phi == 89.5);
+    expect_ok(test_context(), db_read_image(test_context(), path, &image));
+    double spot[3];
+    (void)db_experiment_pixel_position(&experiment, 0, image.beam_centre[0], image.beam_centre[1],
+                                       spot);
+    assert_true(hypot(spot[0], spot[1]) < 1e-9 && fabs(spot[2] - 351) < 1e-9);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&experiment);
+
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   db_setup_read_header(
+                       test_context(),
+                       cbf_file("b.cbf", "# Pixel_size 172e-6 m x 173e-6 m\r\n", values, 3, 2),
+                       DB_HEADER_OF_IMAGE, &setup, NULL, NULL),
+                   "b.cbf", "square");
+}
+
 static void masks_are_zeros_of_any_type(void **state) {
     (void)state;
     static const uint16_t words[6] = { 0, 1, 40, 0, 0x0100, 65535 };
@@ -389,6 +424,7 @@ int main(void) {
         cmocka_unit_test(the_reference_image_stands_where_it_was_simulated),
         cmocka_unit_test(bad_headers_are_refused),
         cmocka_unit_test(the_shape_may_stand_in_dtrek_keys),
+        cmocka_unit_test(minicbf_headers_are_understood),
         cmocka_unit_test(masks_are_zeros_of_any_type),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

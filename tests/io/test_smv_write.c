@@ -364,6 +364,98 @@ static void the_reference_image_is_reproduced(void **state) {
     db_experiment_clear(&experiment);
 }
 
+/* In the reference's way of doing things its file comes out byte for byte. */
+static void the_reference_header_is_reproduced(void **state) {
+    (void)state;
+    enum { N = 64 * 48 };
+    db_setup setup;
+    db_setup_init(&setup);
+    setup.compat = 1;
+    setup.matrix_file = golden_path("inputs/tri13.mat");
+    setup.wavelength = 1.3;
+    setup.distance = 70;
+    setup.detector_pixels[0] = 64;
+    setup.detector_pixels[1] = 48;
+    setup.pixel_size = 0.5;
+    setup.phi = 5;
+    setup.osc = 0.5;
+    setup.phi_steps = 1;
+    setup.twotheta = 6;
+    setup.oversample = 1;
+    db_experiment experiment;
+    expect_ok(test_context(), db_setup_resolve(test_context(), &setup, &experiment, NULL, NULL));
+    db_smv_style style = { .convention = "mosflm" };
+    expect_ok(test_context(), db_setup_beam_centre(test_context(), &setup, style.beam_centre));
+    assert_true(fabs(style.beam_centre[0] - 12.25) < 1e-12);
+    assert_true(fabs(style.beam_centre[1] - 16.25) < 1e-12);
+    static float pixels[N];
+    expect_ok(
+        test_context(),
+        db_read_float_image(test_context(), golden_path("reference/io_basic.f32"), 64, 48, pixels));
+    const char *path = folder_path("reference.img");
+    expect_ok(test_context(),
+              db_write_smv(test_context(), path, &experiment, pixels, 0, 40, &style));
+    size_t size, reference_size;
+    char *text = load_file(path, &size);
+    char *reference = load_file(golden_path("reference/io_basic.int.img"), &reference_size);
+    assert_int_equal(size, reference_size);
+    assert_memory_equal(text, reference, size);
+    free(text);
+    free(reference);
+    db_experiment_clear(&experiment);
+}
+
+/* X, Y as the reference states them: the user's, or the default of the convention. */
+static void beam_centres_are_those_of_the_convention(void **state) {
+    (void)state;
+    static const double standard[DB_CONVENTION_COUNT][2] = {
+        [DB_CONVENTION_MOSFLM] = { 2.05, 3.05 }, [DB_CONVENTION_DENZO] = { 2.05, 3.05 },
+        [DB_CONVENTION_ADXV] = { 3.05, 1.95 },   [DB_CONVENTION_XDS] = { 2.45, 2 },
+        [DB_CONVENTION_DIALS] = { 2.45, 2 },     [DB_CONVENTION_CUSTOM] = { 2.45, 2 },
+    };
+    for (int convention = 0; convention < DB_CONVENTION_COUNT; convention++) {
+        db_setup setup;
+        db_setup_init(&setup);
+        setup.convention = (db_convention)convention;
+        setup.detector_pixels[0] = 60;
+        setup.detector_pixels[1] = 40;
+        setup.org[0] = 25; /* is a default of X where the convention knows it */
+        double centre[2];
+        expect_ok(test_context(), db_setup_beam_centre(test_context(), &setup, centre));
+        for (int i = 0; i < 2; i++)
+            if (!(fabs(centre[i] - standard[convention][i]) < 1e-12))
+                fail_msg("convention %d: %g %g", convention, centre[0], centre[1]);
+        setup.beam_centre[1] = 7;
+        expect_ok(test_context(), db_setup_beam_centre(test_context(), &setup, centre));
+        assert_true(fabs(centre[0] - standard[convention][0]) < 1e-12 && centre[1] == 7);
+    }
+    db_setup setup;
+    double centre[2];
+    db_setup_init(&setup);
+    setup.convention = (db_convention)99;
+    expect_failure(test_context(), DB_ERROR_USAGE,
+                   db_setup_beam_centre(test_context(), &setup, centre), "99");
+}
+
+static void noise_is_cut_off(void **state) {
+    (void)state;
+    db_experiment experiment;
+    make_experiment(DB_CONVENTION_MOSFLM, 0, no_rotation, &experiment);
+    image[7] = 2.75f;
+    const db_smv_style style = { .truncate = 1 };
+    const char *path = folder_path("cut.img");
+    expect_ok(test_context(),
+              db_write_smv(test_context(), path, &experiment, image, 1, 40, &style));
+    size_t size;
+    char *text = load_file(path, &size);
+    uint16_t counts;
+    memcpy(&counts, text + (size_t)smv_number(text, "HEADER_BYTES") + 14, 2);
+    assert_int_equal(counts, 42);
+    free(text);
+    image[7] = 0;
+    db_experiment_clear(&experiment);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_header_fills_whole_blocks_and_ends_where_it_says),
@@ -375,6 +467,9 @@ int main(void) {
         cmocka_unit_test(a_detector_that_the_beam_misses_has_no_beam_centre),
         cmocka_unit_test(what_smv_cannot_hold_is_refused),
         cmocka_unit_test(the_reference_image_is_reproduced),
+        cmocka_unit_test(the_reference_header_is_reproduced),
+        cmocka_unit_test(beam_centres_are_those_of_the_convention),
+        cmocka_unit_test(noise_is_cut_off),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }
