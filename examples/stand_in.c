@@ -116,7 +116,7 @@ static db_status render(db_context *context, const char *prefix, db_experiment *
         e->detector.centre[0] += 0.5 * 0.172;
         e->detector.centre[1] -= 0.4 * 0.172;
         snprintf(path, sizeof path, "%s.img", prefix);
-        status = db_write_smv(context, path, e, image, 1, PEDESTAL);
+        status = db_write_smv(context, path, e, image, 1, PEDESTAL, NULL);
     }
     if (status == DB_OK) {
         snprintf(path, sizeof path, "%s.mat", prefix);

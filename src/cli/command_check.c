@@ -12,7 +12,9 @@ enum { CHECK_FAILED = 1 };
 
 static void print_row(const db_gradient_check_row *row) {
     const db_parameter_info *info = db_parameter_describe(row->parameter);
-    printf("%-16s %10.3g /%-5s %11.2g %11.2g %11.2g %9zu %9zu  %s\n", info->name, row->largest,
+    char name[DB_LISTED_NAME];
+    db_parameter_name(row->parameter, name, sizeof name);
+    printf("%-21s %10.3g /%-5s %11.2g %11.2g %11.2g %9zu %9zu  %s\n", name, row->largest,
            info->unit, row->contraction, row->difference, row->difference_error, row->compared,
            row->excluded,
            row->passed          ? "ok"
@@ -21,9 +23,9 @@ static void print_row(const db_gradient_check_row *row) {
 }
 
 static void print_table(const db_gradient_check_row *rows, size_t count) {
-    printf("%-16s %17s %11s %11s %11s %9s %9s\n", "parameter", "largest |dI/dp|", "contraction",
+    printf("%-21s %17s %11s %11s %11s %9s %9s\n", "parameter", "largest |dI/dp|", "contraction",
            "oracle", "error of", "pixels", "pixels");
-    printf("%-16s %17s %11s %11s %11s %9s %9s  %s\n", "", "(photons/unit)", "- oracle",
+    printf("%-21s %17s %11s %11s %11s %9s %9s  %s\n", "", "(photons/unit)", "- oracle",
            "- fin.diff.", "fin.diff.", "compared", "at kinks", "verdict");
     for (size_t k = 0; k < count; k++) print_row(&rows[k]);
 }
@@ -31,9 +33,9 @@ static void print_table(const db_gradient_check_row *rows, size_t count) {
 static db_status run_check(db_session *session, int *passed) {
     const db_settings *settings = &session->settings;
     db_parameter_list list;
-    db_gradient_check_row rows[DB_PARAMETER_COUNT];
+    db_gradient_check_row rows[DB_MOST_LISTED_PARAMETERS];
     db_status status =
-        db_parameter_list_read(settings->command, session->context,
+        db_parameter_list_read(settings->command, session->context, &session->experiment,
                                settings->parameters ? settings->parameters : "all", &list);
     if (status != DB_OK) return status;
     status = db_report_experiment(session);

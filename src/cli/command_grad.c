@@ -18,7 +18,7 @@
 typedef struct images {
     db_parameter_list list;
     size_t pixels;
-    float *image, *derivative[DB_PARAMETER_COUNT];
+    float *image, *derivative[DB_MOST_LISTED_PARAMETERS];
 } images;
 
 static void free_images(images *all) {
@@ -48,7 +48,7 @@ static db_status render(db_session *session, images *all) {
     options.region_count = session->region_count;
     options.parameters = all->list.parameter;
     options.parameter_count = all->list.count;
-    void *derivatives[DB_PARAMETER_COUNT];
+    void *derivatives[DB_MOST_LISTED_PARAMETERS];
     for (size_t k = 0; k < all->list.count; k++) derivatives[k] = all->derivative[k];
     db_plan *plan = NULL;
     const double start = db_stopwatch();
@@ -93,10 +93,11 @@ static db_status write_all(const db_session *session, const images *all) {
     db_status status = write_pair(session, "image", all->image, all->pixels, DB_COLOUR_GREY);
     for (size_t k = 0; k < all->list.count && status == DB_OK; k++) {
         const db_parameter_info *info = db_parameter_describe(all->list.parameter[k]);
-        status = write_pair(session, info->name, all->derivative[k], all->pixels, DB_COLOUR_SIGNED);
+        char name[DB_LISTED_NAME];
+        db_parameter_name(all->list.parameter[k], name, sizeof name);
+        status = write_pair(session, name, all->derivative[k], all->pixels, DB_COLOUR_SIGNED);
         if (status == DB_OK && !session->settings.quiet)
-            printf("dI/d%s: largest magnitude %.*g photons/%s\n", info->name,
-                   session->settings.digits,
+            printf("dI/d%s: largest magnitude %.*g photons/%s\n", name, session->settings.digits,
                    db_image_largest_magnitude(all->derivative[k], all->pixels), info->unit);
     }
     return status;
@@ -119,8 +120,8 @@ static db_status differentiate(db_session *session) {
         return db_complain(
             settings->command, DB_ERROR_USAGE,
             "no parameters named: -params A,B,... or -params all; --list-params shows them");
-    db_status status = db_parameter_list_read(settings->command, session->context,
-                                              settings->parameters, &all.list);
+    db_status status = db_parameter_list_read(
+        settings->command, session->context, &session->experiment, settings->parameters, &all.list);
     if (status == DB_OK) status = check_outputs(settings);
     if (status != DB_OK) return status;
     status = db_report_experiment(session);

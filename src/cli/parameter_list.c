@@ -20,16 +20,22 @@ static db_status add(const char *command, db_context *context, const char *name,
         return db_complain(command, status, "-params: %s", db_context_message(context));
     if (contains(list, parameter))
         return db_complain(command, DB_ERROR_USAGE, "-params: %s is named twice", name);
+    if (list->count == DB_MOST_LISTED_PARAMETERS)
+        return db_complain(command, DB_ERROR_USAGE,
+                           "-params: expected at most %d names, found one more: %s",
+                           DB_MOST_LISTED_PARAMETERS, name);
     list->parameter[list->count++] = parameter;
     return DB_OK;
 }
 
-db_status db_parameter_list_read(const char *command, db_context *context, const char *text,
+db_status db_parameter_list_read(const char *command, db_context *context,
+                                 const db_experiment *experiment, const char *text,
                                  db_parameter_list *list) {
     list->count = 0;
     if (strcmp(text, "all") == 0) {
         for (int p = 0; p < DB_PARAMETER_COUNT; p++)
-            list->parameter[list->count++] = (db_parameter)p;
+            if (db_parameter_exists(experiment, (db_parameter)p))
+                list->parameter[list->count++] = (db_parameter)p;
         return DB_OK;
     }
     for (;;) {
@@ -47,10 +53,17 @@ db_status db_parameter_list_read(const char *command, db_context *context, const
     }
 }
 
+static void print_info(FILE *out, const char *name, const char *unit, const char *meaning) {
+    fprintf(out, "%-21s %-9s %s\n", name, unit, meaning);
+}
+
 void db_parameter_list_print(FILE *out) {
-    fprintf(out, "%-16s %-6s %s\n", "parameter", "unit", "meaning");
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
-        const db_parameter_info *info = db_parameter_describe((db_parameter)p);
-        fprintf(out, "%-16s %-6s %s\n", info->name, info->unit, info->description);
+    print_info(out, "parameter", "unit", "meaning");
+    for (int p = 0; p < DB_PARAMETER_COUNT + 2; p++) {
+        const db_parameter_info *info =
+            db_parameter_describe(p < DB_PARAMETER_COUNT    ? (db_parameter)p
+                                  : p == DB_PARAMETER_COUNT ? db_parameter_source_weight(0)
+                                                            : db_parameter_amplitude(0, 0, 0));
+        print_info(out, info->name, info->unit, info->description);
     }
 }

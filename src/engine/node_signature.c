@@ -1,12 +1,16 @@
 #include "engine/node_signature.h"
 
 #include "core/context_internal.h"
+#include "kernel/job.h"
 #include "model/model.h"
 
 #define REAL double
 #define DIRS 0
 #include "kernel/lattice.h"
+#include "kernel/radiometry.h"
 #include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
+#include "kernel/one_sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,12 +51,17 @@ void db_node_signer_destroy(db_node_signer **signer) {
     *signer = NULL;
 }
 
-int db_node_signature_matters(const db_experiment *experiment) {
-    const db_crystal *crystal = &experiment->crystal;
-    if (crystal->shape != DB_SHAPE_SQUARE || experiment->structure_factors.amplitude) return 1;
+/* 1 if the interference function itself depends on which node is the nearest. */
+static int shape_has_nodes(const db_crystal *crystal) {
+    if (crystal->shape != DB_SHAPE_SQUARE) return 1;
     for (int i = 0; i < 3; i++)
         if (crystal->cells[i] != floor(crystal->cells[i])) return 1;
     return 0;
+}
+
+int db_node_signature_matters(const db_experiment *experiment) {
+    return shape_has_nodes(&experiment->crystal) || experiment->structure_factors.amplitude ||
+           experiment->background.count > 0 || experiment->d_min > 0;
 }
 
 /* Mixes a whole number into a hash (multiply and shift, as in splitmix64). */
@@ -68,35 +77,54 @@ static uint64_t mix_sample(uint64_t hash, const db_experiment *e, const db_inter
                            size_t sample, vec3 q) {
     const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
     const num h[3] = { hkl.x, hkl.y, hkl.z };
+    const db_structure_factors *f = &e->structure_factors;
+    const int interpolate = f->amplitude && f->interpolate,
+              nodes = shape_has_nodes(&e->crystal) || (f->amplitude && !interpolate);
     double g = 0;
     for (int j = 0; j < 3; j++) {
         const double node = nearest_node(h[j].v);
-        hash = mix(hash, node);
+        if (nodes) hash = mix(hash, node);
+        if (interpolate) hash = mix(hash, floor(h[j].v));
         g += spot_radius_axis(n_shift(h[j], -node), z->cells[j]).v;
     }
     if (e->crystal.shape != DB_SHAPE_TOPHAT) return hash;
     return mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v);
 }
 
+/* Which side of the resolution limit, and which interval of the amorphous amplitudes. */
+static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
+    const double square = v3_square(q).v, stol = sqrt(square) / 2;
+    double interval = 0;
+    for (size_t i = 0; i < e->background.count && stol >= e->background.stol[i]; i++) interval++;
+    return mix(mix(hash, square * e->d_min * e->d_min > 1), interval);
+}
+
+static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
+                              vec3 d) {
+    for (size_t n = 0; n < e->beam.source_count; n++) {
+        const db_source_interface *source = &signer->interface.source[n];
+        const vec3 q = scattering_vector(d, source->kappa, source->s0);
+        hash = mix_resolution(hash, e, q);
+        for (size_t s = 0; s < signer->samples; s++)
+            hash = mix_sample(hash, e, &signer->interface, s, q);
+    }
+    return hash;
+}
+
 static uint64_t pixel_signature(const db_node_signer *signer, const db_experiment *e, size_t p,
                                 int fast, int slow) {
     const db_panel *panel = &e->detector.panels[p];
-    const db_panel_interface *placed = &signer->interface.panel[p];
+    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    const double pixel_fast = panel->pixel_size[0] * 1e-3, pixel_slow = panel->pixel_size[1] * 1e-3;
     uint64_t hash = 0;
     for (int i = 0; i < e->oversample; i++)
-        for (int j = 0; j < e->oversample; j++) {
-            const vec3 x =
-                pixel_position(placed->origin, placed->fast, placed->slow,
-                               (fast + (j + 0.5) / e->oversample) * panel->pixel_size[0] * 1e-3,
-                               (slow + (i + 0.5) / e->oversample) * panel->pixel_size[1] * 1e-3);
-            const vec3 d = v3_unit(x);
-            for (size_t n = 0; n < e->beam.source_count; n++) {
-                const db_source_interface *source = &signer->interface.source[n];
-                const vec3 q = scattering_vector(d, source->kappa, source->s0);
-                for (size_t s = 0; s < signer->samples; s++)
-                    hash = mix_sample(hash, e, &signer->interface, s, q);
+        for (int j = 0; j < e->oversample; j++)
+            for (int layer = 0; layer < layers; layer++) {
+                const site at = site_at(e, &signer->interface, p, layer,
+                                        (fast + (j + 0.5) / e->oversample) * pixel_fast,
+                                        (slow + (i + 0.5) / e->oversample) * pixel_slow);
+                hash = mix_direction(hash, signer, e, at.d);
             }
-        }
     return hash;
 }
 

@@ -12,6 +12,7 @@
 #include "kernel/radiometry.h"
 #include "kernel/scattering.h"
 #include "kernel/structure_factor.h"
+#include "kernel/one_sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,63 +84,12 @@ void db_trace_source(const db_trace *trace, size_t source, double direction[3], 
     *weight = s->weight.v;
 }
 
-static double node_amplitude(const db_structure_factors *f, const double node[3]) {
-    size_t index = 0;
-    if (!f->amplitude) return f->default_F;
-    for (int j = 0; j < 3; j++) {
-        const double offset = node[j] - f->min[j];
-        if (!(offset >= 0 && offset < f->extent[j])) return f->default_F;
-        index = index * (size_t)f->extent[j] + (size_t)offset;
-    }
-    return f->amplitude[index];
-}
-
-static double interpolated_amplitude(const db_structure_factors *f, const double h[3]) {
-    num weight[3][4];
-    double origin[3], sum = 0;
-    for (int j = 0; j < 3; j++) {
-        origin[j] = floor(h[j]);
-        lagrange_weights(n_constant(h[j] - origin[j]), weight[j]);
-    }
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 4; b++)
-            for (int c = 0; c < 4; c++) {
-                const double node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
-                sum += weight[0][a].v * weight[1][b].v * weight[2][c].v * node_amplitude(f, node);
-            }
-    return sum;
-}
-
-static double lattice_square(const db_crystal *crystal, const num cells[3],
-                             const double offset[3]) {
-    double square = 1, volume = 1;
-    num g = n_constant(0);
-    for (int j = 0; j < 3; j++) {
-        const num dh = n_constant(offset[j]);
-        const sine_quotient axis = square_axis(dh, cells[j]);
-        square *= square_factor(axis, 1 / axis.bottom.v).v;
-        volume *= cells[j].v * cells[j].v;
-        g = n_add(g, spot_radius_axis(dh, cells[j]));
-    }
-    g = n_scale(g, crystal->fudge);
-    switch (crystal->shape) {
-    case DB_SHAPE_SQUARE: break;
-    case DB_SHAPE_ROUND: return volume * round_spot(g).v;
-    case DB_SHAPE_GAUSS: return volume * gauss_spot(g).v;
-    case DB_SHAPE_TOPHAT: return volume * tophat_spot(g).v;
-    }
-    return square;
-}
-
 /* Squared amplitudes of water and amorphous matter. */
 static double lattice_free_square(const db_trace *trace, double stol) {
     const db_kernel_amorphous *curve = &trace->curve.job;
-    if (!curve->bins) return trace->model.water.v;
-    size_t interval = 0;
-    while (stol >= curve->knot[interval + 1]) interval++;
-    const num u = n_constant(stol - curve->knot[interval]);
-    return trace->model.water.v +
-           trace->model.molecules.v * amorphous_intensity(u, curve->cubic + 4 * interval).v;
+    const double water = trace->model.water.v;
+    if (!curve->bins) return water;
+    return water + trace->model.molecules.v * amorphous_square(curve, n_constant(stol)).v;
 }
 
 /* Where the samples of a pixel go. */
@@ -153,31 +103,13 @@ typedef struct tracer {
 
 /* Position, solid angle and capture of a point of a pixel (m, from the panel's corner). */
 static vec3 place_sample(const tracer *t, double fast, double slow, db_trace_sample *s) {
-    const db_experiment *e = &t->trace->experiment;
-    const db_interface *m = &t->trace->model;
-    const db_panel_interface *p = &m->panel[t->panel];
-    const double *size = e->detector.panels[t->panel].pixel_size, *b = e->beam.direction;
-    const int sensor = e->detector.sensor_thickness != 0;
-    num z = p->z, obliquity = n_constant(1);
-    vec3 x;
-    if (e->detector.curved) {
-        x = curved_position(p->radius, p->beam_fast, p->beam_slow, v3_passive(b[0], b[1], b[2]),
-                            p->fast, p->slow, fast, slow)
-                .x;
-    } else {
-        const num depth = sensor ? n_scale(m->layer_step, s->layer) : n_constant(0);
-        x = v3_add(pixel_position(p->origin, p->fast, p->slow, fast, slow),
-                   v3_scale(p->normal, depth));
-        z = n_add(z, depth);
-        obliquity = v3_dot(v3_unit(x), p->normal);
-    }
-    s->omega =
-        (e->point_pixel ? point_solid_angle(x) : solid_angle(x, z, 1e-6 * size[0] * size[1])).v;
-    s->capture =
-        sensor ? capture_fraction(obliquity, m->layer_step, m->attenuation, s->layer).v : 1;
-    vector_out(x, 1e3, s->position);
-    vector_out(v3_unit(x), 1, s->direction);
-    return v3_unit(x);
+    const site at =
+        site_at(&t->trace->experiment, &t->trace->model, t->panel, s->layer, fast, slow);
+    s->omega = at.omega.v;
+    s->capture = at.capture.v;
+    vector_out(at.x, 1e3, s->position);
+    vector_out(at.d, 1, s->direction);
+    return at.d;
 }
 
 double db_trace_solid_angle(const db_trace *trace, size_t panel, double fast, double slow) {
@@ -195,17 +127,21 @@ static void trace_crystal(const tracer *t, vec3 q, double factor, db_trace_sampl
     const db_interface *m = &t->trace->model;
     const mat3 lattice =
         m3_multiply(m->lattice, m->rotation[s->phi_step * e->crystal.mosaic_domains + s->domain]);
-    double offset[3];
+    const vec3 hkl = m3_apply(lattice, q);
+    const num h[3] = { hkl.x, hkl.y, hkl.z };
+    num offset[3];
     for (int i = 0; i < 3; i++) vector_out(lattice.r[i], 1, s->lattice + 3 * i);
-    vector_out(m3_apply(lattice, q), 1, s->miller);
+    vector_out(hkl, 1, s->miller);
     for (int j = 0; j < 3; j++) {
-        s->node[j] = nearest_node(s->miller[j]);
-        offset[j] = s->miller[j] - s->node[j];
+        s->node[j] = nearest_node(h[j].v);
+        offset[j] = n_shift(h[j], -s->node[j]);
     }
     const db_structure_factors *f = &e->structure_factors;
-    s->amplitude = f->amplitude && f->interpolate ? interpolated_amplitude(f, s->miller)
-                                                  : node_amplitude(f, s->node);
-    s->lattice_square = lattice_square(&e->crystal, m->cells, offset);
+    s->amplitude = (f->amplitude && f->interpolate ? interpolated_amplitude(f, NULL, h)
+                                                   : node_amplitude(f, NULL, s->node))
+                       .v;
+    s->lattice_square =
+        lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, m->cells).v;
     const double square = s->cut ? 0 : s->amplitude * s->amplitude * s->lattice_square;
     s->intensity = factor * square;
     t->sum->samples++;

@@ -1,14 +1,14 @@
 #include "kernel/reference_order.h"
 
-#define LANES 1
+#include "model/model.h"
+
 #define REAL double
 #define DIRS 0
-#include "ad/lane.h"
-#include "ad/num.h"
 #include "kernel/lattice.h"
 #include "kernel/radiometry.h"
 #include "kernel/scattering.h"
 #include "kernel/structure_factor.h"
+#include "kernel/one_sample.h"
 
 #include <math.h>
 
@@ -35,84 +35,45 @@ static vec3 place(const db_kernel_job *job, double fast, double slow, double dep
     return m3_apply(about_fast, m3_apply(about_slow, beam));
 }
 
-static double listed(const db_structure_factors *f, const double node[3]) {
-    size_t index = 0;
-    if (!f->amplitude) return f->default_F;
-    for (int j = 0; j < 3; j++) {
-        const double offset = node[j] - f->min[j];
-        if (!(offset >= 0 && offset < f->extent[j])) return f->default_F;
-        index = index * (size_t)f->extent[j] + (size_t)offset;
-    }
-    return f->amplitude[index];
-}
-
 /* Interpolation is left to samples two nodes and more inside the box. */
-static int deep_inside(const db_structure_factors *f, const double h[3]) {
+static int deep_inside(const db_structure_factors *f, const num h[3]) {
     for (int j = 0; j < 3; j++)
-        if (!(h[j] >= f->min[j] + 2 && h[j] <= f->min[j] + f->extent[j] - 3)) return 0;
+        if (!(h[j].v >= f->min[j] + 2 && h[j].v <= f->min[j] + f->extent[j] - 3)) return 0;
     return 1;
-}
-
-static double interpolated(const db_structure_factors *f, const double h[3]) {
-    num weight[3][4];
-    double origin[3], sum = 0;
-    for (int j = 0; j < 3; j++) {
-        origin[j] = floor(h[j]);
-        lagrange_weights(n_constant(h[j] - origin[j]), weight[j]);
-    }
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 4; b++)
-            for (int c = 0; c < 4; c++) {
-                const double node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
-                sum += weight[0][a].v * weight[1][b].v * weight[2][c].v * listed(f, node);
-            }
-    return sum;
 }
 
 /* F_latt^2. The radius of Gaussian and flat spots is that of a sphere in reciprocal space, times
  * the number of cells. */
-static double lattice_square(const db_kernel_job *job, const double offset[3]) {
+static double spot_square(const db_kernel_job *job, const num offset[3]) {
+    const db_crystal *c = &job->reference->experiment->crystal;
     const double volume = job->cells[0] * job->cells[1] * job->cells[2];
-    num g = n_constant(0);
-    if (job->shape == DB_SHAPE_SQUARE) {
-        double product = 1;
-        for (int j = 0; j < 3; j++) {
-            const sine_quotient axis =
-                square_axis(n_constant(offset[j]), n_constant(job->cells[j]));
-            product *= square_factor(axis, 1 / axis.bottom.v).v;
-        }
-        return product;
-    }
-    if (job->shape == DB_SHAPE_ROUND) {
-        for (int j = 0; j < 3; j++)
-            g = n_add(g, spot_radius_axis(n_constant(offset[j]), n_constant(job->cells[j])));
-    } else {
-        const vec3 q = m3_apply_transposed(m3_passive(job->reference->reciprocal), fixed(offset));
-        g = n_scale(v3_square(q), volume * volume);
-    }
-    g = n_scale(g, job->fudge);
-    return volume * volume *
-           (job->shape == DB_SHAPE_ROUND   ? round_spot(g)
-            : job->shape == DB_SHAPE_GAUSS ? gauss_spot(g)
-                                           : tophat_spot(g))
-               .v;
+    const num cells[3] = { n_constant(job->cells[0]), n_constant(job->cells[1]),
+                           n_constant(job->cells[2]) };
+    if (c->shape == DB_SHAPE_SQUARE || c->shape == DB_SHAPE_ROUND)
+        return lattice_amplitude_squared(c->shape, c->fudge, offset, cells).v;
+    const vec3 q = m3_apply_transposed(m3_passive(job->reference->reciprocal),
+                                       v3_make(offset[0], offset[1], offset[2]));
+    const num g = n_scale(v3_square(q), c->fudge * volume * volume);
+    return volume * volume * (c->shape == DB_SHAPE_GAUSS ? gauss_spot(g) : tophat_spot(g)).v;
 }
 
 /* F_c^2 F_latt^2; 0 stands for a sample that is skipped. */
 static double sample(const db_kernel_job *job, const double lattice[9], vec3 q) {
     const db_structure_factors *f = &job->reference->experiment->structure_factors;
     const vec3 hkl = m3_apply(m3_passive(lattice), q);
-    const double h[3] = { hkl.x.v, hkl.y.v, hkl.z.v };
-    double node[3], offset[3];
+    const num h[3] = { hkl.x, hkl.y, hkl.z };
+    double node[3];
+    num offset[3];
     for (int j = 0; j < 3; j++) {
-        node[j] = nearest_node(h[j]);
-        offset[j] = h[j] - node[j];
+        node[j] = nearest_node(h[j].v);
+        offset[j] = n_shift(h[j], -node[j]);
     }
-    const double square = lattice_square(job, offset);
+    const double square = spot_square(job, offset);
     if (square == 0) return 0;
-    const double amplitude =
-        f->amplitude && f->interpolate && deep_inside(f, h) ? interpolated(f, h) : listed(f, node);
-    return amplitude * amplitude * square;
+    const num amplitude = f->amplitude && f->interpolate && deep_inside(f, h)
+                              ? interpolated_amplitude(f, NULL, h)
+                              : node_amplitude(f, NULL, node);
+    return n_sqr(amplitude).v * square;
 }
 
 /* After each sample the whole sum so far is multiplied by those factors that were asked for at

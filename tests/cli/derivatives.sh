@@ -22,9 +22,30 @@ features=$("$DUALBRAGG" --version)
     tail -c 3200 grad_scale.f32 | tr -d '\000' > rest
     [ ! -s rest ] || complain "derivatives outside the region are not 0"
     succeed grad $small -params all --precision mixed --threads 2 -prefix mixed
-    # the table's title line stands for the image
-    [ "$(ls mixed_*.f32 | wc -l)" -eq "$("$DUALBRAGG" grad --list-params | wc -l)" ] ||
-        complain "-params all: $(ls mixed_*.f32 | wc -l) images"
+    # all: those of the table that this experiment has; the table's title line stands for the image
+    expected=$("$DUALBRAGG" grad --list-params |
+        grep -cv '^sensor_\|^attenuation_\|^water_\|^amorphous_\|:')
+    [ "$(ls mixed_*.f32 | wc -l)" -eq "$expected" ] ||
+        complain "-params all: $(ls mixed_*.f32 | wc -l) images instead of $expected"
+    succeed grad $small -params all -detector_thick 300 -detector_abs 200 -water 1 -prefix thick
+    [ "$(ls thick_*.f32 | wc -l)" -eq $((expected + 3)) ] ||
+        complain "-params all with sensor and water: $(ls thick_*.f32 | wc -l) images"
+
+    # one source, one reflection
+    printf '%s\n' '0 0 0 60' '1 0 0 70' '0 1 0 80' '1 1 1 90' > few.hkl
+    printf '%s\n' '-10 0 0 1 1.3e-10' '-10 0.05 0 0.5 1.29e-10' > two.src
+    succeed check $small -hkl few.hkl -sourcefile two.src -params source_weight:1,F:0:1:0 -nointerpolate
+    [ "$(grep -c ' ok$' ../out)" -eq 2 ] || complain "check of indexed parameters: $(cat ../out)"
+    succeed grad $small -hkl few.hkl -interpolate -params F:0:1:0
+    [ -s grad_F:0:1:0.f32 ] || complain "no image of the derivative by a structure factor"
+    # nothing more is left behind
+    keep=$(ls -A)
+    expect 2 "the experiment has no such source" grad $small -params source_weight:1
+    expect 2 "no such reflection in its list" grad $small -params F:0:1:0
+    expect 2 "no such reflection in its list" grad $small -hkl few.hkl -nointerpolate -params F:0:1:2
+    expect 2 "expected source_weight:J" grad $small -params source_weight:x
+    expect 2 "has no sensor" grad $small -params sensor_thickness
+    expect 2 "has no such background" grad $small -params water_size
 
     succeed check $small -params distance,cell_a,polarization
     [ "$(grep -c ' ok$' ../out)" -eq 3 ] || complain "check: $(cat ../out)"

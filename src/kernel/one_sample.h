@@ -1,0 +1,114 @@
+/* The physics of one sample put together for one pixel at a time: for the oracle, for traces, for
+ * the reference's order of summation. Include once per (REAL, DIRS) that needs it, with LANES 1,
+ * after model/interface.h (or model/model.h) and the other physics headers. */
+#include "model/parameter_slots.h"
+
+#include <math.h>
+
+#define site AD_NUM(site)
+#define site_at AD_NUM(site_at)
+#define node_amplitude AD_NUM(node_amplitude)
+#define interpolated_amplitude AD_NUM(interpolated_amplitude)
+#define lattice_amplitude_squared AD_NUM(lattice_amplitude_squared)
+#define amorphous_square AD_NUM(amorphous_square)
+
+/* A point of a pixel in one layer of the sensor: position (m), direction, solid angle (sr), part of
+ * the photons absorbed there. fast, slow: m from the panel's corner. Depth does not move the places
+ * on a curved panel, which the rays hit squarely. Source: model.md 5.5, 8, 10. */
+typedef struct {
+    vec3 x, d;
+    num omega, capture;
+} site;
+
+AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t number, int layer,
+                   double fast, double slow) {
+    const panel_interface *panel = &z->panel[number];
+    const double *size = e->detector.panels[number].pixel_size, *beam = e->beam.direction;
+    const int sensor = e->detector.sensor_thickness != 0;
+    num distance = panel->z, obliquity = n_constant(1);
+    site s;
+    if (e->detector.curved) {
+        s.x = curved_position(panel->radius, panel->beam_fast, panel->beam_slow,
+                              v3_passive(beam[0], beam[1], beam[2]), panel->fast, panel->slow, fast,
+                              slow)
+                  .x;
+    } else {
+        const num depth = sensor ? n_scale(z->layer_step, layer) : n_constant(0);
+        s.x = v3_add(pixel_position(panel->origin, panel->fast, panel->slow, fast, slow),
+                     v3_scale(panel->normal, depth));
+        distance = n_add(distance, depth);
+        obliquity = v3_dot(v3_unit(s.x), panel->normal);
+    }
+    s.d = v3_unit(s.x);
+    s.omega = e->point_pixel ? point_solid_angle(s.x)
+                             : solid_angle(s.x, distance, 1e-6 * size[0] * size[1]);
+    s.capture =
+        sensor ? capture_fraction(obliquity, z->layer_step, z->attenuation, layer) : n_constant(1);
+    return s;
+}
+
+/* F_c of a node: the list's, with its own slope if it is among the slots (which may be NULL), or
+ * default_F. */
+AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
+                         const double node[3]) {
+    size_t index = 0;
+    if (!f->amplitude) return n_constant(f->default_F);
+    for (int j = 0; j < 3; j++) {
+        const double offset = node[j] - f->min[j];
+        if (!(offset >= 0 && offset < f->extent[j])) return n_constant(f->default_F);
+        index = index * (size_t)f->extent[j] + (size_t)offset;
+    }
+    const int slope =
+        slots && slots->count
+            ? db_parameter_slope(slots,
+                                 db_parameter_amplitude((int)node[0], (int)node[1], (int)node[2]))
+            : -1;
+    return slope < 0 ? n_constant(f->amplitude[index]) : n_seed(f->amplitude[index], slope);
+}
+
+/* F_c between the nodes: the cubic through four of them along each axis. */
+AD_FN num interpolated_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
+                                 const num h[3]) {
+    num weight[3][4], sum = n_constant(0);
+    double origin[3];
+    for (int j = 0; j < 3; j++) {
+        origin[j] = floor(h[j].v);
+        lagrange_weights(n_shift(h[j], -origin[j]), weight[j]);
+    }
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++)
+            for (int c = 0; c < 4; c++) {
+                const double node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
+                const num product = n_mul(weight[0][a], n_mul(weight[1][b], weight[2][c]));
+                sum = n_add(sum, n_mul(product, node_amplitude(f, slots, node)));
+            }
+    return sum;
+}
+
+/* F_latt^2 at the offsets from the nearest node. */
+AD_FN num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const num offset[3],
+                                    const num cells[3]) {
+    num g = n_constant(0), product = n_constant(1);
+    if (shape == DB_SHAPE_SQUARE) {
+        for (int j = 0; j < 3; j++) {
+            const sine_quotient axis = square_axis(offset[j], cells[j]);
+            product = n_mul(product, square_factor(axis, 1 / axis.bottom.v));
+        }
+        return product;
+    }
+    for (int j = 0; j < 3; j++) {
+        g = n_add(g, spot_radius_axis(offset[j], cells[j]));
+        product = n_mul(product, n_sqr(cells[j]));
+    }
+    g = n_scale(g, fudge);
+    return n_mul(product, shape == DB_SHAPE_ROUND   ? round_spot(g)
+                          : shape == DB_SHAPE_GAUSS ? gauss_spot(g)
+                                                    : tophat_spot(g));
+}
+
+/* sign(F) F^2 of a molecule of amorphous matter. */
+AD_FN num amorphous_square(const db_kernel_amorphous *curve, num stol) {
+    size_t interval = 0;
+    while (stol.v >= curve->knot[interval + 1]) interval++;
+    return amorphous_intensity(n_shift(stol, -curve->knot[interval]), curve->cubic + 4 * interval);
+}
