@@ -42,7 +42,8 @@ static db_status take_frame(db_context *context, const char *path, const db_imag
     if (!*g->convention) return DB_OK;
     int convention = 0;
     const char *name;
-    while ((name = db_convention_name((db_convention)convention)) && strcmp(name, g->convention))
+    while ((name = db_convention_name((db_convention)convention)) &&
+           strcmp(name, g->convention) != 0)
         convention++;
     if (!name)
         return db_fail(context, DB_ERROR_INPUT,
