@@ -85,14 +85,21 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
     return check_count(context, "mosaic domains", crystal->mosaic_domains, LARGEST_COUNT);
 }
 
-static db_status check_sources(db_context *context, const db_beam *beam) {
+/* Unpolarized light may come from anywhere; the reference takes any. */
+static int needs_field(const db_experiment *experiment) {
+    const db_beam *beam = &experiment->beam;
+    return beam->polarized && beam->polarization != 0 && !experiment->reference.on;
+}
+
+static db_status check_sources(db_context *context, const db_experiment *experiment) {
+    const db_beam *beam = &experiment->beam;
     if (beam->source_count < 1)
         return db_fail(context, DB_ERROR_INPUT, "beam: expected at least one source, found none");
     double total = 0;
     for (size_t j = 0; j < beam->source_count; j++) {
         const db_source *s = &beam->sources[j];
         DB_TRY(check_unit_vector(context, "source direction", s->direction));
-        if (beam->polarized && fabs(dot(s->direction, beam->polarization_axis)) > 1 - 1e-9)
+        if (needs_field(experiment) && fabs(dot(s->direction, beam->polarization_axis)) > 1 - 1e-9)
             return db_fail(context, DB_ERROR_INPUT,
                            "source %zu: shines along the polarization axis, where no E field can "
                            "be; expected another direction, or no polarization",
@@ -113,7 +120,8 @@ static db_status check_sources(db_context *context, const db_beam *beam) {
     return DB_OK;
 }
 
-static db_status check_beam(db_context *context, const db_beam *beam) {
+static db_status check_beam(db_context *context, const db_experiment *experiment) {
+    const db_beam *beam = &experiment->beam;
     DB_TRY(check_range(context, "wavelength", beam->wavelength, 1e-3, 1e4, "angstrom"));
     DB_TRY(check_unit_vector(context, "beam direction", beam->direction));
     DB_TRY(check_unit_vector(context, "polarization axis", beam->polarization_axis));
@@ -127,7 +135,7 @@ static db_status check_beam(db_context *context, const db_beam *beam) {
     DB_TRY(check_range(context, "polarization", beam->polarization, -2, 2, ""));
     DB_TRY(check_range(context, "fluence", beam->fluence, 0, 1e60, "photons/m^2"));
     DB_TRY(check_range(context, "scale", beam->scale, -1e30, 1e30, ""));
-    return check_sources(context, beam);
+    return check_sources(context, experiment);
 }
 
 static db_status check_panel(db_context *context, const db_panel *panel,
@@ -222,7 +230,7 @@ static db_status check_background(db_context *context, const db_background *b) {
 
 db_status db_experiment_check(db_context *context, const db_experiment *experiment) {
     DB_TRY(check_crystal(context, &experiment->crystal));
-    DB_TRY(check_beam(context, &experiment->beam));
+    DB_TRY(check_beam(context, experiment));
     DB_TRY(check_unit_vector(context, "spindle axis", experiment->goniometer.spindle_axis));
     DB_TRY(check_range(context, "phi", experiment->goniometer.phi, -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "phi step", experiment->goniometer.phi_step, -1e6, 1e6, "degree"));

@@ -59,6 +59,16 @@ static void sample_rotations(const db_experiment *e, const db_mosaic_direction *
     }
 }
 
+/* Light that travels along the polarization axis has no field there. Unpolarized light needs none;
+ * to the reference all scattering of polarized one lies along the field. */
+static void undirected_tensor(const db_experiment *e, vec3 incident, num tensor[6]) {
+    const num i[3] = { incident.x, incident.y, incident.z };
+    const double k = e->reference.on ? e->beam.polarization : 0;
+    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
+    for (int n = 0; n < 6; n++)
+        tensor[n] = n_shift(n_scale(n_mul(i[first[n]], i[second[n]]), 1 + k), n < 3 ? -k : 0);
+}
+
 /* Kahn's polarization factor as a quadratic form of the outgoing direction (model.md 10): with E
  * and B the field directions, P = (1 + (d.i)^2 - K ((d.E)^2 - (d.B)^2))/2 = (1 + d.W d)/2. Without
  * polarization W = 1: P = 1. */
@@ -68,7 +78,12 @@ static void polarization_tensor(const db_experiment *e, vec3 incident, num tenso
         return;
     }
     const num k = parameter(e, DB_POLARIZATION);
-    const vec3 magnetic = v3_unit(v3_cross(fixed(e->beam.polarization_axis), incident));
+    const vec3 across = v3_cross(fixed(e->beam.polarization_axis), incident);
+    if (!(v3_square(across).v > 1e-24)) {
+        undirected_tensor(e, incident, tensor);
+        return;
+    }
+    const vec3 magnetic = v3_unit(across);
     const vec3 electric = v3_unit(v3_cross(incident, magnetic));
     const num i[3] = { incident.x, incident.y, incident.z },
               f[3] = { electric.x, electric.y, electric.z },

@@ -5,6 +5,14 @@
 
 static const double COUNT_LIMIT = 1e6;
 
+/* Pixels on a length. Half a pixel over is none; to the reference it is what rounding makes of it.
+ */
+static double pixel_count(const db_setup *setup, double size) {
+    const double pixel = setup->pixel_size;
+    return setup->compat ? ceil(size / 1000 / (pixel / 1000) - 0.5)
+                         : db_setup_intervals(size - 0.5 * pixel, pixel);
+}
+
 db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_panel *panel,
                               double size[2]) {
     static const char *const names[2] = { "fast", "slow" };
@@ -25,7 +33,7 @@ db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_pan
             continue;
         }
         size[i] = setup->detector_size[i];
-        const double count = db_setup_intervals(size[i] - 0.5 * pixel, pixel);
+        const double count = pixel_count(setup, size[i]);
         if (!(size[i] > 0 && count >= 1))
             return db_fail(
                 context, DB_ERROR_INPUT,

@@ -84,7 +84,7 @@ expect 3 "bad.hkl" sim $small -floatfile o -mat bad.hkl
 # a source along the polarization axis, where no E field can be
 printf '0 0 1\n' > bad.hkl
 # shellcheck disable=SC2086
-expect 3 "source 1: shines along the polarization axis" sim $small -floatfile o -sourcefile bad.hkl
+expect 3 "source 1: shines along the polarization axis" sim $small -floatfile o -polar 0.9 -sourcefile bad.hkl
 printf '1 0 0 10\n' > bad.hkl
 # shellcheck disable=SC2086
 expect 3 "bad.hkl: expected a structure factor cache" sim $small -floatfile o -dump bad.hkl
