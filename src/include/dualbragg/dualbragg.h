@@ -6,6 +6,7 @@
 #include <dualbragg/experiment.h>
 #include <dualbragg/io.h>
 #include <dualbragg/noise.h>
+#include <dualbragg/normal.h>
 #include <dualbragg/parameters.h>
 #include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>

@@ -1,0 +1,44 @@
+/* Normal equations of a plan's image and data: what a least-squares step needs, without one image
+ * being stored.
+ *
+ *     r = model - data,   J = d model / d parameter,   W = diag(weight)
+ *     chi2 = r W r,       gradient = J^T W r,          curvature = J^T W J
+ *
+ * so that d chi2 / d parameter = 2 gradient, and 2 curvature is the Hessian of chi2 in the
+ * approximation of Gauss and Newton. */
+#ifndef DUALBRAGG_NORMAL_H
+#define DUALBRAGG_NORMAL_H
+
+#include <dualbragg/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Renders the plan's regions and sums over their pixels; a pixel that lies in two regions counts
+ * twice.
+ *
+ *   data       measured image in photons, db_plan_pixels elements laid out as the plan's image; only
+ *              elements of pixels in regions with a weight other than 0 count
+ *   weight     of the squared residuals, 1/variance as a rule (1/photons^2), laid out as data.
+ *              Pixels of weight 0 are left out whatever their data: a mask. NULL: 1 everywhere
+ *   chi2       sum of weight (model - data)^2
+ *   gradient   [parameter_count] in units of chi2 per unit of the parameter
+ *   curvature  [parameter_count][parameter_count], symmetric
+ *
+ * Sums are in double precision, have the same bits for any number of threads, and take no part of
+ * the plan's pixel type. In mixed precision the image and what a typical step of each parameter
+ * changes (db_parameter_info.scale), times the square root of the weight, must stay below 1e18:
+ * products of two are formed in float.
+ *
+ * The first call allocates up to a few MB, which the plan keeps; later calls allocate nothing.
+ * Errors: DB_ERROR_USAGE without parameters, data or room for results; DB_ERROR_INPUT, naming the
+ * pixel, where a weight is negative or weight or data that count are not finite; DB_ERROR_MEMORY;
+ * DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as in plan.h. */
+DB_API db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
+                                double *gradient, double *curvature);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
