@@ -3,15 +3,18 @@
 #include "bench/timing.h"
 #include "core/context_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Degree; by which a warm call turns the crystal, to and fro, so that nothing of the call before
  * still holds. */
 static const double NUDGE = 1e-6;
 
-static db_plan_options plan_options(db_precision precision, db_bench_output output) {
+static db_plan_options plan_options(const db_bench_caller *caller, db_bench_output output) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    options.precision = precision;
+    options.precision = caller->precision;
+    options.regions = caller->regions;
+    options.region_count = caller->region_count;
     if (output == DB_BENCH_DERIVATIVES) {
         options.parameters = db_bench_parameters;
         options.parameter_count = DB_BENCH_PARAMETERS;
@@ -21,29 +24,38 @@ static db_plan_options plan_options(db_precision precision, db_bench_output outp
 
 db_status db_bench_caller_open(db_context *context, const db_bench_workload *workload,
                                db_precision precision, db_bench_caller *caller) {
-    const db_plan_options options = plan_options(precision, DB_BENCH_DERIVATIVES);
     memset(caller, 0, sizeof *caller);
     caller->context = context;
     caller->precision = precision;
     DB_TRY(db_bench_experiment(context, workload, &caller->experiment));
+    DB_TRY(db_bench_regions(context, workload, &caller->regions));
+    caller->region_count = caller->regions ? (size_t)workload->load->boxes : 0;
+    const db_plan_options options = plan_options(caller, DB_BENCH_DERIVATIVES);
     return db_plan_create(context, &caller->experiment, &options, &caller->plan);
 }
 
 void db_bench_caller_close(db_bench_caller *caller) {
     db_plan_destroy(&caller->plan);
     db_experiment_clear(&caller->experiment);
+    free(caller->regions);
+    caller->regions = NULL;
 }
 
-static db_status execute(db_plan *plan, db_bench_output output, const db_bench_images *images) {
+static db_status render(db_plan *plan, db_bench_output output, const db_bench_images *images) {
     return output == DB_BENCH_IMAGE ? db_plan_forward(plan, images->image)
                                     : db_plan_gradient(plan, images->image, images->derivative);
+}
+
+db_status db_bench_execute(db_bench_caller *caller, db_bench_output output,
+                           const db_bench_images *images) {
+    return render(caller->plan, output, images);
 }
 
 db_status db_bench_call_warm(db_bench_caller *caller, db_bench_output output,
                              const db_bench_images *images) {
     caller->experiment.crystal.misset[0] = caller->calls++ % 2 ? NUDGE : -NUDGE;
     DB_TRY(db_plan_update(caller->plan, &caller->experiment));
-    return execute(caller->plan, output, images);
+    return render(caller->plan, output, images);
 }
 
 static db_status cold_context(const db_bench_caller *caller, db_context **context) {
@@ -54,7 +66,7 @@ static db_status cold_context(const db_bench_caller *caller, db_context **contex
 
 db_status db_bench_call_cold(const db_bench_caller *caller, db_bench_output output,
                              double *seconds) {
-    const db_plan_options options = plan_options(caller->precision, output);
+    const db_plan_options options = plan_options(caller, output);
     const size_t pixels = db_plan_pixels(caller->plan);
     db_bench_images images;
     db_context *context = NULL;
@@ -64,7 +76,7 @@ db_status db_bench_call_cold(const db_bench_caller *caller, db_bench_output outp
                                               DB_BENCH_FRESH_PAGES, &images);
     if (status == DB_OK) status = cold_context(caller, &context);
     if (status == DB_OK) status = db_plan_create(context, &caller->experiment, &options, &plan);
-    if (status == DB_OK) status = execute(plan, output, &images);
+    if (status == DB_OK) status = render(plan, output, &images);
     *seconds = db_bench_seconds() - start;
     if (status != DB_OK && context)
         db_fail(caller->context, status, "%s", db_context_message(context));

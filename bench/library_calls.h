@@ -14,6 +14,8 @@ typedef struct db_bench_caller {
     db_context *context; /* with threads and instruction set as wanted */
     db_precision precision;
     db_experiment experiment;
+    db_region *regions; /* NULL: the whole detector */
+    size_t region_count;
     db_plan *plan;
     unsigned calls;
 } db_bench_caller;
@@ -22,6 +24,10 @@ typedef struct db_bench_caller {
 db_status db_bench_caller_open(db_context *context, const db_bench_workload *workload,
                                db_precision precision, db_bench_caller *caller);
 void db_bench_caller_close(db_bench_caller *caller);
+
+/* The call alone, with the plan as it is. */
+db_status db_bench_execute(db_bench_caller *caller, db_bench_output output,
+                           const db_bench_images *images);
 
 /* A warm call: the plan takes over a changed experiment and renders it into memory that is there.
  */

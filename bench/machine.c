@@ -68,7 +68,7 @@ void db_bench_describe_machine(db_bench_machine *machine) {
     machine->compiler_flags = DB_BENCH_COMPILER_FLAGS;
 }
 
-double db_bench_load(void) {
+double db_bench_system_load(void) {
     double load;
     return getloadavg(&load, 1) == 1 ? load : NAN;
 }

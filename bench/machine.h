@@ -17,6 +17,6 @@ void db_bench_describe_machine(db_bench_machine *machine);
 
 /* Mean number of running processes over the last minute; NAN if unknown. Above the number of the
  * benchmark's own threads it tells that others used the machine. */
-double db_bench_load(void);
+double db_bench_system_load(void);
 
 #endif

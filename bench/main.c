@@ -1,5 +1,6 @@
 /* dualbragg_bench: how long images and derivative images take. */
 #include "bench/report.h"
+#include "bench/single_call.h"
 #include "core/context_internal.h"
 
 #include <dualbragg/io.h>
@@ -57,6 +58,7 @@ static db_status run(db_context *context, int argc, char **argv) {
         db_bench_print_help();
         return DB_OK;
     }
+    if (options.once) return db_bench_single_call(context, &options);
     DB_TRY(try_output(context, options.output));
     db_status status = db_bench_measure(context, &options, &results);
     if (status == DB_OK) status = report(context, &results);

@@ -2,6 +2,7 @@
  * machine for a while falls on all alike and cancels in ratios of neighbours. */
 #include "bench/programs.h"
 #include "bench/results.h"
+#include "bench/rows.h"
 #include "bench/timing.h"
 #include "core/context_internal.h"
 
@@ -29,6 +30,7 @@ typedef struct {
     db_bench_images images;   /* as large as the largest workload needs */
     float *other_image;       /* what a program wrote; NULL without programs */
     db_bench_programs programs;
+    char folder[DB_BENCH_PATH_SIZE], list[DB_BENCH_PATH_SIZE]; /* files that workloads read */
 } bench;
 
 /* A short call first restores what the visits between have driven out of the caches. The median of
@@ -55,6 +57,11 @@ static db_status visit_cold(const bench *b, int row, db_bench_timing timing) {
     return DB_OK;
 }
 
+/* Cold calls are of the main tables only. */
+static int is_timed(const bench *b, int row, db_bench_timing timing) {
+    return !db_bench_timings[timing].cold || db_bench_row_is_plain(&b->results->rows[row]);
+}
+
 /* The first call creates threads and is thrown away; the fastest of the next ones tells how many
  * make a visit. */
 static db_status choose_calls(const bench *b, int row, db_bench_timing timing) {
@@ -70,7 +77,7 @@ static db_status choose_calls(const bench *b, int row, db_bench_timing timing) {
 }
 
 static int reference_takes(const bench *b, const db_bench_workload *workload) {
-    return *b->programs.reference &&
+    return *b->programs.reference && !workload->load->boxes &&
            db_bench_workload_samples(workload) <= b->results->options.reference_limit;
 }
 
@@ -104,38 +111,26 @@ static db_status visit_programs(const bench *b, int first_row) {
 static db_status visit_workload(const bench *b, int first_row) {
     for (int row = first_row; row < first_row + DB_BENCH_PRECISIONS; row++)
         for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++)
-            DB_TRY(db_bench_timings[t].cold ? visit_cold(b, row, t) : visit_warm(b, row, t));
+            if (is_timed(b, row, t))
+                DB_TRY(db_bench_timings[t].cold ? visit_cold(b, row, t) : visit_warm(b, row, t));
     if (reference_takes(b, &b->results->rows[first_row].workload))
         DB_TRY(visit_programs(b, first_row));
-    return DB_OK;
-}
-
-static db_status make_rows(db_context *context, db_bench_results *results) {
-    const db_bench_options *o = &results->options;
-    const int count = o->size_count * DB_BENCH_SAMPLINGS * DB_BENCH_PRECISIONS;
-    results->rows = calloc((size_t)count, sizeof *results->rows);
-    if (!results->rows) return db_fail_memory(context, "the results");
-    for (int i = 0; i < count; i++) {
-        db_bench_row *row = &results->rows[i];
-        row->precision = i % DB_BENCH_PRECISIONS == 0 ? DB_PRECISION_DOUBLE : DB_PRECISION_MIXED;
-        row->workload.sampling = &db_bench_samplings[i / DB_BENCH_PRECISIONS % DB_BENCH_SAMPLINGS];
-        row->workload.size = o->sizes[i / DB_BENCH_PRECISIONS / DB_BENCH_SAMPLINGS];
-    }
-    results->row_count = count;
     return DB_OK;
 }
 
 static db_status prepare(bench *b) {
     db_bench_results *r = b->results;
     int largest = 0;
-    DB_TRY(make_rows(b->context, r));
+    DB_TRY(db_bench_rows_create(b->context, r));
+    DB_TRY(db_bench_scratch_create(b->context, b->folder));
+    DB_TRY(db_bench_rows_write_list(b->context, r, b->folder, b->list));
     DB_TRY(db_bench_programs_open(b->context, &r->options, &b->programs));
     snprintf(r->reference_name, sizeof r->reference_name, "%s",
              db_bench_program_name(b->programs.reference));
     snprintf(r->program_name, sizeof r->program_name, "%s",
              db_bench_program_name(b->programs.ours));
-    for (int i = 0; i < r->options.size_count; i++)
-        if (r->options.sizes[i] > largest) largest = r->options.sizes[i];
+    for (int row = 0; row < r->row_count; row++)
+        if (r->rows[row].workload.size > largest) largest = r->rows[row].workload.size;
     const size_t pixels = (size_t)largest * (size_t)largest;
     DB_TRY(db_bench_images_create(b->context, pixels, DB_BENCH_PARAMETERS, DB_BENCH_TOUCHED_PAGES,
                                   &b->images));
@@ -171,6 +166,7 @@ static void clear(bench *b) {
     free(b->other_image);
     db_bench_images_destroy(&b->images);
     db_bench_programs_close(&b->programs);
+    db_bench_scratch_remove(b->folder);
 }
 
 db_status db_bench_measure(db_context *context, const db_bench_options *options,
@@ -187,10 +183,10 @@ db_status db_bench_measure(db_context *context, const db_bench_options *options,
     snprintf(results->isa, sizeof results->isa, "%s", db_context_isa(context));
     if (gmtime_r(&now, &utc))
         strftime(results->date, sizeof results->date, "%Y-%m-%d %H:%M UTC", &utc);
-    results->load_before = db_bench_load();
+    results->load_before = db_bench_system_load();
     db_status status = prepare(&b);
     if (status == DB_OK) status = run_rounds(&b);
-    results->load_after = db_bench_load();
+    results->load_after = db_bench_system_load();
     clear(&b);
     return status;
 }

@@ -2,20 +2,29 @@
 #ifndef DB_BENCH_OPTIONS_H
 #define DB_BENCH_OPTIONS_H
 
-#include <dualbragg/context.h>
+#include "bench/loads.h"
+
+#include <dualbragg/plan.h>
 
 enum { DB_BENCH_MAX_SIZES = 16 };
 
 typedef struct db_bench_options {
     int sizes[DB_BENCH_MAX_SIZES]; /* pixels along each side */
     int size_count;
-    int repeats;            /* rounds */
-    int threads;            /* as given: 0 means all */
-    const char *isa;        /* NULL: the context's default */
-    const char *output;     /* prefix of the reports, or NULL */
-    const char *reference;  /* program beside which ours is timed, or NULL */
-    const char *program;    /* ours, or NULL: found beside the benchmark */
-    double reference_limit; /* samples of the largest image the reference is asked for */
+    int load[DB_BENCH_LOADS]; /* 1: is measured; those of the main tables always are */
+    int quick;                /* sizes of the loads and figures are divided by 4 */
+    int repeats;              /* rounds */
+    int threads;              /* as given: 0 means all */
+    const char *isa;          /* NULL: the context's default */
+    const char *output;       /* prefix of the reports, or NULL */
+    const char *reference;    /* program beside which ours is timed, or NULL */
+    const char *program;      /* ours, or NULL: found beside the benchmark */
+    double sample_limit;      /* samples of the largest image of the main tables */
+    double reference_limit;   /* samples of the largest image the reference is asked for */
+    /* a single call instead of all measurements; NULL load: none */
+    const db_bench_load *once;
+    db_precision once_precision;
+    int once_derivatives; /* 0: the image alone */
     int help;
 } db_bench_options;
 

@@ -72,7 +72,7 @@ void db_bench_programs_close(db_bench_programs *programs) {
 /* Both programs get the same flags and write the same two files. */
 typedef struct {
     db_bench_flags flags;
-    char *argv[64];
+    char *argv[96];
     int count;
 } command_line;
 
@@ -90,7 +90,7 @@ static void begin(command_line *line, const char *name, const char *command) {
 
 static void add_workload(command_line *line, const db_bench_workload *workload) {
     db_bench_workload_flags(workload, &line->flags);
-    for (int i = 0; i < line->flags.count; i++) add(line, line->flags.text[i]);
+    for (int i = 0; i < line->flags.count; i++) add(line, line->flags.word[i]);
     add(line, "-floatfile");
     add(line, float_file);
     add(line, "-intfile");

@@ -46,14 +46,17 @@ static json_t *reference_json(const db_bench_row *row) {
 
 static json_t *row_json(const db_bench_row *row) {
     const db_bench_series *timing = row->timing;
-    const double pixels = (double)row->workload.size * row->workload.size;
-    const int samples = row->workload.sampling->samples;
+    const double pixels = db_bench_workload_pixels(&row->workload),
+                 samples = db_bench_load_samples(row->workload.load);
     const double forward = db_bench_summarize(&timing[DB_BENCH_FORWARD_WARM]).median;
     const double gradient = db_bench_summarize(&timing[DB_BENCH_GRADIENT_WARM]).median;
-    json_t *object = json_pack("{s:i, s:i, s:s}", "size", row->workload.size, "samples_per_pixel",
-                               samples, "precision", db_bench_precision_name(row->precision));
+    json_t *object =
+        json_pack("{s:s, s:i, s:I, s:I, s:s}", "load", row->workload.load->key, "size",
+                  row->workload.size, "pixels", (json_int_t)pixels, "samples_per_pixel",
+                  (json_int_t)samples, "precision", db_bench_precision_name(row->precision));
     for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++)
-        json_object_set_new(object, db_bench_timings[t].name, series_json(&timing[t]));
+        if (timing[t].count)
+            json_object_set_new(object, db_bench_timings[t].name, series_json(&timing[t]));
     json_object_set_new(object, "forward_pixels_per_second", number(pixels / forward));
     json_object_set_new(object, "forward_samples_per_second", number(pixels * samples / forward));
     json_object_set_new(object, "gradient_pixels_per_second", number(pixels / gradient));

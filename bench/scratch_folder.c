@@ -12,11 +12,17 @@
 db_status db_bench_scratch_create(db_context *context, char path[DB_BENCH_PATH_SIZE]) {
     const char *parent = getenv("TMPDIR");
     if (!parent || !*parent) parent = P_tmpdir;
-    const int length = snprintf(path, DB_BENCH_PATH_SIZE, "%s/dualbragg_bench.XXXXXX", parent);
-    if (length < DB_BENCH_PATH_SIZE && mkdtemp(path)) return DB_OK;
+    char *absolute = realpath(parent, NULL);
+    int length = 0, error = absolute ? 0 : errno;
+    *path = '\0';
+    if (!error) length = snprintf(path, DB_BENCH_PATH_SIZE, "%s/dualbragg_bench.XXXXXX", absolute);
+    free(absolute);
+    if (length >= DB_BENCH_PATH_SIZE) error = ENAMETOOLONG;
+    if (!error && !mkdtemp(path)) error = errno;
+    if (!error) return DB_OK;
     *path = '\0';
     return db_fail(context, DB_ERROR_FILE, "%s: a folder for temporary files cannot be made: %s",
-                   parent, length < DB_BENCH_PATH_SIZE ? strerror(errno) : "the name is too long");
+                   parent, strerror(error));
 }
 
 void db_bench_scratch_empty(const char *path) {

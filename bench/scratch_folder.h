@@ -6,7 +6,7 @@
 
 enum { DB_BENCH_PATH_SIZE = 4096 };
 
-/* Makes an empty folder in TMPDIR (or the system's place for such). */
+/* Makes an empty folder in TMPDIR (or the system's place for such); its path is absolute. */
 db_status db_bench_scratch_create(db_context *context, char path[DB_BENCH_PATH_SIZE]);
 
 /* Removes the files in it. */

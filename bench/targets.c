@@ -1,5 +1,7 @@
 #include "bench/targets.h"
 
+#include "bench/rows.h"
+
 #include <math.h>
 
 /* The times are asked for with this number of threads. */
@@ -11,8 +13,8 @@ static double warm_image(const db_bench_results *results, int size, int samples,
     if (results->threads != THREADS) return NAN;
     for (int i = 0; i < results->row_count; i++) {
         const db_bench_row *row = &results->rows[i];
-        if (row->workload.size == size && row->workload.sampling->samples == samples &&
-            row->precision == precision)
+        if (row->workload.size == size && db_bench_row_is_plain(row) &&
+            db_bench_load_samples(row->workload.load) == samples && row->precision == precision)
             return 1e3 * db_bench_summarize(&row->timing[DB_BENCH_FORWARD_WARM]).median;
     }
     return NAN;

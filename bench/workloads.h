@@ -1,43 +1,44 @@
-/* What is timed: one crystal and detector, at several image sizes and numbers of samples per pixel.
- */
+/* Loads at their sizes, as the library takes them and as other programs do. */
 #ifndef DB_BENCH_WORKLOADS_H
 #define DB_BENCH_WORKLOADS_H
 
-#include <dualbragg/plan.h>
+#include "bench/loads.h"
 
-typedef struct db_bench_sampling {
-    int samples;          /* per pixel: mosaic_domains * phi_steps */
-    int mosaic_domains;   /* 1: a perfect crystal */
-    double mosaic_spread; /* degree */
-    int phi_steps;        /* 1: a still */
-    double phi, osc;      /* start and range (degree) */
-} db_bench_sampling;
+#include <dualbragg/plan.h>
 
 typedef struct db_bench_workload {
     int size; /* pixels along fast and slow */
-    const db_bench_sampling *sampling;
+    const db_bench_load *load;
+    const char *list; /* file of structure factors, for the loads that use one; borrowed */
 } db_bench_workload;
 
-enum { DB_BENCH_PARAMETERS = 16, DB_BENCH_SAMPLINGS = 2, DB_BENCH_PRECISIONS = 2 };
+enum { DB_BENCH_PARAMETERS = 16, DB_BENCH_PRECISIONS = 2 };
 
-/* The table of samplings, and the parameters whose derivative images the gradients store. */
-extern const db_bench_sampling db_bench_samplings[DB_BENCH_SAMPLINGS];
+/* The parameters whose derivative images the gradients store. */
 extern const db_parameter db_bench_parameters[DB_BENCH_PARAMETERS];
 
 /* "double", "mixed" */
 const char *db_bench_precision_name(db_precision precision);
 
-/* Samples of the whole image. */
+/* Pixels that are rendered, and samples of all of them. */
+double db_bench_workload_pixels(const db_bench_workload *workload);
 double db_bench_workload_samples(const db_bench_workload *workload);
 
 /* The workload as the library takes it. *experiment must not own anything. */
 db_status db_bench_experiment(db_context *context, const db_bench_workload *workload,
                               db_experiment *experiment);
 
-/* The workload as flags that every nanoBragg-compatible program understands. */
+/* Its regions, spread over the detector and packed one after another, to be freed with free(); NULL
+ * for the whole detector. */
+db_status db_bench_regions(db_context *context, const db_bench_workload *workload,
+                           db_region **regions);
+
+/* The workload as flags that every nanoBragg-compatible program understands; for whole detectors.
+ * The list stays borrowed. */
 typedef struct db_bench_flags {
-    char text[40][24];
-    int count;
+    const char *word[72];
+    char number[40][24];
+    int count, numbers;
 } db_bench_flags;
 void db_bench_workload_flags(const db_bench_workload *workload, db_bench_flags *flags);
 

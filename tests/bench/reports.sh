@@ -37,8 +37,8 @@ expect_status() {
     [ "$status" = "$wanted" ] || { cat "$work/err"; fail "$*: expected status $wanted, found $status"; }
 }
 
-echo "Two sizes, two samplings, two precisions"
-expect_status 0 --sizes 32,48 --repeats 3 --threads 2 --output "$work/plain"
+echo "Two sizes, two loads, two precisions"
+expect_status 0 --loads none --sizes 32,48 --repeats 3 --threads 2 --output "$work/plain"
 count 8 '"samples_per_pixel"' "$work/plain.json"
 for timing in forward_warm gradient_warm forward_cold gradient_cold; do
     count 8 "\"$timing\"" "$work/plain.json"
@@ -52,13 +52,37 @@ holds "$(smallest "$work/plain.json" min) > 0"
 holds "$(smallest "$work/plain.json" gradient_over_forward) > 0.1"
 holds "$(largest "$work/plain.json" warm_allocations) == 0"
 
+count 0 'Realistic loads' "$work/plain.md"
+
+echo "Realistic loads"
+expect_status 0 --quick --sizes 8 --repeats 1 --loads sources,list,interpolate,layers,boxes,block --output "$work/loads"
+count 16 '"samples_per_pixel"' "$work/loads.json"
+count 2 '"samples_per_pixel": 2000,' "$work/loads.json"
+count 4 '"pixels": 80000,' "$work/loads.json"
+count 4 '"forward_cold"' "$work/loads.json"
+count 16 '"gradient_warm"' "$work/loads.json"
+count 2 '^| sensor with 3 layers | 65536 | ' "$work/loads.md"
+holds "$(largest "$work/loads.json" warm_allocations) == 0"
+[ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
+
+echo "A limit of samples leaves images out; a single call reports nothing"
+expect_status 0 --loads none --sizes 8,32 --sample-limit 0.001 --repeats 1 --output "$work/limited"
+count 2 '"samples_per_pixel"' "$work/limited.json"
+expect_status 0 --once list,mixed,derivatives --sizes 8
+[ ! -s "$work/out" ] || fail "a single call prints"
+
 echo "Misuse"
+expect_status 2 --loads sources,
+expect_status 2 --loads oddity
+expect_status 2 --once still
+expect_status 2 --once oddity,mixed,image
+expect_status 2 --sample-limit 0
 expect_status 2 --sizes 32,
 expect_status 2 --repeats 0
 expect_status 2 --isa mmx
 expect_status 2 --bogus
 expect_status 3 --output "$work/missing/x"
-expect_status 3 --sizes 8 --reference "$work/missing/program"
+expect_status 3 --loads none --sizes 8 --reference "$work/missing/program"
 
 [ -x "${DUALBRAGG:-}" ] || { echo "without the program: no comparison was tried"; exit 0; }
 
@@ -72,7 +96,7 @@ stand_in() {
 
 echo "A program with the same images, one with others, and two that fail"
 stand_in same --precision mixed --quiet
-(cd "$work" && TMPDIR=tmp "$bench" --sizes 32 --repeats 2 --program "$DUALBRAGG" --reference ./same --output same \
+(cd "$work" && TMPDIR=tmp "$bench" --loads none --sizes 32 --repeats 2 --program "$DUALBRAGG" --reference ./same --output same \
     > out 2> err) || { cat "$work/err"; fail "a reference with a relative name"; }
 count 4 '"reference": {' "$work/same.json"
 holds "$(smallest "$work/same.json" correlation) > 0.999999"
@@ -81,13 +105,21 @@ holds "$(largest "$work/same.json" largest_difference) > 0"
 count 6 '"largest_difference": 0.0,' "$work/same.json" # mixed is mixed; sim is the library, four times
 holds "$(smallest "$work/same.json" over_dualbragg_sim) > 0"
 
+echo "Loads are the same as flags and as the library takes them"
+stand_in flags --precision double --quiet
+expect_status 0 --quick --sizes 8 --repeats 1 --program "$DUALBRAGG" --reference "$work/flags" --output "$work/flags" \
+    --loads sources,domains,oversample,phi,list,interpolate,round30,gauss5,layers,curved,water
+count 26 '"reference": {' "$work/flags.json"
+count 39 '"largest_difference": 0.0,' "$work/flags.json" # double rows, and sim of every row
+holds "$(largest "$work/flags.json" largest_difference) < 1e-5"
+
 stand_in other -distance 101 --quiet
-expect_status 0 --sizes 32 --repeats 1 --program "$DUALBRAGG" --reference "$work/other" --output "$work/other"
+expect_status 0 --loads none --sizes 32 --repeats 1 --program "$DUALBRAGG" --reference "$work/other" --output "$work/other"
 holds "$(largest "$work/other.json" largest_difference) > 1e-3"
 
-expect_status 3 --sizes 32 --repeats 1 --reference false --output "$work/failed"
+expect_status 3 --loads none --sizes 32 --repeats 1 --reference false --output "$work/failed"
 grep -q 'false: expected exit status 0' "$work/err" || fail "the failing program is not named"
-expect_status 3 --sizes 32 --repeats 1 --reference true --output "$work/failed"
+expect_status 3 --loads none --sizes 32 --repeats 1 --reference true --output "$work/failed"
 grep -q 'true: expected a float image' "$work/err" || fail "the missing image is not named"
 [ ! -e "$work/failed.json" ] || fail "a report of a failed run"
 [ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
