@@ -112,7 +112,7 @@ log=$root/build/setup.log
 
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev"
-test_packages="libcmocka-dev g++"
+test_packages="libcmocka-dev g++ valgrind"
 
 # shellcheck disable=SC2086 # lists of packages
 case ${1-} in

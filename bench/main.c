@@ -4,6 +4,7 @@
 #include "core/context_internal.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/version.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +51,23 @@ static db_status try_output(db_context *context, const char *prefix) {
                    prefix, strerror(error));
 }
 
+static void print_version(void) {
+    db_bench_machine machine;
+    db_bench_describe_machine(&machine);
+    printf("dualbragg_bench %s\ncompiler: %s, %s\n", db_version(), machine.compiler,
+           machine.compiler_flags);
+}
+
 static db_status run(db_context *context, int argc, char **argv) {
     db_bench_options options;
     db_bench_results results;
     DB_TRY(db_bench_read_options(context, argc, argv, &options));
     if (options.help) {
         db_bench_print_help();
+        return DB_OK;
+    }
+    if (options.version) {
+        print_version();
         return DB_OK;
     }
     if (options.once) return db_bench_single_call(context, &options);

@@ -27,7 +27,8 @@ enum {
     REFERENCE,
     REFERENCE_LIMIT,
     PROGRAM,
-    ONCE
+    ONCE,
+    VERSION
 };
 static const struct option long_options[] = {
     { "sizes", required_argument, NULL, SIZES },
@@ -42,6 +43,7 @@ static const struct option long_options[] = {
     { "reference-limit", required_argument, NULL, REFERENCE_LIMIT },
     { "program", required_argument, NULL, PROGRAM },
     { "once", required_argument, NULL, ONCE },
+    { "version", no_argument, NULL, VERSION },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
 };
@@ -178,6 +180,7 @@ static db_status take(db_context *context, int option, const char *value,
     case OUTPUT: options->output = value; break;
     case REFERENCE: options->reference = value; break;
     case PROGRAM: options->program = value; break;
+    case VERSION: options->version = 1; break;
     case 'h': options->help = 1; break;
     default: break;
     }

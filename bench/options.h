@@ -25,7 +25,7 @@ typedef struct db_bench_options {
     const db_bench_load *once;
     db_precision once_precision;
     int once_derivatives; /* 0: the image alone */
-    int help;
+    int help, version;
 } db_bench_options;
 
 /* Reads the command line and NB_C_BIN. Strings are borrowed from argv and the environment. */
