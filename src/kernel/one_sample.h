@@ -3,8 +3,6 @@
  * after model/interface.h (or model/model.h) and the other physics headers. */
 #include "model/parameter_slots.h"
 
-#include <math.h>
-
 #define site AD_NUM(site)
 #define site_at AD_NUM(site_at)
 #define node_amplitude AD_NUM(node_amplitude)
@@ -21,7 +19,7 @@ typedef struct {
 } site;
 
 AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t number, int layer,
-                   double fast, double slow) {
+                   lane fast, lane slow) {
     const panel_interface *panel = &z->panel[number];
     const double *size = e->detector.panels[number].pixel_size, *beam = e->beam.direction;
     const int sensor = e->detector.sensor_thickness != 0;
@@ -50,11 +48,11 @@ AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t num
 /* F_c of a node: the list's, with its own slope if it is among the slots (which may be NULL), or
  * default_F. */
 AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
-                         const double node[3]) {
+                         const lane node[3]) {
     size_t index = 0;
     if (!f->amplitude) return n_constant(f->default_F);
     for (int j = 0; j < 3; j++) {
-        const double offset = node[j] - f->min[j];
+        const lane offset = node[j] - f->min[j];
         if (!(offset >= 0 && offset < f->extent[j])) return n_constant(f->default_F);
         index = index * (size_t)f->extent[j] + (size_t)offset;
     }
@@ -70,15 +68,16 @@ AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots
 AD_FN num interpolated_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
                                  const num h[3]) {
     num weight[3][4], sum = n_constant(0);
-    double origin[3];
+    lane origin[3];
     for (int j = 0; j < 3; j++) {
-        origin[j] = floor(h[j].v);
+        origin[j] = l_rint(h[j].v);
+        if (origin[j] > h[j].v) origin[j] -= 1;
         lagrange_weights(n_shift(h[j], -origin[j]), weight[j]);
     }
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             for (int c = 0; c < 4; c++) {
-                const double node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
+                const lane node[3] = { origin[0] + a - 1, origin[1] + b - 1, origin[2] + c - 1 };
                 const num product = n_mul(weight[0][a], n_mul(weight[1][b], weight[2][c]));
                 sum = n_add(sum, n_mul(product, node_amplitude(f, slots, node)));
             }
@@ -110,5 +109,7 @@ AD_FN num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const 
 AD_FN num amorphous_square(const db_kernel_amorphous *curve, num stol) {
     size_t interval = 0;
     while (stol.v >= curve->knot[interval + 1]) interval++;
-    return amorphous_intensity(n_shift(stol, -curve->knot[interval]), curve->cubic + 4 * interval);
+    lane cubic[4];
+    for (int i = 0; i < 4; i++) cubic[i] = curve->cubic[4 * interval + (size_t)i];
+    return amorphous_intensity(n_shift(stol, -curve->knot[interval]), cubic);
 }

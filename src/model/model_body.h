@@ -38,7 +38,9 @@ static mat3 lattice_vectors(const db_experiment *e) {
     const mat3 misset =
         m3_rotation_xyz(radians(e, DB_MISSET_X), radians(e, DB_MISSET_Y), radians(e, DB_MISSET_Z));
     const mat3 spindle = m3_rotation(fixed(e->goniometer.spindle_axis), radians(e, DB_PHI));
-    const mat3 turn = m3_multiply(spindle, m3_multiply(misset, m3_passive(e->crystal.orientation)));
+    const double *given = e->crystal.orientation;
+    const mat3 orientation = m3_rows(fixed(given), fixed(given + 3), fixed(given + 6));
+    const mat3 turn = m3_multiply(spindle, m3_multiply(misset, orientation));
     return m3_multiply(basis, m3_transpose(turn));
 }
 

@@ -1,0 +1,74 @@
+#include "engine/exact_image.h"
+
+#include "core/context_internal.h"
+#include "engine/amorphous_curve.h"
+#include "kernel/job.h"
+#include "model/mosaic_directions.h"
+#include "model/parameter_slots.h"
+
+#define LANES 1
+#define REAL longdouble
+#define DIRS 0
+#include "ad/lane.h"
+#include "model/interface.h"
+#include "model/model_body.h"
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+#include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
+#include "kernel/one_sample.h"
+#include "kernel/one_pixel.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    db_mosaic_direction *directions;
+    interface_values interface;
+    db_amorphous_curve curve;
+} exact_model;
+
+static db_status allocate(db_context *context, const db_experiment *e, exact_model *m) {
+    const size_t domains = (size_t)e->crystal.mosaic_domains,
+                 samples = domains * (size_t)e->goniometer.phi_steps;
+    m->directions = malloc(domains * sizeof *m->directions);
+    m->interface.rotation = malloc(samples * sizeof *m->interface.rotation);
+    m->interface.panel = malloc(e->detector.panel_count * sizeof *m->interface.panel);
+    m->interface.source = malloc(e->beam.source_count * sizeof *m->interface.source);
+    if (!m->directions || !m->interface.rotation || !m->interface.panel || !m->interface.source)
+        return db_fail_memory(context, "an exact image");
+    return db_amorphous_curve_create(context, e->background.count, &m->curve);
+}
+
+static void clear(exact_model *m) {
+    free(m->directions);
+    free(m->interface.rotation);
+    free(m->interface.panel);
+    free(m->interface.source);
+    db_amorphous_curve_clear(&m->curve);
+}
+
+static void render(const pixel_inputs *inputs, const db_region *r, double *image) {
+    for (int slow = 0; slow < r->slow_count; slow++)
+        for (int fast = 0; fast < r->fast_count; fast++)
+            image[r->offset + (size_t)slow * r->stride + (size_t)fast] =
+                (double)pixel_intensity(inputs, r->panel, r->fast_start + fast,
+                                        r->slow_start + slow)
+                    .v;
+}
+
+db_status db_exact_image(db_context *context, const db_experiment *e, const db_region *regions,
+                         size_t region_count, double *image) {
+    exact_model m = { 0 };
+    DB_TRY(db_experiment_check(context, e));
+    const db_status status = allocate(context, e, &m);
+    if (status == DB_OK) {
+        const pixel_inputs inputs = { e, &m.interface, NULL, &m.curve.job };
+        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
+                             e->crystal.mosaic_domains, m.directions);
+        db_amorphous_curve_fill(&m.curve, &e->background);
+        model_interface(e, m.directions, NULL, &m.interface);
+        for (size_t i = 0; i < region_count; i++) render(&inputs, &regions[i], image);
+    }
+    clear(&m);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* The image in long double, by the same physics headers: what the rounding of all else is measured
+ * by. */
+#ifndef DB_ENGINE_EXACT_IMAGE_H
+#define DB_ENGINE_EXACT_IMAGE_H
+
+#include <dualbragg/plan.h>
+
+/* Renders regions of an experiment; slow, one thread. The model, too, is evaluated in long double,
+ * so that the rounding of interface values counts as an error of a double image; only the
+ * experiment's own numbers, the mosaic directions and the amplitudes of amorphous matter are taken
+ * as they are. image: as for db_plan_forward, rounded to double at last. Thread-safe.
+ * DB_ERROR_INPUT, DB_ERROR_MEMORY. */
+db_status db_exact_image(db_context *context, const db_experiment *experiment,
+                         const db_region *regions, size_t region_count, double *image);
+
+#endif

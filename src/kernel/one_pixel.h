@@ -1,0 +1,84 @@
+/* One pixel of the image: all of its sub-pixels, layers, sources and samples, straightforwardly.
+ * For the oracle and for the image in long double. Include once per (REAL, DIRS) that needs it,
+ * after kernel/one_sample.h. */
+
+#define pixel_inputs AD_NUM(pixel_inputs)
+#define sample_intensity AD_NUM(sample_intensity)
+#define scattered_intensity AD_NUM(scattered_intensity)
+#define beam_intensity AD_NUM(beam_intensity)
+#define site_intensity AD_NUM(site_intensity)
+#define pixel_intensity AD_NUM(pixel_intensity)
+
+/* What it depends on; all borrowed. */
+typedef struct {
+    const db_experiment *experiment;
+    const interface_values *interface;
+    const db_parameter_slots *slots; /* those that the interface was made with; or NULL */
+    const db_kernel_amorphous *curve;
+} pixel_inputs;
+
+/* F_c^2 F_latt^2 of one sample. */
+AD_FN num sample_intensity(const pixel_inputs *o, size_t sample, vec3 q) {
+    const db_experiment *e = o->experiment;
+    const interface_values *z = o->interface;
+    const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
+    const num h[3] = { hkl.x, hkl.y, hkl.z };
+    lane node[3];
+    num offset[3];
+    for (int j = 0; j < 3; j++) {
+        node[j] = nearest_node(h[j].v);
+        offset[j] = n_shift(h[j], -node[j]);
+    }
+    const db_structure_factors *f = &e->structure_factors;
+    const num amplitude = f->amplitude && f->interpolate ? interpolated_amplitude(f, o->slots, h)
+                                                         : node_amplitude(f, o->slots, node);
+    return n_mul(n_sqr(amplitude),
+                 lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, z->cells));
+}
+
+/* Crystal and background for one scattering vector. */
+AD_FN num scattered_intensity(const pixel_inputs *o, vec3 q) {
+    const db_experiment *e = o->experiment;
+    const size_t samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    const num square = v3_square(q);
+    num sum = o->interface->water;
+    if (o->curve->bins)
+        sum = n_add(sum, n_mul(o->interface->molecules,
+                               amorphous_square(o->curve, n_scale(n_sqrt(square), 0.5))));
+    if (e->d_min > 0 && square.v * e->d_min * e->d_min > 1) return sum;
+    for (size_t s = 0; s < samples; s++) sum = n_add(sum, sample_intensity(o, s, q));
+    return sum;
+}
+
+/* All sources for one direction. */
+AD_FN num beam_intensity(const pixel_inputs *o, vec3 d) {
+    num sum = n_constant(0);
+    for (size_t n = 0; n < o->experiment->beam.source_count; n++) {
+        const source_interface *source = &o->interface->source[n];
+        const vec3 q = scattering_vector(d, source->kappa, source->s0);
+        sum = n_add(sum, n_mul(n_mul(source->weight, polarization_factor(d, source->polarization)),
+                               scattered_intensity(o, q)));
+    }
+    return sum;
+}
+
+/* One point of a pixel (m, from the panel's corner) in one layer. */
+AD_FN num site_intensity(const pixel_inputs *o, size_t panel, lane fast, lane slow, int layer) {
+    const site s = site_at(o->experiment, o->interface, panel, layer, fast, slow);
+    return n_mul(beam_intensity(o, s.d), n_mul(s.omega, s.capture));
+}
+
+AD_FN num pixel_intensity(const pixel_inputs *o, size_t p, int fast, int slow) {
+    const db_experiment *e = o->experiment;
+    const db_panel *panel = &e->detector.panels[p];
+    const lane size_fast = (REAL)1e-3 * panel->pixel_size[0],
+               size_slow = (REAL)1e-3 * panel->pixel_size[1], part = (REAL)1 / e->oversample;
+    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    num total = n_constant(0);
+    for (int i = 0; i < e->oversample; i++)
+        for (int j = 0; j < e->oversample; j++)
+            for (int layer = 0; layer < layers; layer++)
+                total = n_add(total, site_intensity(o, p, (fast + (j + 0.5) * part) * size_fast,
+                                                    (slow + (i + 0.5) * part) * size_slow, layer));
+    return n_mul(o->interface->scale, total);
+}
