@@ -6,8 +6,12 @@ if(DB_HAVE_FIT)
 endif()
 if(DB_CLI_SOURCES)
   add_executable(dualbragg_program ${DB_CLI_SOURCES})
-  set_target_properties(dualbragg_program PROPERTIES OUTPUT_NAME dualbragg
-                        INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(dualbragg_program PROPERTIES OUTPUT_NAME dualbragg)
+  # Only with something to find there: a path kept free for it in the build tree has empty parts, and
+  # those mean the current directory, where every library would be looked for first.
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(dualbragg_program PROPERTIES INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+  endif()
   target_link_libraries(dualbragg_program PRIVATE dualbragg)
   if(DB_LIBM)
     target_link_libraries(dualbragg_program PRIVATE m)

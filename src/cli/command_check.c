@@ -64,6 +64,6 @@ int db_command_check(int argc, char **argv) {
     int passed = 1;
     db_status status = db_session_open(&session, argc, argv);
     if (status == DB_OK && !session.finished) status = run_check(&session, &passed);
-    db_session_close(&session);
+    status = db_session_close(&session, status);
     return status == DB_OK && !passed ? CHECK_FAILED : db_status_exit_code(status);
 }

@@ -9,6 +9,7 @@
 #include "cli/report.h"
 #include "cli/report_result.h"
 #include "cli/stopwatch.h"
+#include "core/stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,10 +130,14 @@ static db_status differentiate(db_session *session) {
     status = allocate(session, &all);
     if (status == DB_OK) status = render(session, &all);
     if (status == DB_OK) {
+        db_stage_begin(session->context, "statistics");
         const db_image_statistics statistics =
             db_image_statistics_of(all.image, &session->region, session->mask);
+        db_stage_end(session->context, "statistics");
         db_report_statistics(session, &statistics);
+        db_stage_begin(session->context, "write files");
         status = write_all(session, &all);
+        db_stage_end(session->context, "write files");
     }
     free_images(&all);
     return status;
@@ -142,6 +147,6 @@ int db_command_grad(int argc, char **argv) {
     db_session session;
     db_status status = db_session_open(&session, argc, argv);
     if (status == DB_OK && !session.finished) status = differentiate(&session);
-    db_session_close(&session);
+    status = db_session_close(&session, status);
     return db_status_exit_code(status);
 }

@@ -89,6 +89,6 @@ int db_command_noise(int argc, char **argv) {
     db_session session;
     db_status status = db_session_open(&session, argc, argv);
     if (status == DB_OK && !session.finished) status = add_noise(&session);
-    db_session_close(&session);
+    status = db_session_close(&session, status);
     return db_status_exit_code(status);
 }

@@ -15,6 +15,7 @@
 #include "cli/report_result.h"
 #include "cli/smv_style.h"
 #include "cli/stopwatch.h"
+#include "core/stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,26 +109,42 @@ static db_status write_list(const db_session *session, double scale) {
     return db_expt_output(session, s->noise_file, noise.adc, noise.gain);
 }
 
+static db_status write_files(const db_session *session, float *image,
+                             const db_image_statistics *statistics) {
+    db_status status = write_floats(session, image);
+    if (status == DB_OK) {
+        db_report_statistics(session, statistics);
+        status = write_picture(session, image);
+    }
+    const double largest = statistics->largest, scale = session->settings.scale > 0
+                                                            ? session->settings.scale
+                                                        : largest > 0 ? 55000 / largest
+                                                                      : 1;
+    const db_smv_style style = db_session_smv_style(session);
+    if (status == DB_OK) status = write_integers(session, scale, image, &style);
+    if (status == DB_OK) status = db_pgm_output(session, statistics, scale, image);
+    if (status == DB_OK) status = db_noise_output(session, image, &style);
+    if (status == DB_OK) status = write_list(session, scale);
+    return status;
+}
+
+static db_status write_all(const db_session *session, float *image,
+                           const db_image_statistics *statistics) {
+    db_stage_begin(session->context, "write files");
+    const db_status status = write_files(session, image, statistics);
+    db_stage_end(session->context, "write files");
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
 static db_status finish(const db_session *session, float *image) {
+    db_stage_begin(session->context, "statistics");
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);
     db_status status = db_printout(session, image);
     if (status == DB_OK) status = db_report_solid_angle(session, session->mask);
-    if (status == DB_OK) status = write_floats(session, image);
-    if (status == DB_OK) {
-        db_report_statistics(session, &statistics);
-        status = write_picture(session, image);
-    }
-    const double largest = statistics.largest, scale = session->settings.scale > 0
-                                                           ? session->settings.scale
-                                                       : largest > 0 ? 55000 / largest
-                                                                     : 1;
-    const db_smv_style style = db_session_smv_style(session);
-    if (status == DB_OK) status = write_integers(session, scale, image, &style);
-    if (status == DB_OK) status = db_pgm_output(session, &statistics, scale, image);
-    if (status == DB_OK) status = db_noise_output(session, image, &style);
-    if (status == DB_OK) status = write_list(session, scale);
-    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+    db_stage_end(session->context, "statistics");
+    return status == DB_OK ? write_all(session, image, &statistics)
+                           : db_session_complain(session, status);
 }
 
 static db_status simulate(db_session *session) {
@@ -151,6 +168,6 @@ int db_command_sim(int argc, char **argv) {
     db_session session;
     db_status status = db_session_open(&session, argc, argv);
     if (status == DB_OK && !session.finished) status = simulate(&session);
-    db_session_close(&session);
+    status = db_session_close(&session, status);
     return db_status_exit_code(status);
 }

@@ -450,6 +450,9 @@ const db_flag db_flags[] = {
     { G, .name = "-progress", SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
     { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },
+    { G, .name = "--profile", .arguments = "FILE", TEXT(profile_file),
+      .help = "writes what took how long, for chrome://tracing, and prints a table of it on stderr; see "
+              "docs/profile.md" },
     { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1), .also = DB_FOR_ORIENT,
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),

@@ -8,6 +8,8 @@
 #include "cli/mask.h"
 #include "cli/noise_settings.h"
 #include "cli/parameter_list.h"
+#include "cli/profile_output.h"
+#include "cli/stopwatch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +88,7 @@ static db_status choose_region(db_session *session) {
 }
 
 db_status db_session_open(db_session *session, int argc, char **argv) {
+    const double entered = db_stopwatch(), before = db_processor_time();
     memset(session, 0, sizeof *session);
     db_settings_init(&session->settings, argv[0]);
     db_status status = db_flags_parse(&session->settings, argc, argv);
@@ -97,6 +100,7 @@ db_status db_session_open(db_session *session, int argc, char **argv) {
         db_parameter_list_print(stdout);
     if (session->finished) return DB_OK;
     status = open_context(session);
+    if (status == DB_OK) status = db_profile_open(session, entered, before);
     if (status == DB_OK) status = db_headers_take(session, argc, argv);
     if (status == DB_OK) status = resolve(session);
     if (status == DB_OK) status = choose_region(session);
@@ -104,11 +108,13 @@ db_status db_session_open(db_session *session, int argc, char **argv) {
     return status;
 }
 
-void db_session_close(db_session *session) {
+db_status db_session_close(db_session *session, db_status status) {
+    status = db_profile_close(session, status);
     db_experiment_clear(&session->experiment);
     db_mask_close(session);
     db_notices_clear(&session->notices);
     db_context_destroy(&session->context);
+    return status;
 }
 
 const char *db_session_manner(const db_session *session) {

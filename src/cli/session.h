@@ -13,14 +13,18 @@ typedef struct db_session {
     unsigned char *mask;      /* 0: a pixel to leave out; of the panel's shape; NULL: none */
     const db_region *regions; /* what is rendered: the region of interest, or with a mask ... */
     size_t region_count;
-    db_region *mask_regions; /* ... these; owned */
-    db_notices notices;      /* automatic choices and warnings not yet printed */
-    int finished;            /* help or a table was asked for and printed: nothing left to do */
+    db_region *mask_regions;    /* ... these; owned */
+    struct db_profile *profile; /* NULL: nobody asked */
+    db_notices notices;         /* automatic choices and warnings not yet printed */
+    int finished;               /* help or a table was asked for and printed: nothing left to do */
 } db_session;
 
 /* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */
 db_status db_session_open(db_session *session, int argc, char **argv);
-void db_session_close(db_session *session);
+
+/* Frees everything and writes the profile of a run that ended with `status`. Returns `status`, or
+ * the failure to write. */
+db_status db_session_close(db_session *session, db_status status);
 
 /* Reports a failure of a library call made with the session's context; returns the status. */
 db_status db_session_complain(const db_session *session, db_status status);

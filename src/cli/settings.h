@@ -37,6 +37,7 @@ typedef struct db_settings {
     const char *isa, *device;
     int progress; /* -1 automatic, 0 none, 1 asked for */
     int quiet, digits;
+    const char *profile_file;
 
     /* derivatives */
     const char *parameters; /* comma-separated, or "all" */

@@ -1,4 +1,5 @@
 #include "core/context_internal.h"
+#include "core/stage.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,3 +91,17 @@ void db_context_set_progress(db_context *context, db_progress_function function,
     context->progress = function;
     context->progress_user = user;
 }
+
+void db_context_set_stages(db_context *context, db_stage_function function, void *user) {
+    context->stage = function;
+    context->stage_user = user;
+}
+
+static void report_stage(const db_context *context, const char *name, int begins) {
+    if (!context || !context->stage) return;
+    const db_stage stage = { .name = name, .begins = begins };
+    context->stage(context->stage_user, &stage);
+}
+
+void db_stage_begin(const db_context *context, const char *name) { report_stage(context, name, 1); }
+void db_stage_end(const db_context *context, const char *name) { report_stage(context, name, 0); }

@@ -14,6 +14,8 @@ struct db_context {
     db_isa isa;
     db_progress_function progress;
     void *progress_user;
+    db_stage_function stage;
+    void *stage_user;
 };
 
 /* Records a message, printf style; context may be NULL. */

@@ -1,4 +1,5 @@
 /* Creating, updating and destroying plans. */
+#include "core/stage.h"
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>
@@ -199,7 +200,9 @@ db_status db_plan_create(db_context *context, const db_experiment *experiment,
     db_plan *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "a plan");
     made->context = context;
+    db_stage_begin(context, "plan");
     const db_status status = build(made, experiment, options);
+    db_stage_end(context, "plan");
     if (status != DB_OK) {
         db_plan_destroy(&made);
         return status;

@@ -1,4 +1,5 @@
 /* From interface values to the kernel's plain arrays. */
+#include "core/stage.h"
 #include "engine/plan_internal.h"
 
 #include <string.h>
@@ -87,6 +88,7 @@ static void fill_general(db_plan *plan) {
 void db_plan_fill_values(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     db_kernel_job *job = &plan->job;
+    db_stage_begin(plan->context, "model");
     db_model_plain(e, plan->directions, &plan->plain);
     fill_panels(plan);
     fill_sources(plan);
@@ -117,4 +119,5 @@ void db_plan_fill_values(db_plan *plan) {
     job->region = plan->regions;
     db_plan_fill_reference(plan);
     plan->slopes_current = 0;
+    db_stage_end(plan->context, "model");
 }

@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "io/atomic_file.h"
 #include "core/context_internal.h"
+#include "core/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,8 +95,8 @@ static db_status write_and_rename(db_context *context, const char *path, const c
     return status;
 }
 
-db_status db_write_atomically_from(db_context *context, const char *path, db_part_source next,
-                                   void *user) {
+static db_status write_atomically(db_context *context, const char *path, db_part_source next,
+                                  void *user) {
     if (!path || !*path)
         return db_fail(context, DB_ERROR_USAGE, "expected a file name, found none");
     struct stat existing;
@@ -112,6 +113,12 @@ db_status db_write_atomically_from(db_context *context, const char *path, db_par
     const db_status status = write_and_rename(context, path, target, &existing, next, user);
     free(target);
     return status;
+}
+
+db_status db_write_atomically_from(db_context *context, const char *path, db_part_source next,
+                                   void *user) {
+    DB_TRY_STAGE(context, "write files", write_atomically(context, path, next, user));
+    return DB_OK;
 }
 
 typedef struct part_list {

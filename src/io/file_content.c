@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "io/file_content.h"
 #include "core/context_internal.h"
+#include "core/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +92,7 @@ static db_status refuse_compressed(db_context *context, const char *path,
     return DB_OK;
 }
 
-db_status db_file_content_read(db_context *context, const char *path, db_file_content *content) {
+static db_status read_content(db_context *context, const char *path, db_file_content *content) {
     *content = (db_file_content){ 0 };
     if (!path || !*path)
         return db_fail(context, DB_ERROR_USAGE, "expected a file name, found none");
@@ -106,6 +107,11 @@ db_status db_file_content_read(db_context *context, const char *path, db_file_co
     }
     if (status != DB_OK) db_file_content_clear(content);
     return status;
+}
+
+db_status db_file_content_read(db_context *context, const char *path, db_file_content *content) {
+    DB_TRY_STAGE(context, "read files", read_content(context, path, content));
+    return DB_OK;
 }
 
 void db_file_content_clear(db_file_content *content) {

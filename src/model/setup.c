@@ -5,6 +5,7 @@
 #include <dualbragg/io.h>
 
 #include "core/context_internal.h"
+#include "core/stage.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ static db_status structure_factors(db_context *context, const db_setup *setup,
     if (setup->interpolate < 0)
         db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
                                     : "auto-selected no interpolation");
-    DB_TRY(read_structure_factors(context, setup, factors));
+    DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, factors));
     factors->interpolate = wanted && factors->amplitude;
     return DB_OK;
 }
@@ -162,7 +163,9 @@ db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experi
                            void (*notices)(void *user, const char *line), void *user) {
     const db_setup_notes notes = { notices, user };
     DB_TRY(db_experiment_init(context, experiment));
+    db_stage_begin(context, "set-up");
     const db_status status = resolve_parts(context, setup, experiment, &notes);
+    db_stage_end(context, "set-up");
     if (status != DB_OK) db_experiment_clear(experiment);
     return status;
 }

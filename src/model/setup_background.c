@@ -4,6 +4,7 @@
 #include <dualbragg/io.h>
 
 #include "core/context_internal.h"
+#include "core/stage.h"
 
 #include <stdlib.h>
 
@@ -61,8 +62,9 @@ db_status db_setup_background(db_context *context, const db_setup *setup, db_bac
         background->density = density_of(setup->molecules, background);
     }
     size_t out_of_order;
-    DB_TRY(db_read_stol(context, setup->stol_file, (db_stol_abscissa)setup->stol_abscissa,
-                        background, &out_of_order));
+    DB_TRY_STAGE(context, "read files",
+                 db_read_stol(context, setup->stol_file, (db_stol_abscissa)setup->stol_abscissa,
+                              background, &out_of_order));
     if (out_of_order)
         db_setup_note(notes, "%s: not in ascending order at %zu place%s; sorted", setup->stol_file,
                       out_of_order, out_of_order == 1 ? "" : "s");

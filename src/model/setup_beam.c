@@ -4,6 +4,7 @@
 #include <dualbragg/io.h>
 
 #include "core/context_internal.h"
+#include "core/stage.h"
 
 static const double COUNT_LIMIT = 1e6;
 
@@ -148,7 +149,7 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
     if (!setup->source_file) return spread_sources(context, setup, beam, notes);
     if (spread_given(setup))
         db_setup_note(notes, "source file given: divergence and dispersion are not used");
-    DB_TRY(db_read_sources(context, setup->source_file, beam));
+    DB_TRY_STAGE(context, "read files", db_read_sources(context, setup->source_file, beam));
     if (setup->compat) /* the reference reads weights and does not use them */
         for (size_t j = 0; j < beam->source_count; j++) beam->sources[j].weight = 1;
     return DB_OK;

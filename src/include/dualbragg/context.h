@@ -36,6 +36,22 @@ DB_API db_status db_context_set_isa(db_context *context, const char *isa);
 /* The instruction set in effect ("sse2", "avx2", "avx512"). Static storage. */
 DB_API const char *db_context_isa(const db_context *context);
 
+/* A stage of the library's work begins or ends. Stages nest; a stage belongs to one thread. */
+typedef struct db_stage {
+    const char *name; /* static storage; see docs/profile.md for the names */
+    int begins;       /* 1: begins; 0: the one of this thread that began last ends */
+    int thread;       /* 0: the one that called the library; less than the context's threads */
+    double pixels;    /* at the end of stages that render: how many were rendered, else 0 */
+    double samples;   /* the same for samples: sub-pixel x layer x source x phi step x domain */
+} db_stage;
+
+/* Called by each thread for its own stages, hence by several at once. */
+typedef void (*db_stage_function)(void *user, const db_stage *stage);
+
+/* Has stages reported from now on; NULL (default): not, which costs a test per tile. Not to be
+ * changed from within the function. */
+DB_API void db_context_set_stages(db_context *context, db_stage_function function, void *user);
+
 DB_API void db_context_set_progress(db_context *context, db_progress_function function, void *user);
 
 #ifdef __cplusplus
