@@ -19,7 +19,25 @@ struct db_node_signer {
     db_mosaic_direction *directions;
     db_interface interface;
     size_t samples;
+    /* what each sample's part of the hash is made of; that of the start, where steps in N leave
+     * whole numbers and with them the same node for each sample */
+    int nearest_node, cube_of_nodes, inside_spot;
 };
+
+/* 1 if the interference function itself depends on which node is the nearest. */
+static int shape_has_nodes(const db_crystal *crystal) {
+    if (crystal->shape != DB_SHAPE_SQUARE) return 1;
+    for (int i = 0; i < 3; i++)
+        if (crystal->cells[i] != floor(crystal->cells[i])) return 1;
+    return 0;
+}
+
+static void choose_parts(db_node_signer *signer, const db_experiment *e) {
+    const db_structure_factors *f = &e->structure_factors;
+    signer->cube_of_nodes = f->amplitude && f->interpolate;
+    signer->nearest_node = shape_has_nodes(&e->crystal) || (f->amplitude && !signer->cube_of_nodes);
+    signer->inside_spot = e->crystal.shape == DB_SHAPE_TOPHAT;
+}
 
 db_status db_node_signer_create(db_context *context, const db_experiment *e,
                                 db_node_signer **signer) {
@@ -27,6 +45,7 @@ db_status db_node_signer_create(db_context *context, const db_experiment *e,
     *signer = made;
     if (!made) return db_fail_memory(context, "the nodes of a check");
     made->samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    choose_parts(made, e);
     made->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *made->directions);
     made->interface.rotation = malloc(made->samples * sizeof *made->interface.rotation);
     made->interface.panel = malloc(e->detector.panel_count * sizeof *made->interface.panel);
@@ -51,14 +70,6 @@ void db_node_signer_destroy(db_node_signer **signer) {
     *signer = NULL;
 }
 
-/* 1 if the interference function itself depends on which node is the nearest. */
-static int shape_has_nodes(const db_crystal *crystal) {
-    if (crystal->shape != DB_SHAPE_SQUARE) return 1;
-    for (int i = 0; i < 3; i++)
-        if (crystal->cells[i] != floor(crystal->cells[i])) return 1;
-    return 0;
-}
-
 int db_node_signature_matters(const db_experiment *experiment) {
     return shape_has_nodes(&experiment->crystal) || experiment->structure_factors.amplitude ||
            experiment->background.count > 0 || experiment->d_min > 0;
@@ -73,22 +84,19 @@ static uint64_t mix(uint64_t hash, double number) {
     return hash ^ hash >> 32;
 }
 
-static uint64_t mix_sample(uint64_t hash, const db_experiment *e, const db_interface *z,
+static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
                            size_t sample, vec3 q) {
+    const db_interface *z = &signer->interface;
     const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
     const num h[3] = { hkl.x, hkl.y, hkl.z };
-    const db_structure_factors *f = &e->structure_factors;
-    const int interpolate = f->amplitude && f->interpolate,
-              nodes = shape_has_nodes(&e->crystal) || (f->amplitude && !interpolate);
     double g = 0;
     for (int j = 0; j < 3; j++) {
         const double node = nearest_node(h[j].v);
-        if (nodes) hash = mix(hash, node);
-        if (interpolate) hash = mix(hash, floor(h[j].v));
+        if (signer->nearest_node) hash = mix(hash, node);
+        if (signer->cube_of_nodes) hash = mix(hash, floor(h[j].v));
         g += spot_radius_axis(n_shift(h[j], -node), z->cells[j]).v;
     }
-    if (e->crystal.shape != DB_SHAPE_TOPHAT) return hash;
-    return mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v);
+    return signer->inside_spot ? mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v) : hash;
 }
 
 /* Which side of the resolution limit, and which interval of the amorphous amplitudes. */
@@ -105,8 +113,7 @@ static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const
         const db_source_interface *source = &signer->interface.source[n];
         const vec3 q = scattering_vector(d, source->kappa, source->s0);
         hash = mix_resolution(hash, e, q);
-        for (size_t s = 0; s < signer->samples; s++)
-            hash = mix_sample(hash, e, &signer->interface, s, q);
+        for (size_t s = 0; s < signer->samples; s++) hash = mix_sample(hash, signer, e, s, q);
     }
     return hash;
 }

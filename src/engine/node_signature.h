@@ -10,8 +10,8 @@
 
 typedef struct db_node_signer db_node_signer;
 
-/* Prepares for experiments with the counts (sources, domains, steps, panels) and mosaic seed of
- * this one. */
+/* Prepares for experiments with the counts (sources, domains, steps, panels), mosaic seed and
+ * crystal shape of this one, at which steps in the parameters start. */
 db_status db_node_signer_create(db_context *context, const db_experiment *experiment,
                                 db_node_signer **signer);
 void db_node_signer_destroy(db_node_signer **signer);
@@ -21,8 +21,10 @@ void db_node_signer_destroy(db_node_signer **signer);
 int db_node_signature_matters(const db_experiment *experiment);
 
 /* Fills one number per pixel of the regions (elements addressed as in an image). Equal numbers
- * mean, up to accidents of a 64-bit hash, that each sample has the same nearest node (and is on the
- * same side of the edge of TOPHAT). */
+ * mean, up to accidents of a 64-bit hash, that each sample has the same nearest node, or the same
+ * four where structure factors are interpolated, as far as they matter; that it is on the same side
+ * of the edge of TOPHAT and of the resolution limit, and in the same interval of the amorphous
+ * amplitudes. */
 void db_node_signature(db_node_signer *signer, const db_experiment *experiment,
                        const db_region *regions, size_t region_count, uint64_t *signature);
 

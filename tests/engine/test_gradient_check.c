@@ -122,6 +122,21 @@ static void pixels_at_a_kink_are_left_out_and_counted(void **state) {
     db_experiment_clear(&e);
 }
 
+/* A step in N away from a whole number is no kink, whatever else has some. */
+static void steps_in_cell_counts_stay_smooth_beside_other_kinks(void **state) {
+    (void)state;
+    static const db_parameter parameters[] = { DB_CELLS_A, DB_CELLS_B, DB_CELLS_C };
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    db_gradient_check_row rows[3];
+    e.d_min = 5;
+    assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows), DB_OK);
+    for (int p = 0; p < 3; p++) {
+        assert_true(rows[p].passed);
+        assert_int_equal(rows[p].excluded, 0);
+    }
+    db_experiment_clear(&e);
+}
+
 static void nothing_passes_a_tolerance_below_rounding(void **state) {
     (void)state;
     static const db_parameter parameter = DB_DISTANCE;
@@ -183,6 +198,7 @@ int main(void) {
         cmocka_unit_test(every_parameter_of_a_small_set_up_passes),
         cmocka_unit_test(the_largest_derivative_by_the_scale_is_the_brightest_pixel),
         cmocka_unit_test(pixels_at_a_kink_are_left_out_and_counted),
+        cmocka_unit_test(steps_in_cell_counts_stay_smooth_beside_other_kinks),
         cmocka_unit_test(nothing_passes_a_tolerance_below_rounding),
         cmocka_unit_test(bad_experiments_are_refused),
         cmocka_unit_test(signatures_change_where_a_node_changes),
