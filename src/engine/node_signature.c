@@ -99,10 +99,11 @@ static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db
     return signer->inside_spot ? mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v) : hash;
 }
 
-/* Which side of the resolution limit, and which interval of the amorphous amplitudes. */
+/* Which side of the resolution limit, and which interval of the amorphous amplitudes: an own one in
+ * the direct beam, where they have a tip. */
 static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
-    const double square = v3_square(q).v, stol = sqrt(square) / 2;
-    double interval = 0;
+    const double square = v3_square(q).v, stol = resolution(v3_square(q)).v;
+    double interval = stol > 0 ? 0 : -1;
     for (size_t i = 0; i < e->background.count && stol >= e->background.stol[i]; i++) interval++;
     return mix(mix(hash, square * e->d_min * e->d_min > 1), interval);
 }

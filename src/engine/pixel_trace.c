@@ -85,11 +85,11 @@ void db_trace_source(const db_trace *trace, size_t source, double direction[3], 
 }
 
 /* Squared amplitudes of water and amorphous matter. */
-static double lattice_free_square(const db_trace *trace, double stol) {
+static double lattice_free_square(const db_trace *trace, num stol) {
     const db_kernel_amorphous *curve = &trace->curve.job;
     const double water = trace->model.water.v;
     if (!curve->bins) return water;
-    return water + trace->model.molecules.v * amorphous_square(curve, n_constant(stol)).v;
+    return water + trace->model.molecules.v * amorphous_square(curve, stol).v;
 }
 
 /* Where the samples of a pixel go. */
@@ -164,7 +164,7 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
     const double factor =
         t->trace->model.scale.v * s->omega * s->capture * s->weight * s->polarization;
     t->sum->polarization += share * s->weight * s->polarization;
-    t->sum->background += factor * lattice_free_square(t->trace, 0.5 * sqrt(square));
+    t->sum->background += factor * lattice_free_square(t->trace, resolution(v3_square(q)));
     for (s->phi_step = 0; s->phi_step < e->goniometer.phi_steps; s->phi_step++)
         for (s->domain = 0; s->domain < e->crystal.mosaic_domains; s->domain++)
             trace_crystal(t, q, factor, s);

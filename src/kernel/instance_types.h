@@ -12,9 +12,9 @@
 #include "ad/lane.h"
 #include "ad/num.h"
 #include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
 #if DB_INSTANCE_KIND == 0 && defined(DB_INSTANCE_PRECISION_MIXED)
 #include "kernel/radiometry.h"
-#include "kernel/structure_factor.h"
 #endif
 typedef lane wide;
 typedef vec3 wide_vec3;
@@ -46,7 +46,9 @@ typedef lane_mask fine_mask;
 #if DB_INSTANCE_KIND == 0
 #include "kernel/lattice.h"
 #include "kernel/radiometry.h"
+#if defined(DB_INSTANCE_PRECISION_MIXED)
 #include "kernel/structure_factor.h"
+#endif
 typedef num axis_num;
 typedef num site_num;
 typedef vec3 site_vec3;

@@ -47,10 +47,10 @@ AD_INLINE lattice_free lattice_free_scattering(const db_kernel_job *job, wide_ve
 #endif
     if (!job->amorphous.bins) return s;
     fine cubic[4];
-    const wide stol = l_mul_double(l_sqrt_double(v3_square_double_0(q).v), l_set_double(0.5));
+    const wide stol = resolution_double_0(v3_square_double_0(q)).v;
     const wide in_interval = cubic_at(&job->amorphous, stol, cubic);
     const vec3 fine_q = v3_seed(narrow(q.x.v), narrow(q.y.v), narrow(q.z.v), 0);
-    num u = n_scale(n_sqrt(v3_square(fine_q)), l_set((SHAPE_REAL)0.5));
+    num u = resolution(v3_square(fine_q));
     u.v = narrow(in_interval); /* the interval's lower end has no slope */
     const num molecule = amorphous_intensity(u, cubic);
     const fine molecules = fine_set(job->molecules);

@@ -3,6 +3,7 @@
 
 #define lagrange_weights AD_NUM(lagrange_weights)
 #define amorphous_intensity AD_NUM(amorphous_intensity)
+#define resolution AD_NUM(resolution)
 
 /* Weights of the nodes -1, 0, 1, 2 in the cubic through them, at u in [0, 1]. */
 AD_INLINE void lagrange_weights(num u, num weight[4]) {
@@ -13,6 +14,13 @@ AD_INLINE void lagrange_weights(num u, num weight[4]) {
     weight[1] = n_scale(n_mul(before, inner), l_set((REAL)0.5));
     weight[2] = n_scale(n_mul(outer, two), l_set((REAL)-0.5));
     weight[3] = n_scale(n_mul(outer, one), l_set((REAL)(1.0 / 6)));
+}
+
+/* sin(theta)/lambda = |q|/2 (1/angstrom). |q| has a tip at 0, in the direct beam, where rounding
+ * alone would give it a direction: 0 there, without a slope. */
+AD_INLINE num resolution(num q_square) {
+    const lane_mask tip = l_le(q_square.v, l_set((REAL)1e-20));
+    return n_scale(n_sqrt(n_select(tip, n_constant(0), q_square)), l_set((REAL)0.5));
 }
 
 /* sign(F) F^2 of an amorphous molecule, F being a cubic of u = sin(theta)/lambda less the cubic's

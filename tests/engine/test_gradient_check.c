@@ -137,6 +137,33 @@ static void steps_in_cell_counts_stay_smooth_beside_other_kinks(void **state) {
     db_experiment_clear(&e);
 }
 
+/* The amplitude of amorphous matter as a function of |q| comes to a tip in the direct beam. */
+static void amorphous_matter_has_a_tip_in_the_direct_beam(void **state) {
+    (void)state;
+    static const db_parameter parameters[] = { DB_BEAM_FAST, DB_BEAM_VERTICAL, DB_DETECTOR_ROTZ };
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    double stol[] = { 0, 0.05, 0.2 }, amplitude[] = { 5, 3, 4 };
+    db_gradient_check_row rows[3];
+    e.oversample = 1;
+    e.detector.centre[0] = e.detector.centre[1] = 0.9 * 10.5; /* a pixel's centre */
+    e.background = (db_background){ .stol = stol,
+                                    .amplitude = amplitude,
+                                    .count = 3,
+                                    .thickness = 0.1,
+                                    .area = 0.01,
+                                    .density = 1,
+                                    .molecular_weight = 18 };
+    assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows), DB_OK);
+    for (int p = 0; p < 3; p++)
+        if (!rows[p].passed)
+            fail_msg("%s: contraction %g, difference %g (error %g)",
+                     db_parameter_describe(parameters[p])->name, rows[p].contraction,
+                     rows[p].difference, rows[p].difference_error);
+    assert_true(rows[0].excluded >= 1 && rows[0].excluded <= SIZE);
+    e.background = (db_background){ 0 }; /* not its own */
+    db_experiment_clear(&e);
+}
+
 static void nothing_passes_a_tolerance_below_rounding(void **state) {
     (void)state;
     static const db_parameter parameter = DB_DISTANCE;
@@ -199,6 +226,7 @@ int main(void) {
         cmocka_unit_test(the_largest_derivative_by_the_scale_is_the_brightest_pixel),
         cmocka_unit_test(pixels_at_a_kink_are_left_out_and_counted),
         cmocka_unit_test(steps_in_cell_counts_stay_smooth_beside_other_kinks),
+        cmocka_unit_test(amorphous_matter_has_a_tip_in_the_direct_beam),
         cmocka_unit_test(nothing_passes_a_tolerance_below_rounding),
         cmocka_unit_test(bad_experiments_are_refused),
         cmocka_unit_test(signatures_change_where_a_node_changes),
