@@ -11,6 +11,7 @@
 static const double FIRST_STEP =
     0.1; /* of the change that would alter the brightest pixel by itself */
 static const double NEGLIGIBLE = 1e-6; /* of brightest pixel / typical step */
+static const double ROUNDING = 1e-15;  /* likewise: what is left of slopes that cancel each other */
 enum { MOST_HALVINGS = 20 }; /* of a first step that leaves the range of possible values */
 enum { LAST_START = DB_DIFFERENCE_LEVELS - 2 }; /* two steps make the shortest table */
 
@@ -172,11 +173,15 @@ static void compare(check *c, size_t k, db_gradient_check_row *row) {
     const double brightest = largest_magnitude(c->image, c->pixels);
     const double negligible = NEGLIGIBLE * brightest / db_parameter_describe(row->parameter)->scale;
     const double unit = row->largest > negligible ? row->largest : negligible > 0 ? negligible : 1;
+    const double rounding = ROUNDING * brightest / db_parameter_describe(row->parameter)->scale;
+    double beyond_rounding = 0;
     db_table_entry entry[LAST_START + 1];
     for (int first = 0; first <= LAST_START; first++)
         entry[first] = db_difference_best_entry(c->difference, c->smooth_from, c->pixels, first);
     for (size_t i = 0; i < c->pixels; i++) {
-        keep_worst(&row->contraction, fabs(c->gradient[k][i] - c->oracle[k][i]) / unit);
+        const double contraction = fabs(c->gradient[k][i] - c->oracle[k][i]);
+        keep_worst(&row->contraction, contraction / unit);
+        if (!(contraction <= rounding)) keep_worst(&beyond_rounding, contraction / unit);
         if (c->smooth_from[i] > LAST_START) {
             row->excluded++;
             continue;
@@ -189,7 +194,7 @@ static void compare(check *c, size_t k, db_gradient_check_row *row) {
         keep_worst(&row->difference, fabs(c->oracle[k][i] - slope) / unit);
         keep_worst(&row->difference_error, error / unit);
     }
-    row->passed = row->compared > 0 && row->contraction <= c->options->contraction_tolerance &&
+    row->passed = row->compared > 0 && beyond_rounding <= c->options->contraction_tolerance &&
                   row->difference <= c->options->difference_tolerance;
 }
 

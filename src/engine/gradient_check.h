@@ -4,8 +4,10 @@
  *
  * Finite differences mean nothing across a kink or jump, which an image has where a sample's
  * nearest node changes (nearest structure factor; shapes other than the parallelepiped; the edge of
- * TOPHAT). For each pixel only steps within which all its samples keep their nodes are used; pixels
- * without two such steps are left out of the comparison with finite differences, and counted. */
+ * TOPHAT), where it crosses the resolution limit or passes into another interval of interpolated
+ * structure factors or of amorphous amplitudes. For each pixel only steps within which all its
+ * samples keep their nodes are used; pixels without two such steps are left out of the comparison
+ * with finite differences, and counted. */
 #ifndef DB_ENGINE_GRADIENT_CHECK_H
 #define DB_ENGINE_GRADIENT_CHECK_H
 
@@ -19,7 +21,8 @@ typedef struct db_gradient_check_options {
 
 /* Differences are the largest over the pixels, relative to the largest derivative of the parameter,
  * or to a millionth of brightest pixel/typical step where that is more (a derivative smaller than
- * this is as good as 0). */
+ * this is as good as 0). Where slopes cancel, what rounding leaves of them (1e-15 of brightest
+ * pixel/typical step) is no difference of the contraction. */
 typedef struct db_gradient_check_row {
     db_parameter parameter;
     double largest;          /* largest |derivative| of any pixel (photons per unit) */
