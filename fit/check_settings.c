@@ -98,6 +98,20 @@ static db_status check_bounds(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
+/* A range of the beam is a factor on the places of its sources in it. */
+static db_status check_spread(db_context *context, const db_experiment *start, db_parameter p) {
+    const int axis = p == DB_DIVERGENCE_HORIZONTAL ? 0
+                     : p == DB_DIVERGENCE_VERTICAL ? 1
+                     : p == DB_DISPERSION          ? 2
+                                                   : -1;
+    if (axis < 0) return DB_OK;
+    for (size_t j = 0; j < start->beam.source_count; j++)
+        if (start->beam.sources[j].spread[axis] != 0) return DB_OK;
+    return db_fail(context, DB_ERROR_USAGE,
+                   "parameter %s can only be refined from a positive start with at least 2 steps",
+                   name_of(p));
+}
+
 /* Where a parameter cannot be found because the image does not change with it. */
 static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
                                  const db_fit_settings *settings) {
@@ -111,7 +125,7 @@ static db_status check_influence(db_context *context, const db_experiment *start
                        "parameter mosaic_spread can only be refined from a positive start with at "
                        "least 2 mosaic domains, found %g degree and %d",
                        start->crystal.mosaic_spread, start->crystal.mosaic_domains);
-    return DB_OK;
+    return check_spread(context, start, p);
 }
 
 static db_status check_parameters(db_context *context, const db_experiment *start,

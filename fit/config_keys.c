@@ -256,6 +256,11 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
 const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
 const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);
 
+int db_config_takes_parameter(db_parameter parameter) {
+    return (unsigned)parameter < DB_PARAMETER_COUNT &&
+           !(db_parameter_describe(parameter)->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND));
+}
+
 const db_config_key *db_config_key_find(const db_config_section *section, const char *name) {
     for (size_t i = 0; i < section->count; i++)
         if (strcmp(section->keys[i].name, name) == 0) return &section->keys[i];

@@ -163,7 +163,8 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
     fputs("# parameters:\n", stream);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
         const db_parameter_info *const info = db_parameter_describe((db_parameter)p);
-        fprintf(stream, "#    %-16s %s (%s)\n", info->name, info->description, info->unit);
+        if (db_config_takes_parameter((db_parameter)p))
+            fprintf(stream, "#    %-21s %s (%s)\n", info->name, info->description, info->unit);
     }
 }
 

@@ -47,6 +47,7 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
         return db_config_fail_unknown(reader, node, line, db_refine_section.name, name, known,
                                       DB_PARAMETER_COUNT);
     }
+    DB_TRY(db_config_check_parameter(reader, node, db_refine_section.name, name, name, parameter));
     db_refine_entry entry = db_refine_default;
     char section[DB_FIT_NAME_SIZE];
     snprintf(section, sizeof section, "%s.%s", db_refine_section.name, name);

@@ -176,6 +176,16 @@ static db_status take_name(const db_config_reader *reader, const char *section,
     return DB_OK;
 }
 
+db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
+                                    const char *section, const char *key, const char *name,
+                                    db_parameter parameter) {
+    if (db_config_takes_parameter(parameter)) return DB_OK;
+    return db_config_fail(reader, node, section, key,
+                          "%s cannot be refined: a configuration has no sensor, water or amorphous "
+                          "matter, no list of sources and no single structure factors",
+                          name);
+}
+
 static db_status parameter_of(const db_config_reader *reader, const char *section,
                               const db_config_key *key, const db_yaml_node *node,
                               db_parameter *parameter) {
@@ -183,7 +193,8 @@ static db_status parameter_of(const db_config_reader *reader, const char *sectio
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
         return db_config_fail(reader, node, section, key->name,
                               "expected the name of a parameter, found %s", found(node, text));
-    if (db_parameter_find(reader->context, node->text, parameter) == DB_OK) return DB_OK;
+    if (db_parameter_find(reader->context, node->text, parameter) == DB_OK)
+        return db_config_check_parameter(reader, node, section, key->name, node->text, *parameter);
     char message[DB_MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", db_context_message(reader->context));
     return db_config_fail(reader, node, section, key->name, "%s", message);

@@ -30,4 +30,10 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
                                  const db_config_section *section, const db_yaml_node *map,
                                  void *base);
 
+/* Refuses parameters that a configuration cannot refine (db_config_takes_parameter), at the node.
+ */
+db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
+                                    const char *section, const char *key, const char *name,
+                                    db_parameter parameter);
+
 #endif

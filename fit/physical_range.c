@@ -22,11 +22,21 @@ void db_physical_range(db_parameter parameter, double *least, double *most) {
         *least = 0;
         *most = 90;
         break;
+    case DB_DIVERGENCE_HORIZONTAL:
+    case DB_DIVERGENCE_VERTICAL:
+    case DB_WATER_SIZE:
+    case DB_AMORPHOUS_THICKNESS: *least = 0; break;
+    case DB_DISPERSION:
+        *least = 0;
+        *most = 1;
+        break;
     case DB_POLARIZATION:
         *least = -1;
         *most = 1;
         break;
     case DB_WAVELENGTH: *least = 1e-4; break; /* positive, and far from anything used */
+    case DB_SENSOR_THICKNESS:
+    case DB_ATTENUATION_DEPTH:
     case DB_DISTANCE: *least = 1e-3; break;
     case DB_SCALE: *least = 1e-30; break;
     default: break;

@@ -24,6 +24,10 @@ static void take_beam(const db_beam *beam, db_fit_config *config) {
     config->setup.wavelength = beam->wavelength;
     config->setup.polarization = beam->polarization;
     config->setup.fluence = beam->fluence;
+    config->setup.dispersion = beam->dispersion;
+    for (int i = 0; i < 2; i++) /* in radian; without divergence the key stays open */
+        if (!isnan(config->setup.divergence_range[i]) || beam->divergence[i] != 0)
+            config->setup.divergence_range[i] = 1e-3 * beam->divergence[i];
     memcpy(config->beam_tilt, beam->tilt, sizeof config->beam_tilt);
     config->scale = beam->scale;
 }

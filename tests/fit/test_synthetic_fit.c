@@ -247,6 +247,9 @@ static void impossible_settings_are_refused(void **state) {
     start.crystal.mosaic_spread = 0;
     expect_refusal(DB_ERROR_USAGE, "mosaic_spread can only be refined from a positive start");
     start.crystal.mosaic_spread = 0.06;
+    refine_parameter(&settings, DB_DISPERSION, -1);
+    expect_refusal(DB_ERROR_USAGE, "dispersion can only be refined from a positive start");
+    settings.parameter_count--;
     db_fit_settings_default_stages(&settings);
     strcpy(settings.stages[1].algorithm, "LN_COBYLA");
     expect_refusal(DB_ERROR_USAGE, "LN_COBYLA");
