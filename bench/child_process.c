@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,12 +29,14 @@ static char **environment_with(char *threads_setting) {
     return copy;
 }
 
-static db_status wait_for(db_context *context, const char *program, pid_t pid) {
+static db_status wait_for(db_context *context, const char *program, pid_t pid, double *peak_bytes) {
     int state;
-    while (waitpid(pid, &state, 0) < 0)
+    struct rusage usage;
+    while (wait4(pid, &state, 0, &usage) < 0)
         if (errno != EINTR)
             return db_fail(context, DB_ERROR_FILE, "%s: cannot be waited for: %s", program,
                            strerror(errno));
+    if (peak_bytes) *peak_bytes = 1024.0 * (double)usage.ru_maxrss;
     if (WIFSIGNALED(state))
         return db_fail(context, DB_ERROR_FILE, "%s: ended by signal %d", program, WTERMSIG(state));
     if (WEXITSTATUS(state) != 0)
@@ -58,7 +61,8 @@ static int start(const char *program, char *const *argv, char **environment, con
 }
 
 db_status db_bench_run_program(db_context *context, const char *program, char *const *argv,
-                               int threads, const char *folder, double *seconds) {
+                               int threads, const char *folder, double *seconds,
+                               double *peak_bytes) {
     char setting[sizeof variable + 12];
     snprintf(setting, sizeof setting, "%s%d", variable, threads);
     char **environment = environment_with(setting);
@@ -68,7 +72,7 @@ db_status db_bench_run_program(db_context *context, const char *program, char *c
     const int error = start(program, argv, environment, folder, &pid);
     const db_status status =
         error ? db_fail(context, DB_ERROR_FILE, "%s: cannot be run: %s", program, strerror(error))
-              : wait_for(context, program, pid);
+              : wait_for(context, program, pid, peak_bytes);
     *seconds = db_bench_seconds() - begin;
     free(environment);
     return status;

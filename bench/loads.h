@@ -17,6 +17,7 @@ typedef struct db_bench_load {
     int dispersion_steps; /* within 1 % */
     int oversample;
     db_crystal_shape shape;
+    double cell;       /* edge (A); 0: 100 */
     int cells;         /* along each axis; 0: 5 */
     double wavelength; /* A; 0: 6.2 */
     int table;         /* structure factors from a list with all indices up to this one, see
@@ -29,7 +30,7 @@ typedef struct db_bench_load {
 } db_bench_load;
 
 /* The two of the main tables come first; the others have sizes of their own. */
-enum { DB_BENCH_PLAIN_LOADS = 2, DB_BENCH_LOADS = 21 };
+enum { DB_BENCH_PLAIN_LOADS = 2, DB_BENCH_LOADS = 22 };
 extern const db_bench_load db_bench_loads[DB_BENCH_LOADS];
 
 /* NULL if there is none of that key. */

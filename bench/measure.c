@@ -3,7 +3,8 @@
 #include "bench/programs.h"
 #include "bench/results.h"
 #include "bench/rows.h"
-#include "bench/timing.h"
+#include "bench/visits.h"
+#include "bench/whole_program.h"
 #include "core/context_internal.h"
 
 #include <math.h>
@@ -19,10 +20,6 @@ const db_bench_timing_info db_bench_timings[DB_BENCH_TIMINGS] = {
     [DB_BENCH_GRADIENT_COLD] = { "gradient_cold", DB_BENCH_DERIVATIVES, 1 },
 };
 
-/* A visit to a short call repeats it for so long (seconds), but not more often than so. */
-static const double VISIT = 2e-3;
-enum { MOST_CALLS = 64 };
-
 typedef struct {
     db_context *context;
     db_bench_results *results;
@@ -30,23 +27,13 @@ typedef struct {
     db_bench_images images;   /* as large as the largest workload needs */
     float *other_image;       /* what a program wrote; NULL without programs */
     db_bench_programs programs;
+    db_bench_prober prober;
     char folder[DB_BENCH_PATH_SIZE], list[DB_BENCH_PATH_SIZE]; /* files that workloads read */
 } bench;
 
-/* A short call first restores what the visits between have driven out of the caches. The median of
- * a visit's calls is not moved by one that was interrupted. */
 static db_status visit_warm(const bench *b, int row, db_bench_timing timing) {
-    db_bench_series *series = &b->results->rows[row].timing[timing];
-    const db_bench_output output = db_bench_timings[timing].output;
-    double seconds[MOST_CALLS];
-    if (series->calls > 1) DB_TRY(db_bench_call_warm(&b->callers[row], output, &b->images));
-    for (int i = 0; i < series->calls; i++) {
-        const double start = db_bench_seconds();
-        DB_TRY(db_bench_call_warm(&b->callers[row], output, &b->images));
-        seconds[i] = db_bench_seconds() - start;
-    }
-    series->seconds[series->count++] = db_bench_median(seconds, series->calls);
-    return DB_OK;
+    return db_bench_visit(&b->callers[row], db_bench_timings[timing].output, &b->images,
+                          &b->results->rows[row].timing[timing]);
 }
 
 static db_status visit_cold(const bench *b, int row, db_bench_timing timing) {
@@ -62,18 +49,10 @@ static int is_timed(const bench *b, int row, db_bench_timing timing) {
     return !db_bench_timings[timing].cold || db_bench_row_is_plain(&b->results->rows[row]);
 }
 
-/* The first call creates threads and is thrown away; the fastest of the next ones tells how many
- * make a visit. */
 static db_status choose_calls(const bench *b, int row, db_bench_timing timing) {
-    db_bench_series *series = &b->results->rows[row].timing[timing];
-    series->calls = 1;
     if (db_bench_timings[timing].cold) return DB_OK;
-    DB_TRY(db_bench_call_warm(&b->callers[row], db_bench_timings[timing].output, &b->images));
-    do DB_TRY(visit_warm(b, row, timing));
-    while (series->count < 3 && series->seconds[series->count - 1] < 10 * VISIT);
-    series->calls = (int)fmin(MOST_CALLS, ceil(VISIT / db_bench_summarize(series).minimum));
-    series->count = 0;
-    return DB_OK;
+    return db_bench_choose_calls(&b->callers[row], db_bench_timings[timing].output, &b->images,
+                                 &b->results->rows[row].timing[timing]);
 }
 
 static int reference_takes(const bench *b, const db_bench_workload *workload) {
@@ -118,6 +97,32 @@ static db_status visit_workload(const bench *b, int first_row) {
     return DB_OK;
 }
 
+/* Samples of the images of which the rounding is measured. */
+static const double ROUNDING_SAMPLES = 1e6, QUICK_ROUNDING_SAMPLES = 1e5;
+
+static db_status measure_rounding(const bench *b) {
+    db_bench_results *r = b->results;
+    const double samples = r->options.quick ? QUICK_ROUNDING_SAMPLES : ROUNDING_SAMPLES;
+    for (int i = 0; i < DB_BENCH_LOADS; i++) {
+        const db_bench_load *load = &db_bench_loads[i];
+        if ((!r->options.load[i] && i >= DB_BENCH_PLAIN_LOADS) || load->boxes) continue;
+        DB_TRY(db_bench_measure_rounding(b->context, load, b->list, samples,
+                                         &r->rounding[r->rounding_count++]));
+    }
+    return DB_OK;
+}
+
+/* What does not need rounds, or must be measured before this process has grown. */
+static db_status measure_once(bench *b) {
+    db_bench_results *r = b->results;
+    r->peak_memory = NAN;
+    if (*b->programs.ours)
+        DB_TRY(db_bench_peak_memory(b->context, &b->programs, r->options.quick, &r->peak_memory));
+    DB_TRY(measure_rounding(b));
+    return db_bench_prober_open(b->context, &r->options, r->machine.processors, &b->prober,
+                                r->probe);
+}
+
 static db_status prepare(bench *b) {
     db_bench_results *r = b->results;
     int largest = 0;
@@ -131,6 +136,7 @@ static db_status prepare(bench *b) {
              db_bench_program_name(b->programs.ours));
     for (int row = 0; row < r->row_count; row++)
         if (r->rows[row].workload.size > largest) largest = r->rows[row].workload.size;
+    DB_TRY(measure_once(b));
     const size_t pixels = (size_t)largest * (size_t)largest;
     DB_TRY(db_bench_images_create(b->context, pixels, DB_BENCH_PARAMETERS, DB_BENCH_TOUCHED_PAGES,
                                   &b->images));
@@ -147,10 +153,13 @@ static db_status prepare(bench *b) {
     return DB_OK;
 }
 
-static db_status run_rounds(const bench *b) {
+static db_status run_rounds(bench *b) {
     const int workloads = b->results->row_count / DB_BENCH_PRECISIONS;
     for (int round = 0; round < b->results->options.repeats; round++) {
         fprintf(stderr, "round %d of %d\n", round + 1, b->results->options.repeats);
+        DB_TRY(db_bench_prober_visit(&b->prober, b->results->probe));
+        if (*b->programs.ours)
+            DB_TRY(db_bench_visit_cold_start(b->context, &b->programs, &b->results->cold_start));
         for (int i = 0; i < workloads; i++) {
             const int w = round % 2 == 0 ? i : workloads - 1 - i;
             DB_TRY(visit_workload(b, w * DB_BENCH_PRECISIONS));
@@ -165,6 +174,7 @@ static void clear(bench *b) {
     free(b->callers);
     free(b->other_image);
     db_bench_images_destroy(&b->images);
+    db_bench_prober_close(&b->prober);
     db_bench_programs_close(&b->programs);
     db_bench_scratch_remove(b->folder);
 }

@@ -56,8 +56,8 @@ static void find_ours(char found[DB_BENCH_PATH_SIZE]) {
 db_status db_bench_programs_open(db_context *context, const db_bench_options *options,
                                  db_bench_programs *programs) {
     *programs = (db_bench_programs){ 0 };
-    if (!options->reference) return DB_OK;
-    DB_TRY(resolve(context, "--reference", options->reference, programs->reference));
+    if (options->reference)
+        DB_TRY(resolve(context, "--reference", options->reference, programs->reference));
     if (options->program)
         DB_TRY(resolve(context, "--program", options->program, programs->ours));
     else
@@ -93,15 +93,20 @@ static void add_workload(command_line *line, const db_bench_workload *workload) 
     for (int i = 0; i < line->flags.count; i++) add(line, line->flags.word[i]);
     add(line, "-floatfile");
     add(line, float_file);
+}
+
+static void add_integer_image(command_line *line) {
     add(line, "-intfile");
     add(line, int_file);
 }
 
 static db_status run(db_context *context, const db_bench_programs *programs, const char *program,
-                     command_line *line, int size, double *seconds, float *image) {
+                     command_line *line, int size, double *seconds, double *peak_bytes,
+                     float *image) {
     char path[DB_BENCH_PATH_SIZE + sizeof float_file];
-    db_status status = db_bench_run_program(context, program, line->argv,
-                                            db_context_threads(context), programs->folder, seconds);
+    db_status status =
+        db_bench_run_program(context, program, line->argv, db_context_threads(context),
+                             programs->folder, seconds, peak_bytes);
     if (status == DB_OK && image) {
         snprintf(path, sizeof path, "%s/%s", programs->folder, float_file);
         status = db_read_float_image(context, path, size, size, image);
@@ -121,7 +126,20 @@ db_status db_bench_run_reference(db_context *context, const db_bench_programs *p
     command_line line;
     begin(&line, programs->reference, NULL);
     add_workload(&line, workload);
-    return run(context, programs, programs->reference, &line, workload->size, seconds, image);
+    add_integer_image(&line);
+    return run(context, programs, programs->reference, &line, workload->size, seconds, NULL, image);
+}
+
+/* Words must outlive the line's use. */
+static void add_ours(db_context *context, command_line *line, db_precision precision,
+                     const char *threads) {
+    add(line, "--precision");
+    add(line, db_bench_precision_name(precision));
+    add(line, "--isa");
+    add(line, db_context_isa(context));
+    add(line, "--threads");
+    add(line, threads);
+    add(line, "--quiet");
 }
 
 db_status db_bench_run_ours(db_context *context, const db_bench_programs *programs,
@@ -132,12 +150,19 @@ db_status db_bench_run_ours(db_context *context, const db_bench_programs *progra
     snprintf(threads, sizeof threads, "%d", db_context_threads(context));
     begin(&line, programs->ours, "sim");
     add_workload(&line, workload);
-    add(&line, "--precision");
-    add(&line, db_bench_precision_name(precision));
-    add(&line, "--isa");
-    add(&line, db_context_isa(context));
-    add(&line, "--threads");
-    add(&line, threads);
-    add(&line, "--quiet");
-    return run(context, programs, programs->ours, &line, workload->size, seconds, image);
+    add_integer_image(&line);
+    add_ours(context, &line, precision, threads);
+    return run(context, programs, programs->ours, &line, workload->size, seconds, NULL, image);
+}
+
+db_status db_bench_run_ours_alone(db_context *context, const db_bench_programs *programs,
+                                  const db_bench_workload *workload, double *seconds,
+                                  double *peak_bytes) {
+    command_line line;
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", db_context_threads(context));
+    begin(&line, programs->ours, "sim");
+    add_workload(&line, workload);
+    add_ours(context, &line, DB_PRECISION_MIXED, threads);
+    return run(context, programs, programs->ours, &line, workload->size, seconds, peak_bytes, NULL);
 }

@@ -12,7 +12,7 @@ typedef struct db_bench_programs {
     char folder[DB_BENCH_PATH_SIZE];    /* where they run */
 } db_bench_programs;
 
-/* Finds the programs and makes their folder, if a reference is wanted. Close it whatever the
+/* Finds the programs and makes their folder. Close it whatever the
  * status. */
 db_status db_bench_programs_open(db_context *context, const db_bench_options *options,
                                  db_bench_programs *programs);
@@ -28,5 +28,11 @@ db_status db_bench_run_reference(db_context *context, const db_bench_programs *p
 db_status db_bench_run_ours(db_context *context, const db_bench_programs *programs,
                             const db_bench_workload *workload, db_precision precision,
                             double *seconds, float *image);
+
+/* Our program alone, in mixed precision, writing a float image and nothing else; image and
+ * peak_bytes (see db_bench_run_program) may be NULL. */
+db_status db_bench_run_ours_alone(db_context *context, const db_bench_programs *programs,
+                                  const db_bench_workload *workload, double *seconds,
+                                  double *peak_bytes);
 
 #endif

@@ -100,9 +100,38 @@ static json_t *targets_json(const db_bench_results *results) {
     for (int i = 0; i < DB_BENCH_TARGETS; i++) {
         if (isnan(targets[i].measured)) continue;
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:f, s:f, s:b}", "target", targets[i].text, "unit",
+            list, json_pack("{s:s, s:s, s:f, s:b, s:f, s:b}", "target", targets[i].text, "unit",
                             *targets[i].unit ? targets[i].unit + 1 : "", "limit", targets[i].limit,
-                            "measured", targets[i].measured, "reached", targets[i].reached));
+                            "at_least", targets[i].at_least, "measured", targets[i].measured,
+                            "reached", targets[i].reached));
+    }
+    return list;
+}
+
+static json_t *probes_json(const db_bench_results *results) {
+    json_t *probes = json_object();
+    for (db_bench_probe p = 0; p < DB_BENCH_PROBES; p++)
+        if (results->probe[p].count)
+            json_object_set_new(probes, db_bench_probes[p].name, series_json(&results->probe[p]));
+    return probes;
+}
+
+static json_t *program_json(const db_bench_results *results) {
+    json_t *program = json_object();
+    if (!results->cold_start.count) return program;
+    json_object_set_new(program, "start_to_image", series_json(&results->cold_start));
+    json_object_set_new(program, "memory_beyond_image_bytes", number(results->peak_memory));
+    return program;
+}
+
+static json_t *rounding_json(const db_bench_results *results) {
+    json_t *list = json_array();
+    for (int i = 0; i < results->rounding_count; i++) {
+        const db_bench_rounding *r = &results->rounding[i];
+        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:o, s:o}", "load", r->load->key,
+                                              "rendered", (json_int_t)r->pixels, "bright",
+                                              (json_int_t)r->bright, "double", number(r->in_double),
+                                              "mixed", number(r->mixed)));
     }
     return list;
 }
@@ -111,9 +140,10 @@ db_status db_bench_report_json(db_context *context, const db_bench_results *resu
     json_t *rows = json_array();
     for (int i = 0; i < results->row_count; i++)
         json_array_append_new(rows, row_json(&results->rows[i]));
-    json_t *report =
-        json_pack("{s:o, s:o, s:o, s:o}", "run", run_json(results), "machine",
-                  machine_json(results), "targets", targets_json(results), "rows", rows);
+    json_t *report = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", run_json(results), "machine",
+        machine_json(results), "targets", targets_json(results), "probes", probes_json(results),
+        "program_alone", program_json(results), "rounding", rounding_json(results), "rows", rows);
     *text = report ? json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(report);
     return *text ? DB_OK : db_fail_memory(context, "the JSON report");

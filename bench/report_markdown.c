@@ -38,12 +38,36 @@ static void put_conditions(FILE *out, const db_bench_results *r) {
 static void put_targets(FILE *out, const db_bench_results *r) {
     db_bench_target targets[DB_BENCH_TARGETS];
     db_bench_judge(r, targets);
-    fputs("## Targets\n\n| warm | at most | measured | |\n|---|---:|---:|---|\n", out);
+    fputs(
+        "## Targets\n\nTimes are minima.\n\n| | | limit | measured | |\n|---|---|---:|---:|---|\n",
+        out);
     for (int i = 0; i < DB_BENCH_TARGETS; i++) {
-        if (isnan(targets[i].measured)) continue;
-        fprintf(out, "| %s | %.0f%s | ", targets[i].text, targets[i].limit, targets[i].unit);
-        db_bench_put_number(out, targets[i].measured);
-        fprintf(out, "%s | %s |\n", targets[i].unit, targets[i].reached ? "reached" : "missed");
+        const db_bench_target *t = &targets[i];
+        if (isnan(t->measured)) continue;
+        fprintf(out, "| %s | %s | %g%s | ", t->text, t->at_least ? "at least" : "at most", t->limit,
+                t->unit);
+        db_bench_put_number(out, t->measured);
+        fprintf(out, "%s | %s |\n", t->unit, t->reached ? "reached" : "missed");
+    }
+}
+
+static void put_rounding(FILE *out, const db_bench_results *r) {
+    static const char *const titles[] = { "load",
+                                          "pixels",
+                                          "above 1e-6 of the maximum",
+                                          "double: largest relative error of these",
+                                          "mixed: largest error / maximum",
+                                          NULL };
+    fputs("\n## Rounding\n\nImages of 32-bit floats beside long double arithmetic, model "
+          "included.\n\n",
+          out);
+    db_bench_put_head(out, titles, 1);
+    for (int i = 0; i < r->rounding_count; i++) {
+        const db_bench_rounding *one = &r->rounding[i];
+        fprintf(out, "| %s | %zu | %zu |", one->load->name, one->pixels, one->bright);
+        db_bench_put_cell(out, one->in_double);
+        db_bench_put_cell(out, one->mixed);
+        fputc('\n', out);
     }
 }
 
@@ -147,5 +171,6 @@ db_status db_bench_report_markdown(db_context *context, const db_bench_results *
     put_cold(out, results);
     if (*results->reference_name) put_reference(out, results);
     db_bench_put_loads(out, results);
+    put_rounding(out, results);
     return fclose(out) == 0 ? DB_OK : db_fail_memory(context, "the Markdown report");
 }

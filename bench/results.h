@@ -6,6 +6,8 @@
 #include "bench/library_calls.h"
 #include "bench/machine.h"
 #include "bench/options.h"
+#include "bench/probes.h"
+#include "bench/rounding.h"
 #include "bench/statistics.h"
 
 typedef enum db_bench_timing {
@@ -44,6 +46,11 @@ typedef struct db_bench_results {
     char reference_name[256], program_name[256]; /* "": none */
     db_bench_row *rows; /* workload after workload, its precisions together */
     int row_count;
+    db_bench_series probe[DB_BENCH_PROBES];
+    db_bench_series cold_start; /* whole process; empty without our program */
+    double peak_memory;         /* bytes beyond the image; NAN without our program */
+    db_bench_rounding rounding[DB_BENCH_LOADS];
+    int rounding_count;
 } db_bench_results;
 
 /* Measures everything. *results is to be cleared whatever the status. */

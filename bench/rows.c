@@ -22,7 +22,7 @@ static void add(db_bench_results *results, const db_bench_load *load, int size) 
 
 static void add_plain(db_bench_results *results, int size) {
     for (int i = 0; i < DB_BENCH_PLAIN_LOADS; i++) {
-        const db_bench_workload workload = { size, &db_bench_loads[i], NULL };
+        const db_bench_workload workload = { .size = size, .load = &db_bench_loads[i] };
         if (db_bench_workload_samples(&workload) <= results->options.sample_limit)
             add(results, workload.load, size);
     }

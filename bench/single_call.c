@@ -22,7 +22,7 @@ static db_status call(db_context *context, const db_bench_options *options,
 }
 
 db_status db_bench_single_call(db_context *context, const db_bench_options *options) {
-    db_bench_row row = { .workload = { options->sizes[0], options->once, NULL } };
+    db_bench_row row = { .workload = { .size = options->sizes[0], .load = options->once } };
     db_bench_results results = { .rows = &row, .row_count = 1 };
     char folder[DB_BENCH_PATH_SIZE] = "", list[DB_BENCH_PATH_SIZE];
     DB_TRY(db_context_set_threads(context, options->threads));

@@ -40,3 +40,8 @@ double db_bench_median_ratio(const db_bench_series *numerator, const db_bench_se
         ratios.seconds[i] = numerator->seconds[i] / denominator->seconds[i];
     return db_bench_summarize(&ratios).median;
 }
+
+double db_bench_minimum_ratio(const db_bench_series *numerator,
+                              const db_bench_series *denominator) {
+    return db_bench_summarize(numerator).minimum / db_bench_summarize(denominator).minimum;
+}

@@ -24,4 +24,7 @@ db_bench_summary db_bench_summarize(const db_bench_series *series);
  * one is empty. */
 double db_bench_median_ratio(const db_bench_series *numerator, const db_bench_series *denominator);
 
+/* Ratio of the shortest times. NAN if one is empty. */
+double db_bench_minimum_ratio(const db_bench_series *numerator, const db_bench_series *denominator);
+
 #endif

@@ -34,6 +34,7 @@ double db_bench_workload_samples(const db_bench_workload *workload) {
 }
 
 static double cells_of(const db_bench_load *l) { return l->cells ? l->cells : CELLS; }
+static double cell_of(const db_bench_load *l) { return l->cell > 0 ? l->cell : CELL; }
 static double wavelength_of(const db_bench_load *l) {
     return l->wavelength > 0 ? l->wavelength : WAVELENGTH;
 }
@@ -41,7 +42,7 @@ static double wavelength_of(const db_bench_load *l) {
 static void set_crystal(const db_bench_workload *workload, db_setup *setup) {
     const db_bench_load *l = workload->load;
     for (int i = 0; i < 3; i++) {
-        setup->cell[i] = CELL;
+        setup->cell[i] = cell_of(l);
         setup->cell[i + 3] = 90;
         setup->cells[i] = cells_of(l);
     }
@@ -133,7 +134,7 @@ static void crystal_flags(const db_bench_workload *workload, db_bench_flags *fla
                                          "-tophat_xtal" };
     const db_bench_load *l = workload->load;
     word(flags, "-cell");
-    for (int i = 0; i < 6; i++) value(flags, i < 3 ? CELL : 90);
+    for (int i = 0; i < 6; i++) value(flags, i < 3 ? cell_of(l) : 90);
     number(flags, "-N", cells_of(l));
     word(flags, shape[l->shape]);
     number(flags, "-default_F", AMPLITUDE);

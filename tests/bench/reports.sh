@@ -38,7 +38,7 @@ expect_status() {
 }
 
 echo "Two sizes, two loads, two precisions"
-expect_status 0 --loads none --sizes 32,48 --repeats 3 --threads 2 --output "$work/plain"
+expect_status 0 --quick --loads none --sizes 32,48 --repeats 3 --threads 2 --output "$work/plain"
 count 8 '"samples_per_pixel"' "$work/plain.json"
 for timing in forward_warm gradient_warm forward_cold gradient_cold; do
     count 8 "\"$timing\"" "$work/plain.json"
@@ -63,10 +63,16 @@ count 4 '"forward_cold"' "$work/loads.json"
 count 16 '"gradient_warm"' "$work/loads.json"
 count 2 '^| sensor with 3 layers | 65536 | ' "$work/loads.md"
 holds "$(largest "$work/loads.json" warm_allocations) == 0"
+count 6 '"bright":' "$work/loads.json" # the two of the main tables, and four that are whole detectors
+holds "$(largest "$work/loads.json" double) < 7e-8"
+holds "$(smallest "$work/loads.json" mixed) > 7e-8"
+grep -q '^| 200 shoeboxes / one block of as many pixels | at most | ' "$work/loads.md" || fail "no ratio of shoeboxes"
+count 1 '"one_thread": {' "$work/loads.json"
+[ ! -x "${DUALBRAGG:-}" ] || holds "$(values "$work/loads.json" memory_beyond_image_bytes) > 1e5"
 [ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
 
 echo "A limit of samples leaves images out; a single call reports nothing"
-expect_status 0 --loads none --sizes 8,32 --sample-limit 0.001 --repeats 1 --output "$work/limited"
+expect_status 0 --quick --loads none --sizes 8,32 --sample-limit 0.001 --repeats 1 --output "$work/limited"
 count 2 '"samples_per_pixel"' "$work/limited.json"
 expect_status 0 --once list,mixed,derivatives --sizes 8
 [ ! -s "$work/out" ] || fail "a single call prints"
@@ -82,7 +88,7 @@ expect_status 2 --repeats 0
 expect_status 2 --isa mmx
 expect_status 2 --bogus
 expect_status 3 --output "$work/missing/x"
-expect_status 3 --loads none --sizes 8 --reference "$work/missing/program"
+expect_status 3 --quick --loads none --sizes 8 --reference "$work/missing/program"
 
 [ -x "${DUALBRAGG:-}" ] || { echo "without the program: no comparison was tried"; exit 0; }
 
@@ -96,7 +102,7 @@ stand_in() {
 
 echo "A program with the same images, one with others, and two that fail"
 stand_in same --precision mixed --quiet
-(cd "$work" && TMPDIR=tmp "$bench" --loads none --sizes 32 --repeats 2 --program "$DUALBRAGG" --reference ./same --output same \
+(cd "$work" && TMPDIR=tmp "$bench" --quick --loads none --sizes 32 --repeats 2 --program "$DUALBRAGG" --reference ./same --output same \
     > out 2> err) || { cat "$work/err"; fail "a reference with a relative name"; }
 count 4 '"reference": {' "$work/same.json"
 holds "$(smallest "$work/same.json" correlation) > 0.999999"
@@ -114,12 +120,12 @@ count 39 '"largest_difference": 0.0,' "$work/flags.json" # double rows, and sim 
 holds "$(largest "$work/flags.json" largest_difference) < 1e-5"
 
 stand_in other -distance 101 --quiet
-expect_status 0 --loads none --sizes 32 --repeats 1 --program "$DUALBRAGG" --reference "$work/other" --output "$work/other"
+expect_status 0 --quick --loads none --sizes 32 --repeats 1 --program "$DUALBRAGG" --reference "$work/other" --output "$work/other"
 holds "$(largest "$work/other.json" largest_difference) > 1e-3"
 
-expect_status 3 --loads none --sizes 32 --repeats 1 --reference false --output "$work/failed"
+expect_status 3 --quick --loads none --sizes 32 --repeats 1 --reference false --output "$work/failed"
 grep -q 'false: expected exit status 0' "$work/err" || fail "the failing program is not named"
-expect_status 3 --loads none --sizes 32 --repeats 1 --reference true --output "$work/failed"
+expect_status 3 --quick --loads none --sizes 32 --repeats 1 --reference true --output "$work/failed"
 grep -q 'true: expected a float image' "$work/err" || fail "the missing image is not named"
 [ ! -e "$work/failed.json" ] || fail "a report of a failed run"
 [ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
