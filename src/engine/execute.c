@@ -1,8 +1,9 @@
-/* Running a plan: tiles over threads. A pixel belongs to one tile and a tile to one thread, so the
- * result has the same bits for any number of threads. */
+#include "engine/execute.h"
+
 #include "core/stage.h"
-#include "engine/plan_internal.h"
 #include "kernel/oracle.h"
+
+#include <string.h>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -10,11 +11,10 @@
 
 /* What the threads of one execution share. */
 typedef struct {
-    const db_plan *plan;
-    db_kernel_function kernel;
-    long done;
+    const db_execution *wanted;
+    long done; /* slots */
     int cancelled;
-} execution;
+} progress;
 
 static int this_thread(void) {
 #if defined(_OPENMP)
@@ -37,41 +37,48 @@ static void report_rendering(const db_plan *plan, const char *name, int begins, 
     plan->context->stage(plan->context->stage_user, &stage);
 }
 
-static void run_kernel(const execution *x, const db_tile *tile) {
+static void run_kernel(const db_execution *x, const db_tile *tile, double *sums) {
     const db_plan *plan = x->plan;
     const int reported = plan->context->stage != NULL;
     if (reported) report_rendering(plan, "kernel", 1, 0);
-    x->kernel(&plan->job, tile->region, tile->row_begin, tile->row_end);
+    x->kernel(x->job, tile->region, tile->row_begin, tile->row_end, sums);
     if (reported)
         report_rendering(plan, "kernel", 0,
                          (double)plan->regions[tile->region].fast_count *
                              (tile->row_end - tile->row_begin));
 }
 
-/* One tile; the thread that started the work (`reports`) tells the caller how far it is. */
-static void run_tile(execution *x, long t, int reports) {
+static void run_tiles(const db_execution *x, size_t slot) {
+    const size_t tiles = x->plan->tile_count;
+    double *const sums = x->sums ? x->sums + slot * x->sums_size : NULL;
+    if (sums) memset(sums, 0, x->sums_size * sizeof *sums);
+    for (size_t t = tiles * slot / x->slots; t < tiles * (slot + 1) / x->slots; t++)
+        run_kernel(x, &x->plan->tiles[t], sums);
+}
+
+/* One slot; the thread that started the work (`reports`) tells the caller how far it is. */
+static void run_slot(progress *p, long slot, int reports) {
     int stop;
 #if defined(_OPENMP)
 #pragma omp atomic read
 #endif
-    stop = x->cancelled;
+    stop = p->cancelled;
     if (stop) return;
-    const db_tile *tile = &x->plan->tiles[t];
-    run_kernel(x, tile);
-    const db_context *context = x->plan->context;
+    run_tiles(p->wanted, (size_t)slot);
+    const db_context *context = p->wanted->plan->context;
     if (!context->progress) return;
     long finished;
 #if defined(_OPENMP)
 #pragma omp atomic capture
 #endif
-    finished = ++x->done;
+    finished = ++p->done;
     if (!reports) return;
-    const double fraction = (double)finished / (double)x->plan->tile_count;
+    const double fraction = (double)finished / (double)p->wanted->slots;
     if (context->progress(context->progress_user, fraction)) {
 #if defined(_OPENMP)
 #pragma omp atomic write
 #endif
-        x->cancelled = 1;
+        p->cancelled = 1;
     }
 }
 
@@ -82,56 +89,63 @@ static double rendered_pixels(const db_plan *plan) {
     return pixels;
 }
 
-static db_status run_tiles(db_plan *plan, db_kernel_function kernel) {
+db_status db_execute(const db_execution *x) {
+    const db_plan *plan = x->plan;
     const db_context *context = plan->context;
-    const long tiles = (long)plan->tile_count;
-    execution x = { plan, kernel, 0, 0 };
+    const long slots = (long)x->slots;
+    progress p = { x, 0, 0 };
     if (context->stage) report_rendering(plan, "render", 1, 0);
 #if defined(_OPENMP)
     const long wanted = context->threads ? context->threads : omp_get_max_threads();
-    const int threads = (int)(wanted < tiles ? wanted : tiles);
+    const int threads = (int)(wanted < slots ? wanted : slots);
     /* a team of one would be allocated anew at every call */
     if (threads > 1) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-        for (long t = 0; t < tiles; t++) run_tile(&x, t, this_thread() == 0);
+        for (long s = 0; s < slots; s++) run_slot(&p, s, this_thread() == 0);
     } else
 #endif
-        for (long t = 0; t < tiles; t++) run_tile(&x, t, 1);
+        for (long s = 0; s < slots; s++) run_slot(&p, s, 1);
     if (context->stage)
-        report_rendering(plan, "render", 0, x.cancelled ? 0 : rendered_pixels(plan));
-    if (x.cancelled)
+        report_rendering(plan, "render", 0, p.cancelled ? 0 : rendered_pixels(plan));
+    if (p.cancelled)
         return db_fail(plan->context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
     if (context->progress) context->progress(context->progress_user, 1.0);
     return DB_OK;
 }
 
-static db_kernel_function kernel_of(const db_plan *plan, db_kernel_kind kind) {
-    if (plan->experiment.reference.on) return db_kernel_reference_order;
-    return db_kernel_instance(plan->context->isa, plan->precision, kind);
+static db_status render(const db_plan *plan, db_kernel_kind kind) {
+    const db_execution x = { plan,
+                             &plan->job,
+                             plan->experiment.reference.on
+                                 ? db_kernel_reference_order
+                                 : db_kernel_instance(plan->context->isa, plan->precision, kind),
+                             plan->tile_count,
+                             NULL,
+                             0 };
+    return db_execute(&x);
 }
 
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
-    return run_tiles(
-        plan, kernel_of(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD));
+    return render(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
 }
 
-static db_status need_parameters(const db_plan *plan) {
+db_status db_plan_need_parameters(const db_plan *plan) {
     if (plan->parameter_count) return DB_OK;
     return db_fail(plan->context, DB_ERROR_USAGE,
                    "this plan was created without parameters to differentiate by");
 }
 
 db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives) {
-    DB_TRY(need_parameters(plan));
+    DB_TRY(db_plan_need_parameters(plan));
     db_plan_fill_slopes(plan);
     plan->job.image = image;
     plan->job.derivative = derivatives;
-    return run_tiles(plan, kernel_of(plan, db_plan_gradient_kind(plan)));
+    return render(plan, db_plan_gradient_kind(plan));
 }
 
 db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {
-    DB_TRY(need_parameters(plan));
+    DB_TRY(db_plan_need_parameters(plan));
     db_plan_fill_slopes(plan);
     const db_oracle oracle = { &plan->experiment, &plan->dual, &plan->slots, &plan->curve.job };
     db_stage_begin(plan->context, "oracle");

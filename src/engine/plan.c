@@ -287,6 +287,7 @@ void db_plan_destroy(db_plan **plan) {
     db_plan *p = *plan;
     db_experiment_clear(&p->experiment);
     db_amorphous_curve_clear(&p->curve);
+    db_normal_destroy(p->normal);
     void *const owned[] = { p->parameters,
                             p->regions,
                             p->tiles,

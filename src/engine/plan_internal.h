@@ -50,6 +50,7 @@ struct db_plan {
     size_t sample_count, table_count, /* entries of the box, without the one for outside */
         margin_count;                 /* entries of the box with margin, for interpolation */
     db_kernel_job job;
+    struct db_normal *normal; /* NULL until the first normal equations */
 };
 
 /* Fills the job's values from the experiment (plan_values.c). Allocates nothing. */
@@ -79,6 +80,9 @@ void db_plan_fill_slopes(db_plan *plan);
 
 /* Allocates what only gradients need (plan_slopes.c). */
 db_status db_plan_allocate_dual(db_plan *plan);
+
+/* Frees what normal equations need (plan_normal.c); NULL is ignored. */
+void db_normal_destroy(struct db_normal *normal);
 
 /* Kernel kind for this plan's parameters. */
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan);

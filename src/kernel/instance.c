@@ -28,8 +28,8 @@
 #define INSTANCE_NAME_(tag) db_kernel_##tag
 #define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
 void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end);
+                                    int row_end, double *sums);
 void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end) {
-    render_rows(job, &job->region[region], row_begin, row_end);
+                                    int row_end, double *sums) {
+    render_rows(job, &job->region[region], row_begin, row_end, sums);
 }

@@ -137,22 +137,39 @@ typedef struct db_kernel_job {
     int amplitude_slopes;
     db_kernel_amplitude amplitude[DB_MAX_AMPLITUDE_SLOPES];
     const struct db_kernel_reference *reference; /* of the reference's order of summation only */
-    size_t parameter_count;
-    const db_kernel_contraction *contraction; /* [panel][parameter_count] */
+    size_t parameter_count;                      /* of columns wanted: parameters, or the basis */
+    const db_kernel_contraction *contraction;    /* [panel][parameter_count] */
 
     const db_region *region;
     db_pixel_type pixel_type;
     int streaming; /* 1: the results are larger than the caches: write past them */
     void *image;
     void *const *derivative;
+    const float *data,
+        *weight; /* where sums are wanted, laid out as the image; weight may be NULL */
 } db_kernel_job;
+
+/* Sums over pixels of the products of every two of a list of images: job.parameter_count wanted
+ * columns, and the residual last; each times the root of the weight. The lower triangle of the
+ * matrix, in square blocks, row after row; inside a block column after column. */
+enum { DB_NORMAL_MOST = 56, DB_NORMAL_BLOCK = 4 };
+static inline size_t db_normal_index(size_t row, size_t column) {
+    const size_t i = row / DB_NORMAL_BLOCK, j = column / DB_NORMAL_BLOCK;
+    return ((i * (i + 1) / 2 + j) * DB_NORMAL_BLOCK + column % DB_NORMAL_BLOCK) * DB_NORMAL_BLOCK +
+           row % DB_NORMAL_BLOCK;
+}
+static inline size_t db_normal_size(size_t images) {
+    const size_t blocks = (images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK;
+    return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
+}
 
 /* Margin of the table for interpolation: a window of four nodes that misses the box fits beside it.
  */
 enum { DB_TABLE_MARGIN = 4 };
 
-/* Renders rows [row_begin, row_end) of one region. */
+/* Renders rows [row_begin, row_end) of one region: into the job's images, or adds to sums where
+ * they are not NULL (gradient instances only). */
 typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin,
-                                   int row_end);
+                                   int row_end, double *sums);
 
 #endif

@@ -152,8 +152,9 @@ static double pixel_value(const db_kernel_job *job, int fast, int slow, int firs
     return value;
 }
 
-void db_kernel_reference_order(const db_kernel_job *job, size_t number, int row_begin,
-                               int row_end) {
+void db_kernel_reference_order(const db_kernel_job *job, size_t number, int row_begin, int row_end,
+                               double *sums) {
+    (void)sums;
     const db_region *region = &job->region[number];
     for (int row = row_begin; row < row_end; row++)
         for (int column = 0; column < region->fast_count; column++) {

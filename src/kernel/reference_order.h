@@ -15,7 +15,9 @@ typedef struct db_kernel_reference {
     const int *phi_step;  /* [phi_steps]: the step whose cell vectors each step sees */
 } db_kernel_reference;
 
-/* A db_kernel_function; job->reference must be set. Double precision whatever the plan's. */
-void db_kernel_reference_order(const db_kernel_job *job, size_t region, int row_begin, int row_end);
+/* A db_kernel_function for images; job->reference must be set. Double precision whatever the
+ * plan's. */
+void db_kernel_reference_order(const db_kernel_job *job, size_t region, int row_begin, int row_end,
+                               double *sums);
 
 #endif

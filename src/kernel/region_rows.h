@@ -1,5 +1,5 @@
 /* Rows of a region: grouping pixels into lanes, contraction of columns with the parameters,
- * storing. */
+ * storing or summing. */
 #ifndef DB_KERNEL_REGION_ROWS_H
 #define DB_KERNEL_REGION_ROWS_H
 
@@ -9,6 +9,10 @@ typedef struct {
     int contiguous; /* 1: only element[0] is given, the others follow it */
     size_t element[LANES];
 } group_target;
+
+AD_INLINE size_t element_of(const group_target *target, int i) {
+    return target->contiguous ? target->element[0] + (size_t)i : target->element[i];
+}
 
 #define REAL SHAPE_REAL
 AD_INLINE void store_group(const db_kernel_job *job, const group_target *target, void *buffer,
@@ -34,8 +38,7 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
     SHAPE_REAL pixel[LANES];
     l_store(pixel, value);
     for (int i = 0; i < target->count; i++) {
-        const size_t element =
-            target->contiguous ? target->element[0] + (size_t)i : target->element[i];
+        const size_t element = element_of(target, i);
         if (job->pixel_type == DB_FLOAT32)
             ((float *)buffer)[element] = (float)pixel[i];
         else
@@ -62,25 +65,55 @@ AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_su
     }
     return slope;
 }
+#undef REAL
+#include "kernel/normal_rows.h"
+#define REAL SHAPE_REAL
+#else
+typedef struct normal_run normal_run; /* forward instances have none */
 #endif
 
-AD_INLINE void finish_group(const db_kernel_job *job, const db_region *region,
-                            const pixel_sums *sums, const group_target *target) {
-    store_group(job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
+/* run: NULL where images are stored */
+AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
+                           const normal_run *run) {
+#if DB_INSTANCE_KIND > 0
+    return !run || !job->weight || group_counts(job, target);
+#else
+    (void)job, (void)target, (void)run;
+    return 1;
+#endif
+}
+
+/* Gradients: called, so that what becomes of the columns does not disturb how the compiler arranges
+ * the loop that makes them. */
+#if DB_INSTANCE_KIND > 0
+#define DB_FINISH_FN static __attribute__((noinline))
+#else
+#define DB_FINISH_FN AD_INLINE
+#endif
+
+DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region,
+                               const pixel_sums *sums, const group_target *target,
+                               normal_run *run) {
 #if DB_INSTANCE_KIND > 0
     const db_kernel_contraction *contraction =
         job->contraction + region->panel * job->parameter_count;
+    if (run) {
+        add_group(job, contraction, sums, target, run);
+        return;
+    }
     for (size_t k = 0; k < job->parameter_count; k++)
         store_group(job, target, job->derivative[k], contract(&contraction[k], sums));
 #else
-    (void)region;
+    (void)region, (void)run;
 #endif
+    store_group(job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
 }
 #undef REAL
 
 /* Lanes along a row; the last group of a row may hang over its end. */
 AD_INLINE void render_long_rows(db_crystal_shape shape, int general, const db_kernel_job *job,
-                                const db_region *region, int row_begin, int row_end) {
+                                const db_region *region, int row_begin, int row_end,
+                                normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 1, { 0 } };
     for (int row = row_begin; row < row_end; row++)
@@ -88,17 +121,19 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, int general, const db_ke
             const int left = region->fast_count - column;
             target.count = left < LANES ? left : LANES;
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
+            if (!group_wanted(job, &target, run)) continue;
             pixel_sums sums;
             render_group(shape, general, job, panel,
                          l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
                          l_set_double(region->slow_start + row), &sums);
-            finish_group(job, region, &sums, &target);
+            finish_group(job, region, &sums, &target, run);
         }
 }
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
 AD_INLINE void render_short_rows(db_crystal_shape shape, int general, const db_kernel_job *job,
-                                 const db_region *region, int row_begin, int row_end) {
+                                 const db_region *region, int row_begin, int row_end,
+                                 normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 0, { 0 } };
     int row = row_begin, column = 0;
@@ -116,42 +151,63 @@ AD_INLINE void render_short_rows(db_crystal_shape shape, int general, const db_k
                 row++;
             }
         }
+        if (!group_wanted(job, &target, run)) continue;
         pixel_sums sums;
         render_group(shape, general, job, panel, l_load_double(fast), l_load_double(slow), &sums);
-        finish_group(job, region, &sums, &target);
+        finish_group(job, region, &sums, &target, run);
     }
 }
 
 AD_INLINE void render_rows_of(db_crystal_shape shape, int general, const db_kernel_job *job,
-                              const db_region *region, int row_begin, int row_end) {
+                              const db_region *region, int row_begin, int row_end,
+                              normal_run *run) {
     if (region->fast_count % LANES == 0 || region->fast_count > 8 * LANES)
-        render_long_rows(shape, general, job, region, row_begin, row_end);
+        render_long_rows(shape, general, job, region, row_begin, row_end, run);
     else
-        render_short_rows(shape, general, job, region, row_begin, row_end);
+        render_short_rows(shape, general, job, region, row_begin, row_end, run);
 }
 
+/* In instances for plain jobs one specialization per shape, so that the choice costs nothing
+ * inside. */
+AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
+                            int row_end, normal_run *run) {
 #if DB_INSTANCE_GENERAL
-static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
-                        int row_end) {
-    render_rows_of(job->shape, 1, job, region, row_begin, row_end);
-    if (job->streaming) vec_stream_end();
-}
+    render_rows_of(job->shape, 1, job, region, row_begin, row_end, run);
 #else
-/* One specialization per shape, so that the choice costs nothing inside. */
-static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
-                        int row_end) {
     switch (job->shape) {
-    case DB_SHAPE_SQUARE:
-        render_rows_of(DB_SHAPE_SQUARE, 0, job, region, row_begin, row_end);
+#define DB_SHAPE_ROWS(shape)                                                                       \
+    case shape:                                                                                    \
+        render_rows_of(shape, 0, job, region, row_begin, row_end, run);                            \
         break;
-    case DB_SHAPE_ROUND: render_rows_of(DB_SHAPE_ROUND, 0, job, region, row_begin, row_end); break;
-    case DB_SHAPE_GAUSS: render_rows_of(DB_SHAPE_GAUSS, 0, job, region, row_begin, row_end); break;
-    case DB_SHAPE_TOPHAT:
-        render_rows_of(DB_SHAPE_TOPHAT, 0, job, region, row_begin, row_end);
-        break;
+        DB_SHAPE_ROWS(DB_SHAPE_SQUARE)
+        DB_SHAPE_ROWS(DB_SHAPE_ROUND)
+        DB_SHAPE_ROWS(DB_SHAPE_GAUSS)
+        DB_SHAPE_ROWS(DB_SHAPE_TOPHAT)
+#undef DB_SHAPE_ROWS
     }
+#endif
+}
+
+/* sums: NULL where images are stored */
+static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
+                        int row_end, double *sums) {
+    normal_run *run = NULL;
+#if DB_INSTANCE_KIND > 0
+    normal_run normal;
+    if (sums) {
+        normal.sums = sums;
+        normal.length = job->parameter_count + 1;
+        normal.rows = 0;
+        run = &normal;
+    }
+#else
+    (void)sums;
+#endif
+    render_shape(job, region, row_begin, row_end, run);
+#if DB_INSTANCE_KIND > 0
+    if (run && run->rows) add_run(run);
+#endif
     if (job->streaming) vec_stream_end();
 }
-#endif
 
 #endif

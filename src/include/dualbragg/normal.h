@@ -15,26 +15,26 @@
 extern "C" {
 #endif
 
-/* Renders the plan's regions and sums over their pixels; a pixel that lies in two regions counts
- * twice.
+/* Renders the plan's regions and sums over their pixels; a pixel in two regions counts twice.
  *
- *   data       measured image in photons, db_plan_pixels elements laid out as the plan's image; only
- *              elements of pixels in regions with a weight other than 0 count
- *   weight     of the squared residuals, 1/variance as a rule (1/photons^2), laid out as data.
- *              Pixels of weight 0 are left out whatever their data: a mask. NULL: 1 everywhere
+ *   data       measured image in photons: db_plan_pixels elements, laid out as the plan's image
+ *   weight     of the squared residuals, as a rule 1/variance (1/photons^2), laid out as data. A
+ *              pixel of weight 0 is left out, whatever its data: a mask. NULL: 1 everywhere
  *   chi2       sum of weight (model - data)^2
- *   gradient   [parameter_count] in units of chi2 per unit of the parameter
+ *   gradient   [parameter_count], in units of chi2 per unit of the parameter
  *   curvature  [parameter_count][parameter_count], symmetric
  *
- * Sums are in double precision, have the same bits for any number of threads, and take no part of
- * the plan's pixel type. In mixed precision the image and what a typical step of each parameter
- * changes (db_parameter_info.scale), times the square root of the weight, must stay below 1e18:
- * products of two are formed in float.
+ * Sums are in double precision, have the same bits for any number of threads, and do not depend on
+ * the plan's pixel type. In mixed precision the residuals and what a typical step of each parameter
+ * changes (db_parameter_info.scale), times the root of the weight, must stay below 1e18: products
+ * of two are formed in float.
  *
- * The first call allocates up to a few MB, which the plan keeps; later calls allocate nothing.
+ * The first call allocates up to 2 MB, which the plan keeps; later calls allocate nothing.
+ *
  * Errors: DB_ERROR_USAGE without parameters, data or room for results; DB_ERROR_INPUT, naming the
- * pixel, where a weight is negative or weight or data that count are not finite; DB_ERROR_MEMORY;
- * DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as in plan.h. */
+ * pixel, where a weight is negative, or weight or data that count are not finite, and where sums
+ * overflow; DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined.
+ * Thread-safety as in plan.h. */
 DB_API db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
                                 double *gradient, double *curvature);
 

@@ -1,0 +1,25 @@
+/* Running a plan: tiles over threads. A pixel belongs to one tile, a tile to one slot and a slot to
+ * one thread at a time, and which it is depends on the plan alone: the result has the same bits for
+ * any number of threads. */
+#ifndef DB_ENGINE_EXECUTE_H
+#define DB_ENGINE_EXECUTE_H
+
+#include "engine/plan_internal.h"
+
+typedef struct db_execution {
+    const db_plan *plan;
+    const db_kernel_job *job; /* the plan's, or a variant of it */
+    db_kernel_function kernel;
+    size_t slots; /* of neighbouring tiles, at most as many as there are tiles */
+    double *sums; /* [slots][sums_size]: cleared, then what each slot's tiles add; NULL for
+                     images */
+    size_t sums_size;
+} db_execution;
+
+/* Watched by the context's callbacks; DB_ERROR_CANCELLED where one of them wants that. */
+db_status db_execute(const db_execution *x);
+
+/* DB_ERROR_USAGE for plans without parameters. */
+db_status db_plan_need_parameters(const db_plan *plan);
+
+#endif

@@ -1,0 +1,107 @@
+#include "engine/normal_basis.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LATTICE_COLUMNS = 9 };
+_Static_assert(DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + LATTICE_COLUMNS <= DB_NORMAL_MOST,
+               "a row of the kernel holds any basis");
+
+static int moves_lattice(const db_plan *plan, size_t k) {
+    return (db_parameter_describe(plan->parameters[k])->moves & DB_MOVES_LATTICE) != 0;
+}
+
+static size_t pairs(size_t images) { return images * (images + 1) / 2; }
+
+/* The nine columns of the lattice make more products than few parameters, but spare the sums that
+ * form their images of the columns: whichever costs less multiplications per pixel. */
+static int prefer_lattice_columns(size_t parameters, size_t others) {
+    return LATTICE_COLUMNS + pairs(others + LATTICE_COLUMNS) <
+           LATTICE_COLUMNS * parameters + pairs(others + parameters);
+}
+
+db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
+    const size_t panels = plan->experiment.detector.panel_count;
+    size_t lattice = 0;
+    for (size_t k = 0; k < plan->parameter_count; k++) lattice += (size_t)moves_lattice(plan, k);
+    const size_t others = plan->parameter_count - lattice;
+    basis->lattice_columns = prefer_lattice_columns(lattice, others + 1);
+    basis->count = others + (basis->lattice_columns ? LATTICE_COLUMNS : lattice);
+    basis->image = calloc(panels * basis->count, sizeof *basis->image);
+    basis->combination = calloc(plan->parameter_count * basis->count, sizeof *basis->combination);
+    if (!basis->image || !basis->combination)
+        return db_fail_memory(plan->context, "normal equations");
+    return DB_OK;
+}
+
+void db_normal_basis_clear(db_normal_basis *basis) {
+    free(basis->image);
+    free(basis->combination);
+}
+
+/* A power of two near x > 0: a factor that changes no digits. */
+static double power_of_two(double x) {
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(1, exponent);
+}
+
+/* Images are what a typical step of a parameter changes, in photons: far from the limits of float,
+ * whatever the parameter's unit. */
+static double step_of(const db_plan *plan, size_t k) {
+    return power_of_two(db_parameter_describe(plan->parameters[k])->scale);
+}
+
+static void scale_contraction(const db_kernel_contraction *from, double factor,
+                              db_kernel_contraction *to) {
+    *to = *from;
+    for (int c = 0; c < from->columns; c++) {
+        to->coefficient_double[c] *= factor;
+        to->coefficient_float[c] = (float)to->coefficient_double[c];
+    }
+}
+
+/* A parameter that is an image of its own. */
+static void fill_own(const db_plan *plan, size_t k, size_t image, db_normal_basis *basis) {
+    const double step = step_of(plan, k);
+    for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++)
+        scale_contraction(&plan->contraction[panel * plan->parameter_count + k], step,
+                          &basis->image[panel * basis->count + image]);
+    basis->combination[k * basis->count + image] = 1 / step;
+}
+
+/* Parameter k's coefficient of one column of the lattice; it is the same on all panels. */
+static double lattice_coefficient(const db_plan *plan, size_t k, int column) {
+    const db_kernel_contraction *c = &plan->contraction[k];
+    const int i = DB_COLUMN_LATTICE + column - c->first_column;
+    return i >= 0 && i < c->columns ? c->coefficient_double[i] : 0;
+}
+
+static void fill_lattice_column(const db_plan *plan, int column, size_t image,
+                                db_normal_basis *basis) {
+    double largest = 0;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (moves_lattice(plan, k))
+            largest = fmax(largest, step_of(plan, k) * fabs(lattice_coefficient(plan, k, column)));
+    const double factor = largest > 0 ? power_of_two(largest) : 0;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (moves_lattice(plan, k))
+            basis->combination[k * basis->count + image] =
+                largest > 0 ? lattice_coefficient(plan, k, column) / factor : 0;
+    for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
+        db_kernel_contraction *own = &basis->image[panel * basis->count + image];
+        own->first_column = DB_COLUMN_LATTICE + column;
+        own->columns = 1;
+        own->coefficient_double[0] = factor;
+        own->coefficient_float[0] = (float)factor;
+    }
+}
+
+void db_normal_basis_fill(const db_plan *plan, db_normal_basis *basis) {
+    size_t image = 0;
+    if (basis->lattice_columns)
+        for (int column = 0; column < LATTICE_COLUMNS; column++)
+            fill_lattice_column(plan, column, image++, basis);
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (!basis->lattice_columns || !moves_lattice(plan, k)) fill_own(plan, k, image++, basis);
+}

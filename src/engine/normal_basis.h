@@ -1,0 +1,24 @@
+/* The basis of normal equations: few images whose linear combinations are all derivative images.
+ * Products of every two of them are summed over pixels; derivatives by parameters are formed from
+ * the sums. */
+#ifndef DB_ENGINE_NORMAL_BASIS_H
+#define DB_ENGINE_NORMAL_BASIS_H
+
+#include "engine/plan_internal.h"
+
+typedef struct db_normal_basis {
+    size_t count;
+    int lattice_columns;          /* 1: the columns of the lattice stand for its parameters */
+    db_kernel_contraction *image; /* [panel][count]: how the kernel forms them from columns */
+    double *combination;          /* [parameter_count][count]: derivative = sum of images */
+} db_normal_basis;
+
+/* Chooses the basis for the plan's parameters and allocates it; to be cleared whatever the status.
+ */
+db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis);
+void db_normal_basis_clear(db_normal_basis *basis);
+
+/* Fills it from the plan's slopes, which must be current. Allocates nothing. */
+void db_normal_basis_fill(const db_plan *plan, db_normal_basis *basis);
+
+#endif

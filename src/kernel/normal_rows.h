@@ -1,0 +1,152 @@
+/* Sums of products of columns over pixels (J^T W J, J^T W r and r W r in one matrix), in place of
+ * images.
+ *
+ * A group of pixels becomes a row of vectors: one per basis column, and the residual last, all
+ * times the square root of the weight. Rows are kept for a short run; then the products of all
+ * pairs are summed over the run in registers, block by block, folded over lanes, and added to sums
+ * in double: two multiplications and one memory operand per two products, whatever their number. */
+#ifndef DB_KERNEL_NORMAL_ROWS_H
+#define DB_KERNEL_NORMAL_ROWS_H
+
+#include "ad/vec_fold.h"
+
+#define REAL SHAPE_REAL
+
+/* 16 rows of some 20 vectors stay in the first cache, and 16 products in float, folded pairwise,
+ * lose less than rounding them did. */
+enum { NORMAL_RUN = 16 };
+
+typedef struct {
+    double *sums;  /* db_normal_size(length) of them */
+    size_t length; /* of a row */
+    int rows;      /* so far */
+    fine row[NORMAL_RUN * (DB_NORMAL_MOST + 1)];
+} normal_run;
+
+/* Columns of a block summed at once: as many as registers hold. */
+#if AD_VEC_BYTES == 64
+enum { NORMAL_COLUMNS = DB_NORMAL_BLOCK };
+#else
+enum { NORMAL_COLUMNS = DB_NORMAL_BLOCK / 2 };
+#endif
+
+/* Sums over lanes of count vectors, at the front of the same array. */
+AD_INLINE void fold_lanes(fine *v, int count) {
+#define NORMAL_FOLD(s)                                                                             \
+    count /= 2;                                                                                    \
+    for (int m = 0; m < count; m++)                                                                \
+        v[m] = AD_PASTE2(vec_fold##s, SHAPE_REAL)(v[2 * m], v[2 * m + 1]);
+    NORMAL_FOLD(1)
+#if LANES > 2
+    NORMAL_FOLD(2)
+#endif
+#if LANES > 4
+    NORMAL_FOLD(4)
+#endif
+#if LANES > 8
+    NORMAL_FOLD(8)
+#endif
+#undef NORMAL_FOLD
+}
+
+/* Products of `rows` vectors from a with NORMAL_COLUMNS from b. first: with `triangle`, number of
+ * the first of b's columns in the block, of which only the lower triangle is wanted. */
+AD_INLINE void add_products(const normal_run *run, const fine *a, const fine *b, int rows,
+                            int triangle, int first, double *sums) {
+    fine sum[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
+    for (int i = 0; i < DB_NORMAL_BLOCK * NORMAL_COLUMNS; i++) sum[i] = l_set(0);
+    for (int g = 0; g < run->rows; g++, a += run->length, b += run->length) {
+#pragma GCC unroll 4
+        for (int j = 0; j < NORMAL_COLUMNS; j++)
+#pragma GCC unroll 4
+            for (int i = triangle ? first + j : 0; i < rows; i++)
+                sum[j * DB_NORMAL_BLOCK + i] = l_fma(a[i], b[j], sum[j * DB_NORMAL_BLOCK + i]);
+    }
+    fold_lanes(sum, DB_NORMAL_BLOCK * NORMAL_COLUMNS);
+    SHAPE_REAL folded[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
+    for (int m = 0; m < DB_NORMAL_BLOCK * NORMAL_COLUMNS / LANES; m++)
+        l_store(folded + m * LANES, sum[m]);
+    for (int i = 0; i < DB_NORMAL_BLOCK * NORMAL_COLUMNS; i++) sums[i] += (double)folded[i];
+}
+
+AD_INLINE void add_block(const normal_run *run, const fine *a, const fine *b, int rows,
+                         int triangle, double *sums) {
+    for (int first = 0; first < DB_NORMAL_BLOCK; first += NORMAL_COLUMNS) {
+        if (triangle && first >= rows) break;
+        add_products(run, a, b + first, rows, triangle, first, sums + first * DB_NORMAL_BLOCK);
+    }
+}
+
+static __attribute__((noinline)) void add_run(normal_run *run) {
+    double *sums = run->sums;
+    for (size_t i = 0; i < run->length; i += DB_NORMAL_BLOCK)
+        for (size_t j = 0; j <= i; j += DB_NORMAL_BLOCK) {
+            const size_t left = run->length - i;
+            const fine *a = run->row + i, *b = run->row + j;
+            switch ((left < DB_NORMAL_BLOCK ? left : DB_NORMAL_BLOCK) + (i == j ? 4 : 0)) {
+            case 1: add_block(run, a, b, 1, 0, sums); break;
+            case 2: add_block(run, a, b, 2, 0, sums); break;
+            case 3: add_block(run, a, b, 3, 0, sums); break;
+            case 4: add_block(run, a, b, 4, 0, sums); break;
+            case 5: add_block(run, a, b, 1, 1, sums); break;
+            case 6: add_block(run, a, b, 2, 1, sums); break;
+            case 7: add_block(run, a, b, 3, 1, sums); break;
+            default: add_block(run, a, b, 4, 1, sums); break;
+            }
+            sums += DB_NORMAL_BLOCK * DB_NORMAL_BLOCK;
+        }
+    run->rows = 0;
+}
+
+/* Pixels of data or weight; pixels NULL: 1. The rest of the lanes is 0. */
+AD_INLINE fine load_group(const float *pixels, const group_target *target) {
+    SHAPE_REAL value[LANES];
+    if (target->contiguous && target->count == LANES) {
+        if (!pixels) return l_set(1);
+        const float *from = pixels + target->element[0];
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+        return l_load(from);
+#else
+        for (int i = 0; i < LANES; i++) value[i] = (SHAPE_REAL)from[i];
+        return l_load(value);
+#endif
+    }
+    for (int i = 0; i < LANES; i++) value[i] = 0;
+    for (int i = 0; i < target->count; i++)
+        value[i] = pixels ? (SHAPE_REAL)pixels[element_of(target, i)] : 1;
+    return l_load(value);
+}
+
+/* 0 where nothing has to be rendered: all weights are 0. */
+static __attribute__((noinline)) int group_counts(const db_kernel_job *job,
+                                                  const group_target *target) {
+    uint32_t bits[LANES], any = 0;
+    if (target->contiguous && target->count == LANES) {
+        memcpy(bits, job->weight + target->element[0], sizeof bits);
+        for (int i = 0; i < LANES; i++) any |= bits[i];
+    } else {
+        for (int i = 0; i < target->count; i++) {
+            memcpy(bits, job->weight + element_of(target, i), sizeof *bits);
+            any |= *bits;
+        }
+    }
+    return any << 1 != 0; /* without the sign of -0 */
+}
+
+/* The group's row. Selection, not a factor 0: what is left out may be infinite or NaN. */
+AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *contraction,
+                         const pixel_sums *sums, const group_target *target, normal_run *run) {
+    fine *const row = run->row + (size_t)run->rows * run->length;
+    const fine zero = l_set(0), weight = load_group(job->weight, target);
+    const fine root = job->weight ? l_sqrt(weight) : weight;
+    const lane_mask left_out = l_eq(weight, zero);
+    for (size_t k = 0; k < job->parameter_count; k++)
+        row[k] = l_select(left_out, zero, l_mul(contract(&contraction[k], sums), root));
+    const fine residual =
+        l_sub(l_mul(sums->intensity, l_set((SHAPE_REAL)job->scale)), load_group(job->data, target));
+    row[job->parameter_count] = l_select(left_out, zero, l_mul(residual, root));
+    if (++run->rows == NORMAL_RUN) add_run(run);
+}
+
+#undef REAL
+#endif

@@ -1,0 +1,332 @@
+/* Normal equations of plans: regions, masks, same bits for any number of threads, warm calls
+ * without allocation, misuse. That the sums are right is tested beside the gradients. */
+#include <dualbragg/dualbragg.h>
+
+#include <malloc.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { FAST = 203, SLOW = 149, PIXELS = FAST * SLOW };
+
+static db_context *context;
+static db_experiment experiment;
+static float *data, *weight;
+
+static const db_parameter some[] = { DB_CELL_A,        DB_MISSET_Y,   DB_CELLS_B,
+                                     DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE };
+enum { SOME = sizeof some / sizeof some[0] };
+
+typedef struct {
+    double chi2, gradient[SOME], curvature[SOME * SOME];
+} equations;
+
+static int start(void **state) {
+    (void)state;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(db_experiment_init(context, &experiment), DB_OK);
+    db_experiment *e = &experiment;
+    for (int i = 0; i < 3; i++) {
+        e->crystal.cell[i] = 50 + 7 * i;
+        e->crystal.cells[i] = 4 + i;
+        e->crystal.misset[i] = 11 * (i + 1);
+    }
+    e->crystal.mosaic_spread = 0.5;
+    e->crystal.mosaic_domains = 3;
+    e->structure_factors.default_F = 10;
+    e->detector.panels[0].fast_pixels = FAST;
+    e->detector.panels[0].slow_pixels = SLOW;
+    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.4;
+    e->detector.centre[0] = 37;
+    e->detector.centre[1] = 29;
+    data = malloc(PIXELS * sizeof *data);
+    weight = malloc(PIXELS * sizeof *weight);
+    assert_true(data && weight);
+    for (int i = 0; i < PIXELS; i++) {
+        data[i] = (float)(i * 31 % 17);
+        weight[i] = 1 / (1 + data[i]);
+    }
+    return 0;
+}
+
+static int finish(void **state) {
+    (void)state;
+    free(data);
+    free(weight);
+    db_experiment_clear(&experiment);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static db_plan *plan_create(db_precision precision, const db_region *regions, size_t region_count) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    options.regions = regions;
+    options.region_count = region_count;
+    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+    return plan;
+}
+
+/* All bytes written, so that results may be compared as memory. */
+static equations normal(db_plan *plan, const float *its_data, const float *its_weight) {
+    equations r;
+    memset(&r, 0xff, sizeof r);
+    assert_int_equal(db_plan_normal(plan, its_data, its_weight, &r.chi2, r.gradient, r.curvature),
+                     DB_OK);
+    return r;
+}
+
+static void expect_same(const equations *a, const equations *b) {
+    assert_memory_equal(a, b, sizeof *a);
+}
+
+static void expect_near(const equations *a, const equations *b, double bound) {
+    assert_true(fabs(a->chi2 - b->chi2) <= bound * b->chi2);
+    for (int k = 0; k < SOME; k++) {
+        const double length = sqrt(b->curvature[k * SOME + k]);
+        assert_true(length > 0);
+        assert_true(fabs(a->gradient[k] - b->gradient[k]) <= bound * length * sqrt(b->chi2));
+        for (int l = 0; l < SOME; l++)
+            assert_true(fabs(a->curvature[k * SOME + l] - b->curvature[k * SOME + l]) <=
+                        bound * length * sqrt(b->curvature[l * SOME + l]));
+    }
+}
+
+static void expect_same_for_any_number_of_threads(db_plan *plan) {
+    db_context_set_threads(context, 1);
+    const equations one = normal(plan, data, weight);
+    for (int threads = 2; threads <= 5; threads++) {
+        db_context_set_threads(context, threads);
+        const equations many = normal(plan, data, weight);
+        expect_same(&many, &one);
+    }
+}
+
+static void same_bits_for_any_number_of_threads(void **state) {
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        db_plan *plan = plan_create((db_precision)precision, NULL, 0);
+        expect_same_for_any_number_of_threads(plan);
+        db_plan_destroy(&plan);
+    }
+}
+
+/* Shoeboxes of all widths around the lane counts, anywhere on the panel and packed one after
+ * another: the same as the panel, shown through a mask for each of them. */
+static void regions_add_up(void **state) {
+    (void)state;
+    enum { BOXES = 40 };
+    for (int precision = 0; precision < 2; precision++) {
+        db_plan *whole = plan_create((db_precision)precision, NULL, 0);
+        db_region boxes[BOXES];
+        float *box_data = malloc(PIXELS * sizeof(float)),
+              *box_weight = malloc(PIXELS * sizeof(float));
+        assert_true(box_data && box_weight);
+        equations sum;
+        memset(&sum, 0, sizeof sum);
+        size_t n = 0;
+        for (int i = 0; i < BOXES; i++) {
+            db_region *b = &boxes[i];
+            *b = (db_region){ 0, 5 * i % 160, 3 * i, i + 1, 1 + i % 7, n, (size_t)i + 1 };
+            float *shown = calloc(PIXELS, sizeof *shown);
+            assert_non_null(shown);
+            for (int s = 0; s < b->slow_count; s++)
+                for (int f = 0; f < b->fast_count; f++, n++) {
+                    const int at = (b->slow_start + s) * FAST + b->fast_start + f;
+                    box_data[n] = data[at];
+                    box_weight[n] = shown[at] = weight[at];
+                }
+            const equations box = normal(whole, data, shown);
+            sum.chi2 += box.chi2;
+            for (int k = 0; k < SOME; k++) sum.gradient[k] += box.gradient[k];
+            for (int k = 0; k < SOME * SOME; k++) sum.curvature[k] += box.curvature[k];
+            free(shown);
+        }
+        db_plan *packed = plan_create((db_precision)precision, boxes, BOXES);
+        const equations found = normal(packed, box_data, box_weight);
+        expect_near(&found, &sum, precision == DB_PRECISION_MIXED ? 1e-6 : 1e-12);
+        db_plan_destroy(&packed);
+        db_plan_destroy(&whole);
+        free(box_data);
+        free(box_weight);
+    }
+}
+
+/* More tiles than sums are kept for. */
+static void thousands_of_regions(void **state) {
+    (void)state;
+    enum { BOXES = 9000 };
+    db_region *boxes = calloc(BOXES, sizeof *boxes);
+    assert_non_null(boxes);
+    float *shown = calloc(PIXELS, sizeof *shown);
+    assert_non_null(shown);
+    for (int i = 0; i < BOXES; i++) {
+        const int fast = 2 * (i % 100), slow = i / 100;
+        boxes[i] = (db_region){ 0, fast, slow, 1 + i % 2, 1, (size_t)(slow * FAST + fast), 2 };
+        for (int f = 0; f < 1 + i % 2; f++)
+            shown[slow * FAST + fast + f] = weight[slow * FAST + fast + f];
+    }
+    db_plan *plan = plan_create(DB_PRECISION_DOUBLE, boxes, BOXES);
+    expect_same_for_any_number_of_threads(plan);
+    const equations found = normal(plan, data, weight);
+    db_plan *whole = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    const equations expected = normal(whole, data, shown);
+    expect_near(&found, &expected, 1e-12);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&whole);
+    free(boxes);
+    free(shown);
+}
+
+static void pixels_of_weight_0_are_left_out(void **state) {
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        db_plan *plan = plan_create((db_precision)precision, NULL, 0);
+        for (int i = 0; i < PIXELS; i++)
+            if (i % 5 == 2 || (i > 3000 && i < 9000)) weight[i] = 0;
+        const equations expected = normal(plan, data, weight);
+        for (int i = 0; i < PIXELS; i++)
+            if (weight[i] == 0) data[i] = i % 2 ? NAN : -INFINITY;
+        const equations found = normal(plan, data, weight);
+        expect_same(&found, &expected);
+        for (int i = 0; i < PIXELS; i++) {
+            if (weight[i] == 0) data[i] = 1;
+            weight[i] = 0;
+        }
+        const equations nothing = normal(plan, data, weight);
+        assert_true(nothing.chi2 == 0);
+        for (int k = 0; k < SOME * SOME; k++) assert_true(nothing.curvature[k] == 0);
+        for (int i = 0; i < PIXELS; i++) weight[i] = 1;
+        const equations ones = normal(plan, data, weight), none = normal(plan, data, NULL);
+        expect_same(&none, &ones);
+        db_plan_destroy(&plan);
+    }
+}
+
+/* d chi2/dp by central differences of chi2 alone. */
+static void the_gradient_is_that_of_chi2(void **state) {
+    (void)state;
+    db_plan *plan = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    const equations here = normal(plan, data, weight);
+    for (int k = 0; k < SOME; k++) {
+        const double value = db_parameter_get(&experiment, some[k]),
+                     step = 1e-3 * db_parameter_describe(some[k])->scale;
+        double chi2[2];
+        for (int side = 0; side < 2; side++) {
+            db_parameter_set(&experiment, some[k], value + (side ? step : -step));
+            assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+            chi2[side] = normal(plan, data, weight).chi2;
+        }
+        db_parameter_set(&experiment, some[k], value);
+        const double slope = (chi2[1] - chi2[0]) / (4 * step);
+        assert_true(fabs(slope - here.gradient[k]) <=
+                    1e-5 * sqrt(here.chi2 * here.curvature[k * SOME + k]));
+    }
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    const equations again = normal(plan, data, weight);
+    expect_same(&again, &here);
+    db_plan_destroy(&plan);
+}
+
+static void warm_calls_allocate_nothing(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* the sanitizers replace the allocator that is asked here */
+#else
+    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    db_context_set_threads(context, 2);
+    for (int round = 0; round < 5; round++) { /* OpenMP's own threads and tasks take up to two */
+        const struct mallinfo2 before = mallinfo2();
+        experiment.crystal.cell[0] += 0.1;
+        assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+        normal(plan, data, weight);
+        const struct mallinfo2 after = mallinfo2();
+        if (round < 2) continue;
+        assert_int_equal(after.uordblks, before.uordblks);
+        assert_int_equal(after.hblkhd, before.hblkhd);
+        assert_int_equal(after.arena, before.arena);
+    }
+    db_plan_destroy(&plan);
+#endif
+}
+
+static void expect_refusal(db_plan *plan, db_status status, const char *fragment) {
+    equations r;
+    assert_int_equal(db_plan_normal(plan, data, weight, &r.chi2, r.gradient, r.curvature), status);
+    if (!strstr(db_context_message(context), fragment)) {
+        print_error("expected '%s' in: %s\n", fragment, db_context_message(context));
+        fail();
+    }
+}
+
+static void bad_pixels_are_named(void **state) {
+    (void)state;
+    enum { AT = 31 * FAST + 77 };
+    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    const float kept_data = data[AT], kept_weight = weight[AT];
+    const float bad_weights[] = { -1, NAN, INFINITY }, bad_data[] = { NAN, INFINITY };
+    for (int i = 0; i < 3; i++) {
+        weight[AT] = bad_weights[i];
+        expect_refusal(plan, DB_ERROR_INPUT, "weight of pixel (77, 31) of panel 0");
+    }
+    weight[AT] = kept_weight;
+    for (int i = 0; i < 2; i++) {
+        data[AT] = bad_data[i];
+        expect_refusal(plan, DB_ERROR_INPUT, "data of pixel (77, 31) of panel 0");
+    }
+    data[AT] = 1e30F;
+    expect_refusal(plan, DB_ERROR_INPUT, "double precision");
+    data[AT] = kept_data;
+    normal(plan, data, weight);
+    db_plan_destroy(&plan);
+}
+
+static int cancel_half_way(void *user, double fraction) {
+    (void)user;
+    return fraction >= 0.5;
+}
+
+static void misuse_is_refused_with_a_reason(void **state) {
+    (void)state;
+    db_plan *plan;
+    equations r;
+    assert_int_equal(db_plan_create(context, &experiment, NULL, &plan), DB_OK);
+    expect_refusal(plan, DB_ERROR_USAGE, "without parameters");
+    db_plan_destroy(&plan);
+    plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    assert_int_equal(db_plan_normal(plan, NULL, NULL, &r.chi2, r.gradient, r.curvature),
+                     DB_ERROR_USAGE);
+    assert_int_equal(db_plan_normal(plan, data, NULL, NULL, r.gradient, r.curvature),
+                     DB_ERROR_USAGE);
+    assert_int_equal(db_plan_normal(plan, data, NULL, &r.chi2, NULL, r.curvature), DB_ERROR_USAGE);
+    assert_int_equal(db_plan_normal(plan, data, NULL, &r.chi2, r.gradient, NULL), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "NULL for curvature"));
+    db_context_set_threads(context, 1);
+    db_context_set_progress(context, cancel_half_way, NULL);
+    expect_refusal(plan, DB_ERROR_CANCELLED, "progress callback");
+    db_context_set_progress(context, NULL, NULL);
+    normal(plan, data, weight);
+    db_plan_destroy(&plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(same_bits_for_any_number_of_threads, start, finish),
+        cmocka_unit_test_setup_teardown(regions_add_up, start, finish),
+        cmocka_unit_test_setup_teardown(thousands_of_regions, start, finish),
+        cmocka_unit_test_setup_teardown(pixels_of_weight_0_are_left_out, start, finish),
+        cmocka_unit_test_setup_teardown(the_gradient_is_that_of_chi2, start, finish),
+        cmocka_unit_test_setup_teardown(warm_calls_allocate_nothing, start, finish),
+        cmocka_unit_test_setup_teardown(bad_pixels_are_named, start, finish),
+        cmocka_unit_test_setup_teardown(misuse_is_refused_with_a_reason, start, finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* Normal equations, in every instruction set and precision, are the sums over the stored image and
+ * derivative images. */
+#include "configurations.h"
+#include "images.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const char *const isas[] = { "sse2", "avx2", "avx512" };
+
+/* Relative to the lengths of the two images that are multiplied: float and double after a few
+ * roundings of many pixels. */
+static const double bounds[] = { 1e-12, 1e-6 };
+
+typedef struct {
+    db_parameter parameters[MOST_PARAMETERS];
+    size_t count, pixels;
+    float *data, *weight;
+} problem;
+
+typedef struct {
+    double chi2, gradient[MOST_PARAMETERS], curvature[MOST_PARAMETERS * MOST_PARAMETERS];
+} equations;
+
+static db_plan *plan_of(db_context *context, const db_experiment *e, const problem *p,
+                        db_precision precision) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = p->parameters;
+    options.parameter_count = p->count;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    return plan;
+}
+
+/* Data around the model, and a mask of every seventh pixel with worthless data behind it. */
+static void make_data(const images *model, problem *p) {
+    const double mean = largest(model->image, model->pixels) / 50;
+    p->pixels = model->pixels;
+    p->data = malloc(p->pixels * sizeof(float));
+    p->weight = malloc(p->pixels * sizeof(float));
+    assert_true(p->data && p->weight);
+    for (size_t i = 0; i < p->pixels; i++) {
+        const double off = 0.1 * (double)(i * 7919 % 11) - 0.4;
+        p->data[i] = (float)(model->image[i] * (1 + off) + mean * off);
+        p->weight[i] = (float)(1 / (mean + (double)p->data[i] * (double)p->data[i]));
+        if (i % 7 != 3) continue;
+        p->weight[i] = i % 2 ? 0.0F : -0.0F;
+        p->data[i] = i % 3 ? NAN : INFINITY;
+    }
+}
+
+static equations sums_of(const images *stored, const problem *p) {
+    equations r;
+    long double chi2 = 0;
+    for (size_t k = 0; k < p->count; k++) {
+        long double by_k = 0;
+        for (size_t i = 0; i < p->pixels; i++) {
+            if (p->weight[i] == 0) continue;
+            const long double w = p->weight[i],
+                              residual = (long double)stored->image[i] - p->data[i];
+            if (k == 0) chi2 += w * residual * residual;
+            by_k += w * residual * stored->derivative[k][i];
+        }
+        r.gradient[k] = (double)by_k;
+        for (size_t l = 0; l < p->count; l++) {
+            long double both = 0;
+            for (size_t i = 0; i < p->pixels; i++)
+                both +=
+                    (long double)p->weight[i] * stored->derivative[k][i] * stored->derivative[l][i];
+            r.curvature[k * p->count + l] = (double)both;
+        }
+    }
+    r.chi2 = (double)chi2;
+    return r;
+}
+
+static void expect(const db_context *context, const char *what, const char *name, double found,
+                   double expected, double bound) {
+    if (fabs(found - expected) <= bound) return;
+    print_error("%s: %s of %s is %.17g, expected %.17g, bound %g\n", db_context_isa(context), what,
+                name, found, expected, bound);
+    fail();
+}
+
+static void compare(db_context *context, const db_experiment *e, const problem *p,
+                    db_precision precision) {
+    const double bound = bounds[precision];
+    db_plan *plan = plan_of(context, e, p, precision);
+    images stored = images_create(p->pixels);
+    assert_int_equal(db_plan_gradient(plan, stored.image, (void *const *)stored.derivative), DB_OK);
+    const equations expected = sums_of(&stored, p);
+    equations found;
+    assert_int_equal(
+        db_plan_normal(plan, p->data, p->weight, &found.chi2, found.gradient, found.curvature),
+        DB_OK);
+    assert_true(expected.chi2 > 0);
+    expect(context, "chi2", "the image", found.chi2, expected.chi2, bound * expected.chi2);
+    for (size_t k = 0; k < p->count; k++) {
+        char name[64];
+        db_parameter_name(p->parameters[k], name, sizeof name);
+        const double length = sqrt(expected.curvature[k * p->count + k]);
+        expect(context, "gradient", name, found.gradient[k], expected.gradient[k],
+               bound * length * sqrt(expected.chi2));
+        for (size_t l = 0; l < p->count; l++)
+            expect(context, "curvature", name, found.curvature[k * p->count + l],
+                   expected.curvature[k * p->count + l],
+                   bound * length * sqrt(expected.curvature[l * p->count + l]));
+    }
+    images_destroy(&stored);
+    db_plan_destroy(&plan);
+}
+
+static void in_every_instruction_set(db_context *context, const db_experiment *e,
+                                     const problem *p) {
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        if (db_context_set_isa(context, isas[i]) != DB_OK) {
+            print_message("%s: not on this processor, left out\n", isas[i]);
+            continue;
+        }
+        compare(context, e, p, DB_PRECISION_DOUBLE);
+        compare(context, e, p, DB_PRECISION_MIXED);
+    }
+}
+
+static void sums_equal_those_of_stored_images(void **state) {
+    const configuration *which = *state;
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_experiment e = configured(context, which);
+    problem p;
+    p.count = parameters_of(which, &e, p.parameters);
+    db_plan *plan = plan_of(context, &e, &p, DB_PRECISION_DOUBLE);
+    images model = images_create(db_plan_pixels(plan));
+    assert_int_equal(db_plan_forward(plan, model.image), DB_OK);
+    make_data(&model, &p);
+    in_every_instruction_set(context, &e, &p);
+    /* rows of vectors of other lengths; the lattice by its parameters, and not at all */
+    for (p.count = 1; p.count < 9; p.count += 2) in_every_instruction_set(context, &e, &p);
+    p.parameters[0] = DB_SCALE;
+    p.parameters[1] = DB_DISTANCE;
+    p.count = 2;
+    in_every_instruction_set(context, &e, &p);
+    free(p.data);
+    free(p.weight);
+    images_destroy(&model);
+    db_plan_destroy(&plan);
+    db_experiment_clear(&e);
+    db_context_destroy(&context);
+}
+
+int main(void) {
+    struct CMUnitTest tests[32];
+    for (size_t i = 0; i < configuration_count; i++)
+        tests[i] = (struct CMUnitTest){ configurations[i].name, sums_equal_those_of_stored_images,
+                                        NULL, NULL, (void *)(uintptr_t)&configurations[i] };
+    return _cmocka_run_group_tests("normal", tests, configuration_count, NULL, NULL);
+}
