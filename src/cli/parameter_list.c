@@ -32,6 +32,10 @@ db_status db_parameter_list_read(const char *command, db_context *context,
                                  const db_experiment *experiment, const char *text,
                                  db_parameter_list *list) {
     list->count = 0;
+    if (experiment->reference.on)
+        return db_complain(command, DB_ERROR_UNSUPPORTED,
+                           "-compat: nanoBragg's arithmetic has no derivatives: its sums depend on "
+                           "the order of the samples");
     if (strcmp(text, "all") == 0) {
         for (int p = 0; p < DB_PARAMETER_COUNT; p++)
             if (db_parameter_exists(experiment, (db_parameter)p))

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "core/nearest_name.h"
+#include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 
 #include <stdio.h>
@@ -154,6 +155,9 @@ db_status db_parameter_find(db_context *context, const char *name, db_parameter 
             return DB_OK;
         }
     }
+    const char *const reason = db_not_differentiable(name);
+    if (reason)
+        return db_fail(context, DB_ERROR_USAGE, "there is no derivative by %s: %s", name, reason);
     return db_fail(context, DB_ERROR_USAGE, "unknown parameter '%s'; the nearest known one is '%s'",
                    name, names[db_nearest_name(name, names, DB_PARAMETER_COUNT)]);
 }

@@ -44,6 +44,10 @@ features=$("$DUALBRAGG" --version)
     expect 2 "no such reflection in its list" grad $small -params F:0:1:0
     expect 2 "no such reflection in its list" grad $small -hkl few.hkl -nointerpolate -params F:0:1:2
     expect 2 "expected source_weight:J" grad $small -params source_weight:x
+    expect 2 "no derivative by dmin: the image jumps" grad $small -params dmin
+    expect 2 "no derivative by fluence: the image is proportional" grad $small -params cell_a,fluence
+    expect 2 "no derivative by oversample: a whole number" check $small -params oversample
+    expect 2 "-compat: nanoBragg's arithmetic has no derivatives" grad $small -compat -params scale
     expect 2 "has no sensor" grad $small -params sensor_thickness
     expect 2 "has no such background" grad $small -params water_size
 

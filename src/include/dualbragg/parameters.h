@@ -117,8 +117,9 @@ typedef struct db_parameter_info {
  * each. Static storage, thread-safe. */
 DB_API const db_parameter_info *db_parameter_describe(db_parameter parameter);
 
-/* Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE names the nearest one if
- * unknown. context may be NULL. */
+/* Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE says why there is no
+ * derivative by a count, a seed, dmin ..., or names the nearest parameter if the name is unknown.
+ * context may be NULL. */
 DB_API db_status db_parameter_find(db_context *context, const char *name, db_parameter *parameter);
 
 /* Reads or sets a parameter's value in its unit. Setting does not check; see db_experiment_check.
