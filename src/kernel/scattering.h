@@ -15,8 +15,7 @@ AD_INLINE vec3 pixel_position(vec3 origin, vec3 fast_axis, vec3 slow_axis, lane 
 
 /* Position on a curved detector: the point (fast, slow) of the flat panel, wrapped around the
  * sphere along the great circle that leaves the direct beam's spot in its direction. The angle is
- * |y|/D, y = (fast, slow) - spot, and stays within a quarter of a circle. Source: model.md 5.5
- * (recommended). */
+ * |y|/D, y = (fast, slow) - spot, at most half a circle. Source: model.md 5.5 (recommended). */
 typedef struct {
     vec3 x;                     /* m */
     num along_fast, along_slow; /* x = D cos(angle) beam + along_fast fast + along_slow slow */
@@ -25,15 +24,19 @@ typedef struct {
 AD_INLINE curved_place curved_position(num radius, num beam_fast, num beam_slow, vec3 beam,
                                        vec3 fast_axis, vec3 slow_axis, lane fast, lane slow) {
     const num y1 = n_shift(n_neg(beam_fast), fast), y2 = n_shift(n_neg(beam_slow), slow);
-    /* angle = pi sqrt t; sine and cosine are smooth functions of t */
+    /* angle = pi sqrt t; sine and cosine are smooth functions of t, taken from those of its half
+     * and quarter, whose series hold that far */
     const num t =
         n_div(n_add(n_sqr(y1), n_sqr(y2)),
               n_scale(n_sqr(radius), l_set((REAL)9.869604401089358618834490999876151135)));
-    const num half_sine = n_sinpic(n_scale(t, l_set((REAL)0.25))); /* sin(angle/2)/sqrt(t/4) */
+    const num half_sine = n_sinpic(n_scale(t, l_set((REAL)0.25))), /* sin(angle/2)/sqrt(t/4) */
+        quarter_sine = n_sinpic(n_scale(t, l_set((REAL)0.0625)));
     const num cosine =
-        n_shift(n_scale(n_mul(n_sqr(half_sine), t), l_set((REAL)-0.5)), l_set((REAL)1));
-    const num stretch =
-        n_scale(n_sinpic(t), l_set((REAL)(1 / 3.141592653589793238462643383279502884)));
+                  n_shift(n_scale(n_mul(n_sqr(half_sine), t), l_set((REAL)-0.5)), l_set((REAL)1)),
+              half_cosine = n_shift(n_scale(n_mul(n_sqr(quarter_sine), t), l_set((REAL)-0.125)),
+                                    l_set((REAL)1));
+    const num stretch = n_scale(n_mul(half_sine, half_cosine),
+                                l_set((REAL)(1 / 3.141592653589793238462643383279502884)));
     curved_place p;
     p.along_fast = n_mul(stretch, y1);
     p.along_slow = n_mul(stretch, y2);

@@ -156,6 +156,23 @@ static db_status check_panel(db_context *context, const db_panel *panel,
     return DB_OK;
 }
 
+/* Farther around the sphere than opposite to the direct beam there is nothing. */
+static db_status check_sphere(db_context *context, const db_panel *panel,
+                              const db_panel_interface *placed) {
+    for (int corner = 0; corner < 4; corner++) {
+        const double fast = corner & 1 ? 1e-3 * panel->fast_pixels * panel->pixel_size[0] : 0,
+                     slow = corner & 2 ? 1e-3 * panel->slow_pixels * panel->pixel_size[1] : 0;
+        const double angle =
+            hypot(fast - placed->beam_fast.v, slow - placed->beam_slow.v) / placed->radius.v;
+        if (!(angle <= 3.14159265358979))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "curved detector: expected corners at most 180 degree from the direct "
+                           "beam around the sphere of radius %g mm, found one at %g degree",
+                           1e3 * placed->radius.v, angle * 57.295779513082320877);
+    }
+    return DB_OK;
+}
+
 /* The thickness may be a little negative, so that finite differences may step over 0. */
 static db_status check_sensor(db_context *context, const db_detector *d) {
     DB_TRY(check_count(context, "sensor layers", d->sensor_layers, 10000));
@@ -191,6 +208,8 @@ static db_status check_detector(db_context *context, const db_experiment *experi
         one.detector.panel_count = 1;
         db_model_panels(&one, &placed);
         DB_TRY(check_panel(context, &d->panels[p], &placed));
+        if (d->curved && !experiment->reference.on)
+            DB_TRY(check_sphere(context, &d->panels[p], &placed));
     }
     return DB_OK;
 }

@@ -138,6 +138,42 @@ static void curved_detectors_and_lists_add_up(void **state) {
     expect_image();
 }
 
+/* Up to the point opposite to the direct beam, in traces and in images. */
+static void curved_detectors_go_around_the_sample(void **state) {
+    (void)state;
+    const double radius = 13.1, *size = experiment.detector.panels[0].pixel_size;
+    experiment.detector.curved = 1;
+    experiment.detector.distance = radius;
+    db_trace *trace = NULL;
+    assert_int_equal(db_trace_create(context, &experiment, &trace), DB_OK);
+    double farthest = 0;
+    for (int slow = 0; slow < SIZE; slow++)
+        for (int fast = 0; fast < SIZE; fast++) {
+            counter c = { 0 };
+            db_trace_sum sum;
+            assert_int_equal(db_trace_pixel(context, trace, 0, fast, slow, count, &c, &sum), DB_OK);
+            const double along_fast = (fast + 0.5) * size[0] - experiment.detector.centre[0],
+                         along_slow = (slow + 0.5) * size[1] - experiment.detector.centre[1],
+                         length = hypot(along_fast, along_slow), angle = length / radius;
+            double off = 0;
+            for (int i = 0; i < 3; i++) {
+                const double right = radius * cos(angle) * experiment.beam.direction[i] +
+                                     radius * sin(angle) / length *
+                                         (along_fast * experiment.detector.fast_axis[i] +
+                                          along_slow * experiment.detector.slow_axis[i]);
+                off = fmax(off, fabs(c.last.position[i] - right));
+            }
+            if (!(off < 1e-13 * radius)) fail_msg("off by %g mm at %g radian", off, angle);
+            farthest = fmax(farthest, angle);
+        }
+    db_trace_destroy(&trace);
+    assert_true(farthest > 2.9);
+    expect_image();
+    experiment.detector.centre[0] = 0; /* the other corners are beyond that point */
+    assert_int_equal(db_trace_create(context, &experiment, &trace), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "180 degree from the direct beam"));
+}
+
 static void amorphous_matter_adds_up(void **state) {
     (void)state;
     db_background *b = &experiment.background;
@@ -208,6 +244,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_still_adds_up, start, finish),
         cmocka_unit_test_setup_teardown(everything_at_once_adds_up, start, finish),
         cmocka_unit_test_setup_teardown(shapes_and_point_pixels_add_up, start, finish),
+        cmocka_unit_test_setup_teardown(curved_detectors_go_around_the_sample, start, finish),
         cmocka_unit_test_setup_teardown(curved_detectors_and_lists_add_up, start, finish),
         cmocka_unit_test_setup_teardown(amorphous_matter_adds_up, start, finish),
         cmocka_unit_test_setup_teardown(the_parts_of_a_sample_make_its_intensity, start, finish),
