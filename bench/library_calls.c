@@ -3,6 +3,7 @@
 #include "bench/timing.h"
 #include "core/context_internal.h"
 
+#include <dualbragg/normal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +16,19 @@ static db_plan_options plan_options(const db_bench_caller *caller, db_bench_outp
     options.precision = caller->precision;
     options.regions = caller->regions;
     options.region_count = caller->region_count;
-    if (output == DB_BENCH_DERIVATIVES) {
+    if (output != DB_BENCH_IMAGE) {
         options.parameters = db_bench_parameters;
-        options.parameter_count = DB_BENCH_PARAMETERS;
+        options.parameter_count = (size_t)caller->parameters;
     }
     return options;
 }
 
 db_status db_bench_caller_open(db_context *context, const db_bench_workload *workload,
-                               db_precision precision, db_bench_caller *caller) {
+                               db_precision precision, int parameters, db_bench_caller *caller) {
     memset(caller, 0, sizeof *caller);
     caller->context = context;
     caller->precision = precision;
+    caller->parameters = parameters;
     DB_TRY(db_bench_experiment(context, workload, &caller->experiment));
     DB_TRY(db_bench_regions(context, workload, &caller->regions));
     caller->region_count = caller->regions ? (size_t)workload->load->boxes : 0;
@@ -42,8 +44,12 @@ void db_bench_caller_close(db_bench_caller *caller) {
 }
 
 static db_status render(db_plan *plan, db_bench_output output, const db_bench_images *images) {
-    return output == DB_BENCH_IMAGE ? db_plan_forward(plan, images->image)
-                                    : db_plan_gradient(plan, images->image, images->derivative);
+    double chi2, gradient[DB_BENCH_MORE_PARAMETERS],
+        curvature[DB_BENCH_MORE_PARAMETERS * DB_BENCH_MORE_PARAMETERS];
+    if (output == DB_BENCH_IMAGE) return db_plan_forward(plan, images->image);
+    if (output == DB_BENCH_DERIVATIVES)
+        return db_plan_gradient(plan, images->image, images->derivative);
+    return db_plan_normal(plan, images->image, NULL, &chi2, gradient, curvature);
 }
 
 db_status db_bench_execute(db_bench_caller *caller, db_bench_output output,

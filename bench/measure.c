@@ -112,31 +112,31 @@ static db_status measure_rounding(const bench *b) {
     return DB_OK;
 }
 
-/* What does not need rounds, or must be measured before this process has grown. */
-static db_status measure_once(bench *b) {
+/* Before this process has grown. */
+static db_status measure_memory(const bench *b) {
     db_bench_results *r = b->results;
     r->peak_memory = NAN;
-    if (*b->programs.ours)
-        DB_TRY(db_bench_peak_memory(b->context, &b->programs, r->options.quick, &r->peak_memory));
-    DB_TRY(measure_rounding(b));
-    return db_bench_prober_open(b->context, &r->options, r->machine.processors, &b->prober,
-                                r->probe);
+    if (!*b->programs.ours) return DB_OK;
+    return db_bench_peak_memory(b->context, &b->programs, r->options.quick, &r->peak_memory);
 }
 
 static db_status prepare(bench *b) {
     db_bench_results *r = b->results;
     int largest = 0;
     DB_TRY(db_bench_rows_create(b->context, r));
+    DB_TRY(db_bench_programs_open(b->context, &r->options, &b->programs));
+    DB_TRY(measure_memory(b));
     DB_TRY(db_bench_scratch_create(b->context, b->folder));
     DB_TRY(db_bench_rows_write_list(b->context, r, b->folder, b->list));
-    DB_TRY(db_bench_programs_open(b->context, &r->options, &b->programs));
     snprintf(r->reference_name, sizeof r->reference_name, "%s",
              db_bench_program_name(b->programs.reference));
     snprintf(r->program_name, sizeof r->program_name, "%s",
              db_bench_program_name(b->programs.ours));
     for (int row = 0; row < r->row_count; row++)
         if (r->rows[row].workload.size > largest) largest = r->rows[row].workload.size;
-    DB_TRY(measure_once(b));
+    DB_TRY(measure_rounding(b));
+    DB_TRY(
+        db_bench_prober_open(b->context, &r->options, r->machine.processors, &b->prober, r->probe));
     const size_t pixels = (size_t)largest * (size_t)largest;
     DB_TRY(db_bench_images_create(b->context, pixels, DB_BENCH_PARAMETERS, DB_BENCH_TOUCHED_PAGES,
                                   &b->images));
@@ -146,7 +146,7 @@ static db_status prepare(bench *b) {
         return db_fail_memory(b->context, "the plans");
     for (int row = 0; row < r->row_count; row++) {
         DB_TRY(db_bench_caller_open(b->context, &r->rows[row].workload, r->rows[row].precision,
-                                    &b->callers[row]));
+                                    DB_BENCH_PARAMETERS, &b->callers[row]));
         for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++) DB_TRY(choose_calls(b, row, t));
         DB_TRY(db_bench_call_heap(&b->callers[row], &b->images, &r->rows[row].warm_heap));
     }

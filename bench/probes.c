@@ -9,10 +9,17 @@
 enum { SIZE = 1024, QUICK_SIZE = 256 };
 
 const db_bench_probe_info db_bench_probes[DB_BENCH_PROBES] = {
-    [DB_BENCH_ONE_THREAD] = { "one_thread", "mosaic", 1, NULL },
-    [DB_BENCH_TWO_THREADS] = { "two_threads", "mosaic", 2, NULL },
-    [DB_BENCH_AVX2] = { "avx2", "mosaic", 0, "avx2" },
-    [DB_BENCH_AVX512] = { "avx512", "mosaic", 0, "avx512" },
+    [DB_BENCH_ONE_THREAD] = { "one_thread", "mosaic", 1, NULL, DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_TWO_THREADS] = { "two_threads", "mosaic", 2, NULL, DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_AVX2] = { "avx2", "mosaic", 0, "avx2", DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_AVX512] = { "avx512", "mosaic", 0, "avx512", DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_IMAGE_1] = { "image_1_sample", "still", 0, NULL, DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_NORMAL_1] = { "normal_1_sample", "still", 0, NULL, DB_BENCH_NORMAL, 0 },
+    [DB_BENCH_IMAGE_100] = { "image_100_samples", "mosaic", 0, NULL, DB_BENCH_IMAGE, 0 },
+    [DB_BENCH_NORMAL_100] = { "normal_100_samples", "mosaic", 0, NULL, DB_BENCH_NORMAL, 0 },
+    [DB_BENCH_NORMAL_16] = { "normal_16_of_everything", "everything", 0, NULL, DB_BENCH_NORMAL, 0 },
+    [DB_BENCH_NORMAL_32] = { "normal_32_of_everything", "everything", 0, NULL, DB_BENCH_NORMAL,
+                             DB_BENCH_MORE_PARAMETERS },
 };
 
 /* *own stays NULL where the machine cannot do it. */
@@ -35,8 +42,9 @@ static db_status open_probe(db_context *context, const db_bench_options *options
     DB_TRY(make_context(context, info, processors, &prober->context[p]));
     if (!prober->context[p]) return DB_OK;
     DB_TRY(db_bench_caller_open(prober->context[p], &workload, DB_PRECISION_MIXED,
+                                info->parameters ? info->parameters : DB_BENCH_PARAMETERS,
                                 &prober->caller[p]));
-    return db_bench_choose_calls(&prober->caller[p], DB_BENCH_IMAGE, &prober->images, series);
+    return db_bench_choose_calls(&prober->caller[p], info->output, &prober->images, series);
 }
 
 db_status db_bench_prober_open(db_context *context, const db_bench_options *options, int processors,
@@ -58,7 +66,8 @@ db_status db_bench_prober_open(db_context *context, const db_bench_options *opti
 db_status db_bench_prober_visit(db_bench_prober *prober, db_bench_series *series) {
     for (db_bench_probe p = 0; p < DB_BENCH_PROBES; p++)
         if (prober->context[p])
-            DB_TRY(db_bench_visit(&prober->caller[p], DB_BENCH_IMAGE, &prober->images, &series[p]));
+            DB_TRY(db_bench_visit(&prober->caller[p], db_bench_probes[p].output, &prober->images,
+                                  &series[p]));
     return DB_OK;
 }
 

@@ -11,6 +11,12 @@ typedef enum db_bench_probe {
     DB_BENCH_TWO_THREADS,
     DB_BENCH_AVX2,
     DB_BENCH_AVX512,
+    DB_BENCH_IMAGE_1,
+    DB_BENCH_NORMAL_1,
+    DB_BENCH_IMAGE_100,
+    DB_BENCH_NORMAL_100,
+    DB_BENCH_NORMAL_16,
+    DB_BENCH_NORMAL_32,
     DB_BENCH_PROBES
 } db_bench_probe;
 
@@ -20,6 +26,8 @@ typedef struct db_bench_probe_info {
     const char *load; /* key */
     int threads;      /* 0: as many as the others have */
     const char *isa;  /* NULL: that of the others */
+    db_bench_output output;
+    int parameters; /* 0: 16 */
 } db_bench_probe_info;
 extern const db_bench_probe_info db_bench_probes[DB_BENCH_PROBES];
 

@@ -12,7 +12,8 @@ static db_status call(db_context *context, const db_bench_options *options,
     db_status status = db_bench_images_create(context, pixels, DB_BENCH_PARAMETERS,
                                               DB_BENCH_TOUCHED_PAGES, &images);
     if (status != DB_OK) return status;
-    status = db_bench_caller_open(context, workload, options->once_precision, &caller);
+    status = db_bench_caller_open(context, workload, options->once_precision, DB_BENCH_PARAMETERS,
+                                  &caller);
     if (status == DB_OK)
         status = db_bench_execute(
             &caller, options->once_derivatives ? DB_BENCH_DERIVATIVES : DB_BENCH_IMAGE, &images);

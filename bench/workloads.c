@@ -13,10 +13,39 @@ static const double CELL = 100, WAVELENGTH = 6.2, CELLS = 5, AMPLITUDE = 100, DI
 /* Ranges of the sources (mrad, percent); sensor and its attenuation depth (um). */
 static const double DIVERGENCE = 2, DISPERSION = 1, SENSOR = 450, ATTENUATION_DEPTH = 300;
 
-const db_parameter db_bench_parameters[DB_BENCH_PARAMETERS] = {
-    DB_CELL_A,    DB_CELL_B,        DB_CELL_C,        DB_CELL_ALPHA, DB_CELL_BETA, DB_CELL_GAMMA,
-    DB_MISSET_X,  DB_MISSET_Y,      DB_MISSET_Z,      DB_WAVELENGTH, DB_DISTANCE,  DB_BEAM_FAST,
-    DB_BEAM_SLOW, DB_DETECTOR_ROTX, DB_DETECTOR_ROTY, DB_SCALE,
+const db_parameter db_bench_parameters[DB_BENCH_MORE_PARAMETERS] = {
+    DB_CELL_A,
+    DB_CELL_B,
+    DB_CELL_C,
+    DB_CELL_ALPHA,
+    DB_CELL_BETA,
+    DB_CELL_GAMMA,
+    DB_MISSET_X,
+    DB_MISSET_Y,
+    DB_MISSET_Z,
+    DB_WAVELENGTH,
+    DB_DISTANCE,
+    DB_BEAM_FAST,
+    DB_BEAM_SLOW,
+    DB_DETECTOR_ROTX,
+    DB_DETECTOR_ROTY,
+    DB_SCALE,
+    DB_CELLS_A,
+    DB_CELLS_B,
+    DB_CELLS_C,
+    DB_MOSAIC_SPREAD,
+    DB_PHI,
+    DB_BEAM_HORIZONTAL,
+    DB_BEAM_VERTICAL,
+    DB_DIVERGENCE_HORIZONTAL,
+    DB_DIVERGENCE_VERTICAL,
+    DB_DISPERSION,
+    DB_POLARIZATION,
+    DB_DETECTOR_ROTZ,
+    DB_TWOTHETA,
+    DB_SENSOR_THICKNESS,
+    DB_ATTENUATION_DEPTH,
+    DB_WATER_SIZE,
 };
 
 const char *db_bench_precision_name(db_precision precision) {

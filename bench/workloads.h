@@ -12,10 +12,11 @@ typedef struct db_bench_workload {
     const char *list; /* file of structure factors, for the loads that use one; borrowed */
 } db_bench_workload;
 
-enum { DB_BENCH_PARAMETERS = 16, DB_BENCH_PRECISIONS = 2 };
+enum { DB_BENCH_PARAMETERS = 16, DB_BENCH_MORE_PARAMETERS = 32, DB_BENCH_PRECISIONS = 2 };
 
-/* The parameters whose derivative images the gradients store. */
-extern const db_parameter db_bench_parameters[DB_BENCH_PARAMETERS];
+/* The first 16: those whose derivative images the gradients store. All: normal equations of many
+ * parameters, of which three need a sensor or water. */
+extern const db_parameter db_bench_parameters[DB_BENCH_MORE_PARAMETERS];
 
 /* "double", "mixed" */
 const char *db_bench_precision_name(db_precision precision);
