@@ -105,7 +105,7 @@ static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
     const double square = v3_square(q).v, stol = resolution(v3_square(q)).v;
     double interval = stol > 0 ? 0 : -1;
     for (size_t i = 0; i < e->background.count && stol >= e->background.stol[i]; i++) interval++;
-    return mix(mix(hash, square * e->d_min * e->d_min > 1), interval);
+    return mix(mix(hash, within_resolution(square, e->d_min)), interval);
 }
 
 static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const db_experiment *e,

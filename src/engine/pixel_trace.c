@@ -160,7 +160,7 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
     s->wavelength = 1 / source->kappa.v;
     s->weight = source->weight.v;
     s->polarization = polarization_factor(d, source->polarization).v;
-    s->cut = e->d_min > 0 && square * e->d_min * e->d_min > 1;
+    s->cut = !within_resolution(square, e->d_min);
     const double factor =
         t->trace->model.scale.v * s->omega * s->capture * s->weight * s->polarization;
     t->sum->polarization += share * s->weight * s->polarization;

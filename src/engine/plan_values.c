@@ -65,7 +65,7 @@ static void fill_samples(db_plan *plan) {
 static void fill_general(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     db_kernel_job *job = &plan->job;
-    job->d_min_squared = e->d_min * e->d_min;
+    job->d_min = e->d_min;
     job->water = plan->plain.water.v;
     job->molecules = plan->plain.molecules.v;
     job->amorphous = plan->curve.job;
@@ -81,8 +81,8 @@ static void fill_general(db_plan *plan) {
         job->margin_min[i] = e->structure_factors.min[i] - DB_TABLE_MARGIN;
         job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
     }
-    job->general = job->d_min_squared > 0 || job->water != 0 || job->amorphous.bins > 0 ||
-                   job->sensor || job->curved || job->interpolate || plan->slots.count > 0;
+    job->general = job->d_min > 0 || job->water != 0 || job->amorphous.bins > 0 || job->sensor ||
+                   job->curved || job->interpolate || plan->slots.count > 0;
 }
 
 void db_plan_fill_values(db_plan *plan) {

@@ -112,7 +112,7 @@ typedef struct db_kernel_job {
 
     /* 1: the job has something of what follows; all of it is left out of jobs without */
     int general;
-    double d_min_squared; /* angstrom^2; 0: no limit */
+    double d_min; /* angstrom; 0: no limit */
     double water, molecules;
     db_kernel_amorphous amorphous;
     int layers, sensor; /* sensor 0: nothing is absorbed, all photons count */

@@ -45,7 +45,7 @@ AD_FN num scattered_intensity(const pixel_inputs *o, vec3 q) {
     if (o->curve->bins)
         sum = n_add(sum,
                     n_mul(o->interface->molecules, amorphous_square(o->curve, resolution(square))));
-    if (e->d_min > 0 && square.v * e->d_min * e->d_min > 1) return sum;
+    if (!within_resolution(square.v, e->d_min)) return sum;
     for (size_t s = 0; s < samples; s++) sum = n_add(sum, sample_intensity(o, s, q));
     return sum;
 }

@@ -32,8 +32,9 @@ AD_INLINE fine fine_set(double a) { return l_set((SHAPE_REAL)a); }
 
 /* 1 where a sample's spacing is not below the resolution limit, else 0. */
 AD_INLINE fine resolved(const db_kernel_job *job, wide_vec3 q) {
-    const wide square = v3_square_double_0(q).v, limit = l_set_double(1 / job->d_min_squared);
-    return narrow(l_select_double(l_le_double(square, limit), l_set_double(1), l_set_double(0)));
+    return narrow(l_select_double(
+        within_resolution_double_0(v3_square_double_0(q).v, l_set_double(job->d_min)),
+        l_set_double(1), l_set_double(0)));
 }
 
 #define REAL SHAPE_REAL
@@ -76,7 +77,7 @@ AD_INLINE source_sums scattered(db_crystal_shape shape, int general, const db_ke
                                 wide_vec3 q, fine u, pixel_sums *sums) {
     if (!general) return add_samples(shape, general, job, q, u, sums);
     fine counts = fine_set(1);
-    if (job->d_min_squared > 0) counts = resolved(job, q);
+    if (job->d_min > 0) counts = resolved(job, q);
     source_sums source = add_samples(shape, general, job, q, l_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, q);
     source.sum = l_fma(source.sum, counts, background.sum);

@@ -4,6 +4,7 @@
 #define lagrange_weights AD_NUM(lagrange_weights)
 #define amorphous_intensity AD_NUM(amorphous_intensity)
 #define resolution AD_NUM(resolution)
+#define within_resolution AD_NUM(within_resolution)
 
 /* Weights of the nodes -1, 0, 1, 2 in the cubic through them, at u in [0, 1]. */
 AD_INLINE void lagrange_weights(num u, num weight[4]) {
@@ -21,6 +22,11 @@ AD_INLINE void lagrange_weights(num u, num weight[4]) {
 AD_INLINE num resolution(num q_square) {
     const lane_mask tip = l_le(q_square.v, l_set((REAL)1e-20));
     return n_scale(n_sqrt(n_select(tip, n_constant(0), q_square)), l_set((REAL)0.5));
+}
+
+/* Where the spacing 1/|q| is not below d_min; with d_min 0 everywhere. */
+AD_INLINE lane_mask within_resolution(lane q_square, lane d_min) {
+    return l_le(l_mul(q_square, l_mul(d_min, d_min)), l_set((REAL)1));
 }
 
 /* sign(F) F^2 of an amorphous molecule, F being a cubic of u = sin(theta)/lambda less the cubic's
