@@ -54,9 +54,11 @@ static double step_of(const db_plan *plan, size_t k) {
 
 static void scale_contraction(const db_kernel_contraction *from, double factor,
                               db_kernel_contraction *to) {
-    *to = *from;
+    *to = (db_kernel_contraction){ 0 }; /* one column is there to read even if none counts */
+    to->first_column = from->first_column;
+    to->columns = from->columns;
     for (int c = 0; c < from->columns; c++) {
-        to->coefficient_double[c] *= factor;
+        to->coefficient_double[c] = from->coefficient_double[c] * factor;
         to->coefficient_float[c] = (float)to->coefficient_double[c];
     }
 }
@@ -97,11 +99,22 @@ static void fill_lattice_column(const db_plan *plan, int column, size_t image,
     }
 }
 
+/* Parameters whose derivative is one column. */
+static int is_single(const db_plan *plan, size_t k) {
+    const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
+                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE;
+    return (db_parameter_describe(plan->parameters[k])->moves & single) != 0;
+}
+
 void db_normal_basis_fill(const db_plan *plan, db_normal_basis *basis) {
     size_t image = 0;
     if (basis->lattice_columns)
         for (int column = 0; column < LATTICE_COLUMNS; column++)
             fill_lattice_column(plan, column, image++, basis);
     for (size_t k = 0; k < plan->parameter_count; k++)
-        if (!basis->lattice_columns || !moves_lattice(plan, k)) fill_own(plan, k, image++, basis);
+        if (is_single(plan, k)) fill_own(plan, k, image++, basis);
+    basis->single_columns = image;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (!is_single(plan, k) && !(basis->lattice_columns && moves_lattice(plan, k)))
+            fill_own(plan, k, image++, basis);
 }

@@ -139,6 +139,7 @@ db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, 
     job.streaming = 0;
     job.parameter_count = normal->basis.count;
     job.contraction = normal->basis.image;
+    job.single_columns = normal->basis.single_columns;
     const db_execution x = { plan,
                              &job,
                              db_kernel_instance(plan->context->isa, plan->precision,

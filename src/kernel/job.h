@@ -145,8 +145,9 @@ typedef struct db_kernel_job {
     int streaming; /* 1: the results are larger than the caches: write past them */
     void *image;
     void *const *derivative;
-    const float *data,
-        *weight; /* where sums are wanted, laid out as the image; weight may be NULL */
+    /* where sums are wanted */
+    const float *data, *weight; /* laid out as the image; weight may be NULL */
+    size_t single_columns;      /* so many of those wanted, at the front, are one column each */
 } db_kernel_job;
 
 /* Sums over pixels of the products of every two of a list of images: job.parameter_count wanted

@@ -140,7 +140,12 @@ AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *
     const fine zero = l_set(0), weight = load_group(job->weight, target);
     const fine root = job->weight ? l_sqrt(weight) : weight;
     const lane_mask left_out = l_eq(weight, zero);
-    for (size_t k = 0; k < job->parameter_count; k++)
+    for (size_t k = 0; k < job->single_columns; k++) {
+        const fine factor = l_mul(l_set(contraction[k].FINE(coefficient)[0]), root),
+                   column = sums->column[contraction[k].first_column];
+        row[k] = l_select(left_out, zero, l_mul(column, factor));
+    }
+    for (size_t k = job->single_columns; k < job->parameter_count; k++)
         row[k] = l_select(left_out, zero, l_mul(contract(&contraction[k], sums), root));
     const fine residual =
         l_sub(l_mul(sums->intensity, l_set((SHAPE_REAL)job->scale)), load_group(job->data, target));
