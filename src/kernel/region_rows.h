@@ -76,7 +76,8 @@ typedef struct normal_run normal_run; /* forward instances have none */
 AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
                            const normal_run *run) {
 #if DB_INSTANCE_KIND > 0
-    return !run || !job->weight || group_counts(job, target);
+    return !run || !job->weight || job->weight[element_of(target, 0)] != 0 ||
+           group_counts(job, target);
 #else
     (void)job, (void)target, (void)run;
     return 1;
