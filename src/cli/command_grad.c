@@ -90,6 +90,19 @@ static db_status write_pair(const db_session *session, const char *name, const f
     return status;
 }
 
+static db_status check_finite(const db_session *session, const images *all) {
+    const char *const command = session->settings.command;
+    db_status status = db_image_check_finite(command, "image",
+                                             db_image_largest_magnitude(all->image, all->pixels));
+    for (size_t k = 0; k < all->list.count && status == DB_OK; k++) {
+        char name[DB_LISTED_NAME];
+        db_parameter_name(all->list.parameter[k], name, sizeof name);
+        status = db_image_check_finite(command, name,
+                                       db_image_largest_magnitude(all->derivative[k], all->pixels));
+    }
+    return status;
+}
+
 static db_status write_all(const db_session *session, const images *all) {
     db_status status = write_pair(session, "image", all->image, all->pixels, DB_COLOUR_GREY);
     for (size_t k = 0; k < all->list.count && status == DB_OK; k++) {
@@ -129,6 +142,7 @@ static db_status differentiate(db_session *session) {
     if (status != DB_OK) return status;
     status = allocate(session, &all);
     if (status == DB_OK) status = render(session, &all);
+    if (status == DB_OK) status = check_finite(session, &all);
     if (status == DB_OK) {
         db_stage_begin(session->context, "statistics");
         const db_image_statistics statistics =

@@ -140,7 +140,9 @@ static db_status finish(const db_session *session, float *image) {
     db_stage_begin(session->context, "statistics");
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);
-    db_status status = db_printout(session, image);
+    db_status status = db_image_check_finite(session->settings.command, "image", statistics.rms);
+    if (status != DB_OK) return status;
+    status = db_printout(session, image);
     if (status == DB_OK) status = db_report_solid_angle(session, session->mask);
     db_stage_end(session->context, "statistics");
     return status == DB_OK ? write_all(session, image, &statistics)

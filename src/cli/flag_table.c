@@ -411,7 +411,7 @@ const db_flag db_flags[] = {
       INTEGER(noise.psf_radius, 0), SETS(noise_given, 1),
       .help = "light farther off is given to all pixels evenly; default (0): far enough for the "
               "brightest pixel" },
-    { G, .name = "-bits", .arguments = "16|32", INTEGER(noise.bits, 16), SETS(noise_given, 1),
+    { G, .name = "-bits", .arguments = "16|32", INTEGER(noise.bits, 0), SETS(noise_given, 1),
       .help = "width of a pixel; default 16; 32 raises the limit from 65535 to 2147483647" },
     { G, .name = "-truncate", SETS(noise.truncate, 1),
       .help = "numbers are cut off instead of rounded" },

@@ -1,5 +1,7 @@
 #include "cli/statistics.h"
 
+#include "cli/complaint.h"
+
 #include <math.h>
 
 /* Independent partial results, which the compiler turns into vector instructions. */
@@ -84,6 +86,17 @@ db_image_statistics db_image_statistics_of(const float *image, const db_region *
 
 double db_image_largest_magnitude(const float *image, size_t count) {
     double largest = 0;
-    for (size_t i = 0; i < count; i++) largest = fmax(largest, fabs((double)image[i]));
+    for (size_t i = 0; i < count; i++) {
+        const double magnitude = fabs((double)image[i]);
+        if (!(magnitude <= largest) && !isnan(largest)) largest = magnitude;
+    }
     return largest;
+}
+
+db_status db_image_check_finite(const char *command, const char *what, double magnitude) {
+    if (isfinite(magnitude)) return DB_OK;
+    return db_complain(command, DB_ERROR_INPUT,
+                       "%s: pixels are beyond the 3.4e38 that 32-bit floats hold; structure "
+                       "factors, crystal or fluence are too large",
+                       what);
 }

@@ -15,7 +15,12 @@ typedef struct db_image_statistics {
 db_image_statistics db_image_statistics_of(const float *image, const db_region *region,
                                            const unsigned char *mask);
 
-/* Largest |pixel|. */
+/* Largest |pixel|; not finite if a pixel is not. */
 double db_image_largest_magnitude(const float *image, size_t count);
+
+/* Complains about pixels that 32-bit floats do not hold. what: "image", or the parameter of a
+ * derivative. magnitude: the largest |pixel|, or any number that is not finite if a pixel is not.
+ */
+db_status db_image_check_finite(const char *command, const char *what, double magnitude);
 
 #endif

@@ -67,6 +67,12 @@
     expect 3 "found a directory" sim $small -floatfile ..
     expect 3 "cannot write there" grad $small -params distance -outdir no_such_directory
 
+    # numbers that floats do not hold, in the image or in a derivative of it
+    expect 3 "image: pixels are beyond the 3.4e38" sim $small -floatfile o -default_F 1e25
+    expect 3 "image: pixels are beyond the 3.4e38" grad $small -params scale -default_F 1e25
+    expect 3 "wavelength: pixels are beyond" grad $small -params scale,wavelength -default_F 1e20 -fluence 1e28
+    expect 3 "bits of a pixel: expected 16 or 32, found 8" sim $small -noisefile o -bits 8
+
     # devices: 4
     expect 4 "no CUDA backend" sim $small -floatfile o --device cuda
     expect 2 "--device: expected cpu or cuda, found 'abacus'" sim $small -floatfile o --device abacus
