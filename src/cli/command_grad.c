@@ -5,6 +5,7 @@
 #include "cli/mask.h"
 #include "cli/output.h"
 #include "cli/parameter_list.h"
+#include "cli/precision_choice.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
@@ -44,7 +45,6 @@ static db_status allocate(const db_session *session, images *all) {
 static db_status render(db_session *session, images *all) {
     const db_settings *settings = &session->settings;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    options.precision = settings->precision;
     options.regions = session->regions;
     options.region_count = session->region_count;
     options.parameters = all->list.parameter;
@@ -53,8 +53,10 @@ static db_status render(db_session *session, images *all) {
     for (size_t k = 0; k < all->list.count; k++) derivatives[k] = all->derivative[k];
     db_plan *plan = NULL;
     const double start = db_stopwatch();
+    db_status status = db_precision_choose(session, &options);
+    if (status != DB_OK) return db_session_complain(session, status);
     db_progress_attach(session);
-    db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
+    status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_gradient(plan, all->image, derivatives);
     db_progress_finish(session);
     db_plan_destroy(&plan);

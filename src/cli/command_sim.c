@@ -9,6 +9,7 @@
 #include "cli/noise_settings.h"
 #include "cli/output.h"
 #include "cli/pgm_output.h"
+#include "cli/precision_choice.h"
 #include "cli/printout.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -43,13 +44,14 @@ static db_status check_outputs(const db_settings *s) {
 static db_status render(db_session *session, float *image) {
     const db_settings *settings = &session->settings;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    options.precision = settings->precision;
     options.regions = session->regions;
     options.region_count = session->region_count;
     db_plan *plan = NULL;
     const double start = db_stopwatch();
+    db_status status = db_precision_choose(session, &options);
+    if (status != DB_OK) return db_session_complain(session, status);
     db_progress_attach(session);
-    db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
+    status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_forward(plan, image);
     db_progress_finish(session);
     db_plan_destroy(&plan);

@@ -4,6 +4,9 @@
 
 #include <dualbragg/dualbragg.h>
 
+/* In the order of the words of --precision. */
+enum { DB_CHOOSE_AUTO, DB_CHOOSE_DOUBLE, DB_CHOOSE_MIXED };
+
 typedef struct db_settings {
     const char *command; /* "sim" ... */
     db_setup setup;
@@ -33,7 +36,8 @@ typedef struct db_settings {
 
     /* how to run */
     int threads;
-    db_precision precision;
+    int precision_choice;   /* DB_CHOOSE_*: what the user wants */
+    db_precision precision; /* what is used */
     const char *isa, *device;
     int progress; /* -1 automatic, 0 none, 1 asked for */
     int quiet, digits;

@@ -27,15 +27,19 @@ static db_status check_region(db_context *context, const db_experiment *e, const
     return DB_OK;
 }
 
-/* All pixels of all panels. */
-static db_status whole_panels(db_plan *plan) {
-    const db_detector *d = &plan->experiment.detector;
-    plan->region_count = d->panel_count;
-    plan->regions = calloc(d->panel_count, sizeof *plan->regions);
-    if (!plan->regions) return db_fail_memory(plan->context, "the regions of a plan");
+db_status db_regions_check(db_context *context, const db_experiment *experiment,
+                           const db_region *regions, size_t count) {
+    if (count < 1)
+        return db_fail(context, DB_ERROR_USAGE, "regions: expected at least one, found none");
+    for (size_t i = 0; i < count; i++) DB_TRY(check_region(context, experiment, &regions[i], i));
+    return DB_OK;
+}
+
+db_region *db_whole_panels(const db_detector *d) {
+    db_region *regions = calloc(d->panel_count, sizeof *regions);
     size_t offset = 0;
-    for (size_t p = 0; p < d->panel_count; p++) {
-        db_region *r = &plan->regions[p];
+    for (size_t p = 0; regions && p < d->panel_count; p++) {
+        db_region *r = &regions[p];
         r->panel = p;
         r->fast_count = d->panels[p].fast_pixels;
         r->slow_count = d->panels[p].slow_pixels;
@@ -43,16 +47,17 @@ static db_status whole_panels(db_plan *plan) {
         r->stride = (size_t)r->fast_count;
         offset += (size_t)r->fast_count * (size_t)r->slow_count;
     }
-    return DB_OK;
+    return regions;
 }
 
 static db_status take_regions(db_plan *plan, const db_plan_options *options) {
     if (!options->regions) {
-        DB_TRY(whole_panels(plan));
+        plan->region_count = plan->experiment.detector.panel_count;
+        plan->regions = db_whole_panels(&plan->experiment.detector);
+        if (!plan->regions) return db_fail_memory(plan->context, "the regions of a plan");
     } else {
-        if (options->region_count < 1)
-            return db_fail(plan->context, DB_ERROR_USAGE,
-                           "regions: expected at least one, found none");
+        DB_TRY(db_regions_check(plan->context, &plan->experiment, options->regions,
+                                options->region_count));
         plan->region_count = options->region_count;
         plan->regions = malloc(plan->region_count * sizeof *plan->regions);
         if (!plan->regions) return db_fail_memory(plan->context, "the regions of a plan");
@@ -60,7 +65,6 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
     }
     for (size_t i = 0; i < plan->region_count; i++) {
         const db_region *r = &plan->regions[i];
-        DB_TRY(check_region(plan->context, &plan->experiment, r, i));
         const size_t end =
             r->offset + (size_t)(r->slow_count - 1) * r->stride + (size_t)r->fast_count;
         if (end > plan->pixels) plan->pixels = end;

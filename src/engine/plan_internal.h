@@ -53,12 +53,22 @@ struct db_plan {
     struct db_normal *normal; /* NULL until the first normal equations */
 };
 
+/* All pixels of all panels, panel after panel; the caller frees them. NULL without memory. */
+db_region *db_whole_panels(const db_detector *detector);
+
+/* DB_OK if there is a region, and all lie on panels of the experiment. */
+db_status db_regions_check(db_context *context, const db_experiment *experiment,
+                           const db_region *regions, size_t count);
+
 /* Fills the job's values from the experiment (plan_values.c). Allocates nothing. */
 void db_plan_fill_values(db_plan *plan);
 
 /* Allocates and fills the structure factors as the kernels read them (plan_table.c). */
 db_status db_plan_allocate_table(db_plan *plan);
 void db_plan_fill_table(db_plan *plan);
+
+/* Has the plan work in another precision from now on; buffers of both stay. */
+db_status db_plan_change_precision(db_plan *plan, db_precision precision);
 
 /* A source in float, as the mixed kernels read it. */
 static inline db_kernel_source_float db_source_to_float(const db_kernel_source_double *s) {

@@ -11,19 +11,32 @@ static size_t margin_entries(const db_structure_factors *f) {
     return count;
 }
 
+/* What the plan's precision needs and it does not have yet. */
 db_status db_plan_allocate_table(db_plan *plan) {
-    const int mixed = plan->precision == DB_PRECISION_MIXED;
-    void *made;
     plan->margin_count = margin_entries(&plan->experiment.structure_factors);
+    void *made;
     if (plan->margin_count) {
-        made = plan->amplitude_table = malloc(plan->margin_count * sizeof(double));
+        if (!plan->amplitude_table)
+            plan->amplitude_table = malloc(plan->margin_count * sizeof(double));
+        made = plan->amplitude_table;
+    } else if (plan->precision == DB_PRECISION_MIXED) {
+        if (!plan->intensity_float)
+            plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
+        made = plan->intensity_float;
     } else {
-        if (mixed)
-            made = plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
-        else
-            made = plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
+        if (!plan->intensity_double)
+            plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
+        made = plan->intensity_double;
     }
     return made ? DB_OK : db_fail_memory(plan->context, "the structure factors of a plan");
+}
+
+db_status db_plan_change_precision(db_plan *plan, db_precision precision) {
+    plan->precision = precision;
+    DB_TRY(db_plan_allocate_table(plan));
+    db_plan_fill_table(plan);
+    db_plan_fill_values(plan);
+    return DB_OK;
 }
 
 static void fill_squares(db_plan *plan) {

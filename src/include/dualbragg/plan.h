@@ -45,6 +45,24 @@ typedef struct db_plan_options {
 
 typedef struct db_plan db_plan;
 
+/* Which precision suits a job, and why. */
+typedef struct db_precision_advice {
+    db_precision precision;
+    double error;    /* expected largest error of the image, in parts of its maximum; NAN where none
+                        was estimated, as for small jobs */
+    char reason[96]; /* "the job is small" ... */
+} db_precision_advice;
+
+/* Advises on a plan with these options (options->precision is not looked at; NULL: defaults): mixed
+ * where the image is expected to stay within 1e-6 of its maximum and every derivative image within
+ * 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small that the
+ * time saved would not be noticed. Some pixels, evenly spread and where bright reflections are
+ * foreseen, are rendered in both precisions, a few percent of the work at most; the same job always
+ * gets the same advice. An estimate, not a proof. See docs/precision.md. */
+DB_API db_status db_precision_recommend(db_context *context, const db_experiment *experiment,
+                                        const db_plan_options *options,
+                                        db_precision_advice *advice);
+
 /* Prepares a plan for this experiment. The plan copies what it needs. options may be NULL. */
 DB_API db_status db_plan_create(db_context *context, const db_experiment *experiment,
                                 const db_plan_options *options, db_plan **plan);

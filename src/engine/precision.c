@@ -1,0 +1,290 @@
+#include "engine/precision.h"
+
+#include "core/stage.h"
+#include "engine/trial_pixels.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What mixed precision promises: of the maximum, and of each derivative image's largest value. */
+static const double IMAGE_BOUND = 1e-6, DERIVATIVE_BOUND = 1e-5;
+
+/* What the largest error on trial pixels is multiplied by, for those not tried. docs/precision.md
+ * says how well that serves. */
+static const double SAFETY = 1.75, DERIVATIVE_SAFETY = 3;
+
+/* Rounding of h moves a pixel along the fringes of its spot; the error that makes stays below 1e-6
+ * of a perfect peak. With few fringes the trial sees the worst of it; with many it is in rare
+ * pixels, and counts unless the image has a nearly perfect peak to be compared to. */
+static const double FEW_CELLS = 5, NEARLY_PERFECT = 0.2;
+
+/* Samples: double precision takes some 15 ms for them on two processors. */
+static const double SMALL_JOB = 8.0 * (1 << 20);
+
+/* Of the job's samples that are tried. */
+static const double SHARE = 1.0 / 64;
+
+/* With fewer the trial would not be a small part of the job. */
+static const double FEWEST_PIXELS = 32768;
+
+enum { FEWEST_STRIPS = 64, MOST_STRIPS = 1024, CANDIDATES_PER_STRIP = 8 };
+
+/* Expected largest errors, in parts of the largest values; INFINITY where there is nothing to
+ * compare. */
+typedef struct expected_errors {
+    double image, derivative; /* of the worst derivative image */
+    db_parameter worst;
+    double peak_part; /* brightest trial pixel, in parts of a perfect peak */
+} expected_errors;
+
+/* Everything that one trial allocates. */
+typedef struct trial {
+    db_context *context;
+    db_region *whole; /* all panels, if the options name no regions */
+    const db_region *regions;
+    size_t region_count, strip_count;
+    db_region *strips;
+    db_plan *plan;
+    size_t images, elements; /* image and derivatives; elements of each */
+    double *exact, *tried;
+    void **exact_derivative, **tried_derivative;
+} trial;
+
+static void release(trial *t) {
+    free(t->whole);
+    free(t->strips);
+    db_plan_destroy(&t->plan);
+    free(t->exact);
+    free(t->tried);
+    free(t->exact_derivative);
+    free(t->tried_derivative);
+}
+
+static double samples_per_pixel(const db_experiment *e) {
+    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    return (double)e->oversample * e->oversample * layers * (double)e->beam.source_count *
+           e->goniometer.phi_steps * e->crystal.mosaic_domains;
+}
+
+static db_status take_regions(trial *t, const db_experiment *e, const db_plan_options *options) {
+    DB_TRY(db_experiment_check(t->context, e));
+    if (!options->regions) t->whole = db_whole_panels(&e->detector);
+    t->regions = options->regions ? options->regions : t->whole;
+    t->region_count = options->regions ? options->region_count : e->detector.panel_count;
+    if (!t->regions) return db_fail_memory(t->context, "trial regions");
+    return db_regions_check(t->context, e, t->regions, t->region_count);
+}
+
+static size_t strips_for(const trial *t) {
+    const double pixels = db_pixels_of(t->regions, t->region_count),
+                 wanted = SHARE * pixels / DB_TRIAL_STRIP;
+    return wanted < FEWEST_STRIPS ? FEWEST_STRIPS
+           : wanted > MOST_STRIPS ? MOST_STRIPS
+                                  : (size_t)wanted;
+}
+
+static db_status make_plan(trial *t, const db_experiment *e, const db_plan_options *given) {
+    t->strips = malloc(t->strip_count * sizeof *t->strips);
+    if (!t->strips) return db_fail_memory(t->context, "trial regions");
+    db_trial_spread(t->regions, t->region_count, t->strips, t->strip_count);
+    db_plan_options options = *given;
+    options.precision = DB_PRECISION_DOUBLE;
+    options.pixel_type = DB_FLOAT64;
+    options.regions = t->strips;
+    options.region_count = t->strip_count;
+    DB_TRY(db_plan_create(t->context, e, &options, &t->plan));
+    return db_trial_move_to_spots(t->plan, t->regions, t->region_count, t->strip_count / 8,
+                                  t->strip_count * CANDIDATES_PER_STRIP);
+}
+
+static db_status allocate_images(trial *t, size_t parameter_count) {
+    t->images = parameter_count + 1;
+    t->elements = t->strip_count * DB_TRIAL_STRIP;
+    /* zeros where a strip is shorter than its place */
+    t->exact = calloc(t->images * t->elements, sizeof *t->exact);
+    t->tried = calloc(t->images * t->elements, sizeof *t->tried);
+    t->exact_derivative = calloc(t->images, sizeof *t->exact_derivative);
+    t->tried_derivative = calloc(t->images, sizeof *t->tried_derivative);
+    if (!t->exact || !t->tried || !t->exact_derivative || !t->tried_derivative)
+        return db_fail_memory(t->context, "trial images");
+    for (size_t k = 0; k < parameter_count; k++) {
+        t->exact_derivative[k] = t->exact + (k + 1) * t->elements;
+        t->tried_derivative[k] = t->tried + (k + 1) * t->elements;
+    }
+    return DB_OK;
+}
+
+static db_status render(const trial *t, double *image, void *const *derivatives) {
+    return t->images > 1 ? db_plan_gradient(t->plan, image, derivatives)
+                         : db_plan_forward(t->plan, image);
+}
+
+/* Largest error of image number i in parts of its largest value. */
+static double relative_error(const trial *t, size_t i) {
+    const double *exact = t->exact + i * t->elements, *tried = t->tried + i * t->elements;
+    double largest = 0, error = 0;
+    for (size_t j = 0; j < t->elements; j++) {
+        const double difference = fabs(tried[j] - exact[j]);
+        if (!isfinite(difference)) return INFINITY;
+        if (difference > error) error = difference;
+        if (fabs(exact[j]) > largest) largest = fabs(exact[j]);
+    }
+    return largest > 0 ? error / largest : error > 0 || i == 0 ? INFINITY : 0;
+}
+
+/* Largest squared amplitude of the list. */
+static double largest_intensity(const db_structure_factors *f) {
+    double largest = f->default_F * f->default_F;
+    const size_t count =
+        f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
+    for (size_t i = 0; i < count; i++) largest = fmax(largest, f->amplitude[i] * f->amplitude[i]);
+    return largest;
+}
+
+/* Solid angle (sr) of a pixel of a strip, at its first pixel. */
+static double solid_angle_of(const db_plan *plan, const db_region *strip) {
+    const db_kernel_panel *p = &plan->job.panel[strip->panel];
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+        const double x = p->origin[c] + strip->fast_start * p->pixel_size[0] * p->fast[c] +
+                         strip->slow_start * p->pixel_size[1] * p->slow[c];
+        square += x * x;
+    }
+    if (plan->job.curved) return p->pixel_size[0] * p->pixel_size[1] / (p->radius * p->radius);
+    return plan->job.point_pixel ? 1 / square
+                                 : p->pixel_size[0] * p->pixel_size[1] / square; /* at most */
+}
+
+/* What a pixel would show if all domains, at all spindle angles and for all sources, had their
+ * strongest reflection exactly there. */
+static double perfect_peak(const trial *t) {
+    const db_plan *plan = t->plan;
+    const db_kernel_job *job = &plan->job;
+    double weights = 0, angle = 0, cells = job->cells[0] * job->cells[1] * job->cells[2];
+    for (size_t j = 0; j < job->source_count; j++) weights += fabs(job->source_double[j].weight);
+    for (size_t i = 0; i < t->strip_count; i++)
+        angle = fmax(angle, solid_angle_of(plan, &plan->regions[i]));
+    return job->scale * angle * weights * (double)job->sample_count * job->oversample *
+           job->oversample * job->layers * cells * cells *
+           largest_intensity(&plan->experiment.structure_factors);
+}
+
+static void compare(const trial *t, const db_plan_options *options, expected_errors *result) {
+    double largest = 0;
+    for (size_t j = 0; j < t->elements; j++) largest = fmax(largest, fabs(t->exact[j]));
+    result->peak_part = largest / perfect_peak(t);
+    result->image = SAFETY * relative_error(t, 0);
+    result->derivative = 0;
+    for (size_t k = 0; k < options->parameter_count; k++) {
+        const double error = DERIVATIVE_SAFETY * relative_error(t, k + 1);
+        if (error <= result->derivative) continue;
+        result->derivative = error;
+        result->worst = options->parameters[k];
+    }
+}
+
+static db_status run(trial *t, const db_experiment *e, const db_plan_options *options,
+                     expected_errors *result) {
+    DB_TRY(take_regions(t, e, options));
+    t->strip_count = strips_for(t);
+    DB_TRY(make_plan(t, e, options));
+    DB_TRY(allocate_images(t, options->parameter_count));
+    DB_TRY(render(t, t->exact, t->exact_derivative));
+    DB_TRY(db_plan_change_precision(t->plan, DB_PRECISION_MIXED));
+    DB_TRY(render(t, t->tried, t->tried_derivative));
+    compare(t, options, result);
+    return DB_OK;
+}
+
+static db_status try_pixels(db_context *context, const db_experiment *experiment,
+                            const db_plan_options *options, expected_errors *result) {
+    /* nobody wants to see the stages and the progress of the trial */
+    db_context quiet = *context;
+    quiet.progress = NULL;
+    quiet.stage = NULL;
+    trial t = { .context = &quiet };
+    const db_status status = run(&t, experiment, options, result);
+    release(&t);
+    if (status != DB_OK) db_record_message(context, "%s", quiet.message);
+    return status;
+}
+
+static db_status advise(db_precision_advice *advice, db_precision precision, double error,
+                        const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    advice->precision = precision;
+    advice->error = error;
+    vsnprintf(advice->reason, sizeof advice->reason, format, arguments);
+    va_end(arguments);
+    return DB_OK;
+}
+
+static void judge(const expected_errors *errors, const db_experiment *e, size_t asked,
+                  db_precision_advice *advice) {
+    const double *n = e->crystal.cells, most_cells = fmax(n[0], fmax(n[1], n[2]));
+    const double error = errors->image;
+    char name[64];
+    if (!isfinite(error))
+        advise(advice, DB_PRECISION_DOUBLE, error,
+               "pixels tried beforehand are dark or too bright");
+    else if (error > IMAGE_BOUND)
+        advise(advice, DB_PRECISION_DOUBLE, error, "mixed could be off by %.1g of the maximum",
+               error);
+    else if (most_cells > FEW_CELLS && !(errors->peak_part >= NEARLY_PERFECT))
+        advise(advice, DB_PRECISION_DOUBLE, error,
+               "no trial pixel is near a perfect peak of %g cells", most_cells);
+    else if (most_cells > FEW_CELLS && asked)
+        advise(advice, DB_PRECISION_DOUBLE, error, "derivatives by %g cells vary too fast to try",
+               most_cells);
+    else if (errors->derivative > DERIVATIVE_BOUND) {
+        db_parameter_name(errors->worst, name, sizeof name);
+        advise(advice, DB_PRECISION_DOUBLE, error,
+               "mixed could be off by %.1g in the derivative by %.32s", errors->derivative, name);
+    } else
+        advise(advice, DB_PRECISION_MIXED, error, "within %.1g of the maximum", IMAGE_BOUND);
+}
+
+db_status db_precision_by_trial(db_context *context, const db_experiment *experiment,
+                                const db_plan_options *options, db_precision_advice *advice) {
+    if (experiment->crystal.shape == DB_SHAPE_TOPHAT)
+        return advise(advice, DB_PRECISION_DOUBLE, NAN,
+                      "rounding moves pixels across the edges of flat spots");
+    expected_errors errors;
+    DB_TRY(try_pixels(context, experiment, options, &errors));
+    judge(&errors, experiment, options->parameter_count, advice);
+    return DB_OK;
+}
+
+/* Jobs that need no trial. */
+static int plain_case(const db_experiment *e, double pixels, db_precision_advice *advice) {
+    const char *reason = NULL;
+    if (e->reference.on)
+        reason = "the reference's order of summation has no other";
+    else if (pixels * samples_per_pixel(e) < SMALL_JOB)
+        reason = "the job is small";
+    else if (pixels < FEWEST_PIXELS)
+        reason = "too few pixels to try mixed on some";
+    if (reason) advise(advice, DB_PRECISION_DOUBLE, NAN, "%s", reason);
+    return reason != NULL;
+}
+
+db_status db_precision_recommend(db_context *context, const db_experiment *experiment,
+                                 const db_plan_options *options, db_precision_advice *advice) {
+    const db_plan_options defaults = DB_PLAN_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->size != sizeof *options)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)",
+                       options->size, sizeof *options);
+    DB_TRY(db_experiment_check(context, experiment));
+    if (options->regions)
+        DB_TRY(db_regions_check(context, experiment, options->regions, options->region_count));
+    const double pixels = options->regions ? db_pixels_of(options->regions, options->region_count)
+                                           : (double)db_experiment_pixels(experiment);
+    if (plain_case(experiment, pixels, advice)) return DB_OK;
+    DB_TRY_STAGE(context, "precision", db_precision_by_trial(context, experiment, options, advice));
+    return DB_OK;
+}

@@ -1,0 +1,24 @@
+/* Pixels that stand for an image: some spread evenly, some on the brightest reflections that can be
+ * foreseen. */
+#ifndef DB_ENGINE_TRIAL_PIXELS_H
+#define DB_ENGINE_TRIAL_PIXELS_H
+
+#include "engine/plan_internal.h"
+
+enum { DB_TRIAL_STRIP = 16 }; /* pixels: full lanes on all instruction sets */
+
+/* Number of pixels of regions. */
+double db_pixels_of(const db_region *regions, size_t count);
+
+/* Strips of at most DB_TRIAL_STRIP pixels of one row, evenly over the regions; strip i goes to
+ * element i * DB_TRIAL_STRIP of an image. */
+void db_trial_spread(const db_region *regions, size_t region_count, db_region *strips,
+                     size_t strip_count);
+
+/* Moves the plan's regions [first, end of the list), which are such strips, to where nodes of the
+ * lattice come nearest to the Ewald sphere, within the regions that the strips stand for. Allocates
+ * `candidates` candidates. */
+db_status db_trial_move_to_spots(db_plan *plan, const db_region *regions, size_t region_count,
+                                 size_t first, size_t candidates);
+
+#endif
