@@ -72,6 +72,8 @@ typedef long double longdouble;
 #define n_sub AD_NUM(n_sub)
 #define n_neg AD_NUM(n_neg)
 #define n_mul AD_NUM(n_mul)
+#define n_fnma AD_NUM(n_fnma)
+#define n_fma AD_NUM(n_fma)
 #define n_div AD_NUM(n_div)
 #define n_quotient AD_NUM(n_quotient)
 #define n_scale AD_NUM(n_scale)

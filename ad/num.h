@@ -59,6 +59,19 @@ AD_INLINE num n_mul(num a, num b) {
     EACH_SLOPE(k, r.d[k] = l_fma(a.v, b.d[k], l_mul(b.v, a.d[k]));)
     return r;
 }
+/* a b + c and c - a b with passive c, rounded once. */
+AD_INLINE num n_fma(num a, num b, lane c) {
+    num r;
+    r.v = l_fma(a.v, b.v, c);
+    EACH_SLOPE(k, r.d[k] = l_fma(a.v, b.d[k], l_mul(b.v, a.d[k]));)
+    return r;
+}
+AD_INLINE num n_fnma(num a, num b, lane c) {
+    num r;
+    r.v = l_fnma(a.v, b.v, c);
+    EACH_SLOPE(k, r.d[k] = l_neg(l_fma(a.v, b.d[k], l_mul(b.v, a.d[k])));)
+    return r;
+}
 /* f(a), given f and f' at a: the chain rule, through which every elementary function goes. */
 AD_INLINE num n_chain(lane value, lane slope, num a) {
     num r;

@@ -178,14 +178,15 @@ static inline vec_float vec_reduce_float(vec_float a) { return a - vec_rint_floa
 /* 1/sqrt: an estimate refined by Newton steps where the hardware has one that is worth it. At 0 and
  * infinity, where a step would be undefined, the estimate is the result. */
 #if defined(__AVX512F__)
-static inline vec_double vec_rsqrt_step_double(vec_double a, vec_double r) {
-    const vec_double error = vec_fnma_double(a * (0.5 * r), r, 0.5 - (vec_double){ 0 });
-    const __mmask8 defined = _mm512_cmp_pd_mask((__m512d)error, (__m512d)error, _CMP_ORD_Q);
-    return (vec_double)_mm512_mask_fmadd_pd((__m512d)r, defined, (__m512d)error, (__m512d)r);
-}
+/* With e = 1 - a r^2, 1/sqrt(a) = r (1 + e/2 + 3 e^2/8 + 5 e^3/16 + ...); e is below 2^-13, and
+ * what is left out below half a unit of the last place. */
 static inline vec_double vec_rsqrt_double(vec_double a) {
-    const vec_double r = (vec_double)_mm512_rsqrt14_pd((__m512d)a);
-    return vec_rsqrt_step_double(a, vec_rsqrt_step_double(a, r));
+    const vec_double r = (vec_double)_mm512_rsqrt14_pd((__m512d)a), zero = { 0 };
+    const vec_double e = vec_fnma_double(a * r, r, 1 - zero);
+    vec_double series = vec_fma_double(e, 5.0 / 16 - zero, 3.0 / 8 - zero);
+    series = vec_fma_double(e, series, 0.5 - zero);
+    const __mmask8 defined = _mm512_cmp_pd_mask((__m512d)e, (__m512d)e, _CMP_ORD_Q);
+    return (vec_double)_mm512_mask_fmadd_pd((__m512d)r, defined, (__m512d)(e * series), (__m512d)r);
 }
 static inline vec_float vec_rsqrt_float(vec_float a) {
     const vec_float r = (vec_float)_mm512_rsqrt14_ps((__m512)a);
@@ -197,6 +198,29 @@ static inline vec_float vec_rsqrt_float(vec_float a) {
 static inline vec_double vec_rsqrt_double(vec_double a) { return 1.0 / vec_sqrt_double(a); }
 static inline vec_float vec_rsqrt_float(vec_float a) { return 1.0f / vec_sqrt_float(a); }
 #endif
+
+/* Two vectors of doubles that VEC_FRACTION_SHIFT has been added to -> the floats by which the
+ * numbers without it exceed the nearest integer. The shift leaves 32 binary places, which are the
+ * low half of the mantissa and make a signed integer; for numbers of magnitude below 2^19. */
+#define VEC_FRACTION_SHIFT 1572864.0 /* 1.5 * 2^20 */
+static inline vec_float vec_fraction(vec_double lo, vec_double hi) {
+    const float unit = 0x1p-32f;
+#if defined(__AVX512F__)
+    const __m512i low_halves =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    return unit * (vec_float)_mm512_cvtepi32_ps(
+                      _mm512_permutex2var_epi32((__m512i)lo, low_halves, (__m512i)hi));
+#elif defined(__AVX2__)
+    const __m256 pairs = _mm256_shuffle_ps((__m256)lo, (__m256)hi, 0x88);
+    const __m256i ordered = _mm256_permute4x64_epi64((__m256i)pairs, 0xd8);
+    return unit * (vec_float)_mm256_cvtepi32_ps(ordered);
+#elif defined(__SSE2__)
+    return unit * (vec_float)_mm_cvtepi32_ps((__m128i)_mm_shuffle_ps((__m128)lo, (__m128)hi, 0x88));
+#else
+    const vec_double shift = VEC_FRACTION_SHIFT - (vec_double){ 0 };
+    return vec_narrow(vec_reduce_double(lo - shift), vec_reduce_double(hi - shift));
+#endif
+}
 
 /* Storing past the caches, for results larger than they are: whole cache lines only, else an
  * ordinary store. vec_stream_end makes them visible to other threads. */

@@ -2,6 +2,7 @@
 #include "core/stage.h"
 #include "engine/plan_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static void vector_out(db_vector v, double out[3]) {
@@ -85,6 +86,34 @@ static void fill_general(db_plan *plan) {
                    job->curved || job->interpolate || plan->slots.count > 0;
 }
 
+/* The polynomial of kernel/lattice.h by its recurrence, in powers of w. */
+static void few_cells_polynomial(int cells, db_few_cells_double *p) {
+    enum { TERMS = DB_FEW_CELLS / 2 };
+    const int even = cells % 2 == 0;
+    double before[TERMS] = { even ? 0 : -1 }, now[TERMS] = { 1 };
+    for (int n = even ? 2 : 1; n < cells; n += 2)
+        for (int k = TERMS - 1; k >= 0; k--) { /* downwards: now[k - 1] is still the old one */
+            const double next = (k > 0 ? now[k - 1] : 0) - before[k];
+            before[k] = now[k];
+            now[k] = next;
+        }
+    memcpy(p->power, now, sizeof now);
+    p->even = even;
+}
+
+static void fill_few_cells(db_plan *plan) {
+    db_kernel_job *job = &plan->job;
+    job->few_cells = job->shape == DB_SHAPE_SQUARE;
+    for (int j = 0; j < 3; j++)
+        job->few_cells &= job->cells[j] == floor(job->cells[j]) && job->cells[j] <= DB_FEW_CELLS;
+    for (int j = 0; j < 3 && job->few_cells; j++) {
+        few_cells_polynomial((int)job->cells[j], &job->few_double[j]);
+        for (int k = 0; k < DB_FEW_CELLS / 2; k++)
+            job->few_float[j].power[k] = (float)job->few_double[j].power[k];
+        job->few_float[j].even = job->few_double[j].even;
+    }
+}
+
 void db_plan_fill_values(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     db_kernel_job *job = &plan->job;
@@ -101,6 +130,7 @@ void db_plan_fill_values(db_plan *plan) {
         job->table_min[i] = e->structure_factors.min[i];
         job->table_extent[i] = e->structure_factors.extent[i];
     }
+    fill_few_cells(plan);
     job->scale = plan->plain.scale.v;
     job->oversample = e->oversample;
     job->sub_pixel = 1.0 / e->oversample;

@@ -9,6 +9,7 @@
 
 #include "ad/vec_isa.h"
 
+#include <math.h>
 #include <string.h>
 
 #if defined(DB_INSTANCE_PRECISION_MIXED)

@@ -98,4 +98,13 @@ AD_INLINE fine narrow(wide a) { return vec_narrow(a.lo, a.hi); }
 AD_INLINE fine narrow(wide a) { return a; }
 #endif
 
+/* The offset from the nearest integer of a number to which INDEX_SHIFT has been added. */
+#if defined(DB_INSTANCE_PRECISION_MIXED) && LANES > 1
+#define INDEX_SHIFT VEC_FRACTION_SHIFT
+AD_INLINE fine narrow_offset(wide shifted) { return vec_fraction(shifted.lo, shifted.hi); }
+#else
+#define INDEX_SHIFT 0
+AD_INLINE fine narrow_offset(wide shifted) { return narrow(l_reduce_double(shifted)); }
+#endif
+
 #endif

@@ -4,6 +4,8 @@
 #ifndef DB_KERNEL_JOB_H
 #define DB_KERNEL_JOB_H
 
+#include "kernel/few_cells.h"
+
 #include <dualbragg/plan.h>
 #include <stdint.h>
 
@@ -90,6 +92,10 @@ typedef struct db_kernel_job {
     db_crystal_shape shape;
     double fudge;
     double cells[3];
+    /* 1: all three are whole and at most DB_FEW_CELLS; then their polynomials */
+    int few_cells;
+    db_few_cells_double few_double[3];
+    db_few_cells_float few_float[3];
     double scale;
     int oversample;
     double sub_pixel; /* 1/oversample */

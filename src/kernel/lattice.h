@@ -10,10 +10,13 @@
 #define sine_quotient AD_NUM(sine_quotient)
 #define square_axis AD_NUM(square_axis)
 #define square_factor AD_NUM(square_factor)
+#define few_cells_factor AD_NUM(few_cells_factor)
 #define spot_radius_axis AD_NUM(spot_radius_axis)
 #define round_spot AD_NUM(round_spot)
 #define gauss_spot AD_NUM(gauss_spot)
 #define tophat_spot AD_NUM(tophat_spot)
+
+#include "kernel/few_cells.h"
 
 /* SQUARE: sin(N pi dh)/sin(pi dh) along one axis, as a quotient. With X = N dh and k the integer
  * nearest to X the sine of pi X is, up to sign, y S(y^2) with y = X - k; for k = 0 the factor dh is
@@ -37,6 +40,21 @@ AD_INLINE sine_quotient square_axis(num dh, num cells) {
 /* Its square, given 1/bottom: the three axes share one division. */
 AD_INLINE num square_factor(sine_quotient q, lane inverse_bottom) {
     return n_sqr(n_quotient(q.top, q.bottom, inverse_bottom));
+}
+
+/* The same for a small whole number of cells, without a division. With x = pi dh and w = 2 cos 2x,
+ * sin (n + 2)x = w sin nx - sin (n - 2)x, which from sin x and sin -x upwards makes sin Nx/sin x a
+ * polynomial in w; even N start from sin 0 and sin 2x, whose square is 2 + w times that of sin x.
+ */
+#define few_cells_powers AD_PASTE2(db_few_cells, REAL)
+AD_INLINE num few_cells_factor(num dh, const few_cells_powers *p) {
+    const num t = n_sqr(dh), s = n_scale(n_sinpic(t), l_set((REAL)2));
+    const num w = n_fnma(n_sqr(s), t, l_set((REAL)2));
+    num quotient = n_constant(p->power[DB_FEW_CELLS / 2 - 1]);
+    for (int n = DB_FEW_CELLS / 2 - 2; n >= 0; n--)
+        quotient = n_fma(quotient, w, l_set(p->power[n]));
+    quotient = n_sqr(quotient);
+    return p->even ? n_mul(quotient, n_shift(w, l_set((REAL)2))) : quotient;
 }
 
 /* ROUND, GAUSS, TOPHAT: one axis' share (N dh)^2 of the squared distance G to the node. */

@@ -3,6 +3,15 @@
 #ifndef DB_KERNEL_LATTICE_FACTOR_H
 #define DB_KERNEL_LATTICE_FACTOR_H
 
+/* Crystal shapes as the loops know them. */
+typedef enum {
+    KERNEL_SQUARE = DB_SHAPE_SQUARE,
+    KERNEL_ROUND = DB_SHAPE_ROUND,
+    KERNEL_GAUSS = DB_SHAPE_GAUSS,
+    KERNEL_TOPHAT = DB_SHAPE_TOPHAT,
+    KERNEL_FEW_CELLS /* square, by recurrence */
+} kernel_shape;
+
 typedef struct {
     fine value;
 #if DB_INSTANCE_KIND > 0
@@ -54,6 +63,25 @@ AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
     return f;
 }
 
+/* A box of few cells along each axis. */
+AD_INLINE lattice_factor small_box_factor(const db_kernel_job *job, const fine offset[3]) {
+    num axis[3];
+    lattice_factor f;
+    for (int j = 0; j < 3; j++)
+        axis[j] = few_cells_factor(n_seed(offset[j], 0), &job->FINE(few)[j]);
+    const fine ab = l_mul(axis[0].v, axis[1].v);
+    f.value = l_mul(ab, axis[2].v);
+#if DB_INSTANCE_KIND > 0
+    f.slope[0] = l_mul(axis[0].d[0], l_mul(axis[1].v, axis[2].v));
+    f.slope[1] = l_mul(axis[1].d[0], l_mul(axis[0].v, axis[2].v));
+    f.slope[2] = l_mul(axis[2].d[0], ab);
+#endif
+#if DB_INSTANCE_KIND > 1
+    for (int j = 0; j < 3; j++) f.cells[j] = l_set(0); /* not for derivatives by N */
+#endif
+    return f;
+}
+
 /* N_a^2 N_b^2 N_c^2 spot(fudge G): the spot's slope by G is direction 0 of its own little dual. */
 AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offset[3],
                                         const fine cells[3], fine fudge) {
@@ -82,10 +110,13 @@ AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offse
     return f;
 }
 
-AD_INLINE lattice_factor lattice_factor_of(db_crystal_shape shape, const fine offset[3],
-                                           const fine cells[3], fine fudge) {
-    return shape == DB_SHAPE_SQUARE ? box_factor(offset, cells)
-                                    : compact_factor(shape, offset, cells, fudge);
+AD_INLINE lattice_factor lattice_factor_of(kernel_shape shape, const db_kernel_job *job,
+                                           const fine offset[3]) {
+    const fine cells[3] = { l_set((SHAPE_REAL)job->cells[0]), l_set((SHAPE_REAL)job->cells[1]),
+                            l_set((SHAPE_REAL)job->cells[2]) };
+    if (shape == KERNEL_FEW_CELLS) return small_box_factor(job, offset);
+    if (shape == KERNEL_SQUARE) return box_factor(offset, cells);
+    return compact_factor((db_crystal_shape)shape, offset, cells, l_set((SHAPE_REAL)job->fudge));
 }
 
 #undef REAL

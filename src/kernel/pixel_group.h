@@ -27,6 +27,7 @@ AD_INLINE fine fine_set(double a) { return l_set((SHAPE_REAL)a); }
 
 #include "kernel/amplitude.h"
 #include "kernel/lattice_free.h"
+#include "kernel/row.h"
 #include "kernel/samples.h"
 #include "kernel/site.h"
 
@@ -72,14 +73,13 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fin
 }
 #endif
 
-/* Crystal and background for one scattering vector. */
-AD_INLINE source_sums scattered(db_crystal_shape shape, int general, const db_kernel_job *job,
-                                wide_vec3 q, fine u, pixel_sums *sums) {
-    if (!general) return add_samples(shape, general, job, q, u, sums);
+/* Crystal and background for one scattering vector; general jobs. */
+AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
+                                const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
     fine counts = fine_set(1);
-    if (job->d_min > 0) counts = resolved(job, q);
-    source_sums source = add_samples(shape, general, job, q, l_mul(u, counts), sums);
-    const lattice_free background = lattice_free_scattering(job, q);
+    if (job->d_min > 0) counts = resolved(job, view->q);
+    source_sums source = add_samples(shape, 1, 0, job, view, q, l_mul(u, counts), sums);
+    const lattice_free background = lattice_free_scattering(job, view->q);
     source.sum = l_fma(source.sum, counts, background.sum);
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < 3; c++) source.by_q[c] = l_fma(u, background.by_q[c], source.by_q[c]);
@@ -90,34 +90,63 @@ AD_INLINE source_sums scattered(db_crystal_shape shape, int general, const db_ke
     return source;
 }
 
-/* One point of each pixel of the group in one layer: all sources. */
-AD_INLINE void add_site(db_crystal_shape shape, int general, const db_kernel_job *job,
-                        const db_kernel_panel *panel, int layer, wide fast, wide slow,
-                        pixel_sums *sums) {
-    const site s = site_of(general, job, panel, layer, fast, slow);
-    const fine omega = general ? l_mul(s.omega.v, s.capture) : s.omega.v;
+/* q = kappa d - s0 as the slopes need it. */
+AD_INLINE void fine_q_of(const fine_source *source, vec3 d, fine q[3]) {
+    const fine kappa = l_set(source->kappa), along[3] = { d.x.v, d.y.v, d.z.v };
+    for (int c = 0; c < 3; c++) q[c] = l_sub(l_mul(along[c], kappa), l_set(source->s0[c]));
+}
+
+/* One point of each pixel of the group in one layer: all sources. Without slopes a site along a row
+ * is nothing but its solid angle. */
+AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const db_kernel_job *job,
+                           const db_kernel_panel *panel, const row_terms *row, const site *s,
+                           index_view *view, pixel_sums *sums) {
+    const fine omega = general ? l_mul(s->omega.v, s->capture) : s->omega.v;
 #if DB_INSTANCE_KIND > 0
     fine by_d[3] = { fine_set(0), fine_set(0), fine_set(0) }, by_omega = fine_set(0);
+#else
+    (void)panel;
 #endif
+    fine intensity = fine_set(0);
     for (size_t j = 0; j < job->source_count; j++) {
         const db_kernel_source_double *wide_s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
-        const wide_vec3 q = scattering_vector_double_0(
-            s.wide_d, n_passive_double_0(l_set_double(wide_s->kappa)), wide_passive(wide_s->s0));
-        const num p = polarization_of(s.d, fine_s);
+        fine q[3] = { omega, omega, omega };
+        if (along_row)
+            view->term = row->term + j * job->sample_count;
+        else
+            view->q = scattering_vector_double_0(s->wide_d,
+                                                 n_passive_double_0(l_set_double(wide_s->kappa)),
+                                                 wide_passive(wide_s->s0));
+#if DB_INSTANCE_KIND > 0
+        fine_q_of(fine_s, s->d, q);
+        const num p = polarization_of(s->d, fine_s);
+#else
+        const num p =
+            along_row
+                ? n_passive(row_polarization(row->polarization[j], s->fast, s->inverse_square))
+                : polarization_of(s->d, fine_s);
+#endif
         const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p.v), u = l_mul(omega, wp);
-        const source_sums source = scattered(shape, general, job, q, u, sums);
-        sums->intensity = l_fma(u, source.sum, sums->intensity);
+        const source_sums source = general
+                                       ? scattered(shape, job, view, q, u, sums)
+                                       : add_samples(shape, 0, along_row, job, view, q, u, sums);
+        intensity = l_fma(u, source.sum, intensity);
+        if (j % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
+            sums->intensity = l_add(sums->intensity, intensity);
+            intensity = fine_set(0);
+        }
 #if DB_INSTANCE_KIND > 0
         const fine by_p = l_mul(l_mul(omega, weight), source.sum), kappa = l_set(fine_s->kappa);
         for (int c = 0; c < 3; c++)
             by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p.d[c], by_d[c]));
         by_omega = l_fma(wp, source.sum, by_omega);
-        add_source_slopes(job, j, s.d, omega, weight, p.v, &source, sums);
+        add_source_slopes(job, j, s->d, omega, weight, p.v, &source, sums);
 #endif
     }
+    sums->intensity = l_add(sums->intensity, intensity);
 #if DB_INSTANCE_KIND > 0
-    add_site_slopes(general, job, panel, &s, by_d, by_omega, sums);
+    add_site_slopes(general, job, panel, s, by_d, by_omega, sums);
 #endif
 }
 
@@ -145,15 +174,15 @@ AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sum
 #endif
 }
 
-/* Called twice from an instance for general jobs: large, and not worth compiling twice. */
-#if DB_INSTANCE_GENERAL && !defined(__CUDACC__)
-#define DB_GROUP_FN static __attribute__((noinline))
+/* Large, called from several places, and not worth compiling more than once for each shape. */
+#if !defined(__CUDACC__)
+#define DB_GROUP_FN static __attribute__((noinline, unused))
 #else
 #define DB_GROUP_FN AD_INLINE
 #endif
 
 /* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
-DB_GROUP_FN void render_group(db_crystal_shape shape, int general, const db_kernel_job *job,
+DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_job *job,
                               const db_kernel_panel *panel, wide fast, wide slow,
                               pixel_sums *sums) {
     const double step = job->sub_pixel;
@@ -165,12 +194,33 @@ DB_GROUP_FN void render_group(db_crystal_shape shape, int general, const db_kern
                                         l_set_double(panel->pixel_size[0]));
             const wide s = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * step)),
                                         l_set_double(panel->pixel_size[1]));
-            for (int layer = 0; layer < layers; layer++)
-                add_site(shape, general, job, panel, layer, f, s, sums);
+            for (int layer = 0; layer < layers; layer++) {
+                const site place = site_of(general, job, panel, layer, f, s);
+                index_view view;
+                add_sources(shape, general, 0, job, panel, NULL, &place, &view, sums);
+            }
         }
 #if DB_INSTANCE_KIND > 0
     sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
 #endif
 }
+
+#if DB_INSTANCE_KIND == 0
+/* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
+AD_INLINE void render_row_group(kernel_shape shape, const db_kernel_job *job,
+                                const db_kernel_panel *panel, const tile_terms *tile, wide fast,
+                                pixel_sums *sums) {
+    clear_sums(0, job, sums);
+    for (int i = 0; i < job->oversample; i++)
+        for (int j = 0; j < job->oversample; j++) {
+            const row_terms *row = &tile->row[i];
+            index_view view;
+            const site place =
+                row_site(job, panel, row,
+                         l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
+            add_sources(shape, 0, 1, job, panel, row, &place, &view, sums);
+        }
+}
+#endif
 
 #endif

@@ -5,12 +5,16 @@
 #define point_solid_angle AD_NUM(point_solid_angle)
 #define polarization_factor AD_NUM(polarization_factor)
 #define capture_fraction AD_NUM(capture_fraction)
+#define solid_angle_at AD_NUM(solid_angle_at)
+#define row_polarization AD_NUM(row_polarization)
 
-/* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal.
- */
-AD_INLINE num solid_angle(vec3 x, num z, lane area) {
-    const num inverse = n_rsqrt(v3_square(x));
+/* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal;
+ * solid_angle_at: of which 1/|x| is known. */
+AD_INLINE num solid_angle_at(num inverse, num z, lane area) {
     return n_mul(n_scale(z, area), n_mul(inverse, n_sqr(inverse)));
+}
+AD_INLINE num solid_angle(vec3 x, num z, lane area) {
+    return solid_angle_at(n_rsqrt(v3_square(x)), z, area);
 }
 
 /* Of a pixel whose size and obliquity are left out: 1/R^2 (1/m^2). */
@@ -22,6 +26,14 @@ AD_INLINE num polarization_factor(vec3 d, const num w[6]) {
                             n_add(n_mul(w[3], d.x), n_add(n_mul(w[1], d.y), n_mul(w[5], d.z))),
                             n_add(n_mul(w[4], d.x), n_add(n_mul(w[5], d.y), n_mul(w[2], d.z))));
     return n_scale(n_shift(v3_dot(d, wd), l_set((REAL)1)), l_set((REAL)0.5));
+}
+
+/* The polarization factor along a row of a flat panel, where x.W x is a parabola in f, given by the
+ * coefficients of its powers. */
+AD_INLINE lane row_polarization(const REAL power[3], lane f, lane inverse_square) {
+    const lane form = l_fma(l_fma(l_set(power[2]), f, l_set(power[1])), f, l_set(power[0]));
+    const lane half = l_set((REAL)0.5);
+    return l_fma(l_mul(form, inverse_square), half, half);
 }
 
 /* Part of the photons that layer number `layer` (from 0) of the sensor absorbs: those left at its

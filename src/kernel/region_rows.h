@@ -112,7 +112,7 @@ DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region
 #undef REAL
 
 /* Lanes along a row; the last group of a row may hang over its end. */
-AD_INLINE void render_long_rows(db_crystal_shape shape, int general, const db_kernel_job *job,
+AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel_job *job,
                                 const db_region *region, int row_begin, int row_end,
                                 normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
@@ -131,8 +131,42 @@ AD_INLINE void render_long_rows(db_crystal_shape shape, int general, const db_ke
         }
 }
 
+#if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
+/* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
+AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job,
+                                    const db_region *region, int row_begin, int row_end) {
+    const db_kernel_panel *panel = &job->panel[region->panel];
+    tile_terms tile;
+    group_target target = { 0, 1, { 0 } };
+    fill_panel_terms(job, panel, &tile);
+    for (int row = row_begin; row < row_end; row++) {
+        for (int i = 0; i < job->oversample; i++)
+            fill_row(job, panel,
+                     (region->slow_start + row + (i + 0.5) * job->sub_pixel) * panel->pixel_size[1],
+                     i, &tile);
+        for (int column = 0; column < region->fast_count; column += LANES) {
+            const int left = region->fast_count - column;
+            target.count = left < LANES ? left : LANES;
+            target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
+            pixel_sums sums;
+            render_row_group(
+                shape, job, panel, &tile,
+                l_add_double(l_iota_double(), l_set_double(region->fast_start + column)), &sums);
+            finish_group(job, region, &sums, &target, NULL);
+        }
+    }
+}
+
+/* In mixed precision offsets along rows have 32 binary places: 2e-10, and in F_latt^2 this times 2
+ * pi N. */
+AD_INLINE int offsets_suffice(const db_kernel_job *job) {
+    const double most = INDEX_SHIFT == 0 ? HUGE_VAL : 256;
+    return job->cells[0] <= most && job->cells[1] <= most && job->cells[2] <= most;
+}
+#endif
+
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
-AD_INLINE void render_short_rows(db_crystal_shape shape, int general, const db_kernel_job *job,
+AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kernel_job *job,
                                  const db_region *region, int row_begin, int row_end,
                                  normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
@@ -159,9 +193,17 @@ AD_INLINE void render_short_rows(db_crystal_shape shape, int general, const db_k
     }
 }
 
-AD_INLINE void render_rows_of(db_crystal_shape shape, int general, const db_kernel_job *job,
+AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_job *job,
                               const db_region *region, int row_begin, int row_end,
                               normal_run *run) {
+#if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
+    if (job->oversample <= DB_MOST_SUB_ROWS &&
+        job->source_count * job->sample_count <= DB_MOST_ROW_TERMS && offsets_suffice(job)) {
+        (void)run;
+        render_rows_by_terms(shape, job, region, row_begin, row_end);
+        return;
+    }
+#endif
     if (region->fast_count % LANES == 0 || region->fast_count > 8 * LANES)
         render_long_rows(shape, general, job, region, row_begin, row_end, run);
     else
@@ -173,17 +215,24 @@ AD_INLINE void render_rows_of(db_crystal_shape shape, int general, const db_kern
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, normal_run *run) {
 #if DB_INSTANCE_GENERAL
-    render_rows_of(job->shape, 1, job, region, row_begin, row_end, run);
+    render_rows_of((kernel_shape)job->shape, 1, job, region, row_begin, row_end, run);
 #else
-    switch (job->shape) {
-#define DB_SHAPE_ROWS(shape)                                                                       \
-    case shape:                                                                                    \
-        render_rows_of(shape, 0, job, region, row_begin, row_end, run);                            \
+    kernel_shape shape = (kernel_shape)job->shape;
+    if (job->few_cells && DB_INSTANCE_KIND < 2) shape = KERNEL_FEW_CELLS;
+    switch (shape) {
+#define DB_SHAPE_ROWS(constant)                                                                    \
+    case constant:                                                                                 \
+        render_rows_of(constant, 0, job, region, row_begin, row_end, run);                         \
         break;
-        DB_SHAPE_ROWS(DB_SHAPE_SQUARE)
-        DB_SHAPE_ROWS(DB_SHAPE_ROUND)
-        DB_SHAPE_ROWS(DB_SHAPE_GAUSS)
-        DB_SHAPE_ROWS(DB_SHAPE_TOPHAT)
+        DB_SHAPE_ROWS(KERNEL_SQUARE)
+        DB_SHAPE_ROWS(KERNEL_ROUND)
+        DB_SHAPE_ROWS(KERNEL_GAUSS)
+        DB_SHAPE_ROWS(KERNEL_TOPHAT)
+#if DB_INSTANCE_KIND < 2
+        DB_SHAPE_ROWS(KERNEL_FEW_CELLS)
+#else
+    case KERNEL_FEW_CELLS: break;
+#endif
 #undef DB_SHAPE_ROWS
     }
 #endif

@@ -4,6 +4,13 @@
 #ifndef DB_KERNEL_SAMPLES_H
 #define DB_KERNEL_SAMPLES_H
 
+/* Where Miller indices come from: a scattering vector, or a place along a row. */
+typedef struct {
+    wide_vec3 q;
+    const row_term *term; /* those of the source's samples */
+    wide fast, inverse_distance;
+} index_view;
+
 /* One source seen from one sub-pixel. */
 typedef struct {
     fine sum; /* of F_c^2 F_latt^2 over samples */
@@ -42,28 +49,46 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
 }
 #endif
 
-/* u: what multiplies F_c^2 F_latt^2. */
-AD_INLINE source_sums add_samples(db_crystal_shape shape, int general, const db_kernel_job *job,
-                                  wide_vec3 q, fine u, pixel_sums *sums) {
-    const fine cells[3] = { fine_set(job->cells[0]), fine_set(job->cells[1]),
-                            fine_set(job->cells[2]) };
-    const fine fudge = fine_set(job->fudge);
+AD_INLINE void miller_indices(int along_row, const db_kernel_job *job, size_t sample,
+                              const index_view *view, wide h[3]) {
+    if (along_row) {
+        const row_term *term = &view->term[sample];
+        for (int j = 0; j < 3; j++)
+            h[j] = row_index_double_0(term->linear[j], term->constant[j], view->fast,
+                                      view->inverse_distance);
+        return;
+    }
+    const wide_vec3 hkl =
+        m3_apply_double_0(m3_passive_double_0(job->sample_double[sample].lattice), view->q);
+    h[0] = hkl.x.v;
+    h[1] = hkl.y.v;
+    h[2] = hkl.z.v;
+}
+
+/* Long sums of floats lose digits: sums are taken in two stages, of so many terms each time. */
+enum { DB_PARTIAL_SUM = 16 };
+
+/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes. */
+AD_INLINE source_sums add_samples(kernel_shape shape, int general, int along_row,
+                                  const db_kernel_job *job, const index_view *view, const fine q[3],
+                                  fine u, pixel_sums *sums) {
     const int interpolate = general && job->interpolate;
+    const int constant = !general && !job->table_used; /* the same F_c for all samples */
     squared_amplitude f;
     f.intensity = fine_set(job->default_intensity);
     source_sums source;
     source.sum = fine_set(0);
+    fine partial = fine_set(0);
     (void)u;
+    (void)q;
     (void)sums;
 #if DB_INSTANCE_KIND > 0
-    const fine fine_q[3] = { narrow(q.x.v), narrow(q.y.v), narrow(q.z.v) };
     for (int c = 0; c < 3; c++) source.by_q[c] = fine_set(0);
 #endif
     for (size_t s = 0; s < job->sample_count; s++) {
-        const wide_vec3 hkl =
-            m3_apply_double_0(m3_passive_double_0(job->sample_double[s].lattice), q);
-        const wide h[3] = { hkl.x.v, hkl.y.v, hkl.z.v };
+        wide h[3];
         fine offset[3];
+        miller_indices(along_row, job, s, view, h);
         if (job->table_used && !interpolate) {
             wide node[3];
             for (int j = 0; j < 3; j++) {
@@ -76,11 +101,17 @@ AD_INLINE source_sums add_samples(db_crystal_shape shape, int general, const db_
                 f.intensity = table_intensity(job, node);
         } else {
             /* which of two equally near nodes it is matters to the table only */
-            for (int j = 0; j < 3; j++) offset[j] = narrow(l_reduce_double(h[j]));
+            for (int j = 0; j < 3; j++)
+                offset[j] = along_row ? narrow_offset(h[j]) : narrow(l_reduce_double(h[j]));
             if (interpolate) f = interpolated(job, h);
         }
-        const lattice_factor lattice = lattice_factor_of(shape, offset, cells, fudge);
-        source.sum = l_fma(f.intensity, lattice.value, source.sum);
+        const lattice_factor lattice = lattice_factor_of(shape, job, offset);
+        partial =
+            constant ? l_add(partial, lattice.value) : l_fma(f.intensity, lattice.value, partial);
+        if (s % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
+            source.sum = l_add(source.sum, partial);
+            partial = fine_set(0);
+        }
 #if DB_INSTANCE_KIND > 0
         const fine weight = l_mul(u, f.intensity);
         fine gh[3] = { l_mul(weight, lattice.slope[0]), l_mul(weight, lattice.slope[1]),
@@ -93,7 +124,7 @@ AD_INLINE source_sums add_samples(db_crystal_shape shape, int general, const db_
                 sums->column[DB_COLUMN_AMPLITUDE + n] =
                     l_fma(by_intensity, f.by_amplitude[n], sums->column[DB_COLUMN_AMPLITUDE + n]);
         }
-        add_sample_slopes(job, s, fine_q, gh, sums, &source);
+        add_sample_slopes(job, s, q, gh, sums, &source);
 #endif
 #if DB_INSTANCE_KIND > 1
         for (int j = 0; j < 3; j++)
@@ -101,6 +132,8 @@ AD_INLINE source_sums add_samples(db_crystal_shape shape, int general, const db_
                 l_fma(weight, lattice.cells[j], sums->column[DB_COLUMN_CELLS + j]);
 #endif
     }
+    source.sum = l_add(source.sum, partial);
+    if (constant) source.sum = l_mul(source.sum, f.intensity);
     return source;
 }
 

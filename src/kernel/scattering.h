@@ -5,6 +5,8 @@
 #define scattering_vector AD_NUM(scattering_vector)
 #define curved_position AD_NUM(curved_position)
 #define curved_place AD_NUM(curved_place)
+#define row_square AD_NUM(row_square)
+#define row_index AD_NUM(row_index)
 #define nearest_node AD_NUM(nearest_node)
 
 /* Laboratory position (m) of the point (fast, slow, in m from its corner) of a panel. */
@@ -49,6 +51,18 @@ AD_INLINE curved_place curved_position(num radius, num beam_fast, num beam_slow,
  * 1/wavelength. */
 AD_INLINE vec3 scattering_vector(vec3 d, num kappa, vec3 s0) {
     return v3_sub(v3_scale(d, kappa), s0);
+}
+
+/* Along a row of a flat panel, x = x0 + f fast_axis: |x|^2 is a parabola in f, given by the
+ * coefficients of its powers; and since x is linear in f, so is a.x, and the Miller index by the
+ * lattice vector a is kappa (a.x)/|x| - a.s0. linear: kappa a.x as coefficients of powers of f;
+ * constant: -a.s0, to which something may have been added. */
+AD_INLINE lane row_square(const REAL power[3], lane f) {
+    return l_fma(l_fma(l_set(power[2]), f, l_set(power[1])), f, l_set(power[0]));
+}
+AD_INLINE lane row_index(const REAL linear[2], REAL constant, lane f, lane inverse_distance) {
+    const lane along = l_fma(l_set(linear[1]), f, l_set(linear[0]));
+    return l_fma(along, inverse_distance, l_set(constant));
 }
 
 /* The node nearest to a Miller index; a half rounds down: ceil(h - 1/2). */

@@ -15,12 +15,13 @@
 
 /* In jobs that are not general: flat panel, one layer, nothing but x, d and omega. */
 typedef struct {
-    wide_vec3 wide_d; /* unit vector from the sample */
-    vec3 x, d;        /* position (m) with slopes by itself; direction likewise */
-    num omega;        /* solid angle (sr), slopes by x */
-    fine capture;     /* part of the photons absorbed in this layer */
+    wide_vec3 wide_d;    /* unit vector from the sample */
+    vec3 x, d;           /* position (m) with slopes by itself; direction likewise */
+    num omega;           /* solid angle (sr), slopes by x */
+    fine capture;        /* part of the photons absorbed in this layer */
+    fine fast, slow;     /* x = ... + fast fast_axis + slow slow_axis */
+    fine inverse_square; /* 1/|x|^2, along rows only */
 #if DB_INSTANCE_KIND > 0
-    fine fast, slow;       /* x = ... + fast fast_axis + slow slow_axis */
     fine capture_slope[3]; /* by obliquity, layer step, attenuation */
     vec3 by_sphere;        /* curved: slopes of x by radius, beam_fast, beam_slow */
     int layer;
@@ -89,9 +90,9 @@ AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_pa
                        int layer, wide fast, wide slow) {
     site s;
     const int curved = general && job->curved;
-#if DB_INSTANCE_KIND > 0
     s.fast = narrow(fast);
     s.slow = narrow(slow);
+#if DB_INSTANCE_KIND > 0
     s.layer = layer;
 #endif
     const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, &s)
@@ -108,6 +109,26 @@ AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_pa
     if (general && job->sensor) capture_site(job, panel, layer, &s);
     return s;
 }
+
+#if DB_INSTANCE_KIND == 0
+/* A site of a row of a plain job is nothing but its solid angle and what polarization needs. fast:
+ * pixel numbers, sub-pixel included; sets the view's place. */
+AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel,
+                        const row_terms *row, wide fast, index_view *view) {
+    site s;
+    view->fast = l_mul_double(fast, l_set_double(panel->pixel_size[0]));
+    view->inverse_distance = l_rsqrt_double(row_square_double_0(row->square, view->fast));
+    const num inverse = n_passive(narrow(view->inverse_distance));
+    s.fast = narrow(view->fast);
+    s.inverse_square = l_mul(inverse.v, inverse.v);
+    s.capture = l_set(1);
+    const fine area = l_set((SHAPE_REAL)(panel->pixel_size[0] * panel->pixel_size[1]));
+    s.omega = job->point_pixel
+                  ? n_sqr(inverse)
+                  : solid_angle_at(inverse, n_passive(l_set((SHAPE_REAL)panel->z)), area);
+    return s;
+}
+#endif
 
 #if DB_INSTANCE_KIND > 0
 AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {

@@ -19,6 +19,8 @@ CASE_FN(neg) { *y = n_neg(x[0]); }
 CASE_FN(scale) { *y = n_scale(x[0], l_set((REAL)-1.75)); }
 CASE_FN(shift) { *y = n_shift(x[0], l_set((REAL)0.625)); }
 CASE_FN(mul) { *y = n_mul(x[0], x[1]); }
+CASE_FN(fma) { *y = n_fma(x[0], x[1], l_set((REAL)0.625)); }
+CASE_FN(fnma) { *y = n_fnma(x[0], x[1], l_set((REAL)0.625)); }
 CASE_FN(div) { *y = n_div(x[0], x[1]); }
 CASE_FN(sqr) { *y = n_sqr(x[0]); }
 CASE_FN(chain) {

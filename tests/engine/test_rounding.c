@@ -34,6 +34,8 @@ static const condition conditions[] = {
     { "large ball", 250, 0.9, 100, DB_SHAPE_ROUND, 1, 1, 256 },
     { "small Gaussian crystal", 100, 6.2, 5, DB_SHAPE_GAUSS, 25, 4, 96 },
     { "larger Gaussian crystal", 250, 0.9, 30, DB_SHAPE_GAUSS, 25, 4, 96 },
+    { "small ball, 100 samples", 100, 6.2, 5, DB_SHAPE_ROUND, 25, 4, 96 },
+    { "sweep of 100 steps", 100, 6.2, 5, DB_SHAPE_SQUARE, 1, 100, 96 },
 };
 enum { CONDITIONS = sizeof conditions / sizeof conditions[0] };
 
