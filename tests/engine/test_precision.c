@@ -67,7 +67,8 @@ static void random_detector(db_detector *d) {
     panel->pixel_size[0] = panel->pixel_size[1] = pixel;
     d->distance = scaled(20, 2000);
     for (int i = 0; i < 2; i++) d->centre[i] = pixel * uniform(-80, 320);
-    d->curved = once_in(10);
+    /* a curved one reaches to the point opposite to the direct beam at most */
+    d->curved = once_in(10) && 600 * pixel < 3 * d->distance;
     if (!once_in(5)) return;
     d->sensor_thickness = scaled(0.01, 500);
     d->attenuation_depth = scaled(100, 1000);
