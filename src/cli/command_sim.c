@@ -142,15 +142,14 @@ static db_status finish(const db_session *session, float *image) {
     db_stage_begin(session->context, "statistics");
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);
+    const db_settings *s = &session->settings;
     /* the reference's running products do overflow */
-    db_status status =
-        session->settings.setup.compat
-            ? DB_OK
-            : db_image_check_finite(session->settings.command, "image", statistics.rms);
-    if (status != DB_OK) return status;
-    status = db_printout(session, image);
+    const db_status finite =
+        s->setup.compat ? DB_OK : db_image_check_finite(s->command, "image", statistics.rms);
+    db_status status = finite == DB_OK ? db_printout(session, image) : finite;
     if (status == DB_OK) status = db_report_solid_angle(session, session->mask);
     db_stage_end(session->context, "statistics");
+    if (finite != DB_OK) return finite; /* said already */
     return status == DB_OK ? write_all(session, image, &statistics)
                            : db_session_complain(session, status);
 }
