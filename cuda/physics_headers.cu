@@ -21,8 +21,8 @@ __global__ void db_cuda_pixel_columns(db_kernel_job job, db_region region, float
     const int fast = (int)(blockIdx.x * blockDim.x + threadIdx.x), slow = (int)blockIdx.y;
     if (fast >= region.fast_count) return;
     pixel_sums sums;
-    render_group((kernel_shape)job.shape, 1, &job, &job.panel[region.panel], region.fast_start + fast,
-                 region.slow_start + slow, &sums);
+    render_group((kernel_shape)job.shape, 1, &job, &job.panel[region.panel],
+                 region.fast_start + fast, region.slow_start + slow, &sums);
     const size_t pixel = (size_t)slow * region.stride + (size_t)fast;
     intensity[pixel] = sums.intensity;
     for (int c = 0; c < DB_COLUMN_ROTATION; c++)
