@@ -252,7 +252,7 @@ db_status db_precision_by_trial(db_context *context, const db_experiment *experi
     if (experiment->crystal.shape == DB_SHAPE_TOPHAT)
         return advise(advice, DB_PRECISION_DOUBLE, NAN,
                       "rounding moves pixels across the edges of flat spots");
-    expected_errors errors;
+    expected_errors errors = { 0, 0, DB_PARAMETER_COUNT, 0 };
     DB_TRY(try_pixels(context, experiment, options, &errors));
     judge(&errors, experiment, options->parameter_count, advice);
     return DB_OK;
