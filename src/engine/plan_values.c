@@ -114,6 +114,19 @@ static void fill_few_cells(db_plan *plan) {
     }
 }
 
+/* |q| is at most 2/wavelength. */
+static double largest_index(const db_plan *plan) {
+    double edge = 0, kappa = 0;
+    for (int r = 0; r < 3; r++) {
+        double v[3];
+        vector_out(plan->plain.lattice.r[r], v);
+        edge = fmax(edge, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+    }
+    for (size_t j = 0; j < plan->experiment.beam.source_count; j++)
+        kappa = fmax(kappa, plan->source_double[j].kappa);
+    return 2 * kappa * edge;
+}
+
 void db_plan_fill_values(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     db_kernel_job *job = &plan->job;
@@ -130,6 +143,7 @@ void db_plan_fill_values(db_plan *plan) {
         job->table_min[i] = e->structure_factors.min[i];
         job->table_extent[i] = e->structure_factors.extent[i];
     }
+    job->largest_index = largest_index(plan);
     fill_few_cells(plan);
     job->scale = plan->plain.scale.v;
     job->oversample = e->oversample;

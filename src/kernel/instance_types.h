@@ -18,7 +18,6 @@
 #endif
 typedef lane wide;
 typedef vec3 wide_vec3;
-typedef mat3 wide_mat3;
 #undef DIRS
 #if DB_INSTANCE_KIND > 0
 #if defined(DB_INSTANCE_PRECISION_MIXED)
@@ -42,16 +41,12 @@ typedef mat3 wide_mat3;
 #include "ad/num.h"
 #endif
 typedef lane fine;
-typedef lane_mask fine_mask;
 #if DB_INSTANCE_KIND == 0
 #include "kernel/lattice.h"
 #include "kernel/radiometry.h"
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #include "kernel/structure_factor.h"
 #endif
-typedef num axis_num;
-typedef num site_num;
-typedef vec3 site_vec3;
 #endif
 #undef DIRS
 
@@ -65,7 +60,6 @@ typedef vec3 site_vec3;
 #include "ad/num.h"
 #endif
 #include "kernel/lattice.h"
-typedef num axis_num;
 #undef DIRS
 #define DIRS 3
 #if defined(DB_INSTANCE_PRECISION_MIXED)
@@ -73,8 +67,6 @@ typedef num axis_num;
 #include "kernel/radiometry.h"
 #endif
 #include "kernel/structure_factor.h"
-typedef num site_num;
-typedef vec3 site_vec3;
 #undef DIRS
 #endif
 #undef REAL

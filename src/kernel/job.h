@@ -92,6 +92,7 @@ typedef struct db_kernel_job {
     db_crystal_shape shape;
     double fudge;
     double cells[3];
+    double largest_index; /* no Miller index of any pixel is larger */
     /* 1: all three are whole and at most DB_FEW_CELLS; then their polynomials */
     int few_cells;
     db_few_cells_double few_double[3];

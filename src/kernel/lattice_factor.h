@@ -9,7 +9,7 @@ typedef enum {
     KERNEL_ROUND = DB_SHAPE_ROUND,
     KERNEL_GAUSS = DB_SHAPE_GAUSS,
     KERNEL_TOPHAT = DB_SHAPE_TOPHAT,
-    KERNEL_FEW_CELLS /* square, by recurrence */
+    KERNEL_FEW_CELLS /* square, by polynomials; not for derivatives by N */
 } kernel_shape;
 
 typedef struct {
@@ -63,6 +63,7 @@ AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
     return f;
 }
 
+#if DB_INSTANCE_KIND < 2
 /* A box of few cells along each axis. */
 AD_INLINE lattice_factor small_box_factor(const db_kernel_job *job, const fine offset[3]) {
     num axis[3];
@@ -76,11 +77,9 @@ AD_INLINE lattice_factor small_box_factor(const db_kernel_job *job, const fine o
     f.slope[1] = l_mul(axis[1].d[0], l_mul(axis[0].v, axis[2].v));
     f.slope[2] = l_mul(axis[2].d[0], ab);
 #endif
-#if DB_INSTANCE_KIND > 1
-    for (int j = 0; j < 3; j++) f.cells[j] = l_set(0); /* not for derivatives by N */
-#endif
     return f;
 }
+#endif
 
 /* N_a^2 N_b^2 N_c^2 spot(fudge G): the spot's slope by G is direction 0 of its own little dual. */
 AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offset[3],
@@ -114,7 +113,9 @@ AD_INLINE lattice_factor lattice_factor_of(kernel_shape shape, const db_kernel_j
                                            const fine offset[3]) {
     const fine cells[3] = { l_set((SHAPE_REAL)job->cells[0]), l_set((SHAPE_REAL)job->cells[1]),
                             l_set((SHAPE_REAL)job->cells[2]) };
+#if DB_INSTANCE_KIND < 2
     if (shape == KERNEL_FEW_CELLS) return small_box_factor(job, offset);
+#endif
     if (shape == KERNEL_SQUARE) return box_factor(offset, cells);
     return compact_factor((db_crystal_shape)shape, offset, cells, l_set((SHAPE_REAL)job->fudge));
 }

@@ -158,10 +158,12 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job
 }
 
 /* In mixed precision offsets along rows have 32 binary places: 2e-10, and in F_latt^2 this times 2
- * pi N. */
+ * pi N; beside them there is room for indices below a third of the shift. */
 AD_INLINE int offsets_suffice(const db_kernel_job *job) {
-    const double most = INDEX_SHIFT == 0 ? HUGE_VAL : 256;
-    return job->cells[0] <= most && job->cells[1] <= most && job->cells[2] <= most;
+    if (INDEX_SHIFT == 0) return 1;
+    const double most = 256;
+    return job->cells[0] <= most && job->cells[1] <= most && job->cells[2] <= most &&
+           job->largest_index < INDEX_SHIFT / 3;
 }
 #endif
 

@@ -336,8 +336,40 @@ static void impossible_experiments_are_refused(void **state) {
     assert_non_null(strstr(db_context_message(context), "no cell has them"));
 }
 
+/* Indices of a million: more than the offsets along rows have room for. */
+static void huge_indices_keep_their_fractions(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        experiment.crystal.cell[i] = 3e5;
+        experiment.crystal.cells[i] = 3;
+    }
+    experiment.beam.wavelength = 0.1;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    double *image[2], peak = 0, worst = 0;
+    size_t pixels = 0;
+    options.pixel_type = DB_FLOAT64;
+    for (int mixed = 0; mixed < 2; mixed++) {
+        db_plan *plan;
+        options.precision = mixed ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
+        assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+        pixels = db_plan_pixels(plan);
+        image[mixed] = malloc(pixels * sizeof(double));
+        assert_non_null(image[mixed]);
+        assert_int_equal(db_plan_forward(plan, image[mixed]), DB_OK);
+        db_plan_destroy(&plan);
+    }
+    for (size_t i = 0; i < pixels; i++) {
+        peak = fmax(peak, image[0][i]);
+        worst = fmax(worst, fabs(image[1][i] - image[0][i]));
+    }
+    if (!(worst <= 1e-6 * peak)) fail_msg("off by %g of the maximum", worst / peak);
+    free(image[0]);
+    free(image[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(huge_indices_keep_their_fractions, start, finish),
         cmocka_unit_test_setup_teardown(same_bits_for_any_number_of_threads, start, finish),
         cmocka_unit_test_setup_teardown(regions_hold_the_pixels_of_the_whole_image, start, finish),
         cmocka_unit_test_setup_teardown(pixels_outside_the_regions_stay_untouched, start, finish),
