@@ -2,9 +2,11 @@
 
 #include "core/context_internal.h"
 #include "fit/covariance.h"
+#include "fit/goodness.h"
 #include "fit/model_image.h"
 #include "fit/result_boxes.h"
 #include "fit/statistics.h"
+#include "fit/warnings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,23 +86,36 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
     return status;
 }
 
+/* The target's parameters are some of the result's. */
+static void take_direction(const db_target *target, const db_fit_direction *from,
+                           db_fit_direction *to) {
+    *to = (db_fit_direction){ .eigenvalue = from->eigenvalue, .condition = from->condition };
+    for (size_t k = 0; k < target->count; k++) {
+        to->component[target->index[k]] = from->component[k];
+        to->change[target->index[k]] = from->change[k];
+    }
+}
+
 /* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
 static void estimate_errors(const db_target *target, double chi2_reduced, db_fit_result *result) {
     const size_t n = target->count;
-    int used[DB_PARAMETER_COUNT];
-    double error[DB_PARAMETER_COUNT], correlation[DB_PARAMETER_COUNT][DB_PARAMETER_COUNT];
+    int used[DB_PARAMETER_COUNT] = { 0 };
+    db_covariance c;
     for (size_t k = 0; k < n; k++) used[k] = result->at_bound[target->index[k]] == 0;
-    db_covariance(target->normal, n, used, fmax(1, chi2_reduced), error, correlation[0],
-                  DB_PARAMETER_COUNT);
+    db_covariance_estimate(target->normal, n, used, &c);
     for (size_t i = 0; i < result->parameter_count; i++) {
-        result->error[i] = NAN;
+        result->error[i] = result->error_unscaled[i] = NAN;
         result->correlation[i][i] = 1;
     }
     for (size_t k = 0; k < n; k++) {
-        result->error[target->index[k]] = error[k];
+        result->error_unscaled[target->index[k]] = c.error[k];
+        result->error[target->index[k]] = c.error[k] * sqrt(fmax(1, chi2_reduced));
         for (size_t l = 0; l < n; l++)
-            result->correlation[target->index[k]][target->index[l]] = correlation[k][l];
+            result->correlation[target->index[k]][target->index[l]] = c.correlation[k][l];
     }
+    result->direction_count = c.direction_count;
+    for (size_t d = 0; d < c.direction_count; d++)
+        take_direction(target, &c.direction[d], &result->direction[d]);
 }
 
 static db_status compare(db_context *context, const db_fit_data *data, db_stage_data *taken,
@@ -112,10 +127,14 @@ static db_status compare(db_context *context, const db_fit_data *data, db_stage_
     }
     DB_TRY(db_target_evaluate(target, refined, DB_TARGET_VALUE));
     DB_TRY(db_stage_data_adapt(taken, data, target));
+    DB_TRY(db_goodness_prepare(context, target, result));
     DB_TRY(db_target_evaluate(target, start, DB_TARGET_VALUE));
+    DB_TRY(db_goodness_measure(context, target, DB_GOODNESS_BEFORE, result));
     DB_TRY(describe(context, data, taken, target, &result->before, NULL));
     DB_TRY(db_target_evaluate(target, refined, DB_TARGET_NORMAL));
+    DB_TRY(db_goodness_measure(context, target, DB_GOODNESS_AFTER, result));
     DB_TRY(describe(context, data, taken, target, &result->after, result));
+    db_goodness_shifts(result);
     estimate_errors(target, result->after.chi2_reduced, result);
     return DB_OK;
 }
@@ -150,7 +169,9 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
     DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
-    return strong_fraction(context, &result->experiment, data, result->model_image, &result->after);
+    DB_TRY(
+        strong_fraction(context, &result->experiment, data, result->model_image, &result->after));
+    return db_fit_warnings_make(context, result);
 }
 
 static db_status measure_on(db_context *context, const db_experiment *experiment,

@@ -1,61 +1,125 @@
 #include "fit/covariance.h"
 
 #include <dualbragg/parameters.h>
+#include <gsl/gsl_eigen.h>
 #include <math.h>
+#include <string.h>
 
-typedef double square[DB_PARAMETER_COUNT][DB_PARAMETER_COUNT];
+enum { MOST = DB_PARAMETER_COUNT };
 
-/* m := its inverse, for a symmetric positive definite matrix with unit diagonal (Cholesky, then
- * L^-T L^-1). 0 if some combination of parameters is determined worse than one part in 10^6 of the
- * single ones. */
-static int invert(size_t n, square m) {
-    const double least = 1e-12;
-    square inverse = { { 0 } }; /* of the lower triangle L */
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double sum = m[i][j];
-            for (size_t k = 0; k < j; k++) sum -= m[i][k] * m[j][k];
-            if (i == j && !(sum > least)) return 0;
-            m[i][j] = i == j ? sqrt(sum) : sum / m[j][j];
-        }
+/* Eigenvalues below this part of the largest are rounding: derivative images are floats, whose
+ * errors of 1e-7 enter squared. */
+static const double LEAST_EIGENVALUE = 1e-12;
+/* A parameter takes part in a direction from this component on. */
+static const double LEAST_COMPONENT = 1e-4;
+
+/* The parameters that the data feel, and the normal matrix between them, scaled to unit diagonal.
+ */
+typedef struct scaled_matrix {
+    size_t count, index[MOST]; /* of each among all parameters */
+    double alone[MOST];        /* error if it alone were refined */
+    double element[MOST * MOST];
+} scaled_matrix;
+
+static void scale_matrix(const double *normal, size_t count, const int *used, scaled_matrix *m) {
+    m->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double alone = 1 / sqrt(normal[i * count + i]);
+        if (!used[i] || !isfinite(alone)) continue;
+        m->alone[m->count] = alone;
+        m->index[m->count++] = i;
     }
-    for (size_t j = 0; j < n; j++) {
-        for (size_t i = j; i < n; i++) {
-            double sum = i == j;
-            for (size_t k = j; k < i; k++) sum -= m[i][k] * inverse[k][j];
-            inverse[i][j] = sum / m[i][i];
+    const size_t n = m->count;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) {
+            const double c = normal[m->index[a] * count + m->index[b]] * m->alone[a] * m->alone[b];
+            /* A cosine; beyond 1, or not a number, only where one column is nothing but rounding.
+             */
+            m->element[a * n + b] = a == b ? 1 : isfinite(c) ? fmin(fmax(c, -1), 1) : 0;
         }
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t k = i; k < n; k++) sum += inverse[k][i] * inverse[k][j];
-            m[i][j] = m[j][i] = sum;
-        }
-    }
-    return 1;
 }
 
-void db_covariance(const double *normal, size_t count, const int *used, double inflation,
-                   double *error, double *correlation, size_t stride) {
-    size_t list[DB_PARAMETER_COUNT], n = 0;
-    double scale[DB_PARAMETER_COUNT];
-    square m = { { 0 } };
-    for (size_t i = 0; i < count; i++) {
-        error[i] = NAN;
-        for (size_t j = 0; j < count; j++) correlation[i * stride + j] = i == j;
-        if (!used[i]) continue;
-        error[i] = INFINITY;
-        scale[n] = 1 / sqrt(normal[i * count + i]);
-        if (isfinite(scale[n])) list[n++] = i; /* else of no influence at all */
-    }
+/* Ascending eigenvalues; vector: [count][count], eigenvectors in columns. */
+static void solve(scaled_matrix *m, double *value, double *vector) {
+    const size_t n = m->count;
+    double diagonal[MOST], side[MOST], cosine[MOST], sine[MOST];
+    gsl_eigen_symmv_workspace work = { n, diagonal, side, cosine, sine };
+    gsl_matrix_view matrix = gsl_matrix_view_array(m->element, n, n),
+                    vectors = gsl_matrix_view_array(vector, n, n);
+    gsl_vector_view values = gsl_vector_view_array(value, n);
+    gsl_eigen_symmv(&matrix.matrix, &values.vector, &vectors.matrix, &work);
+    gsl_eigen_symmv_sort(&values.vector, &vectors.matrix, GSL_EIGEN_SORT_VAL_ASC);
+}
+
+static void describe_direction(const scaled_matrix *m, const double *value, const double *vector,
+                               size_t k, db_fit_direction *d) {
+    const size_t n = m->count;
+    const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
+    double largest = 0;
     for (size_t a = 0; a < n; a++)
-        for (size_t b = 0; b < n; b++)
-            m[a][b] = a == b ? 1 : normal[list[a] * count + list[b]] * scale[a] * scale[b];
-    if (!invert(n, m)) return;
+        if (fabs(vector[a * n + k]) > fabs(largest) * (1 + 1e-9)) largest = vector[a * n + k];
+    d->eigenvalue = fmax(0, value[k]);
+    d->condition = determined ? value[n - 1] / value[k] : INFINITY;
     for (size_t a = 0; a < n; a++) {
-        error[list[a]] = sqrt(m[a][a] * inflation) * scale[a];
-        for (size_t b = 0; b < n; b++)
-            if (a != b) correlation[list[a] * stride + list[b]] = m[a][b] / sqrt(m[a][a] * m[b][b]);
+        const double component = largest < 0 ? -vector[a * n + k] : vector[a * n + k];
+        d->component[m->index[a]] = component;
+        d->change[m->index[a]] =
+            determined ? component * m->alone[a] / sqrt(value[k]) : (double)NAN;
+    }
+}
+
+/* (scaled matrix)^-1 over the directions that are determined; INFINITY on the diagonal of
+ * parameters that take part in one that is not. */
+static void invert(const scaled_matrix *m, const double *value, const double *vector,
+                   double *inverse) {
+    const size_t n = m->count;
+    memset(inverse, 0, n * n * sizeof *inverse);
+    for (size_t k = 0; k < n; k++) {
+        const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
+        for (size_t a = 0; a < n; a++) {
+            const double component = vector[a * n + k];
+            for (size_t b = 0; b < n && determined; b++)
+                inverse[a * n + b] += component * vector[b * n + k] / value[k];
+            if (!determined && fabs(component) > LEAST_COMPONENT) inverse[a * n + a] = INFINITY;
+        }
+    }
+}
+
+void db_covariance_estimate(const double *normal, size_t count, const int *used,
+                            db_covariance *estimate) {
+    scaled_matrix m;
+    double value[MOST], vector[MOST * MOST], inverse[MOST * MOST];
+    memset(estimate, 0, sizeof *estimate);
+    scale_matrix(normal, count, used, &m);
+    const size_t n = m.count;
+    for (size_t i = 0; i < count; i++) {
+        estimate->error[i] = used[i] ? INFINITY : (double)NAN;
+        estimate->correlation[i][i] = 1;
+    }
+    for (size_t i = 0, a = 0; i < count; i++) { /* without influence: directions of their own */
+        if (a < n && m.index[a] == i) {
+            a++;
+            continue;
+        }
+        if (!used[i]) continue;
+        db_fit_direction *const d = &estimate->direction[estimate->direction_count++];
+        d->condition = INFINITY;
+        d->component[i] = 1;
+        for (size_t k = 0; k < count; k++) d->change[k] = NAN;
+    }
+    if (n == 0) return;
+    solve(&m, value, vector);
+    for (size_t k = 0; k < n; k++)
+        describe_direction(&m, value, vector, k, &estimate->direction[estimate->direction_count++]);
+    invert(&m, value, vector, inverse);
+    for (size_t a = 0; a < n; a++) {
+        const double own = inverse[a * n + a];
+        estimate->error[m.index[a]] = sqrt(own) * m.alone[a];
+        for (size_t b = 0; b < n; b++) {
+            const double both = sqrt(own * inverse[b * n + b]);
+            if (a != b && isfinite(both) && both > 0)
+                estimate->correlation[m.index[a]][m.index[b]] =
+                    fmin(fmax(inverse[a * n + b] / both, -1), 1);
+        }
     }
 }

@@ -1,15 +1,22 @@
-/* Errors and correlations of refined parameters from the normal matrix J^T J. */
+/* Errors, correlations and badly determined directions from the normal matrix J^T J. */
 #ifndef DB_FIT_COVARIANCE_H
 #define DB_FIT_COVARIANCE_H
 
-#include <stddef.h>
+#include <dualbragg/fit.h>
 
-/* normal: [count][count], J^T J of residuals in units of their standard deviations; `used` (one per
- * parameter) leaves out those held at a bound. inflation multiplies the variances. error[i] is NAN
- * for parameters left out, INFINITY for those without influence, and for all others if the data do
- * not determine some combination of them. correlation: [count][stride]; 1 on the diagonal, 0 where
- * undefined. */
-void db_covariance(const double *normal, size_t count, const int *used, double inflation,
-                   double *error, double *correlation, size_t stride);
+/* Of `count` parameters, in their order. */
+typedef struct db_covariance {
+    double error[DB_PARAMETER_COUNT]; /* standard errors; NAN: left out; INFINITY: takes part in a
+                                         direction that the data do not determine */
+    double correlation[DB_PARAMETER_COUNT][DB_PARAMETER_COUNT]; /* 1 on the diagonal; 0 where an
+                                                                   error is not finite */
+    db_fit_direction direction[DB_PARAMETER_COUNT];             /* the worst determined first */
+    size_t direction_count;                                     /* parameters not left out */
+} db_covariance;
+
+/* normal: [count][count], of residuals in units of their standard deviations; `used` (one per
+ * parameter) leaves out those held at a bound. */
+void db_covariance_estimate(const double *normal, size_t count, const int *used,
+                            db_covariance *estimate);
 
 #endif

@@ -17,6 +17,7 @@ static int allocate(db_fit_shoebox *box, size_t pixels) {
 static void fill_pixels(const db_target *target, const db_shoeboxes *boxes, size_t b,
                         db_fit_shoebox *box) {
     const double *const linear = target->solution[b].linear;
+    double sum = 0, square = 0; /* of Z */
     for (size_t i = 0; i < boxes->pixels; i++) {
         const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
         const double bragg = linear[0] * (double)target->shape[at];
@@ -28,13 +29,19 @@ static void fill_pixels(const db_target *target, const db_shoeboxes *boxes, size
         box->sigma[i] = weight > 0 ? (float)(1 / sqrt(weight)) : 0;
         if (!(weight > 0)) continue;
         const double residual = (double)boxes->value[at] - bragg - plane;
-        box->chi2 += weight * residual * residual;
+        const double z = residual * sqrt(weight);
+        sum += z;
+        square += z * z;
+        if (fabs(z) > fabs(box->worst_z)) box->worst_z = z;
         box->pixels_used++;
         box->strong_pixels += boxes->strong[at];
         box->strong_explained +=
             boxes->strong[at] &&
             db_pixel_explained(bragg, (double)boxes->value[at], (double)boxes->background[at]);
     }
+    const double n = box->pixels_used;
+    box->chi2 = square;
+    box->sigma_z = n > 0 ? sqrt(fmax(0, square / n - sum * sum / (n * n))) : (double)NAN;
 }
 
 static void fill(const db_target *target, const db_shoeboxes *boxes, size_t b, double inflation,
@@ -48,6 +55,8 @@ static void fill(const db_target *target, const db_shoeboxes *boxes, size_t b, d
     box->region.offset = 0;
     box->intensity = solution->linear[0];
     box->intensity_esd = sqrt(solution->intensity_variance * inflation);
+    if (!db_statistics_centroid_offset(target, boxes, b, box->centroid_offset))
+        box->centroid_offset[0] = box->centroid_offset[1] = NAN;
     fill_pixels(target, boxes, b, box);
     if (target->settings->intensity == DB_FIT_FREE) return;
     /* Known amplitudes: the intensity is what the model adds up to. */
@@ -55,6 +64,37 @@ static void fill(const db_target *target, const db_shoeboxes *boxes, size_t b, d
     box->intensity_esd = NAN;
     for (size_t i = 0; i < boxes->pixels; i++)
         box->intensity += solution->linear[0] * (double)target->shape[b * boxes->pixels + i];
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of n values, which are put in order. */
+static double median(double *values, size_t n) {
+    qsort(values, n, sizeof *values, ascending);
+    return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
+/* Boxes far above the others: their spots are of another shape than the model's, or not spots. */
+static db_status mark_outliers(db_context *context, db_fit_result *result) {
+    const double reach = 5, to_deviation = 1.4826; /* of the median of deviations, if normal */
+    double *const values = malloc((result->shoebox_count + 1) * sizeof *values);
+    if (!values) return db_fail_memory(context, "the outliers");
+    size_t n = 0;
+    for (size_t b = 0; b < result->shoebox_count; b++)
+        if (isfinite(result->shoeboxes[b].sigma_z)) values[n++] = result->shoeboxes[b].sigma_z;
+    result->sigma_z_median = result->sigma_z_limit = NAN;
+    if (n > 0) {
+        result->sigma_z_median = median(values, n);
+        for (size_t i = 0; i < n; i++) values[i] = fabs(values[i] - result->sigma_z_median);
+        result->sigma_z_limit = result->sigma_z_median + reach * to_deviation * median(values, n);
+    }
+    for (size_t b = 0; b < result->shoebox_count; b++)
+        result->shoeboxes[b].outlier = result->shoeboxes[b].sigma_z > result->sigma_z_limit;
+    free(values);
+    return DB_OK;
 }
 
 db_status db_result_boxes_make(db_context *context, const db_target *target,
@@ -67,7 +107,7 @@ db_status db_result_boxes_make(db_context *context, const db_target *target,
             return db_fail_memory(context, "the shoeboxes of the result");
         fill(target, boxes, b, inflation, &result->shoeboxes[b]);
     }
-    return DB_OK;
+    return mark_outliers(context, result);
 }
 
 void db_result_boxes_free(db_fit_result *result) {

@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/check_settings.h"
 #include "fit/conclude.h"
+#include "fit/goodness.h"
 #include "fit/optimize.h"
 #include "fit/result_boxes.h"
 
@@ -187,8 +188,10 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
 void db_fit_result_destroy(db_fit_result **result) {
     if (!result || !*result) return;
     db_result_boxes_free(*result);
+    db_goodness_free(*result);
     db_experiment_clear(&(*result)->experiment);
     free((*result)->history);
+    free((*result)->warnings);
     free((*result)->model_image);
     free(*result);
     *result = NULL;

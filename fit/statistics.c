@@ -1,16 +1,11 @@
 #include "fit/statistics.h"
 
 #include "core/context_internal.h"
+#include "fit/residual_sums.h"
 
 #include <math.h>
 
-/* Sums over the pixels in use. bragg: the model's; excess: measured minus plane. */
-typedef struct moments {
-    size_t pixels;
-    double chi2, square, bragg, excess, bragg2, excess2, product;
-} moments;
-
-static void add_block(const db_target *target, size_t b, moments *m) {
+static void add_block(const db_target *target, size_t b, db_residual_sums *m) {
     const db_region *const r = &target->blocks.region[b];
     const double *const linear = target->solution[b].linear;
     for (int s = 0; s < r->slow_count; s++) {
@@ -20,36 +15,25 @@ static void add_block(const db_target *target, size_t b, moments *m) {
             if (!(weight > 0)) continue;
             const double bragg = linear[0] * (double)target->shape[i];
             const double excess = (double)target->blocks.value[i] - db_block_plane(linear, r, f, s);
-            m->pixels++;
-            m->chi2 += weight * (excess - bragg) * (excess - bragg);
-            m->square += (excess - bragg) * (excess - bragg);
-            m->bragg += bragg;
-            m->excess += excess;
-            m->bragg2 += bragg * bragg;
-            m->excess2 += excess * excess;
-            m->product += bragg * excess;
+            db_residual_add(m, weight, excess, bragg);
         }
     }
 }
 
 void db_statistics_residuals(const db_target *target, db_fit_statistics *statistics) {
-    moments m = { 0 };
+    db_residual_sums m = { 0 };
     for (size_t b = 0; b < target->blocks.count; b++) add_block(target, b, &m);
-    const double n = (double)m.pixels;
-    const double variances =
-        (m.bragg2 - m.bragg * m.bragg / n) * (m.excess2 - m.excess * m.excess / n);
+    const double correlation = db_residual_correlation(&m);
     statistics->pixels = m.pixels;
     statistics->chi2 = m.chi2;
     statistics->chi2_reduced = m.chi2 / target->degrees;
-    statistics->rms_residual = sqrt(m.square / n);
-    statistics->correlation =
-        variances > 0 ? (m.product - m.bragg * m.excess / n) / sqrt(variances) : 0;
+    statistics->rms_residual = sqrt(m.square / (double)m.pixels);
+    statistics->correlation = isnan(correlation) ? 0 : correlation;
 }
 
-/* Observed centroid over the strong pixels, model centroid over all own pixels; 0 if there is none.
- */
-static int centroid_distance(const db_target *target, const db_shoeboxes *boxes, size_t b,
-                             double *square) {
+/* Observed centroid over the strong pixels, model centroid over all own pixels. */
+int db_statistics_centroid_offset(const db_target *target, const db_shoeboxes *boxes, size_t b,
+                                  double offset[2]) {
     const double *const linear = target->solution[b].linear;
     double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
     for (int s = 0; s < boxes->width; s++) {
@@ -68,19 +52,17 @@ static int centroid_distance(const db_target *target, const db_shoeboxes *boxes,
         }
     }
     if (!(observed[0] > 0) || !(model[0] > 0)) return 0;
-    const double fast = observed[1] / observed[0] - model[1] / model[0];
-    const double slow = observed[2] / observed[0] - model[2] / model[0];
-    *square = fast * fast + slow * slow;
+    for (int i = 0; i < 2; i++) offset[i] = observed[1 + i] / observed[0] - model[1 + i] / model[0];
     return 1;
 }
 
 void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics) {
-    double sum = 0, square;
+    double sum = 0, offset[2];
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
-        if (!centroid_distance(target, boxes, b, &square)) continue;
-        sum += square;
+        if (!db_statistics_centroid_offset(target, boxes, b, offset)) continue;
+        sum += offset[0] * offset[0] + offset[1] * offset[1];
         count++;
     }
     statistics->shoeboxes = boxes->count;

@@ -12,6 +12,11 @@ void db_statistics_residuals(const db_target *target, db_fit_statistics *statist
 void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics);
 
+/* Observed minus model centroid of a box (pixels, fast, slow); 0 if one of them cannot be located.
+ */
+int db_statistics_centroid_offset(const db_target *target, const db_shoeboxes *boxes, size_t b,
+                                  double offset[2]);
+
 /* Does the model explain a strong pixel: is its Bragg part more than half the excess over the
  * background? */
 static inline int db_pixel_explained(double bragg, double value, double background) {

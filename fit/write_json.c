@@ -3,6 +3,7 @@
 
 #include "core/context_internal.h"
 #include "fit/config_keys.h"
+#include "fit/direction_text.h"
 #include "fit/refined_config.h"
 
 #include <jansson.h>
@@ -10,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* Grows when a reader of the last one would be misled; docs/fit.md describes it. */
+enum { SCHEMA = 1 };
 
 /* Adds to an object or array; a value that could not be made (out of memory) marks the document. */
 typedef struct document {
@@ -126,6 +130,8 @@ static json_t *parameters_array(document *d, const db_fit_config *config,
         set(d, entry, "start", number(result->start[i]));
         set(d, entry, "refined", number(result->refined[i]));
         set(d, entry, "error", number(result->error[i]));
+        set(d, entry, "error_unscaled", number(result->error_unscaled[i]));
+        set(d, entry, "determined", json_boolean(!isinf(result->error[i])));
         set(d, entry, "min", number(settings->lower));
         set(d, entry, "max", number(settings->upper));
         set(d, entry, "at_bound", json_string(bounds[result->at_bound[i] + 1]));
@@ -166,6 +172,76 @@ static json_t *history_array(document *d, const db_fit_result *result) {
     return array;
 }
 
+/* Headline errors: error and correlation in one. */
+static json_t *covariance_array(document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        json_t *const row = json_array();
+        for (size_t k = 0; k < result->parameter_count; k++)
+            add(d, row, number(result->correlation[i][k] * result->error[i] * result->error[k]));
+        add(d, array, row);
+    }
+    return array;
+}
+
+static json_t *directions_array(document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->direction_count; i++) {
+        const db_fit_direction *const direction = &result->direction[i];
+        char words[DB_DIRECTION_TEXT_SIZE];
+        json_t *const entry = json_object();
+        set(d, entry, "text", json_string(db_direction_text(words, result, direction)));
+        set(d, entry, "eigenvalue", number(direction->eigenvalue));
+        set(d, entry, "condition", number(direction->condition));
+        set(d, entry, "component", numbers(d, direction->component, result->parameter_count));
+        set(d, entry, "change", numbers(d, direction->change, result->parameter_count));
+        add(d, array, entry);
+    }
+    return array;
+}
+
+static json_t *goodness_object(document *d, const db_fit_goodness *g) {
+    json_t *const object = json_object();
+    set(d, object, "pixels", json_integer((json_int_t)g->pixels));
+    set(d, object, "chi2_reduced", number(g->chi2_reduced));
+    set(d, object, "residual", number(g->residual));
+    set(d, object, "correlation", number(g->correlation));
+    return object;
+}
+
+static json_t *shells_array(document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->shell_count; i++) {
+        const db_fit_shell *const shell = &result->shells[i];
+        json_t *const entry = json_object();
+        set(d, entry, "d_max", number(shell->d_max));
+        set(d, entry, "d_min", number(shell->d_min));
+        set(d, entry, "before", goodness_object(d, &shell->before));
+        set(d, entry, "after", goodness_object(d, &shell->after));
+        add(d, array, entry);
+    }
+    return array;
+}
+
+static json_t *areas_array(document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->area_count; i++) {
+        const db_fit_area *const area = &result->areas[i];
+        json_t *const entry = json_object();
+        set(d, entry, "panel", json_integer((json_int_t)area->panel));
+        set(d, entry, "fast_start", json_integer(area->fast_start));
+        set(d, entry, "slow_start", json_integer(area->slow_start));
+        set(d, entry, "fast_count", json_integer(area->fast_count));
+        set(d, entry, "slow_count", json_integer(area->slow_count));
+        set(d, entry, "spots", json_integer((json_int_t)area->spots));
+        set(d, entry, "shift", numbers(d, area->shift, 2));
+        set(d, entry, "before", goodness_object(d, &area->before));
+        set(d, entry, "after", goodness_object(d, &area->after));
+        add(d, array, entry);
+    }
+    return array;
+}
+
 static json_t *shoeboxes_array(document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->shoebox_count; i++) {
@@ -179,6 +255,10 @@ static json_t *shoeboxes_array(document *d, const db_fit_result *result) {
         set(d, entry, "intensity_esd", number(box->intensity_esd));
         set(d, entry, "background", numbers(d, box->background, 3));
         set(d, entry, "chi2", number(box->chi2));
+        set(d, entry, "centroid_offset", numbers(d, box->centroid_offset, 2));
+        set(d, entry, "sigma_z", number(box->sigma_z));
+        set(d, entry, "worst_z", number(box->worst_z));
+        set(d, entry, "outlier", json_boolean(box->outlier));
         set(d, entry, "pixels_used", json_integer(box->pixels_used));
         set(d, entry, "strong_pixels", json_integer(box->strong_pixels));
         set(d, entry, "strong_explained", json_integer(box->strong_explained));
@@ -190,15 +270,20 @@ static json_t *shoeboxes_array(document *d, const db_fit_result *result) {
 static void compose(document *d, const db_fit_config *config, const db_fit_config *refined,
                     const db_fit_result *result) {
     json_t *const root = d->root, *const correlation = json_array(),
-                  *const statistics = json_object();
+                  *const statistics = json_object(), *const warnings = json_array();
+    set(d, root, "schema", json_integer(SCHEMA));
     set(d, root, "provenance", provenance(d, config));
     set(d, root, "converged", json_boolean(result->status == DB_OK));
     set(d, root, "reason", text(result->reason));
+    for (size_t i = 0; i < result->warning_count; i++) add(d, warnings, text(result->warnings[i]));
+    set(d, root, "warnings", warnings);
     set(d, root, "settings", settings_object(d, config));
     set(d, root, "parameters", parameters_array(d, config, result));
     for (size_t i = 0; i < result->parameter_count; i++)
         add(d, correlation, numbers(d, result->correlation[i], result->parameter_count));
     set(d, root, "correlation", correlation);
+    set(d, root, "covariance", covariance_array(d, result));
+    set(d, root, "directions", directions_array(d, result));
     set(d, root, "model", section_object(d, &db_config_sections[DB_SECTION_MODEL], refined));
     double a_star[9];
     db_crystal_matrix(&result->experiment.crystal, a_star);
@@ -206,6 +291,10 @@ static void compose(document *d, const db_fit_config *config, const db_fit_confi
     set(d, statistics, "before", statistics_object(d, &result->before));
     set(d, statistics, "after", statistics_object(d, &result->after));
     set(d, root, "statistics", statistics);
+    set(d, root, "shells", shells_array(d, result));
+    set(d, root, "areas", areas_array(d, result));
+    set(d, root, "sigma_z_median", number(result->sigma_z_median));
+    set(d, root, "sigma_z_limit", number(result->sigma_z_limit));
     set(d, root, "evaluations", json_integer(result->evaluations));
     set(d, root, "seconds", number(result->seconds));
     set(d, root, "history", history_array(d, result));

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double STRONG_CORRELATION = 0.9;
-
 static void say_bound(db_fit_log *log, double bound) {
     if (isfinite(bound))
         db_fit_say(log, "  %12.7g", bound);
@@ -86,13 +84,18 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config, const d
     }
 }
 
-static void say_correlations(db_fit_log *log, const db_fit_result *r) {
-    for (size_t i = 0; i < r->parameter_count; i++)
-        for (size_t k = i + 1; k < r->parameter_count; k++)
-            if (fabs(r->correlation[i][k]) >= STRONG_CORRELATION)
-                db_fit_say(log, "  strongly correlated: %s, %s (%+.3f)\n",
-                           db_parameter_describe(r->parameter[i])->name,
-                           db_parameter_describe(r->parameter[k])->name, r->correlation[i][k]);
+static void say_errors(db_fit_log *log, const db_fit_result *r) {
+    const double chi2 = r->after.chi2_reduced;
+    if (!(chi2 > 1)) return;
+    db_fit_say(log,
+               "  Errors are %.2f times (root of chi2 per degree of freedom) what the noise alone "
+               "would give.\n",
+               sqrt(chi2));
+}
+
+static void say_warnings(db_fit_log *log, const db_fit_result *r) {
+    for (size_t i = 0; i < r->warning_count; i++)
+        db_fit_say(log, "%s  Warning: %s\n", i == 0 ? "\n" : "", r->warnings[i]);
 }
 
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
@@ -100,7 +103,8 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
                result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
     say_statistics(log, &result->before, &result->after);
     say_parameters(log, config, result);
-    say_correlations(log, result);
+    say_errors(log, result);
+    say_warnings(log, result);
 }
 
 /* Standard error of a parameter: its own, or that of the one it follows, which has the same value;

@@ -18,38 +18,109 @@ static void errors_are_roots_of_the_inverse(void **state) {
     (void)state;
     const double normal[4] = { 4, 2, 2, 9 };
     const int used[2] = { 1, 1 };
-    double error[2], correlation[2][3];
-    db_covariance(normal, 2, used, 1, error, correlation[0], 3);
-    close_to(error[0], sqrt(9 / 32.0));
-    close_to(error[1], sqrt(4 / 32.0));
-    close_to(correlation[0][1], -2 / 6.0);
-    close_to(correlation[1][0], correlation[0][1]);
-    assert_true(correlation[0][0] == 1 && correlation[1][1] == 1);
-    db_covariance(normal, 2, used, 4, error, correlation[0], 3);
-    close_to(error[0], 2 * sqrt(9 / 32.0)); /* inflated */
+    db_covariance c;
+    db_covariance_estimate(normal, 2, used, &c);
+    close_to(c.error[0], sqrt(9 / 32.0));
+    close_to(c.error[1], sqrt(4 / 32.0));
+    close_to(c.correlation[0][1], -2 / 6.0);
+    close_to(c.correlation[1][0], c.correlation[0][1]);
+    assert_true(c.correlation[0][0] == 1 && c.correlation[1][1] == 1);
 }
 
 static void a_parameter_at_its_bound_is_left_out(void **state) {
     (void)state;
     const double normal[9] = { 4, 1, 2, 1, 5, 1, 2, 1, 9 };
     const int used[3] = { 1, 0, 1 };
-    double error[3], correlation[3][3];
-    db_covariance(normal, 3, used, 1, error, correlation[0], 3);
-    close_to(error[0], sqrt(9 / 32.0));
-    assert_true(isnan(error[1]));
-    assert_true(correlation[0][1] == 0 && correlation[1][2] == 0);
+    db_covariance c;
+    db_covariance_estimate(normal, 3, used, &c);
+    close_to(c.error[0], sqrt(9 / 32.0));
+    assert_true(isnan(c.error[1]));
+    assert_true(c.correlation[0][1] == 0 && c.correlation[1][2] == 0);
+    assert_int_equal(c.direction_count, 2);
+    assert_true(c.direction[0].component[1] == 0);
 }
 
 static void what_the_data_do_not_determine_has_no_finite_error(void **state) {
     (void)state;
     const double same[4] = { 1, 1, 1, 1 }, nothing[4] = { 3, 0, 0, 0 };
     const int used[2] = { 1, 1 };
-    double error[2], correlation[2][2];
-    db_covariance(same, 2, used, 1, error, correlation[0], 2);
-    assert_true(isinf(error[0]) && isinf(error[1]));
-    db_covariance(nothing, 2, used, 1, error, correlation[0], 2);
-    assert_true(isinf(error[1]));
-    close_to(error[0], sqrt(1 / 3.0)); /* the other one is determined */
+    db_covariance c;
+    db_covariance_estimate(same, 2, used, &c);
+    assert_true(isinf(c.error[0]) && isinf(c.error[1]));
+    db_covariance_estimate(nothing, 2, used, &c);
+    assert_true(isinf(c.error[1]));
+    close_to(c.error[0], sqrt(1 / 3.0)); /* the other one is determined */
+}
+
+/* Two parameters that do the same, one that does nothing, one of which only rounding is left:
+ * the errors and the correlation of the two good ones are as if the others were not there. */
+static void undetermined_parameters_do_not_spoil_the_others(void **state) {
+    (void)state;
+    double normal[36] = { 0 };
+    static const double block[2][2] = { { 4, 2 }, { 2, 9 } };
+    static const double twin[3] = { 7e4, 7e6, 7e8 }; /* p^2, p q, q^2 of q = 100 p */
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 2; k++) normal[i * 6 + k] = block[i][k];
+    normal[2 * 6 + 2] = twin[0];
+    normal[2 * 6 + 3] = normal[3 * 6 + 2] = twin[1];
+    normal[3 * 6 + 3] = twin[2];
+    normal[0 * 6 + 2] = normal[2 * 6 + 0] = 100;
+    normal[0 * 6 + 3] = normal[3 * 6 + 0] = 1e4;
+    normal[5 * 6 + 5] = 1e-30;
+    normal[5 * 6 + 0] = normal[0 * 6 + 5] = -1e-22;
+    const int used[6] = { 1, 1, 1, 1, 1, 1 };
+    db_covariance c;
+    db_covariance_estimate(normal, 6, used, &c);
+    /* The twins leave 4 - 100^2/7e4 of the first one. */
+    const double left = 4 - 1e4 / 7e4, determinant = left * 9 - 4;
+    close_to(c.error[0], sqrt(9 / determinant));
+    close_to(c.error[1], sqrt(left / determinant));
+    close_to(c.correlation[0][1], -2 / sqrt(9 * left));
+    assert_true(isinf(c.error[2]) && isinf(c.error[3]) && isinf(c.error[4]));
+    assert_true(c.error[5] > 1e14);
+    assert_true(c.correlation[2][3] == 0 && c.correlation[0][4] == 0);
+}
+
+/* Elements of the scaled matrix are cosines: eigenvalues 1 - 0.6 and 1 + 0.6, along the
+ * diagonals, one standard deviation being alone/sqrt(2 eigenvalue) of each. */
+static void directions_are_eigenvectors_in_units_of_the_single_errors(void **state) {
+    (void)state;
+    const double normal[4] = { 4, 0.6 * 2 * 3, 0.6 * 2 * 3, 9 };
+    const int used[2] = { 1, 1 };
+    db_covariance c;
+    db_covariance_estimate(normal, 2, used, &c);
+    assert_int_equal(c.direction_count, 2);
+    const db_fit_direction *const worst = &c.direction[0], *const best = &c.direction[1];
+    close_to(worst->eigenvalue, 0.4);
+    close_to(worst->condition, 4);
+    close_to(fabs(worst->component[0]), sqrt(0.5));
+    close_to(worst->component[0], -worst->component[1]);
+    close_to(fabs(worst->change[0]), 0.5 * sqrt(0.5) / sqrt(0.4));
+    close_to(fabs(worst->change[1]), sqrt(0.5) / sqrt(0.4) / 3);
+    close_to(best->condition, 1);
+    close_to(best->component[0], best->component[1]);
+    assert_true(best->component[0] > 0);
+}
+
+static void an_undetermined_direction_is_named_first(void **state) {
+    (void)state;
+    const double normal[9] = { 1, 0, 2, 0, 0, 0, 2, 0, 4 };
+    const int used[3] = { 1, 1, 1 };
+    db_covariance c;
+    db_covariance_estimate(normal, 3, used, &c);
+    assert_int_equal(c.direction_count, 3);
+    assert_true(isinf(c.direction[0].condition) && c.direction[0].component[1] == 1);
+    assert_true(isinf(c.direction[1].condition) && isnan(c.direction[1].change[0]));
+    close_to(fabs(c.direction[1].component[0]), sqrt(0.5));
+    close_to(c.direction[1].component[0], -c.direction[1].component[2]);
+    close_to(c.direction[2].condition, 1);
+}
+
+static void nothing_to_refine_is_no_error(void **state) {
+    (void)state;
+    db_covariance c;
+    db_covariance_estimate(NULL, 0, NULL, &c);
+    assert_int_equal(c.direction_count, 0);
 }
 
 int main(void) {
@@ -57,6 +128,10 @@ int main(void) {
         cmocka_unit_test(errors_are_roots_of_the_inverse),
         cmocka_unit_test(a_parameter_at_its_bound_is_left_out),
         cmocka_unit_test(what_the_data_do_not_determine_has_no_finite_error),
+        cmocka_unit_test(undetermined_parameters_do_not_spoil_the_others),
+        cmocka_unit_test(directions_are_eigenvectors_in_units_of_the_single_errors),
+        cmocka_unit_test(an_undetermined_direction_is_named_first),
+        cmocka_unit_test(nothing_to_refine_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

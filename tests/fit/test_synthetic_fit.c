@@ -156,6 +156,116 @@ static void known_amplitudes_bring_the_crystal_back(void **state) {
     assert_true(result->after.chi2_reduced > 0.95 && result->after.chi2_reduced < 1.1);
 }
 
+/* The Kahn factor changes the height of spots, which is free, and next to nothing else. */
+static void a_parameter_without_influence_leaves_the_other_errors_alone(void **state) {
+    (void)state;
+    run();
+    double error[DB_PARAMETER_COUNT];
+    const size_t n = result->parameter_count;
+    memcpy(error, result->error, sizeof error);
+    db_fit_result_destroy(&result);
+    refine_parameter(&settings, DB_POLARIZATION, -1);
+    settings.parameters[settings.parameter_count - 1].lower = 0;
+    settings.parameters[settings.parameter_count - 1].upper = 1;
+    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    assert_true(status == DB_OK || status == DB_NOT_CONVERGED);
+    for (size_t i = 0; i < n; i++) {
+        if (settings.parameters[i].follows >= 0) continue;
+        const double ratio = result->error[i] / error[i];
+        if (!(fabs(ratio - 1) < 0.1))
+            fail_msg("%s: error %g instead of %g",
+                     db_parameter_describe(result->parameter[i])->name, result->error[i], error[i]);
+    }
+}
+
+static void scaled_and_unscaled_errors_differ_by_the_misfit(void **state) {
+    (void)state;
+    settings.gain = 0.5; /* a wrong one: half the variance, twice chi2 */
+    run();
+    const double chi2 = result->after.chi2_reduced;
+    assert_true(chi2 > 1.2);
+    for (size_t i = 0; i < result->parameter_count; i++)
+        if (settings.parameters[i].follows < 0)
+            assert_true(fabs(result->error[i] / result->error_unscaled[i] / sqrt(chi2) - 1) <
+                        1e-12);
+}
+
+/* Distance and cell scale the pattern alike. */
+static void directions_name_what_one_image_does_not_tell_apart(void **state) {
+    (void)state;
+    refine_parameter(&settings, DB_DISTANCE, -1);
+    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    assert_true(status == DB_OK || status == DB_NOT_CONVERGED);
+    assert_int_equal(result->direction_count, settings.parameter_count - 2); /* two follow */
+    const db_fit_direction *const worst = &result->direction[0];
+    assert_true(worst->condition > 30 * result->direction[2].condition);
+    size_t distance = 0, cell_a = 0;
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        if (result->parameter[i] == DB_DISTANCE) distance = i;
+        if (result->parameter[i] == DB_CELL_A) cell_a = i;
+    }
+    assert_true(fabs(worst->component[distance]) > 0.5 && fabs(worst->component[cell_a]) > 0.3);
+    assert_true(worst->component[distance] * worst->component[cell_a] > 0);
+    int warned = 0;
+    for (size_t i = 0; i < result->warning_count; i++)
+        warned += strstr(result->warnings[i], "distance") && strstr(result->warnings[i], "cell_a");
+    assert_true(warned > 0);
+}
+
+static void goodness_adds_up_over_shells_and_areas(void **state) {
+    (void)state;
+    run();
+    assert_true(result->shell_count >= 5);
+    size_t in_shells = 0, in_areas = 0;
+    double chi2 = 0, previous = INFINITY;
+    for (size_t i = 0; i < result->shell_count; i++) {
+        const db_fit_shell *const s = &result->shells[i];
+        assert_true(s->d_max <= previous * (1 + 1e-12) && s->d_min < s->d_max);
+        previous = s->d_min;
+        in_shells += s->after.pixels;
+        chi2 += s->after.chi2_reduced * (double)s->after.pixels;
+        assert_true(s->after.residual < s->before.residual);
+        assert_true(s->after.correlation > s->before.correlation);
+        assert_true(s->after.chi2_reduced > 0.6 && s->after.chi2_reduced < 1.4);
+    }
+    for (size_t i = 0; i < result->area_count; i++) {
+        in_areas += result->areas[i].after.pixels;
+        if (result->areas[i].spots >= 5)
+            assert_true(hypot(result->areas[i].shift[0], result->areas[i].shift[1]) < 0.5);
+    }
+    assert_int_equal(in_shells, result->after.pixels);
+    assert_int_equal(in_areas, result->after.pixels);
+    assert_true(fabs(chi2 / (double)in_shells / result->after.chi2_reduced - 1) < 1e-9);
+}
+
+/* A stripe of counts across one spot. */
+static void a_spoilt_shoebox_is_an_outlier(void **state) {
+    (void)state;
+    run();
+    assert_true(result->shoebox_count > 50);
+    const db_fit_shoebox box = result->shoeboxes[20];
+    const size_t row = (size_t)(box.region.slow_start + 3) * PIXELS;
+    float kept[64];
+    for (int f = 0; f < box.region.fast_count; f++) {
+        float *const value = &image.value[row + (size_t)(box.region.fast_start + f)];
+        kept[f] = *value;
+        *value += f % 2 ? 150.0F : 0;
+    }
+    db_fit_result_destroy(&result);
+    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    for (int f = 0; f < box.region.fast_count; f++)
+        image.value[row + (size_t)(box.region.fast_start + f)] = kept[f];
+    assert_int_equal(status, DB_OK);
+    int outliers = 0, found = 0;
+    for (size_t b = 0; b < result->shoebox_count; b++) {
+        const db_fit_shoebox *const s = &result->shoeboxes[b];
+        outliers += s->outlier;
+        found += s->outlier && memcmp(s->hkl, box.hkl, sizeof box.hkl) == 0 && s->worst_z > 5;
+    }
+    assert_int_equal(found, 1);
+    assert_true(outliers < 12);
+}
+
 static void the_scale_can_be_a_parameter(void **state) {
     (void)state;
     settings.intensity = DB_FIT_KNOWN;
@@ -283,6 +393,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(free_intensities_bring_the_crystal_back, spoil, forget),
         cmocka_unit_test_setup_teardown(known_amplitudes_bring_the_crystal_back, spoil, forget),
         cmocka_unit_test_setup_teardown(the_scale_can_be_a_parameter, spoil, forget),
+        cmocka_unit_test_setup_teardown(a_parameter_without_influence_leaves_the_other_errors_alone,
+                                        spoil, forget),
+        cmocka_unit_test_setup_teardown(scaled_and_unscaled_errors_differ_by_the_misfit, spoil,
+                                        forget),
+        cmocka_unit_test_setup_teardown(directions_name_what_one_image_does_not_tell_apart, spoil,
+                                        forget),
+        cmocka_unit_test_setup_teardown(goodness_adds_up_over_shells_and_areas, spoil, forget),
+        cmocka_unit_test_setup_teardown(a_spoilt_shoebox_is_an_outlier, spoil, forget),
         cmocka_unit_test_setup_teardown(the_caller_may_cancel, spoil, forget),
         cmocka_unit_test_setup_teardown(too_few_evaluations_are_said, spoil, forget),
         cmocka_unit_test_setup_teardown(a_bound_in_the_way_is_named, spoil, forget),

@@ -88,6 +88,12 @@ typedef struct db_fit_shoebox {
     double intensity, intensity_esd; /* J of model = J * shape (free) or summed model (known) */
     double background[3]; /* plane: constant, per pixel fast, per pixel slow, from the box centre */
     double chi2;
+    double centroid_offset[2]; /* observed minus model centroid (pixels, fast, slow); NAN: one of
+                                  them cannot be located */
+    double sigma_z; /* standard deviation of Z = (measured - model)/sigma over the pixels used: 1
+                       if model and noise are right */
+    double worst_z; /* of the pixel farthest from the model, with its sign */
+    int outlier;    /* 1: sigma_z exceeds db_fit_result.sigma_z_limit */
     int pixels_used, strong_pixels, strong_explained;
     float *measured, *model, *sigma; /* sigma <= 0: pixel not used */
 } db_fit_shoebox;
@@ -113,15 +119,60 @@ typedef struct db_fit_statistics {
     double centroid_rms;       /* pixels: observed minus model spot centroid */
 } db_fit_statistics;
 
+/* How well a part of the data is described. Bragg: the model without the background. */
+typedef struct db_fit_goodness {
+    size_t pixels;
+    double chi2_reduced; /* chi2 over the pixels' share of the degrees of freedom */
+    double residual;     /* sum |measured - model| / sum |measured - background|, as R factors */
+    double correlation;  /* Bragg against measured, background removed; NAN: no variation */
+} db_fit_goodness;
+
+/* A shell of resolution; shells hold about the same number of pixels. */
+typedef struct db_fit_shell {
+    double d_max, d_min; /* A */
+    db_fit_goodness before, after;
+} db_fit_shell;
+
+/* A rectangle of the detector. */
+typedef struct db_fit_area {
+    size_t panel;
+    int fast_start, slow_start, fast_count, slow_count;
+    size_t spots;    /* shoeboxes of which both centroids can be located */
+    double shift[2]; /* mean of their centroid_offset (pixels, fast, slow); NAN: none */
+    db_fit_goodness before, after;
+} db_fit_area;
+
+/* A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
+ * in which each parameter counts in units of the error it would have if it alone were refined. */
+typedef struct db_fit_direction {
+    double eigenvalue; /* from 0, the data do not determine it, to the number of parameters; 1 for
+                          all if no two parameters are correlated */
+    double condition;  /* largest eigenvalue over this one; INFINITY: not determined */
+    double component[DB_PARAMETER_COUNT]; /* of the result's parameters; a unit vector; the largest
+                                             is positive */
+    double change[DB_PARAMETER_COUNT]; /* of the parameters, in their units: one standard deviation
+                                          along this direction, which raises chi2 by 1; NAN: not
+                                          determined */
+} db_fit_direction;
+
+enum { DB_FIT_WARNING_SIZE = 320 };
+
 typedef struct db_fit_result {
     db_status status;       /* DB_OK converged; DB_NOT_CONVERGED */
     char reason[512];       /* why it stopped */
     size_t parameter_count; /* those of the settings */
     db_parameter parameter[DB_PARAMETER_COUNT];
-    double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT],
-        error[DB_PARAMETER_COUNT];    /* error: NAN if tied */
+    double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT];
+    /* Standard errors. error, the one to quote, is error_unscaled, which the variances alone give,
+     * times sqrt(chi2_reduced) where that exceeds 1: the misfit that the variances do not account
+     * for is taken for more of the same noise. NAN: tied, or at its bound; INFINITY: the data do
+     * not determine it. */
+    double error[DB_PARAMETER_COUNT], error_unscaled[DB_PARAMETER_COUNT];
     int at_bound[DB_PARAMETER_COUNT]; /* -1 lower, 1 upper, 0 inside */
-    double correlation[DB_PARAMETER_COUNT][DB_PARAMETER_COUNT];
+    double correlation[DB_PARAMETER_COUNT]
+                      [DB_PARAMETER_COUNT];         /* 1 on the diagonal; 0 where not defined */
+    db_fit_direction direction[DB_PARAMETER_COUNT]; /* the worst determined first */
+    size_t direction_count;
     db_experiment experiment;        /* refined; owned */
     db_fit_statistics before, after; /* same data, starting and refined model */
     int evaluations;
@@ -130,6 +181,14 @@ typedef struct db_fit_result {
     size_t history_count;
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
+    double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
+                                             deviations above the median */
+    db_fit_shell *shells;                 /* from low to high resolution */
+    size_t shell_count;
+    db_fit_area *areas;
+    size_t area_count;
+    char (*warnings)[DB_FIT_WARNING_SIZE]; /* what to look at before the result is used */
+    size_t warning_count;
     float *model_image; /* whole image of the refined model (counts), full detector; NULL if not
                            rendered */
     int fast_pixels, slow_pixels;
