@@ -184,14 +184,23 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
+/* Why --device auto means the processor. */
+static void say_device_note(fit_run *run) {
+    const char *const note = db_context_device_note(run->context);
+    if (*note) db_fit_say(&run->log, "device: cpu, because %s\n", note);
+}
+
 static void say_head(fit_run *run) {
     char threads[32] = "all threads";
     if (run->options.threads)
         snprintf(threads, sizeof threads, "%d thread%s", run->options.threads,
                  run->options.threads == 1 ? "" : "s");
+    const int on_device = strcmp(db_context_device(run->context), "cpu") != 0;
     db_fit_say(&run->log, "dualbragg %s fit (%s precision, %s, %s)\n%s\n", db_version(),
                run->config.settings.precision == DB_PRECISION_MIXED ? "mixed" : "double",
-               db_context_isa(run->context), threads, run->config.command);
+               on_device ? db_context_device(run->context) : db_context_isa(run->context),
+               on_device ? db_context_device_model(run->context) : threads, run->config.command);
+    say_device_note(run);
 }
 
 static db_status refine(fit_run *run) {
@@ -243,6 +252,8 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (status == DB_OK) status = db_context_set_threads(run->context, run->options.threads);
     if (status == DB_OK && run->options.isa)
         status = db_context_set_isa(run->context, run->options.isa);
+    if (status == DB_OK && run->options.device)
+        status = db_context_set_device(run->context, run->options.device);
     if (status != DB_OK) return complain(run, status);
     if (run->options.show_defaults) return show_defaults(run);
     status = read_inputs(run, argc, argv);
@@ -251,8 +262,10 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (status != DB_OK) return complain(run, status);
     run->log_open = 1;
     say_head(run);
+    const int noted = *db_context_device_note(run->context) != 0;
     status = refine(run);
     if (status != DB_OK) return status;
+    if (!noted) say_device_note(run);
     db_fit_say_result(&run->log, &run->config, run->result);
     status = write_outputs(run);
     if (status != DB_OK) return status;

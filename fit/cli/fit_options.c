@@ -46,6 +46,7 @@ static const flag flags[] = {
       TO(output) },
     { "--threads", "COUNT", "threads; 0 (default): all", TO(threads) },
     { "--isa", "NAME", "instruction set: auto, sse2, avx2 or avx512", TO(isa) },
+    { "--device", "NAME", "where to compute: cpu, cuda, cuda:N or auto", TO(device) },
     { "--precision", "NAME", "double or mixed, instead of the configuration's", TO(precision) },
     { "--no-report", NULL, "writes no HTML page", TO(no_report) },
     { "--quiet", NULL, "prints nothing but errors", TO(quiet) },

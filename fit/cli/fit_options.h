@@ -9,7 +9,7 @@ typedef struct db_fit_options {
     const char *config;     /* CONFIG.yaml */
     const char **overrides; /* key=value; owned, the strings are argv's */
     size_t override_count;
-    const char *image, *output, *isa, *precision; /* NULL: not given */
+    const char *image, *output, *isa, *device, *precision; /* NULL: not given */
     int threads;
     int no_report, quiet, help, show_defaults;
 } db_fit_options;

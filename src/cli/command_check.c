@@ -55,6 +55,7 @@ static db_status run_check(db_session *session, int *passed) {
     status = db_gradient_check(session->context, &session->experiment, list.parameter, list.count,
                                &options, rows);
     if (status != DB_OK) return db_session_complain(session, status);
+    db_session_note_device(session);
     print_table(rows, list.count, settings);
     size_t failed = 0;
     for (size_t k = 0; k < list.count; k++) failed += !rows[k].passed;
@@ -62,7 +63,8 @@ static db_status run_check(db_session *session, int *passed) {
            "largest "
            "derivative, in %.1f s (%s)\n",
            list.count - failed, list.count, settings->contraction_tolerance,
-           settings->difference_tolerance, db_stopwatch() - start, db_session_manner(session));
+           settings->difference_tolerance, db_stopwatch() - start,
+           db_session_manner(session, db_context_device(session->context)));
     *passed = failed == 0;
     return DB_OK;
 }

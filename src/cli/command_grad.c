@@ -59,13 +59,16 @@ static db_status render(db_session *session, images *all) {
     status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_gradient(plan, all->image, derivatives);
     db_progress_finish(session);
+    const char *const manner =
+        status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
     db_mask_apply(session, all->image);
     for (size_t k = 0; k < all->list.count; k++) db_mask_apply(session, all->derivative[k]);
+    db_session_note_device(session);
     if (!settings->quiet)
         printf("rendered image and %zu derivatives in %.3f s (%s)\n", all->list.count,
-               db_stopwatch() - start, db_session_manner(session));
+               db_stopwatch() - start, manner);
     return DB_OK;
 }
 

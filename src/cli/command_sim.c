@@ -54,11 +54,13 @@ static db_status render(db_session *session, float *image) {
     status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_forward(plan, image);
     db_progress_finish(session);
+    const char *const manner =
+        status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
     db_mask_apply(session, image);
-    if (!settings->quiet)
-        printf("rendered in %.3f s (%s)\n", db_stopwatch() - start, db_session_manner(session));
+    db_session_note_device(session);
+    if (!settings->quiet) printf("rendered in %.3f s (%s)\n", db_stopwatch() - start, manner);
     return DB_OK;
 }
 

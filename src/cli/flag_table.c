@@ -446,8 +446,9 @@ const db_flag db_flags[] = {
               "large jobs where it stays within 1e-6 of the maximum; see docs/precision.md" },
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
-    { G, .name = "--device", .arguments = "NAME", TEXT(device),
-      .help = "where to compute; default cpu" },
+    { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),
+      .help = "where to compute: the processor (default), the first or another NVIDIA GPU; auto: the GPU if "
+              "there is one that can do it" },
     { G, .name = "-progress", SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
     { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },

@@ -35,7 +35,6 @@ void db_settings_init(db_settings *settings, const char *command) {
     settings->pgm = -1;
     settings->prefix = "grad";
     settings->output_directory = ".";
-    settings->device = "cpu";
     settings->printout_pixel[0] = settings->trace_pixel[0] = -1;
     settings->progress = -1;
     settings->digits = 6;

@@ -18,23 +18,15 @@ db_status db_session_complain(const db_session *session, db_status status) {
     return db_complain_context(session->settings.command, status, session->context);
 }
 
-static db_status choose_device(const db_session *session) {
-    const char *device = session->settings.device;
-    if (strcmp(device, "cpu") == 0) return DB_OK;
-    if (strncmp(device, "cuda", 4) == 0)
-        return db_complain(session->settings.command, DB_ERROR_DEVICE,
-                           "--device %s: this build has no CUDA backend; cpu is there", device);
-    return db_complain(session->settings.command, DB_ERROR_USAGE,
-                       "--device: expected cpu or cuda, found '%s'", device);
-}
-
 static db_status open_context(db_session *session) {
     const db_settings *settings = &session->settings;
     db_status status = db_context_create(&session->context);
     if (status == DB_OK) status = db_context_set_threads(session->context, settings->threads);
     if (status == DB_OK && settings->isa)
         status = db_context_set_isa(session->context, settings->isa);
-    return status == DB_OK ? choose_device(session) : db_session_complain(session, status);
+    if (status == DB_OK && settings->device)
+        status = db_context_set_device(session->context, settings->device);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
 static db_status resolve(db_session *session) {
@@ -117,15 +109,26 @@ db_status db_session_close(db_session *session, db_status status) {
     return status;
 }
 
-const char *db_session_manner(const db_session *session) {
-    static char text[64];
+void db_session_note_device(const db_session *session) {
+    const char *const note = db_context_device_note(session->context);
+    /* the report of -compat has the reference's lines only */
+    if (*note && !session->settings.quiet && !session->settings.setup.compat)
+        printf("device: cpu, because %s\n", note);
+}
+
+const char *db_session_manner(const db_session *session, const char *device) {
+    static char text[256];
+    const char *const precision =
+        session->settings.precision == DB_PRECISION_MIXED ? "mixed precision" : "double precision";
     char threads[32] = "all threads";
+    if (strcmp(device, "cpu") != 0) {
+        snprintf(text, sizeof text, "%s, %s, %s", precision, device,
+                 db_context_device_model(session->context));
+        return text;
+    }
     if (session->settings.threads)
         snprintf(threads, sizeof threads, "%d thread%s", session->settings.threads,
                  session->settings.threads == 1 ? "" : "s");
-    snprintf(text, sizeof text, "%s, %s, %s",
-             session->settings.precision == DB_PRECISION_MIXED ? "mixed precision"
-                                                               : "double precision",
-             db_context_isa(session->context), threads);
+    snprintf(text, sizeof text, "%s, %s, %s", precision, db_context_isa(session->context), threads);
     return text;
 }

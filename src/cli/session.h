@@ -29,7 +29,11 @@ db_status db_session_close(db_session *session, db_status status);
 /* Reports a failure of a library call made with the session's context; returns the status. */
 db_status db_session_complain(const db_session *session, db_status status);
 
-/* "double, avx512, 2 threads", for the line that tells the time. */
-const char *db_session_manner(const db_session *session);
+/* "double precision, avx512, 2 threads" or "mixed precision, cuda:0, NVIDIA H100", for the line
+ * that tells the time. device: of the plan. */
+const char *db_session_manner(const db_session *session, const char *device);
+
+/* Says why --device auto means the processor, where it does. */
+void db_session_note_device(const db_session *session);
 
 #endif

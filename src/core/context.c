@@ -1,6 +1,8 @@
 #include "core/context_internal.h"
 #include "core/stage.h"
 
+#include <dualbragg/device.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +43,11 @@ db_status db_context_create(db_context **context) {
     *context = calloc(1, sizeof **context);
     if (!*context) return DB_ERROR_MEMORY;
     (*context)->isa = best_isa();
-    const char *forced = getenv("DUALBRAGG_ISA");
-    if (forced && *forced) {
-        const db_status status = db_context_set_isa(*context, forced);
-        if (status != DB_OK) return status; /* the context stays, so that its message can be read */
-    }
+    const char *isa = getenv("DUALBRAGG_ISA"), *device = getenv("DUALBRAGG_DEVICE");
+    /* the context stays even where these fail, so that its message can be read */
+    DB_TRY(db_context_set_device(*context, "cpu"));
+    if (isa && *isa) DB_TRY(db_context_set_isa(*context, isa));
+    if (device && *device) DB_TRY(db_context_set_device(*context, device));
     return DB_OK;
 }
 

@@ -2,6 +2,8 @@
 #ifndef DB_CONTEXT_INTERNAL_H
 #define DB_CONTEXT_INTERNAL_H
 
+#include "core/device.h"
+
 #include <dualbragg/context.h>
 
 enum { DB_MESSAGE_SIZE = 1024 };
@@ -12,6 +14,7 @@ struct db_context {
     char message[DB_MESSAGE_SIZE];
     int threads; /* 0: all */
     db_isa isa;
+    db_device device;
     db_progress_function progress;
     void *progress_user;
     db_stage_function stage;

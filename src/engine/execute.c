@@ -1,6 +1,7 @@
 #include "engine/execute.h"
 
 #include "core/stage.h"
+#include "engine/device_plan.h"
 #include "kernel/oracle.h"
 
 #include <string.h>
@@ -113,7 +114,12 @@ db_status db_execute(const db_execution *x) {
     return DB_OK;
 }
 
-static db_status render(const db_plan *plan, db_kernel_kind kind) {
+static db_status render(db_plan *plan, db_kernel_kind kind) {
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = db_device_render(plan, kind, &done);
+        if (done) return status;
+    }
     const db_execution x = { plan,
                              &plan->job,
                              plan->experiment.reference.on

@@ -1,6 +1,6 @@
 /* Creating, updating and destroying plans. */
 #include "core/stage.h"
-#include "engine/plan_internal.h"
+#include "engine/device_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,8 +191,8 @@ static db_status build(db_plan *plan, const db_experiment *experiment,
     return DB_OK;
 }
 
-db_status db_plan_create(db_context *context, const db_experiment *experiment,
-                         const db_plan_options *options, db_plan **plan) {
+db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
+                                      const db_plan_options *options, db_plan **plan) {
     const db_plan_options defaults = DB_PLAN_OPTIONS_INIT;
     *plan = NULL;
     if (!options) options = &defaults;
@@ -213,6 +213,14 @@ db_status db_plan_create(db_context *context, const db_experiment *experiment,
     }
     *plan = made;
     return DB_OK;
+}
+
+db_status db_plan_create(db_context *context, const db_experiment *experiment,
+                         const db_plan_options *options, db_plan **plan) {
+    DB_TRY(db_plan_create_on_processor(context, experiment, options, plan));
+    const db_status status = db_plan_attach_device(*plan);
+    if (status != DB_OK) db_plan_destroy(plan);
+    return status;
 }
 
 static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
@@ -289,6 +297,7 @@ size_t db_plan_pixels(const db_plan *plan) { return plan->pixels; }
 void db_plan_destroy(db_plan **plan) {
     if (!plan || !*plan) return;
     db_plan *p = *plan;
+    db_plan_detach_device(p);
     db_experiment_clear(&p->experiment);
     db_amorphous_curve_clear(&p->curve);
     db_normal_destroy(p->normal);

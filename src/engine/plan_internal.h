@@ -51,7 +51,15 @@ struct db_plan {
         margin_count;                 /* entries of the box with margin, for interpolation */
     db_kernel_job job;
     struct db_normal *normal; /* NULL until the first normal equations */
+
+    db_device device;                   /* chosen by the context at creation */
+    struct db_device_plan *device_part; /* NULL: the processor does it */
+    unsigned long table_version;        /* counts the fillings of the table */
 };
+
+/* db_plan_create for the processor, whatever the context's device. */
+db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
+                                      const db_plan_options *options, db_plan **plan);
 
 /* All pixels of all panels, panel after panel; the caller frees them. NULL without memory. */
 db_region *db_whole_panels(const db_detector *detector);

@@ -1,5 +1,6 @@
 /* Normal equations. A slot's sums are made in the order of its tiles, and slots are added
  * pairwise. */
+#include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/normal_basis.h"
 
@@ -114,6 +115,38 @@ static db_status explain(const db_plan *plan, const float *data, const float *we
                    plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
 }
 
+/* Into the first slot, on the plan's device. */
+static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
+    const db_normal *normal = plan->normal;
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = db_device_normal(plan, job, normal->sums, &done);
+        if (done) return status;
+    }
+    const db_execution x = { plan,
+                             job,
+                             db_kernel_instance(plan->context->isa, plan->precision,
+                                                db_plan_gradient_kind(plan)),
+                             normal->slot_count,
+                             normal->sums,
+                             normal->size };
+    DB_TRY(db_execute(&x));
+    add_slots(normal);
+    return DB_OK;
+}
+
+/* The same for pixels that may be in a device's memory. */
+static db_status explain_on_host(db_plan *plan, const float *data, const float *weight) {
+    float *data_copy = NULL, *weight_copy = NULL;
+    db_status status = db_device_bring(plan, data, &data_copy);
+    if (status == DB_OK && weight) status = db_device_bring(plan, weight, &weight_copy);
+    if (status == DB_OK)
+        status = explain(plan, data_copy ? data_copy : data, weight_copy ? weight_copy : weight);
+    free(data_copy);
+    free(weight_copy);
+    return status;
+}
+
 static int all_finite(const db_normal *normal) {
     double sum = 0; /* of x * 0: NaN for one that is not */
     for (size_t i = 0; i < normal->size; i++) sum += normal->sums[i] * 0;
@@ -140,16 +173,8 @@ db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, 
     job.parameter_count = normal->basis.count;
     job.contraction = normal->basis.image;
     job.single_columns = normal->basis.single_columns;
-    const db_execution x = { plan,
-                             &job,
-                             db_kernel_instance(plan->context->isa, plan->precision,
-                                                db_plan_gradient_kind(plan)),
-                             normal->slot_count,
-                             normal->sums,
-                             normal->size };
-    DB_TRY(db_execute(&x));
-    add_slots(normal);
-    if (!all_finite(normal)) return explain(plan, data, weight);
+    DB_TRY(sum_products(plan, &job));
+    if (!all_finite(normal)) return explain_on_host(plan, data, weight);
     form_parameters(plan, chi2, gradient, curvature);
     return DB_OK;
 }

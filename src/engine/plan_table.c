@@ -72,6 +72,7 @@ static void fill_amplitudes(db_plan *plan) {
 }
 
 void db_plan_fill_table(db_plan *plan) {
+    plan->table_version++;
     if (plan->margin_count)
         fill_amplitudes(plan);
     else

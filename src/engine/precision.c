@@ -94,7 +94,7 @@ static db_status make_plan(trial *t, const db_experiment *e, const db_plan_optio
     options.pixel_type = DB_FLOAT64;
     options.regions = t->strips;
     options.region_count = t->strip_count;
-    DB_TRY(db_plan_create(t->context, e, &options, &t->plan));
+    DB_TRY(db_plan_create_on_processor(t->context, e, &options, &t->plan));
     return db_trial_move_to_spots(t->plan, t->regions, t->region_count, t->strip_count / 8,
                                   t->strip_count * CANDIDATES_PER_STRIP);
 }

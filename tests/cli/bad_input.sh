@@ -74,8 +74,13 @@
     expect 3 "bits of a pixel: expected 16 or 32, found 8" sim $small -noisefile o -bits 8
 
     # devices: 4
-    expect 4 "no CUDA backend" sim $small -floatfile o --device cuda
-    expect 2 "--device: expected cpu or cuda, found 'abacus'" sim $small -floatfile o --device abacus
+    expect 4 "device abacus: this build has no backend of that name; expected one of cpu, auto" \
+        sim $small -floatfile o --device abacus
+    expect 2 "device: expected one of cpu, auto" sim $small -floatfile o --device cuda:x
+    # without a GPU, or a backend for it
+    "$DUALBRAGG" sim $small -floatfile o --device cuda > /dev/null 2>&1 ||
+        expect 4 "device cuda" sim $small -floatfile o --device cuda
+    rm -f o
     expect 2 "instruction set: expected auto, sse2, avx2 or avx512, found 'mmx'" sim $small -floatfile o --isa mmx
 }
 DUALBRAGG_ISA=mmx expect 2 "instruction set" sim -cell 40 -default_F 1 -floatfile o

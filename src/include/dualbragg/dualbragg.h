@@ -3,6 +3,7 @@
 #define DUALBRAGG_H
 
 #include <dualbragg/context.h>
+#include <dualbragg/device.h>
 #include <dualbragg/experiment.h>
 #include <dualbragg/io.h>
 #include <dualbragg/noise.h>

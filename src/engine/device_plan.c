@@ -1,0 +1,189 @@
+#include "engine/device_plan.h"
+
+#include "core/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_array(db_device_work *work, size_t member, size_t count, size_t each,
+                      unsigned long version) {
+    if (count)
+        work->array[work->array_count++] = (db_device_array){ member, count * each, version };
+}
+#define ADD(member, count, version)                                                                \
+    add_array(work, offsetof(db_kernel_job, member), count, sizeof *work->job.member, version)
+
+/* Everything that kernels of this kind and precision read through the job's pointers. */
+static void list_arrays(const db_plan *plan, db_device_work *work) {
+    const db_kernel_job *job = &work->job;
+    const int mixed = work->precision == DB_PRECISION_MIXED,
+              gradient = work->kind != DB_KERNEL_FORWARD && work->kind != DB_KERNEL_GENERAL_FORWARD;
+    const size_t panels = plan->experiment.detector.panel_count,
+                 intervals = (size_t)plan->experiment.background.count + 1,
+                 rotations = gradient ? (size_t)job->rotation_slopes : 0,
+                 sources = gradient ? (size_t)job->source_slopes : 0,
+                 squares = job->table_used && !job->interpolate ? plan->table_count + 1 : 0;
+    ADD(panel, panels, 0);
+    ADD(source_double, job->source_count, 0);
+    ADD(sample_double, job->sample_count, 0);
+    if (mixed) {
+        ADD(source_float, job->source_count, 0);
+        ADD(sample_float, job->sample_count, 0);
+        ADD(lattice_slope_float, rotations * job->sample_count * 9, 0);
+        ADD(source_slope_float, sources * job->source_count, 0);
+        ADD(intensity_float, squares, plan->table_version);
+    } else {
+        ADD(lattice_slope_double, rotations * job->sample_count * 9, 0);
+        ADD(source_slope_double, sources * job->source_count, 0);
+        ADD(intensity_double, squares, plan->table_version);
+    }
+    ADD(amplitude_table, job->interpolate ? plan->margin_count : 0, plan->table_version);
+    if (job->amorphous.bins) {
+        ADD(amorphous.knot, intervals + 1, 0);
+        ADD(amorphous.cubic, intervals * 4, 0);
+        ADD(amorphous.bin, (size_t)job->amorphous.bins, 0);
+    }
+    if (gradient) ADD(contraction, panels * job->parameter_count, 0);
+}
+
+static db_device_work work_of(const db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
+    db_device_work work = { .job = *job,
+                            .precision = plan->precision,
+                            .kind = kind,
+                            .region_count = plan->region_count,
+                            .pixels = plan->pixels };
+    list_arrays(plan, &work);
+    return work;
+}
+
+db_status db_plan_attach_device(db_plan *plan) {
+    db_context *context = plan->context;
+    plan->device = context->device;
+    if (!plan->device.backend) return DB_OK;
+    const db_device_work work = work_of(
+        plan, &plan->job, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
+    const db_status status =
+        plan->experiment.reference.on
+            ? db_fail(context, DB_ERROR_UNSUPPORTED,
+                      "device %s: the reference's arithmetic (compat) runs on the processor only",
+                      plan->device.name)
+            : plan->device.backend->operations->create(context, plan->device.number, &work,
+                                                       &plan->device_part);
+    if (status == DB_OK || !plan->device.automatic) return status;
+    snprintf(context->device.note, sizeof context->device.note, "%.500s", context->message);
+    context->message[0] = 0;
+    return DB_OK;
+}
+
+void db_plan_detach_device(db_plan *plan) {
+    if (!plan->device_part) return;
+    plan->device.backend->operations->destroy(plan->device_part);
+    plan->device_part = NULL;
+}
+
+const char *db_plan_device(const db_plan *plan) {
+    return plan->device_part ? plan->device.name : "cpu";
+}
+
+static int in_device_memory(const db_plan *plan, const void *memory) {
+    return memory && plan->device.backend->operations->is_device_memory(memory);
+}
+
+static int any_in_device_memory(const db_plan *plan, const db_device_work *work) {
+    const db_kernel_job *job = &work->job;
+    int any = in_device_memory(plan, job->image) || in_device_memory(plan, job->data) ||
+              in_device_memory(plan, job->weight);
+    for (size_t k = 0; job->derivative && k < plan->parameter_count; k++)
+        any |= in_device_memory(plan, job->derivative[k]);
+    return any;
+}
+
+/* After a failure: whether the processor is to take over, from now on. */
+static int moves_to_processor(db_plan *plan, const db_device_work *work) {
+    db_context *context = plan->context;
+    if (!plan->device.automatic || any_in_device_memory(plan, work)) return 0;
+    snprintf(context->device.note, sizeof context->device.note, "%.500s", context->message);
+    context->message[0] = 0;
+    db_plan_detach_device(plan);
+    return 1;
+}
+
+/* sums: NULL where images are wanted */
+static db_status run(db_plan *plan, const db_device_work *work, double *sums, int *done) {
+    db_context *context = plan->context;
+    const db_device_operations *device = plan->device.backend->operations;
+    *done = 1;
+    if (context->progress && context->progress(context->progress_user, 0))
+        return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
+    db_stage_begin(context, "device");
+    const db_status status = sums ? device->normal(context, plan->device_part, work, sums)
+                                  : device->render(context, plan->device_part, work);
+    db_stage_end(context, "device");
+    *done = status == DB_OK || !moves_to_processor(plan, work);
+    if (!*done) return DB_OK;
+    if (status == DB_OK && context->progress) context->progress(context->progress_user, 1);
+    return status;
+}
+
+db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done) {
+    db_kernel_job job = plan->job;
+    if (kind == DB_KERNEL_FORWARD || kind == DB_KERNEL_GENERAL_FORWARD) job.derivative = NULL;
+    const db_device_work work = work_of(plan, &job, kind);
+    return run(plan, &work, NULL, done);
+}
+
+db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done) {
+    db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
+    work.job.image = NULL;
+    work.job.derivative = NULL;
+    return run(plan, &work, sums, done);
+}
+
+db_status db_device_bring(db_plan *plan, const float *pixels, float **copy) {
+    *copy = NULL;
+    if (!plan->device.backend || !in_device_memory(plan, pixels)) return DB_OK;
+    *copy = malloc(plan->pixels * sizeof **copy);
+    if (!*copy) return db_fail_memory(plan->context, "pixels of a device");
+    return db_plan_memory_read(plan, pixels, *copy, plan->pixels * sizeof **copy);
+}
+
+/* Memory */
+
+db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory) {
+    const db_device_backend *backend = plan->device.backend;
+    *memory = backend
+                  ? backend->operations->memory_create(plan->device.number, kind, bytes ? bytes : 1)
+                  : malloc(bytes ? bytes : 1);
+    if (*memory) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_MEMORY, "out of memory for %zu bytes %s %s", bytes,
+                   kind == DB_MEMORY_DEVICE ? "of device" : "of the host for device",
+                   plan->device.name);
+}
+
+static db_status copy(db_plan *plan, void *to, const void *from, size_t bytes) {
+    const db_device_backend *backend = plan->device.backend;
+    if (!bytes) return DB_OK;
+    if (backend)
+        return backend->operations->memory_copy(plan->context, plan->device.number, to, from,
+                                                bytes);
+    memcpy(to, from, bytes);
+    return DB_OK;
+}
+
+db_status db_plan_memory_write(db_plan *plan, void *memory, const void *from, size_t bytes) {
+    return copy(plan, memory, from, bytes);
+}
+
+db_status db_plan_memory_read(db_plan *plan, const void *memory, void *to, size_t bytes) {
+    return copy(plan, to, memory, bytes);
+}
+
+void db_plan_memory_destroy(db_plan *plan, void **memory) {
+    if (!memory || !*memory) return;
+    if (plan->device.backend)
+        plan->device.backend->operations->memory_destroy(plan->device.number, *memory);
+    else
+        free(*memory);
+    *memory = NULL;
+}

@@ -1,0 +1,74 @@
+/* What a device does for a plan: the seam between the engine and the backends of devices. The
+ * engine runs the model and fills the kernel's job on the host as always; a backend copies what the
+ * job points to, renders, and brings the results back. */
+#ifndef DB_ENGINE_DEVICE_PLAN_H
+#define DB_ENGINE_DEVICE_PLAN_H
+
+#include "engine/plan_internal.h"
+
+#include <dualbragg/device.h>
+
+/* An array that the kernels read: `bytes` bytes at what the pointer `member` bytes into the job
+ * points to. */
+typedef struct db_device_array {
+    size_t member, bytes;
+    /* The contents have changed where this has; 0: to be found out by comparing them. */
+    unsigned long version;
+} db_device_array;
+
+enum { DB_DEVICE_MOST_ARRAYS = 16 };
+
+typedef struct db_device_work {
+    db_kernel_job
+        job; /* with pointers of the host; result and data pointers perhaps of the device */
+    db_precision precision;
+    db_kernel_kind kind;
+    size_t region_count, pixels; /* pixels: elements of image, data, weight and derivatives */
+    db_device_array array[DB_DEVICE_MOST_ARRAYS];
+    size_t array_count;
+} db_device_work;
+
+/* A backend's part of one plan. */
+typedef struct db_device_plan db_device_plan;
+
+/* Calls return when results are there. Failures: DB_ERROR_MEMORY where the device's memory is
+ * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails; after any
+ * of them the plan can still be used. */
+typedef struct db_device_operations {
+    /* Prepares for work of this size on device `number`. */
+    db_status (*create)(db_context *context, int number, const db_device_work *work,
+                        db_device_plan **plan);
+    void (*destroy)(db_device_plan *plan);
+    /* Image, and derivatives if work->kind has them, to where the job's pointers say. */
+    db_status (*render)(db_context *context, db_device_plan *plan, const db_device_work *work);
+    /* sums[db_normal_size(job.parameter_count + 1)]: as the kernels add them up on the host */
+    db_status (*normal)(db_context *context, db_device_plan *plan, const db_device_work *work,
+                        double *sums);
+    /* memory of the device, or of the host for fast copies; NULL if there is none left */
+    void *(*memory_create)(int number, db_memory kind, size_t bytes);
+    void (*memory_destroy)(int number, void *memory);
+    db_status (*memory_copy)(db_context *context, int number, void *to, const void *from,
+                             size_t bytes);
+    /* 1: memory that the host cannot read */
+    int (*is_device_memory)(const void *memory);
+} db_device_operations;
+
+/* Gives a new plan its part on the context's device; nothing for the processor. */
+db_status db_plan_attach_device(db_plan *plan);
+void db_plan_detach_device(db_plan *plan);
+
+/* 1: the plan's work goes to a device. */
+static inline int db_plan_on_device(const db_plan *plan) { return plan->device_part != NULL; }
+
+/* Renders the plan's job on its device. *done is 0 where that failed and the processor is to do it
+ * instead (device "auto"). */
+db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done);
+
+/* The same for the sums of normal equations over `job`. */
+db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done);
+
+/* A copy that the host can read of the plan's pixels, for the caller to free; NULL where it can
+ * read them as they are. */
+db_status db_device_bring(db_plan *plan, const float *pixels, float **copy);
+
+#endif

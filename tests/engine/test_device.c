@@ -1,0 +1,326 @@
+#define _POSIX_C_SOURCE 200809L
+/* Devices: names, the choice "auto", what a backend is given, and what happens where it fails. */
+#include "engine/device_plan.h"
+
+#include <dualbragg/dualbragg.h>
+#include <dualbragg/normal.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* An abacus: renders by calling the processor's kernels, and can be told to fail. */
+static struct {
+    db_status open, create, work;
+    int created, destroyed, rendered, device_memory;
+    db_kernel_kind kind;
+} abacus;
+
+struct db_device_plan {
+    size_t region_count;
+};
+
+static db_status fail_as(db_context *context, db_status status, const char *what) {
+    return status == DB_OK ? DB_OK : db_fail(context, status, "abacus: %s", what);
+}
+
+static db_status abacus_open(db_context *context, int number, char model[DB_DEVICE_MODEL_SIZE]) {
+    if (number > 1) return db_fail(context, DB_ERROR_DEVICE, "abacus:%d: there are 2", number);
+    snprintf(model, DB_DEVICE_MODEL_SIZE, "abacus of wood");
+    return fail_as(context, abacus.open, "no wood");
+}
+
+static db_status abacus_create(db_context *context, int number, const db_device_work *work,
+                               db_device_plan **plan) {
+    (void)number;
+    DB_TRY(fail_as(context, abacus.create, "no room"));
+    *plan = malloc(sizeof **plan);
+    assert_non_null(*plan);
+    (*plan)->region_count = work->region_count;
+    abacus.created++;
+    return DB_OK;
+}
+
+static void abacus_destroy(db_device_plan *plan) {
+    abacus.destroyed++;
+    free(plan);
+}
+
+static db_status run_kernel(db_context *context, const db_device_work *work, double *sums) {
+    DB_TRY(fail_as(context, abacus.work, "broken"));
+    abacus.rendered++;
+    abacus.kind = work->kind;
+    for (size_t r = 0; r < work->region_count; r++)
+        db_kernel_instance(context->isa, work->precision,
+                           work->kind)(&work->job, r, 0, work->job.region[r].slow_count, sums);
+    return DB_OK;
+}
+
+static db_status abacus_render(db_context *context, db_device_plan *plan,
+                               const db_device_work *work) {
+    assert_int_equal(plan->region_count, work->region_count);
+    return run_kernel(context, work, NULL);
+}
+
+static db_status abacus_normal(db_context *context, db_device_plan *plan,
+                               const db_device_work *work, double *sums) {
+    (void)plan;
+    memset(sums, 0, db_normal_size(work->job.parameter_count + 1) * sizeof *sums);
+    return run_kernel(context, work, sums);
+}
+
+static void *abacus_memory(int number, db_memory kind, size_t bytes) {
+    (void)number;
+    (void)kind;
+    return malloc(bytes);
+}
+static void abacus_free(int number, void *memory) {
+    (void)number;
+    free(memory);
+}
+static db_status abacus_copy(db_context *context, int number, void *to, const void *from,
+                             size_t bytes) {
+    (void)context;
+    (void)number;
+    memcpy(to, from, bytes);
+    return DB_OK;
+}
+static int abacus_holds(const void *memory) {
+    (void)memory;
+    return abacus.device_memory;
+}
+
+static const db_device_operations operations = { abacus_create, abacus_destroy, abacus_render,
+                                                 abacus_normal, abacus_memory,  abacus_free,
+                                                 abacus_copy,   abacus_holds };
+static const db_device_backend backend = { "abacus", abacus_open, &operations };
+
+static db_context *context;
+static db_experiment experiment;
+enum { PIXELS = 12 * 10 };
+static float image[PIXELS], derivative[PIXELS], other[PIXELS];
+
+static int start(void **state) {
+    (void)state;
+    memset(&abacus, 0, sizeof abacus);
+    db_device_register(&backend);
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(db_experiment_init(context, &experiment), DB_OK);
+    for (int i = 0; i < 3; i++) {
+        experiment.crystal.cell[i] = 50;
+        experiment.crystal.cells[i] = 4;
+    }
+    experiment.structure_factors.default_F = 10;
+    experiment.detector.panels[0].fast_pixels = 12;
+    experiment.detector.panels[0].slow_pixels = 10;
+    return 0;
+}
+
+static int finish(void **state) {
+    (void)state;
+    db_experiment_clear(&experiment);
+    db_context_destroy(&context);
+    db_device_unregister(&backend);
+    return 0;
+}
+
+static db_plan *plan_of(db_status expected) {
+    static const db_parameter parameter = DB_CELL_A;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.parameters = &parameter;
+    options.parameter_count = 1;
+    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), expected);
+    return plan;
+}
+
+static void names_are_those_of_backends_with_a_number(void **state) {
+    (void)state;
+    assert_string_equal(db_context_device(context), "cpu");
+    assert_int_equal(db_context_set_device(context, "abacus"), DB_OK);
+    assert_string_equal(db_context_device(context), "abacus:0");
+    assert_string_equal(db_context_device_model(context), "abacus of wood");
+    assert_int_equal(db_context_set_device(context, "abacus:1"), DB_OK);
+    assert_string_equal(db_context_device(context), "abacus:1");
+    static const char *const wrong[] = { "",       "abacus:",   "abacus:x",     "abacus:1 ", ":1",
+                                         "ABACUS", "abacus:-1", "abacus:99999", "1:1" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(db_context_set_device(context, wrong[i]), DB_ERROR_USAGE);
+    assert_string_equal(db_context_device(context), "abacus:1");
+    assert_int_equal(db_context_set_device(context, "slide"), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(context), "cpu, auto, abacus"));
+    assert_int_equal(db_context_set_device(context, "abacus:2"), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(context), "there are 2"));
+    assert_int_equal(db_context_set_device(context, "cpu"), DB_OK);
+    assert_string_equal(db_context_device_model(context), "");
+}
+
+static void the_environment_sets_the_default(void **state) {
+    (void)state;
+    db_context *other_context;
+    setenv("DUALBRAGG_DEVICE", "abacus:1", 1);
+    assert_int_equal(db_context_create(&other_context), DB_OK);
+    assert_string_equal(db_context_device(other_context), "abacus:1");
+    db_context_destroy(&other_context);
+    setenv("DUALBRAGG_DEVICE", "slide", 1);
+    assert_int_equal(db_context_create(&other_context), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(other_context), "slide"));
+    db_context_destroy(&other_context);
+    unsetenv("DUALBRAGG_DEVICE");
+}
+
+static void auto_takes_what_opens_and_says_why_not(void **state) {
+    (void)state;
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    assert_string_equal(db_context_device(context), "abacus:0");
+    assert_string_equal(db_context_device_note(context), "");
+    abacus.open = DB_ERROR_DEVICE;
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    assert_string_equal(db_context_device(context), "cpu");
+    assert_string_equal(db_context_device_note(context), "abacus: no wood");
+    assert_string_equal(db_context_message(context), "");
+    assert_int_equal(db_context_set_device(context, "abacus"), DB_ERROR_DEVICE);
+    db_device_unregister(&backend);
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    assert_true(strlen(db_context_device_note(context)) > 0);
+}
+
+static void a_plan_runs_where_its_context_said(void **state) {
+    (void)state;
+    void *const derivatives[] = { derivative };
+    double chi2, gradient, curvature;
+    db_plan *processor = plan_of(DB_OK);
+    assert_int_equal(db_context_set_device(context, "abacus"), DB_OK);
+    db_plan *plan = plan_of(DB_OK);
+    assert_string_equal(db_plan_device(plan), "abacus:0");
+    assert_string_equal(db_plan_device(processor), "cpu");
+    assert_int_equal(db_plan_forward(processor, other), DB_OK);
+    assert_int_equal(abacus.rendered, 0);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_int_equal(abacus.rendered, 1);
+    assert_int_equal(abacus.kind, DB_KERNEL_FORWARD);
+    assert_memory_equal(image, other, sizeof image);
+    assert_int_equal(db_plan_gradient(plan, image, derivatives), DB_OK);
+    assert_int_equal(abacus.kind, DB_KERNEL_GRADIENT);
+    double expected_chi2, expected_gradient, expected_curvature;
+    assert_int_equal(db_plan_normal(processor, derivative, NULL, &expected_chi2, &expected_gradient,
+                                    &expected_curvature),
+                     DB_OK);
+    assert_int_equal(db_plan_normal(plan, derivative, NULL, &chi2, &gradient, &curvature), DB_OK);
+    assert_int_equal(abacus.rendered, 3);
+    assert_true(chi2 > 0 && chi2 == expected_chi2 && curvature == expected_curvature &&
+                gradient == expected_gradient);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&processor);
+    assert_int_equal(abacus.created, 1);
+    assert_int_equal(abacus.destroyed, 1);
+}
+
+static void failures_are_reported(void **state) {
+    (void)state;
+    assert_int_equal(db_context_set_device(context, "abacus"), DB_OK);
+    abacus.create = DB_ERROR_MEMORY;
+    assert_null(plan_of(DB_ERROR_MEMORY));
+    assert_string_equal(db_context_message(context), "abacus: no room");
+    abacus.create = DB_OK;
+    db_plan *plan = plan_of(DB_OK);
+    abacus.work = DB_ERROR_MEMORY;
+    assert_int_equal(db_plan_forward(plan, image), DB_ERROR_MEMORY);
+    assert_string_equal(db_context_message(context), "abacus: broken");
+    abacus.work = DB_OK;
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+    experiment.reference.on = 1;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(db_context_message(context), "compat"));
+    experiment.reference.on = 0;
+}
+
+static void with_auto_the_processor_takes_over_and_says_so(void **state) {
+    (void)state;
+    assert_int_equal(db_context_set_device(context, "cpu"), DB_OK);
+    db_plan *plan = plan_of(DB_OK);
+    assert_int_equal(db_plan_forward(plan, other), DB_OK);
+    db_plan_destroy(&plan);
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    plan = plan_of(DB_OK);
+    assert_string_equal(db_plan_device(plan), "abacus:0");
+    abacus.work = DB_ERROR_MEMORY;
+    abacus.device_memory = 1; /* the processor cannot read it */
+    assert_int_equal(db_plan_forward(plan, image), DB_ERROR_MEMORY);
+    abacus.device_memory = 0;
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_memory_equal(image, other, sizeof image);
+    assert_string_equal(db_plan_device(plan), "cpu");
+    assert_string_equal(db_context_device_note(context), "abacus: broken");
+    assert_int_equal(abacus.destroyed, 1);
+    db_plan_destroy(&plan);
+    assert_int_equal(abacus.destroyed, 1);
+    abacus.work = DB_OK;
+    abacus.create = DB_ERROR_MEMORY;
+    plan = plan_of(DB_OK);
+    assert_string_equal(db_plan_device(plan), "cpu");
+    assert_string_equal(db_context_device_note(context), "abacus: no room");
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_memory_equal(image, other, sizeof image);
+    db_plan_destroy(&plan);
+}
+
+static void memory_serves_all_devices(void **state) {
+    (void)state;
+    static const char *const devices[] = { "cpu", "abacus" };
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(db_context_set_device(context, devices[i]), DB_OK);
+        db_plan *plan = plan_of(DB_OK);
+        void *memory;
+        assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof image, &memory),
+                         DB_OK);
+        assert_int_equal(db_plan_memory_write(plan, memory, other, sizeof image), DB_OK);
+        assert_int_equal(db_plan_memory_read(plan, memory, image, sizeof image), DB_OK);
+        assert_memory_equal(image, other, sizeof image);
+        assert_int_equal(db_plan_forward(plan, memory), DB_OK);
+        db_plan_memory_destroy(plan, &memory);
+        assert_null(memory);
+        db_plan_memory_destroy(plan, &memory);
+        db_plan_destroy(&plan);
+    }
+}
+
+static int cancel(void *user, double fraction) {
+    (void)fraction;
+    ++*(int *)user;
+    return 1;
+}
+
+static void progress_may_cancel(void **state) {
+    (void)state;
+    int calls = 0;
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    db_plan *plan = plan_of(DB_OK);
+    db_context_set_progress(context, cancel, &calls);
+    assert_int_equal(db_plan_forward(plan, image), DB_ERROR_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_int_equal(abacus.rendered, 0);
+    db_plan_destroy(&plan);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(names_are_those_of_backends_with_a_number),
+        TEST(the_environment_sets_the_default),
+        TEST(auto_takes_what_opens_and_says_why_not),
+        TEST(a_plan_runs_where_its_context_said),
+        TEST(failures_are_reported),
+        TEST(with_auto_the_processor_takes_over_and_says_so),
+        TEST(memory_serves_all_devices),
+        TEST(progress_may_cancel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
