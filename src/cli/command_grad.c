@@ -30,7 +30,7 @@ static void free_images(images *all) {
 
 static db_status allocate(const db_session *session, images *all) {
     all->pixels = db_experiment_pixels(&session->experiment);
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     all->image = db_image_buffer(panel, &session->region);
     int complete = all->image != NULL;
     for (size_t k = 0; k < all->list.count; k++) {
@@ -76,7 +76,7 @@ static db_status render(db_session *session, images *all) {
 static db_status write_pair(const db_session *session, const char *name, const float *pixels,
                             size_t count, db_colour_map map) {
     const db_settings *s = &session->settings;
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     char *floats = db_output_path(s->output_directory, s->prefix, name, "f32"),
          *picture = db_output_path(s->output_directory, s->prefix, name, "png");
     db_status status = DB_OK;

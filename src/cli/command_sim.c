@@ -84,7 +84,7 @@ static db_status write_floats(const db_session *session, const float *image) {
 
 static db_status write_picture(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     if (!s->png_file) return DB_OK;
     if (!s->quiet) printf("writing %s as a picture\n", s->png_file);
     return db_write_png(session->context, s->png_file, image, panel->fast_pixels,
@@ -99,7 +99,7 @@ static db_status write_integers(const db_session *session, double scale, float *
     if (!s->quiet)
         printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
                s->int_file);
-    blank_outside(image, &session->experiment.detector.panels[0], &session->region);
+    blank_outside(image, &session->sheet, &session->region);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
                         style);
 }
@@ -163,7 +163,7 @@ static db_status simulate(db_session *session) {
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
-    float *image = db_image_buffer(&session->experiment.detector.panels[0], &session->region);
+    float *image = db_image_buffer(&session->sheet, &session->region);
     if (!image)
         return db_complain(session->settings.command, DB_ERROR_MEMORY,
                            "out of memory for the image");

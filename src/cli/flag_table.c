@@ -317,6 +317,12 @@ const db_flag db_flags[] = {
     { G, .name = "-img", .aliases = "-header", .arguments = "FILE", TEXT(img_file),
       .help = "SMV or miniCBF image; size, pixel, wavelength, phi, two-theta, distance and beam "
               "centre of its header hold where no flag says otherwise" },
+    { G, .name = "-expt", .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
+      .help = "DIALS experiment list (.expt): beam, panels, spindle and crystal, in its own frame; flags "
+              "of crystal, beam and spindle win, -distance moves the panels" },
+    { G, .name = "-expt_number", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER",
+      INTEGER(setup.expt_number, 0),
+      .help = "which experiment of the list, from 0; default: the only one, or the one that shows -img" },
 #undef G
     /* sampling */
 #define G .group = DB_GROUP_SAMPLING

@@ -83,6 +83,7 @@ static db_status choose_regions(db_session *session) {
 db_status db_mask_open(db_session *session) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->experiment.detector.panels[0];
+    if (session->experiment.detector.panel_count > 1) return DB_OK; /* all of all panels */
     session->regions = &session->region;
     session->region_count = 1;
     if (!s->mask_file) return DB_OK;

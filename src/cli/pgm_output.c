@@ -17,7 +17,7 @@ double db_pgm_scale(const db_settings *settings, const db_image_statistics *stat
 db_status db_pgm_output(const db_session *session, const db_image_statistics *statistics,
                         double smv_scale, const float *image) {
     const db_settings *s = &session->settings;
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     const char *const file = db_pgm_file(s);
     if (!file) return DB_OK;
     const double scale = db_pgm_scale(s, statistics, smv_scale);

@@ -45,7 +45,7 @@ static double sweep(const db_setup *setup, const db_goniometer *goniometer) {
 
 static void report_roi(const db_session *session) {
     const db_region *r = &session->region;
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     const int whole = session->settings.roi[0] < 0;
     printf("  roi: %d < x < %d && %d < y < %d\n", r->fast_start,
            whole ? panel->fast_pixels : r->fast_start + r->fast_count - 1, r->slow_start,

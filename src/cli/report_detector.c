@@ -50,6 +50,11 @@ static db_status place(const db_session *session, placement *p) {
 db_status db_report_frame(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const db_settings *s = &session->settings;
+    if (s->setup.expt_file) {
+        printf("frame of the experiment list %s, experiment %d\n", s->setup.expt_file,
+               s->setup.expt_number);
+        return DB_OK;
+    }
     const double *b = e->beam.direction;
     placement p;
     const db_status status = place(session, &p);
@@ -123,8 +128,27 @@ static void report_centres(const db_session *session, const placement *p) {
            db_tidy(1e-3 * g->near_point[1], 1));
 }
 
+/* Frame and panels of an experiment list: there is no convention to put them in. */
+static void report_listed(const db_session *session) {
+    const db_experiment *e = &session->experiment;
+    const db_detector *d = &e->detector;
+    const int digits = session->settings.digits;
+    printf("  %zu panel%s of %dx%d pixels of %.*g m\n", d->panel_count,
+           d->panel_count == 1 ? "" : "s", d->panels[0].fast_pixels, d->panels[0].slow_pixels,
+           digits, 1e-3 * d->panels[0].pixel_size[0]);
+    printf("  plate at %s=%.*g m\n", d->distance_is_close ? "close_distance" : "distance", digits,
+           1e-3 * d->distance);
+    report_sensor(session);
+    db_print_vector("  INCIDENT_BEAM_DIRECTION", e->beam.direction, digits);
+    db_print_vector("  spindle ROTATION_AXIS", e->goniometer.spindle_axis, digits);
+}
+
 db_status db_report_detector(const db_session *session) {
     const db_experiment *e = &session->experiment;
+    if (session->settings.setup.expt_file) {
+        report_listed(session);
+        return DB_OK;
+    }
     const db_setup *setup = &session->settings.setup;
     const db_panel *panel = &e->detector.panels[0];
     const int digits = session->settings.digits;

@@ -89,6 +89,7 @@ db_status db_report_solid_angle(const db_session *session, const unsigned char *
     const int digits = session->settings.digits, compat = session->settings.setup.compat;
     double angle = 0;
     if (session->settings.quiet || (e->point_pixel && !compat)) return DB_OK;
+    if (e->detector.panel_count > 1) return DB_OK;
     const db_status status =
         compat ? reference_angle(session, mask, &angle) : right_angle(session, mask, &angle);
     if (status != DB_OK) return status;

@@ -48,8 +48,39 @@ static db_status resolve(db_session *session) {
     return db_session_complain(session, status);
 }
 
+/* What works on one panel only. */
+static const char *one_panel_flag(const db_settings *s) {
+    return s->roi[0] >= 0                          ? "-roi"
+           : s->mask_file                          ? "-mask"
+           : s->int_file                           ? "-intfile"
+           : s->noise_file || s->noise_float_file  ? "-noisefile"
+           : s->printout || s->trace_pixel[0] >= 0 ? "-printout"
+           : strcmp(s->command, "noise") == 0      ? "dualbragg noise"
+                                                   : NULL;
+}
+
+static db_status lay_out_sheet(db_session *session) {
+    const db_detector *detector = &session->experiment.detector;
+    const db_settings *s = &session->settings;
+    session->sheet = detector->panels[0];
+    if (detector->panel_count == 1) return DB_OK;
+    if (one_panel_flag(s))
+        return db_complain(s->command, DB_ERROR_UNSUPPORTED,
+                           "%s: expected a detector of one panel, found %zu", one_panel_flag(s),
+                           detector->panel_count);
+    for (size_t p = 1; p < detector->panel_count; p++) {
+        if (detector->panels[p].fast_pixels != session->sheet.fast_pixels)
+            return db_complain(s->command, DB_ERROR_UNSUPPORTED,
+                               "-expt %s: expected panels of one width, found %d and %d pixels",
+                               s->setup.expt_file, session->sheet.fast_pixels,
+                               detector->panels[p].fast_pixels);
+        session->sheet.slow_pixels += detector->panels[p].slow_pixels;
+    }
+    return DB_OK;
+}
+
 static db_status choose_region(db_session *session) {
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     int roi[4];
     memcpy(roi, session->settings.roi, sizeof roi);
     const int size[2] = { panel->fast_pixels, panel->slow_pixels };
@@ -95,6 +126,7 @@ db_status db_session_open(db_session *session, int argc, char **argv) {
     if (status == DB_OK) status = db_profile_open(session, entered, before);
     if (status == DB_OK) status = db_headers_take(session, argc, argv);
     if (status == DB_OK) status = resolve(session);
+    if (status == DB_OK) status = lay_out_sheet(session);
     if (status == DB_OK) status = choose_region(session);
     if (status == DB_OK) status = db_mask_open(session);
     return status;

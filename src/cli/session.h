@@ -9,7 +9,8 @@ typedef struct db_session {
     db_settings settings;
     db_context *context;
     db_experiment experiment;
-    db_region region;         /* of interest; addresses an image of the whole panel */
+    db_panel sheet; /* shape of an image: that of the panel, or of all panels one below the other */
+    db_region region;         /* of interest; addresses an image of the whole sheet */
     unsigned char *mask;      /* 0: a pixel to leave out; of the panel's shape; NULL: none */
     const db_region *regions; /* what is rendered: the region of interest, or with a mask ... */
     size_t region_count;

@@ -11,10 +11,18 @@
 
 static const double DEGREE = 0.017453292519943295769; /* radian */
 
+/* Cosine to -z up to which a beam is taken to travel along it: 10 degree. */
+static const double NEARLY_ALONG = 0.9848;
+
 void db_dials_frame(const db_experiment *experiment, double frame[3][3]) {
     double *const x = frame[0], *const y = frame[1], *const z = frame[2];
     for (int i = 0; i < 3; i++) z[i] = -experiment->beam.direction[i];
     db_normalize(z);
+    if (z[2] > NEARLY_ALONG) { /* it stands in such a frame already */
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) frame[i][k] = i == k;
+        return;
+    }
     const double *candidates[] = { experiment->goniometer.spindle_axis,
                                    experiment->beam.polarization_axis };
     for (int c = 0; c < 2; c++) {

@@ -63,6 +63,8 @@ static json_t *panel_model(const source *from, size_t index) {
     const db_panel *panel = &from->experiment->detector.panels[index];
     const double pedestal = from->image ? from->image->pedestal : 0,
                  gain = from->image ? from->image->gain : 1;
+    const db_detector *detector = &from->experiment->detector;
+    const int sensor = detector->sensor_thickness > 0;
     double origin[3], fast[3], slow[3];
     (void)db_experiment_pixel_position(from->experiment, index, 0, 0, origin);
     edge(from->experiment, index, panel->fast_pixels, 0, origin, fast);
@@ -75,9 +77,11 @@ static json_t *panel_model(const source *from, size_t index) {
         turned(from, origin), "raw_image_offset", 0, 0, "image_size", panel->fast_pixels,
         panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
         "trusted_range", -1 - pedestal, LARGEST_COUNT - pedestal);
-    json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness", 0.0,
-                             "material", "", "mu", 0.0, "identifier", "", "mask", "gain", gain,
-                             "pedestal", pedestal, "px_mm_strategy", "type", "SimplePxMmStrategy");
+    json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness",
+                             sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material", "", "mu",
+                             sensor ? 1e3 / detector->attenuation_depth : 0.0, "identifier", "",
+                             "mask", "gain", gain, "pedestal", pedestal, "px_mm_strategy", "type",
+                             sensor ? "ParallaxCorrectedPxMmStrategy" : "SimplePxMmStrategy");
     if (json_object_update(model, rest) != 0) {
         json_decref(model);
         model = NULL;

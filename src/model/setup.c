@@ -74,6 +74,7 @@ void db_setup_init(db_setup *setup) {
     leave_open(setup->stated.beam_centre, 2);
     leave_open(setup->stated.near_point, 2);
     setup->stated.pivot = -1;
+    setup->expt_number = -1;
     double *const vectors[] = { setup->fast_axis,         setup->slow_axis,   setup->normal,
                                 setup->beam_axis,         setup->origin,      setup->twotheta_axis,
                                 setup->polarization_axis, setup->spindle_axis };
@@ -145,7 +146,8 @@ static void reference_mode(const db_setup *setup, db_experiment *experiment) {
 
 static db_status resolve_parts(db_context *context, const db_setup *setup,
                                db_experiment *experiment, const db_setup_notes *notes) {
-    DB_TRY(db_setup_detector(context, setup, experiment, notes));
+    DB_TRY(setup->expt_file ? db_setup_expt(context, setup, experiment, notes)
+                            : db_setup_detector(context, setup, experiment, notes));
     reference_mode(setup, experiment);
     DB_TRY(db_setup_beam(context, setup, experiment, notes));
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));

@@ -95,20 +95,23 @@ static db_status matrix_lattice(db_context *context, const db_setup *setup, db_c
 db_status db_setup_cell(db_context *context, const db_setup *setup, db_experiment *experiment,
                         const db_setup_notes *notes) {
     db_crystal *const crystal = &experiment->crystal;
-    double cell[6];
+    double cell[6] = { 0 };
     int has_cell = 0;
     for (int i = 0; i < 6; i++) has_cell |= db_setup_given(setup->cell[i]);
     if (has_cell) DB_TRY(complete_cell(context, setup, cell));
-    if (!has_cell && !setup->matrix_file)
+    const int listed = setup->expt_file && crystal->cell[0] > 0; /* by the experiment list */
+    if (!has_cell && !setup->matrix_file && !listed)
         return db_fail(context, DB_ERROR_INPUT,
                        "unit cell: expected cell edges and angles or an orientation matrix, "
-                       "found neither");
+                       "found neither%s%s",
+                       setup->expt_file ? "; there is no crystal in " : "",
+                       setup->expt_file ? setup->expt_file : "");
     if (setup->matrix_file) {
         DB_TRY(matrix_lattice(context, setup, crystal));
         if (has_cell) force_edges(cell, crystal, notes);
-    } else if (setup->compat && cell_volume(cell) > 0) {
+    } else if (setup->compat && has_cell && cell_volume(cell) > 0) {
         DB_TRY(reference_lattice(context, cell, crystal));
-    } else {
+    } else if (has_cell) {
         memcpy(crystal->cell, cell, sizeof cell);
     }
     /* the reference's reciprocal vectors go with the user's volume, whatever the angles became */

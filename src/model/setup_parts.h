@@ -19,6 +19,9 @@ void db_setup_note(const db_setup_notes *notes, const char *format, ...)
 /* Plate, panel, and the axes of beam, polarization and spindle that come with a convention. */
 db_status db_setup_detector(db_context *context, const db_setup *setup, db_experiment *experiment,
                             const db_setup_notes *notes);
+/* The same, goniometer's axis and crystal's lattice from the setup's experiment list. */
+db_status db_setup_expt(db_context *context, const db_setup *setup, db_experiment *experiment,
+                        const db_setup_notes *notes);
 /* The plate's sensor; part of the above. */
 db_status db_setup_sensor(db_context *context, const db_setup *setup, db_detector *detector,
                           const db_setup_notes *notes);

@@ -166,6 +166,35 @@ def experiment_lists():
     expect(not os.path.exists("d.f32"), "d.f32 was rendered before the refusal")
 
 
+def experiment_lists_read():
+    """What was written as a list sets up the same experiment; two panels are one below the other."""
+    if not with_json:
+        refused("r.f32", "sim", *SMALL, "-expt", "a.expt", "-floatfile", "r.f32", says="no JSON support", status=2)
+        return
+    rest = "-default_F 100 -N 4 -oversample 1 -fluence 1e30".split()
+    for flags in ([], "-xds -twotheta 5 -detector_rotx 2".split(), "-denzo -Xbeam 5.1 -Ybeam 6.3".split()):
+        run("sim", *SMALL, *flags, "-exptfile", "l.expt", "-floatfile", "l1.f32")
+        run("sim", "-expt", "l.expt", *rest, "-floatfile", "l2.f32")
+        first, second = formats.floats("l1.f32"), formats.floats("l2.f32")
+        expect(all(abs(a - b) < 1e-5 * max(first) for a, b in zip(first, second)), "image by its list", flags)
+    with open("l.expt") as file:
+        experiments = json.load(file)
+    detector = experiments["detector"][0]
+    detector["panels"].append(detector["panels"][0])
+    detector["hierarchy"]["children"].append({"panel": 1})
+    with open("two.expt", "w") as file:
+        json.dump(experiments, file)
+    out = run("sim", "-expt", "two.expt", *rest, "-floatfile", "two.f32")
+    expect("2 panels of %dx%d pixels" % (FAST, SLOW) in out, "number of panels", out)
+    both = formats.floats("two.f32")
+    expect(len(both) == 2 * len(second) and both[:len(second)] == both[len(second):], "two equal panels")
+    expect(all(abs(a - b) < 1e-5 * max(second) for a, b in zip(both, second)), "the first of two panels")
+    refused("r.img", "sim", "-expt", "two.expt", *rest, "-intfile", "r.img", says="expected a detector of one panel", status=2)
+    refused("r.f32", "sim", "-expt", "l.expt", *rest, "-xds", "-floatfile", "r.f32", says="convention", status=2)
+    refused("r.f32", "sim", "-expt", "l.expt", *rest, "-Xbeam", "3", "-floatfile", "r.f32", says="beam centre", status=2)
+    refused("r.f32", "sim", "-expt", "l.expt", "-expt_number", "1", *rest, "-floatfile", "r.f32", says="from 0 to 0")
+
+
 def round_trips():
     """An image given to -img reproduces itself."""
     for flags in ([], "-denzo -Xbeam 5.1 -Ybeam 6.3".split(), "-adxv -Xbeam 5.1 -Ybeam 6.3 -twotheta 12".split(),
@@ -278,8 +307,8 @@ def reference_headers():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (smv_headers, golden_files, pgm_pictures, experiment_lists, round_trips, missing_and_bad_headers, masks,
-                     reference_headers):
+        for test in (smv_headers, golden_files, pgm_pictures, experiment_lists, experiment_lists_read, round_trips,
+                     missing_and_bad_headers, masks, reference_headers):
             test()
         os.chdir("/")
     sys.exit(1 if failures else 0)

@@ -96,6 +96,20 @@ static void read_header(db_context *context, const char *path) {
     }
 }
 
+static void read_experiments(db_context *context, const char *path) {
+    const db_expt_selection selection = { -1, "image_0001.cbf" };
+    db_experiment e;
+    db_expt_content content;
+    require(db_experiment_init(context, &e) == DB_OK, "experiment", "not created");
+    const db_status status = db_read_expt(context, path, &selection, &e, &content);
+    if (status == DB_ERROR_UNSUPPORTED || check_status(context, path, status, "expt")) {
+        require(status != DB_OK || e.detector.panel_count == content.panel_count, "expt", "panels");
+        require(status != DB_OK || e.beam.wavelength > 0, "expt", "wavelength");
+    }
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static db_context *context;
     static char path[64];
@@ -113,6 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     read_curve(context, path);
     read_image(context, path);
     read_header(context, path);
+    read_experiments(context, path);
     check_status(context, path, db_read_mask(context, path, 2, 2, mask), "mask");
     check_status(context, path, db_read_mosflm_matrix(context, path, matrix), "matrix");
     check_status(context, path, db_read_float_image(context, path, 2, 2, pixels), "float image");

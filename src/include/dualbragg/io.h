@@ -177,6 +177,52 @@ typedef struct db_expt_image {
 DB_API db_status db_write_expt(db_context *context, const char *path,
                                const db_experiment *experiment, const db_expt_image *image);
 
+/* Which experiment of a list. */
+typedef struct db_expt_selection {
+    long number;       /* counted from 0; -1: open */
+    const char *image; /* the one whose images include this one (only the last part of the path
+                          counts), and the place of that image in its scan; NULL: open */
+} db_expt_selection;
+
+/* What a list says of one panel beyond its place. */
+typedef struct db_expt_panel {
+    char name[64];
+    double trusted[2]; /* least and largest trusted value; -INFINITY, INFINITY where not said */
+    double gain;       /* counts per photon; 1 */
+    double pedestal;   /* counts; 0 */
+    size_t mask_count; /* rectangles to leave out */
+    int (*mask)[4];    /* fast, slow of the first pixel, fast, slow behind the last one; owned */
+} db_expt_panel;
+
+/* What a list says beyond what a db_experiment holds. */
+typedef struct db_expt_content {
+    long number;              /* of the experiment taken, from 0 */
+    int has_crystal;          /* 0: cell and orientation are as they were */
+    double phi, osc_range;    /* of the image (degree); osc_range 0: a still */
+    char space_group[96];     /* Hall symbol; "" */
+    double mosaicity;         /* full width (degree); NAN */
+    double domain_size;       /* angstrom; NAN */
+    double sensor_thickness;  /* um; 0: none, or not said */
+    double attenuation_depth; /* um */
+    size_t panel_count;
+    db_expt_panel *panel; /* owned */
+} db_expt_content;
+
+/* Reads one experiment of a DIALS experiment list (.expt, or experiments.json of dxtbx): beam,
+ * panels, goniometer, crystal. They stay in the list's frame, in which the beam usually travels
+ * along -z and the spindle is x.
+ *
+ * The experiment must have been initialized; its beam direction, polarization and wavelength
+ * (of all sources: there is one afterwards), spindle, detector plate and panels are replaced, and
+ * cell and orientation if the list has a crystal. A crystal of a scan is the one at phi = 0, with
+ * the settings of the goniometer in it; the scan's range becomes one phi step. The sensor stays as
+ * it was. Nothing open and several experiments that fit: DB_ERROR_INPUT, with their numbers.
+ * DB_ERROR_UNSUPPORTED without jansson. *content is to be cleared in any case. */
+DB_API db_status db_read_expt(db_context *context, const char *path,
+                              const db_expt_selection *selection, db_experiment *experiment,
+                              db_expt_content *content);
+DB_API void db_expt_content_clear(db_expt_content *content);
+
 /* Colour scales of PNG pictures. */
 typedef enum db_colour_map {
     DB_COLOUR_GREY,   /* black on white, square-root-like, as diffraction images are looked at */

@@ -104,6 +104,11 @@ typedef struct db_setup {
     int sensor_layers;        /* 0 = open: 2 */
     int oversample;           /* 0 = automatic */
     db_stated_placement stated;
+    /* experiment list that gives frame, detector, spindle, and crystal where nothing else does; see
+     * db_setup_read_expt */
+    const char *expt_file;  /* borrowed; NULL */
+    int expt_number;        /* from 0; -1: open */
+    const char *expt_image; /* borrowed; NULL: open */
     /* the reference's way */
     int compat;
     int oversample_omega, oversample_polar, oversample_thick; /* of meaning there only */
@@ -135,6 +140,17 @@ typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_
 DB_API db_status db_setup_read_header(db_context *context, const char *path, db_header_role role,
                                       db_setup *setup,
                                       void (*notices)(void *user, const char *line), void *user);
+
+/* Fills a setup from an experiment of a DIALS experiment list (see db_read_expt): wavelength,
+ * polarization, phi, oscillation range, sensor. What is given later, in whatever way, wins. The
+ * setup keeps the file's name, from which db_setup_resolve takes the laboratory frame, panels, axes
+ * and direction of the beam, and cell and orientation as far as the setup has none. Then a distance
+ * moves the plate of the panels, and rotations and two-theta turn it; conventions, beam centre,
+ * origin, size and number of pixels cannot be given. path and image are borrowed; image may be
+ * NULL, number -1. */
+DB_API db_status db_setup_read_expt(db_context *context, const char *path, int number,
+                                    const char *image, db_setup *setup,
+                                    void (*notices)(void *user, const char *line), void *user);
 
 /* X, Y of the direct beam in the meaning of the setup's convention (mm), defaults filled in, as the
  * user gave them: for the reference's image headers (db_smv_style). */

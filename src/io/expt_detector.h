@@ -1,0 +1,17 @@
+/* Panels of an experiment list on the plate that carries them. */
+#ifndef DB_IO_EXPT_DETECTOR_H
+#define DB_IO_EXPT_DETECTOR_H
+
+#include "io/json_reader.h"
+
+#include <dualbragg/io.h>
+
+/* Fills detector (its panel list is replaced) and what the list says of each panel. The beam must
+ * be known: distance and centre are where it meets the plate.
+ *
+ * One panel is its own plate. Several lie on a plate through the mean of their middles, with their
+ * mean normal, its fast axis that of the list's outermost group, its origin where the beam hits. */
+db_status db_expt_detector(const db_json *model, const db_beam *beam, db_detector *detector,
+                           db_expt_content *content);
+
+#endif

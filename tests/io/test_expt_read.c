@@ -1,0 +1,380 @@
+/* Experiment lists read: the experiment written comes back, and lists of other programs mean what
+ * their models say. */
+#include "expect.h"
+#include "files_for_tests.h"
+#include "io/dials_frame.h"
+
+#include <dualbragg/io.h>
+#include <dualbragg/setup.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#if defined(DB_HAVE_JANSSON)
+
+static const db_expt_selection the_only_one = { -1, NULL };
+
+static void make_experiment(db_convention convention, double osc, db_experiment *experiment) {
+    db_setup setup;
+    db_setup_init(&setup);
+    const double cell[6] = { 45, 55, 70, 82, 97, 105 }, misset[3] = { 10, 20, 30 },
+                 rotation[3] = { 2, -3, 1 };
+    memcpy(setup.cell, cell, sizeof cell);
+    memcpy(setup.misset, misset, sizeof misset);
+    memcpy(setup.rotation, rotation, sizeof rotation);
+    setup.default_F = 1;
+    setup.wavelength = 0.97934;
+    setup.convention = convention;
+    setup.pixel_size = 0.1024;
+    setup.detector_pixels[0] = 60;
+    setup.detector_pixels[1] = 40;
+    setup.distance = 123.456;
+    setup.twotheta = 12;
+    setup.polarization = 0.9;
+    setup.phi = 12.5;
+    setup.osc = osc;
+    setup.phi_steps = 5;
+    setup.oversample = 1;
+    setup.sensor_thickness = 320;
+    setup.attenuation_depth = 250;
+    expect_ok(test_context(), db_setup_resolve(test_context(), &setup, experiment, NULL, NULL));
+}
+
+static void read_experiment(const char *path, const db_expt_selection *selection, db_experiment *e,
+                            db_expt_content *content) {
+    expect_ok(test_context(), db_experiment_init(test_context(), e));
+    expect_ok(test_context(), db_read_expt(test_context(), path, selection, e, content));
+    if (content->has_crystal) expect_ok(test_context(), db_experiment_check(test_context(), e));
+}
+
+static void expect_turned(double frame[3][3], const double lab[3], const double listed[3],
+                          double tolerance) {
+    for (int i = 0; i < 3; i++) {
+        const double turned = frame[i][0] * lab[0] + frame[i][1] * lab[1] + frame[i][2] * lab[2];
+        if (!(fabs(turned - listed[i]) <= tolerance))
+            fail_msg("component %d: expected %.17g, found %.17g", i, turned, listed[i]);
+    }
+}
+
+/* As it stands in the beam at the start: A* turned by phi. */
+static void standing_matrix(const db_experiment *e, double a_star[3][3]) {
+    double m[9];
+    db_crystal_matrix(&e->crystal, m);
+    for (int column = 0; column < 3; column++) {
+        for (int i = 0; i < 3; i++) a_star[column][i] = m[3 * i + column];
+        db_turn(e->goniometer.spindle_axis, e->goniometer.phi, a_star[column]);
+    }
+}
+
+static void expect_same(const db_experiment *written, const db_experiment *read) {
+    double frame[3][3], own[3][3], back[3][3];
+    db_dials_frame(written, frame);
+    for (size_t p = 0; p < written->detector.panel_count; p++) {
+        const double at[3][2] = { { 0, 0 }, { 60, 0 }, { 13.5, 40 } };
+        for (int k = 0; k < 3; k++) {
+            double x[3], y[3];
+            (void)db_experiment_pixel_position(written, p, at[k][0], at[k][1], x);
+            (void)db_experiment_pixel_position(read, p, at[k][0], at[k][1], y);
+            expect_turned(frame, x, y, 1e-9);
+        }
+    }
+    expect_turned(frame, written->beam.direction, read->beam.direction, 1e-12);
+    expect_turned(frame, written->beam.polarization_axis, read->beam.polarization_axis, 1e-12);
+    expect_turned(frame, written->goniometer.spindle_axis, read->goniometer.spindle_axis, 1e-12);
+    standing_matrix(written, own);
+    standing_matrix(read, back);
+    for (int i = 0; i < 3; i++) expect_turned(frame, own[i], back[i], 1e-11);
+    for (int i = 0; i < 6; i++)
+        assert_true(fabs(written->crystal.cell[i] - read->crystal.cell[i]) < 1e-9);
+    assert_true(fabs(written->beam.wavelength - read->beam.wavelength) < 1e-12);
+    assert_true(fabs(written->beam.polarization - read->beam.polarization) < 1e-12);
+}
+
+static void what_was_written_comes_back(void **state) {
+    (void)state;
+    for (int convention = DB_CONVENTION_MOSFLM; convention < DB_CONVENTION_CUSTOM; convention++)
+        for (int turning = 0; turning < 2; turning++) {
+            db_experiment e, back, again;
+            db_expt_content content;
+            make_experiment((db_convention)convention, turning ? 0.5 : 0, &e);
+            const char *path = folder_path("x.expt");
+            expect_ok(test_context(), db_write_expt(test_context(), path, &e, NULL));
+            read_experiment(path, &the_only_one, &back, &content);
+            assert_int_equal(content.has_crystal, 1);
+            assert_string_equal(content.space_group, " P 1");
+            assert_true(fabs(content.sensor_thickness - 320) < 1e-9);
+            assert_true(fabs(content.attenuation_depth - 250) < 1e-9);
+            assert_true(fabs(content.osc_range - (turning ? 0.5 : 0)) < 1e-12);
+            expect_same(&e, &back);
+            db_expt_content_clear(&content);
+
+            /* from then on in the list's own frame, number by number */
+            expect_ok(test_context(), db_write_expt(test_context(), path, &back, NULL));
+            read_experiment(path, &the_only_one, &again, &content);
+            double frame[3][3];
+            db_dials_frame(&back, frame);
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 3; k++) assert_true(frame[i][k] == (i == k));
+            expect_same(&back, &again);
+            assert_true(fabs(back.detector.distance - again.detector.distance) < 1e-9);
+            for (int i = 0; i < 2; i++)
+                assert_true(fabs(back.detector.centre[i] - again.detector.centre[i]) < 1e-9);
+            db_expt_content_clear(&content);
+            db_experiment_clear(&e);
+            db_experiment_clear(&back);
+            db_experiment_clear(&again);
+        }
+}
+
+/* A list in pieces. */
+#define PANEL(name, origin)                                                                        \
+    "{\"name\":\"" name "\",\"fast_axis\":[1,0,0],\"slow_axis\":[0,-1,0],\"origin\":" origin       \
+    ",\"image_size\":[20,10],\"pixel_size\":[0.1,0.1],\"trusted_range\":[-5,1000],\"gain\":7,"     \
+    "\"mask\":[[1,2,3,4]]}"
+#define BEAM                                                                                       \
+    "\"beam\":[{\"direction\":[0,0,1],\"wavelength\":1.5,\"polarization_normal\":[0,1,0],"         \
+    "\"polarization_fraction\":0.75}]"
+#define ONE(more) "\"experiment\":[{\"beam\":0,\"detector\":0" more "}]"
+#define GROUP(fast, slow, origin, children)                                                        \
+    "{\"fast_axis\":" fast ",\"slow_axis\":" slow ",\"origin\":" origin ",\"children\":[" children \
+    "]}"
+
+/* Panel 0 stands in a group that is turned by 90 degree about z and shifted, panel 1 in one within
+ * another; panel 2 in the root alone. Corners worked out by hand. */
+static void panels_stand_in_groups_within_groups(void **state) {
+    (void)state;
+    const char *path = folder_text(
+        "groups.expt",
+        "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL("p0", "[1,2,0]") "," PANEL("p1", "[1,2,0]") "," PANEL(
+            "p2",
+            "[3,0,1]") "],\"hierarchy\":" GROUP("[1,0,0]", "[0,1,0]", "[0,0,-100]",
+                                                GROUP(
+                                                    "[0,1,0]", "[-1,0,0]", "[10,20,0]",
+                                                    "{\"panel\":0}") "," GROUP("[0,1,0]",
+                                                                               "[-1,0,0]",
+                                                                               "[-10,0,0]",
+                                                                               GROUP("[0,1,0]",
+                                                                                     "[-1,0,0]",
+                                                                                     "[5,0,0]",
+                                                                                     "{\"panel\":"
+                                                                                     "1}")) ","
+                                                                                            "{\"pan"
+                                                                                            "el\":"
+                                                                                            "2}") "}]}");
+    static const double corner[3][3] = { { 8, 21, -100 }, { -11, 3, -100 }, { 3, 0, -99 } };
+    static const double fast[3][3] = { { 0, 1, 0 }, { -1, 0, 0 }, { 1, 0, 0 } };
+    static const double slow[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, -1, 0 } };
+    db_experiment e;
+    db_expt_content content;
+    read_experiment(path, &the_only_one, &e, &content);
+    assert_int_equal(e.detector.panel_count, 3);
+    for (size_t p = 0; p < 3; p++) {
+        double at[3], f[3], s[3];
+        (void)db_experiment_pixel_position(&e, p, 0, 0, at);
+        (void)db_experiment_pixel_position(&e, p, 10, 0, f);
+        (void)db_experiment_pixel_position(&e, p, 0, 10, s);
+        for (int i = 0; i < 3; i++) {
+            assert_true(fabs(at[i] - corner[p][i]) < 1e-9);
+            assert_true(fabs(f[i] - at[i] - fast[p][i]) < 1e-9);
+            assert_true(fabs(s[i] - at[i] - slow[p][i]) < 1e-9);
+        }
+        assert_true(content.panel[p].trusted[0] == -5 && content.panel[p].trusted[1] == 1000);
+        assert_true(content.panel[p].gain == 7);
+        assert_int_equal(content.panel[p].mask_count, 1);
+        assert_int_equal(content.panel[p].mask[0][3], 4);
+    }
+    assert_string_equal(content.panel[1].name, "p1");
+    assert_int_equal(content.has_crystal, 0);
+    assert_true(fabs(e.beam.polarization - 0.5) < 1e-12);
+    assert_true(fabs(fabs(e.beam.polarization_axis[0]) - 1) < 1e-12);
+    /* the plate is where the panels are on average, and the beam hits its origin */
+    assert_true(fabs(e.detector.distance - (100 + 100 + 99) / 3.0) < 1e-9);
+    assert_true(fabs(e.detector.centre[0]) < 1e-9 && fabs(e.detector.centre[1]) < 1e-9);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
+#define FLAT "\"detector\":[{\"panels\":[" PANEL("p", "[-1,1,-100]") "]}]"
+#define CRYSTAL                                                                                    \
+    "\"crystal\":[{\"real_space_a\":[40,0,0],\"real_space_b\":[0,50,0],\"real_space_c\":[0,0,60]," \
+    "\"space_group_hall_symbol\":\" P 2ac 2ab\"}]"
+
+/* A spindle along y in a setting turned by 90 degree about z lies along -x; the crystal is turned
+ * by 90 degree about x on it: b stands along z, and after the setting a along y. */
+static void a_goniometer_turns_what_stands_on_it(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "{\"rotation_axis\":[0,1,0],\"fixed_rotation\":[1,0,0,0,0,-1,0,1,0],"
+        "\"setting_rotation\":[0,-1,0,1,0,0,0,0,1]}",
+        "{\"axes\":[[1,0,0],[0,1,0],[0,0,1]],\"angles\":[90,33,90],\"scan_axis\":1}"
+    };
+    for (int k = 0; k < 2; k++) {
+        char text[4000];
+        snprintf(
+            text, sizeof text,
+            "{" ONE(
+                ",\"goniometer\":0,\"scan\":0,\"crystal\":0,\"imageset\":0") "," BEAM "," FLAT
+                                                                             "," CRYSTAL
+                                                                             ",\"goniometer\":[%s],"
+                                                                             "\"imageset\":[{"
+                                                                             "\"template\":"
+                                                                             "\"/data/"
+                                                                             "x_####.cbf\"}],"
+                                                                             "\"scan\":[{\"image_"
+                                                                             "range\":[3,12],"
+                                                                             "\"oscillation\":[10,"
+                                                                             "0.5]"
+                                                                             "}]}",
+            models[k]);
+        const char *path = folder_text("gonio.expt", text);
+        const db_expt_selection fifth = { -1, "elsewhere/x_0005.cbf" };
+        db_experiment e;
+        db_expt_content content;
+        read_experiment(path, &fifth, &e, &content);
+        assert_true(fabs(e.goniometer.spindle_axis[0] + 1) < 1e-12);
+        assert_true(fabs(e.goniometer.phi - 11) < 1e-12 && fabs(content.osc_range - 0.5) < 1e-12);
+        double a[9];
+        db_crystal_matrix(&e.crystal, a);
+        assert_true(fabs(a[3] - 1 / 40.0) < 1e-12); /* y of a* */
+        assert_true(fabs(a[7] - 1 / 50.0) < 1e-12); /* z of b* */
+        assert_true(fabs(a[2] - 1 / 60.0) < 1e-12); /* x of c* */
+        assert_string_equal(content.space_group, " P 2ac 2ab");
+        db_expt_content_clear(&content);
+        const db_expt_selection beyond = { -1, "x_0013.cbf" };
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_read_expt(test_context(), path, &beyond, &e, &content), path,
+                       "image_range", "[3,12]");
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
+static void of_several_experiments_one_is_chosen(void **state) {
+    (void)state;
+    const char *path = folder_text(
+        "several.expt",
+        "{\"experiment\":[{\"beam\":0,\"detector\":0,\"imageset\":0},{\"beam\":1,\"detector\":0,"
+        "\"imageset\":1},{\"beam\":1,\"detector\":0,\"imageset\":1}],\"beam\":[{\"direction\":[0,0,"
+        "1],\"wavelength\":1},{\"direction\":[0,0,1],\"wavelength\":2}]," FLAT
+        ",\"imageset\":[{\"images\":[\"/a/one.cbf\"]},{\"images\":[\"/a/two.cbf\"]}]}");
+    db_experiment e;
+    db_expt_content content;
+    const db_expt_selection one = { -1, "/b/one.cbf" }, two = { -1, "two.cbf" },
+                            third = { 2, NULL }, fourth = { 3, NULL }, none = { -1, "three.cbf" };
+    read_experiment(path, &one, &e, &content);
+    assert_true(e.beam.wavelength == 1 && content.number == 0);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    read_experiment(path, &third, &e, &content);
+    assert_true(e.beam.wavelength == 2 && content.number == 2);
+    db_expt_content_clear(&content);
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_expt(test_context(), path, &two, &e, &content), path, "2 experiments",
+                   "1 and 2");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_expt(test_context(), path, &the_only_one, &e, &content),
+                   "3 experiments");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_expt(test_context(), path, &fourth, &e, &content), "from 0 to 2");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_expt(test_context(), path, &none, &e, &content), "three.cbf");
+    db_experiment_clear(&e);
+}
+
+static void what_is_wrong_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place, *expected;
+    } cases[] = {
+        { "[1, 2]", "expected an object", "[1,2]" },
+        { "{\"experiment\": [}", ":1:", "JSON" },
+        { "{}", "experiment", "nothing" },
+        { "{" ONE("") "," FLAT ",\"beam\":[]}", "experiment[0].beam", "the number of a model" },
+        { "{" ONE("") "," FLAT ",\"beam\":[{\"direction\":[0,0],\"wavelength\":1}]}",
+          "beam[0].direction", "3 numbers" },
+        { "{" ONE("") "," FLAT ",\"beam\":[{\"direction\":[0,0,1],\"wavelength\":-1}]}",
+          "beam[0].wavelength", "> 0" },
+        { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[]}]}", "detector[0].panels",
+          "1 to 4096" },
+        { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL("p", "[0,0,\"x\"]") "]}]}",
+          "detector[0].panels[0].origin", "3 numbers" },
+        { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL("p", "[-1,1,0]") "]}]}",
+          "detector[0]", "behind" },
+        { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL(
+              "p", "[0,0,-1]") "],\"hierarchy\":" GROUP("[1,0,0]", "[0,1,0]", "[0,0,0]",
+                                                        "{\"panel\":1}") "}]}",
+          "hierarchy.children[0].panel", "number of a panel" },
+        { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL(
+              "p", "[0,0,-1]") "],\"hierarchy\":" GROUP("[1,0,0]", "[0,1,0]", "[0,0,0]",
+                                                        "{\"panel\":0},{\"panel\":0}") "}]}",
+          "panels[0]", "one group only" },
+        { "{" ONE(",\"crystal\":0") "," BEAM "," FLAT
+                                    ",\"crystal\":[{\"real_space_a\":[1,0,0],\"real_space_b\":[0,1,"
+                                    "0],\"real_space_c\":[0,0,"
+                                    "-1]}]}",
+          "crystal[0]", "right-handed" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *path = folder_text("bad.expt", cases[k].text);
+        db_experiment e;
+        db_expt_content content;
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_read_expt(test_context(), path, &the_only_one, &e, &content), path,
+                       cases[k].place, cases[k].expected);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
+/* What is said beside the list wins, where it has a meaning in the list's frame. */
+static void a_setup_takes_the_list_where_it_says_nothing(void **state) {
+    (void)state;
+    db_experiment e, back;
+    make_experiment(DB_CONVENTION_MOSFLM, 0, &e);
+    const char *path = folder_path("setup.expt");
+    expect_ok(test_context(), db_write_expt(test_context(), path, &e, NULL));
+    db_setup setup;
+    db_setup_init(&setup);
+    expect_ok(test_context(),
+              db_setup_read_expt(test_context(), path, -1, NULL, &setup, NULL, NULL));
+    setup.oversample = 1;
+    setup.default_F = 1;
+    expect_ok(test_context(), db_setup_resolve(test_context(), &setup, &back, NULL, NULL));
+    expect_same(&e, &back);
+    assert_true(fabs(back.detector.sensor_thickness - 320) < 1e-9);
+    db_experiment_clear(&back);
+
+    setup.cell[0] = 46;
+    setup.wavelength = 1.1;
+    setup.distance = 200;
+    expect_ok(test_context(), db_setup_resolve(test_context(), &setup, &back, NULL, NULL));
+    assert_true(back.crystal.cell[0] == 46 && back.crystal.cell[1] == 46);
+    assert_true(back.beam.wavelength == 1.1 && back.detector.distance == 200);
+    db_experiment_clear(&back);
+
+    setup.beam_centre[0] = 3;
+    expect_failure(test_context(), DB_ERROR_USAGE,
+                   db_setup_resolve(test_context(), &setup, &back, NULL, NULL), "beam centre",
+                   path);
+    setup.beam_centre[0] = NAN;
+    setup.convention = DB_CONVENTION_XDS;
+    expect_failure(test_context(), DB_ERROR_USAGE,
+                   db_setup_resolve(test_context(), &setup, &back, NULL, NULL), "convention", path);
+    db_experiment_clear(&e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_written_comes_back),
+        cmocka_unit_test(panels_stand_in_groups_within_groups),
+        cmocka_unit_test(a_goniometer_turns_what_stands_on_it),
+        cmocka_unit_test(of_several_experiments_one_is_chosen),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(a_setup_takes_the_list_where_it_says_nothing),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
+#else
+int main(void) { return 77; }
+#endif
