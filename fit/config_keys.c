@@ -95,6 +95,8 @@ static const db_config_key model_keys[] = {
       .high = 2147483646,
       .unit = "",
       .help = "seed of the mosaic rotations" },
+    NUMBERS("b_factor", 1, IN_CONFIG(setup.b_factor), (ANY), "A^2", NULL, NULL,
+            "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities"),
     NUMBERS("wavelength", 1, IN_CONFIG(setup.wavelength), (POSITIVE), "A", FROM_HEADER, "0.9686",
             "central wavelength"),
     SCALED("dispersion", 1, IN_CONFIG(setup.dispersion), 0.01, (0, 100), "percent", NULL, NULL,

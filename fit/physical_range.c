@@ -22,6 +22,10 @@ void db_physical_range(db_parameter parameter, double *least, double *most) {
         *least = 0;
         *most = 90;
         break;
+    case DB_B_FACTOR: /* a little less than none: the amplitudes may have too large a B */
+        *least = -10;
+        *most = 1000;
+        break;
     case DB_DIVERGENCE_HORIZONTAL:
     case DB_DIVERGENCE_VERTICAL:
     case DB_WATER_SIZE:

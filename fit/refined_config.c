@@ -16,6 +16,7 @@ static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
     setup->mosaic_spread = crystal->mosaic_spread;
     setup->mosaic_domains = crystal->mosaic_domains;
     setup->mosaic_seed = crystal->mosaic_seed;
+    setup->b_factor = crystal->b_factor;
     setup->matrix_file = NULL;
     config->matrix_file[0] = '\0';
 }

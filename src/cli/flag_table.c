@@ -97,6 +97,10 @@ const db_flag db_flags[] = {
       .help = "number of domains; default 1, or 10 with a spread" },
     { G, .name = "-mosaic_seed", .arguments = "SEED", SEED(setup.mosaic_seed),
       .help = "seed of the domains' rotations; default 12345678" },
+    { G, .name = "-b_factor", .aliases = "-bfactor", .arguments = "B", .unit = "A^2",
+      NUMBER(setup.b_factor, 1),
+      .help = "Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity; "
+              "default 0" },
 #undef G
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS

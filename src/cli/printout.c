@@ -96,10 +96,11 @@ static void print_sample(void *user, const db_trace_sample *s) {
     printf(" d %.*g", digits, 1 / length(s->q));
     print_three("hkl", s->miller, digits);
     printf(" node %.0f %.0f %.0f F %.*g F_latt^2 %.*g solid_angle %.*g polarization %.*g capture "
-           "%.*g weight %.*g%s intensity %.*g\n",
+           "%.*g weight %.*g",
            s->node[0], s->node[1], s->node[2], digits, s->amplitude, digits, s->lattice_square,
-           digits, s->omega, digits, s->polarization, digits, s->capture, digits, s->weight,
-           s->cut ? " cut" : "", digits, s->intensity);
+           digits, s->omega, digits, s->polarization, digits, s->capture, digits, s->weight);
+    if (s->debye_waller != 1) printf(" debye_waller %.*g", digits, s->debye_waller);
+    printf("%s intensity %.*g\n", s->cut ? " cut" : "", digits, s->intensity);
 }
 
 static db_status print_trace(const db_session *session, const db_trace *trace, const float *image) {

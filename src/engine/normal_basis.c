@@ -102,7 +102,7 @@ static void fill_lattice_column(const db_plan *plan, int column, size_t image,
 /* Parameters whose derivative is one column. */
 static int is_single(const db_plan *plan, size_t k) {
     const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
-                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE;
+                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE | DB_MOVES_DEBYE_WALLER;
     return (db_parameter_describe(plan->parameters[k])->moves & single) != 0;
 }
 

@@ -160,6 +160,7 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
     s->wavelength = 1 / source->kappa.v;
     s->weight = source->weight.v;
     s->polarization = polarization_factor(d, source->polarization).v;
+    s->debye_waller = debye_waller_factor(n_constant(square), t->trace->model.b_factor).v;
     s->cut = !within_resolution(square, e->d_min);
     const double factor =
         t->trace->model.scale.v * s->omega * s->capture * s->weight * s->polarization;
@@ -167,7 +168,7 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
     t->sum->background += factor * lattice_free_square(t->trace, resolution(v3_square(q)));
     for (s->phi_step = 0; s->phi_step < e->goniometer.phi_steps; s->phi_step++)
         for (s->domain = 0; s->domain < e->crystal.mosaic_domains; s->domain++)
-            trace_crystal(t, q, factor, s);
+            trace_crystal(t, q, factor * s->debye_waller, s);
 }
 
 static void trace_all(const tracer *t, int fast, int slow) {

@@ -102,6 +102,9 @@ db_status db_plan_allocate_dual(db_plan *plan);
 /* Frees what normal equations need (plan_normal.c); NULL is ignored. */
 void db_normal_destroy(struct db_normal *normal);
 
+/* Number of the plan's parameters that move any of these groups of values (DB_MOVES_*). */
+int db_plan_moves(const db_plan *plan, unsigned what);
+
 /* Kernel kind for this plan's parameters. */
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan);
 

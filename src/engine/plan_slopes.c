@@ -10,7 +10,7 @@ static int moves(const db_plan *plan, size_t k, unsigned what) {
     return (db_parameter_describe(plan->parameters[k])->moves & what) != 0;
 }
 
-static int count_moving(const db_plan *plan, unsigned what) {
+int db_plan_moves(const db_plan *plan, unsigned what) {
     int count = 0;
     for (size_t k = 0; k < plan->parameter_count; k++) count += moves(plan, k, what);
     return count;
@@ -18,14 +18,14 @@ static int count_moving(const db_plan *plan, unsigned what) {
 
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan) {
     if (plan->job.general) return DB_KERNEL_GENERAL_GRADIENT;
-    return count_moving(plan, DB_MOVES_CELLS) ? DB_KERNEL_GRADIENT_CELLS : DB_KERNEL_GRADIENT;
+    return db_plan_moves(plan, DB_MOVES_CELLS) ? DB_KERNEL_GRADIENT_CELLS : DB_KERNEL_GRADIENT;
 }
 
 db_status db_plan_allocate_dual(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     const size_t panels = e->detector.panel_count, sources = e->beam.source_count;
-    const int rotations = count_moving(plan, DB_MOVES_ROTATIONS),
-              moving = count_moving(plan, DB_MOVES_SOURCES);
+    const int rotations = db_plan_moves(plan, DB_MOVES_ROTATIONS),
+              moving = db_plan_moves(plan, DB_MOVES_SOURCES);
     if (rotations > DB_MAX_ROTATION_SLOPES || moving > DB_MAX_SOURCE_SLOPES)
         return db_fail(
             plan->context, DB_ERROR_USAGE,
@@ -54,7 +54,7 @@ db_status db_plan_allocate_dual(db_plan *plan) {
         return db_fail_memory(plan->context, "the gradient part of a plan");
     plan->job.rotation_slopes = rotations;
     plan->job.source_slopes = moving;
-    plan->job.amplitude_slopes = count_moving(plan, DB_MOVES_AMPLITUDE);
+    plan->job.amplitude_slopes = db_plan_moves(plan, DB_MOVES_AMPLITUDE);
     return DB_OK;
 }
 
@@ -151,6 +151,8 @@ static void column_coefficients(const db_plan *plan, size_t panel, size_t k, own
         for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
     if (moves(plan, k, DB_MOVES_SOURCES)) coefficient[DB_COLUMN_SOURCE + own.source] = 1;
     if (moves(plan, k, DB_MOVES_AMPLITUDE)) coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
+    if (moves(plan, k, DB_MOVES_DEBYE_WALLER))
+        coefficient[DB_COLUMN_DEBYE_WALLER] = z->b_factor.d[p];
     if (moves(plan, k, DB_MOVES_PANELS)) panel_coefficients(plan, panel, p, coefficient);
     if (moves(plan, k, DB_MOVES_SENSOR) && plan->job.sensor) {
         coefficient[DB_COLUMN_LAYER_STEP] = z->layer_step.d[p];

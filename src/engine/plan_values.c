@@ -145,6 +145,8 @@ void db_plan_fill_values(db_plan *plan) {
     }
     job->largest_index = largest_index(plan);
     fill_few_cells(plan);
+    job->b_factor = plan->plain.b_factor.v;
+    job->debye_waller = job->b_factor != 0 || db_plan_moves(plan, DB_MOVES_DEBYE_WALLER) > 0;
     job->scale = plan->plain.scale.v;
     job->oversample = e->oversample;
     job->sub_pixel = 1.0 / e->oversample;

@@ -22,14 +22,15 @@ enum {
     DB_COLUMN_INTENSITY = 18, /* 1: the pixel itself, for values it is proportional to */
     /* of general jobs only; in one with a curved panel the three of the origin stand for radius,
      * beam_fast and beam_slow */
-    DB_COLUMN_Z = 19,           /* 1: d/d panel z */
-    DB_COLUMN_NORMAL = 20,      /* 3: d/d panel normal */
-    DB_COLUMN_LAYER_STEP = 23,  /* 1 */
-    DB_COLUMN_ATTENUATION = 24, /* 1 */
-    DB_COLUMN_WATER = 25,       /* 1 */
-    DB_COLUMN_MOLECULES = 26,   /* 1 */
-    DB_COLUMN_CELLS = 27,       /* 3: d/dN (instances of kind gradient_cells) */
-    DB_COLUMN_AMPLITUDE = 30,   /* one per structure factor among the parameters */
+    DB_COLUMN_Z = 19,            /* 1: d/d panel z */
+    DB_COLUMN_NORMAL = 20,       /* 3: d/d panel normal */
+    DB_COLUMN_LAYER_STEP = 23,   /* 1 */
+    DB_COLUMN_ATTENUATION = 24,  /* 1 */
+    DB_COLUMN_WATER = 25,        /* 1 */
+    DB_COLUMN_MOLECULES = 26,    /* 1 */
+    DB_COLUMN_DEBYE_WALLER = 27, /* 1: d/dB; of jobs with a Debye-Waller factor */
+    DB_COLUMN_CELLS = 28,        /* 3: d/dN (instances of kind gradient_cells) */
+    DB_COLUMN_AMPLITUDE = 31,    /* one per structure factor among the parameters */
     DB_COLUMN_ROTATION =
         DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES, /* one per parameter that moves the sample
                                                           rotations */
@@ -116,6 +117,8 @@ typedef struct db_kernel_job {
     double table_min[3], table_extent[3];
     int table_used; /* 0: default_F everywhere */
     double default_intensity;
+    int debye_waller; /* 0: its factor is 1 everywhere, and its slope is not wanted */
+    double b_factor;  /* angstrom^2 */
 
     /* 1: the job has something of what follows; all of it is left out of jobs without */
     int general;

@@ -46,8 +46,9 @@ AD_FN num scattered_intensity(const pixel_inputs *o, vec3 q) {
         sum = n_add(sum,
                     n_mul(o->interface->molecules, amorphous_square(o->curve, resolution(square))));
     if (!within_resolution(square.v, e->d_min)) return sum;
-    for (size_t s = 0; s < samples; s++) sum = n_add(sum, sample_intensity(o, s, q));
-    return sum;
+    num crystal = n_constant(0);
+    for (size_t s = 0; s < samples; s++) crystal = n_add(crystal, sample_intensity(o, s, q));
+    return n_add(sum, n_mul(crystal, debye_waller_factor(square, o->interface->b_factor)));
 }
 
 /* All sources for one direction. */

@@ -29,6 +29,7 @@ AD_INLINE fine fine_set(double a) { return l_set((SHAPE_REAL)a); }
 #include "kernel/lattice_free.h"
 #include "kernel/row.h"
 #include "kernel/samples.h"
+#include "kernel/debye_waller.h"
 #include "kernel/site.h"
 
 /* 1 where a sample's spacing is not below the resolution limit, else 0. */
@@ -73,12 +74,40 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fin
 }
 #endif
 
+/* What lanes along a row know beforehand; with the Debye-Waller factor apart, so that images
+ * without one do not ask for it at every source. */
+enum { ANYWHERE, ALONG_ROW, ALONG_ROW_THERMAL };
+
+/* The crystal's samples for one scattering vector. u: what multiplies their sum. row, j: the row's
+ * terms, if any, and the source's number. */
+AD_INLINE source_sums crystal(kernel_shape shape, int general, int along_row,
+                              const db_kernel_job *job, const row_terms *row, size_t j,
+                              const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
+#if DB_INSTANCE_KIND > 0
+    (void)row, (void)j;
+    thermal factor;
+    fine reduced = u;
+    if (__builtin_expect(job->debye_waller, 0))
+        reduced = l_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
+    source_sums source = add_samples(shape, general, along_row, job, view, q, reduced, sums);
+    if (__builtin_expect(job->debye_waller, 0))
+        source = with_thermal_slopes(&factor, u, source, sums);
+#else
+    source_sums source = add_samples(shape, general, along_row, job, view, q, u, sums);
+    if (along_row == ALONG_ROW_THERMAL)
+        source.sum = thermal_row(job, row, j, view->fast, view->inverse_distance, source.sum);
+    else if (along_row == ANYWHERE && job->debye_waller)
+        source.sum = thermal_sum(job, v3_square_double_0(view->q).v, source.sum);
+#endif
+    return source;
+}
+
 /* Crystal and background for one scattering vector; general jobs. */
 AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
                                 const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
     fine counts = fine_set(1);
     if (job->d_min > 0) counts = resolved(job, view->q);
-    source_sums source = add_samples(shape, 1, 0, job, view, q, l_mul(u, counts), sums);
+    source_sums source = crystal(shape, 1, 0, job, NULL, 0, view, q, l_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, view->q);
     source.sum = l_fma(source.sum, counts, background.sum);
 #if DB_INSTANCE_KIND > 0
@@ -128,9 +157,9 @@ AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const
                 : polarization_of(s->d, fine_s);
 #endif
         const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p.v), u = l_mul(omega, wp);
-        const source_sums source = general
-                                       ? scattered(shape, job, view, q, u, sums)
-                                       : add_samples(shape, 0, along_row, job, view, q, u, sums);
+        const source_sums source =
+            general ? scattered(shape, job, view, q, u, sums)
+                    : crystal(shape, 0, along_row, job, row, j, view, q, u, sums);
         intensity = l_fma(u, source.sum, intensity);
         if (j % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
             sums->intensity = l_add(sums->intensity, intensity);
@@ -157,6 +186,7 @@ AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sum
     sums->intensity = fine_set(0);
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < DB_COLUMN_INTENSITY; c++) sums->column[c] = fine_set(0);
+    sums->column[DB_COLUMN_DEBYE_WALLER] = fine_set(0);
     if (general) {
         for (int c = DB_COLUMN_Z; c < DB_COLUMN_CELLS; c++) sums->column[c] = fine_set(0);
         for (int c = 0; c < job->amplitude_slopes; c++)
@@ -207,7 +237,7 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
 
 #if DB_INSTANCE_KIND == 0
 /* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
-AD_INLINE void render_row_group(kernel_shape shape, const db_kernel_job *job,
+AD_INLINE void render_row_group(kernel_shape shape, int along_row, const db_kernel_job *job,
                                 const db_kernel_panel *panel, const tile_terms *tile, wide fast,
                                 pixel_sums *sums) {
     clear_sums(0, job, sums);
@@ -218,7 +248,7 @@ AD_INLINE void render_row_group(kernel_shape shape, const db_kernel_job *job,
             const site place =
                 row_site(job, panel, row,
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
-            add_sources(shape, 0, 1, job, panel, row, &place, &view, sums);
+            add_sources(shape, 0, along_row, job, panel, row, &place, &view, sums);
         }
 }
 #endif

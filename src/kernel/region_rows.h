@@ -133,7 +133,7 @@ AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel
 
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 /* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
-AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job,
+AD_INLINE void render_rows_by_terms(kernel_shape shape, int along_row, const db_kernel_job *job,
                                     const db_region *region, int row_begin, int row_end) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     tile_terms tile;
@@ -150,7 +150,7 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             pixel_sums sums;
             render_row_group(
-                shape, job, panel, &tile,
+                shape, along_row, job, panel, &tile,
                 l_add_double(l_iota_double(), l_set_double(region->fast_start + column)), &sums);
             finish_group(job, region, &sums, &target, NULL);
         }
@@ -202,7 +202,10 @@ AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_j
     if (job->oversample <= DB_MOST_SUB_ROWS &&
         job->source_count * job->sample_count <= DB_MOST_ROW_TERMS && offsets_suffice(job)) {
         (void)run;
-        render_rows_by_terms(shape, job, region, row_begin, row_end);
+        if (job->debye_waller)
+            render_rows_by_terms(shape, ALONG_ROW_THERMAL, job, region, row_begin, row_end);
+        else
+            render_rows_by_terms(shape, ALONG_ROW, job, region, row_begin, row_end);
         return;
     }
 #endif

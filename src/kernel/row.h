@@ -22,6 +22,8 @@ typedef struct {
     double square[3]; /* coefficients of powers of f in |x|^2 */
     /* of each source, coefficients of powers of f in x.W x */
     SHAPE_REAL polarization[DB_MOST_ROW_TERMS][3];
+    /* of each source, coefficients of powers of f in -2 kappa x.s0; with a Debye-Waller factor */
+    double incident[DB_MOST_ROW_TERMS][2];
     row_term term[DB_MOST_ROW_TERMS]; /* [source][sample] */
 } row_terms;
 
@@ -77,6 +79,10 @@ AD_INLINE void fill_row(const db_kernel_job *job, const db_kernel_panel *panel, 
         row->polarization[j][0] = (SHAPE_REAL)row_form(w, start, start);
         row->polarization[j][1] = (SHAPE_REAL)(2 * row_form(w, start, fast));
         row->polarization[j][2] = (SHAPE_REAL)row_form(w, fast, fast);
+        if (!job->debye_waller) continue;
+        const db_kernel_source_double *source = &job->source_double[j];
+        row->incident[j][0] = -2 * source->kappa * row_dot(source->s0, start);
+        row->incident[j][1] = -2 * source->kappa * row_dot(source->s0, fast);
     }
     for (size_t n = 0; n < job->source_count * job->sample_count; n++)
         for (int c = 0; c < 3; c++)

@@ -5,6 +5,7 @@
 #define amorphous_intensity AD_NUM(amorphous_intensity)
 #define resolution AD_NUM(resolution)
 #define within_resolution AD_NUM(within_resolution)
+#define debye_waller_factor AD_NUM(debye_waller_factor)
 
 /* Weights of the nodes -1, 0, 1, 2 in the cubic through them, at u in [0, 1]. */
 AD_INLINE void lagrange_weights(num u, num weight[4]) {
@@ -27,6 +28,13 @@ AD_INLINE num resolution(num q_square) {
 /* Where the spacing 1/|q| is not below d_min; with d_min 0 everywhere. */
 AD_INLINE lane_mask within_resolution(lane q_square, lane d_min) {
     return l_le(l_mul(q_square, l_mul(d_min, d_min)), l_set((REAL)1));
+}
+
+/* What thermal motion leaves of a crystal's intensity: exp(-2 B (sin(theta)/lambda)^2), where
+ * (sin(theta)/lambda)^2 = |q|^2/4; B in angstrom^2. Source: P. Debye, Ann. Phys. 348, 49 (1913); I.
+ * Waller, Z. Phys. 17, 398 (1923). */
+AD_INLINE num debye_waller_factor(num q_square, num b_factor) {
+    return n_exp(n_scale(n_mul(b_factor, q_square), l_set((REAL)-0.5)));
 }
 
 /* sign(F) F^2 of an amorphous molecule, F being a cubic of u = sin(theta)/lambda less the cubic's

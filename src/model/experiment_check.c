@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+static const double LARGEST_EXPONENT = 80;
 enum { LARGEST_PANEL = 1 << 20, LARGEST_COUNT = 1000000 };
 
 static double dot(const double *a, const double *b) {
@@ -81,6 +82,7 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
         return db_fail(context, DB_ERROR_USAGE, "crystal shape: unknown value %d",
                        (int)crystal->shape);
     DB_TRY(check_range(context, "fudge", crystal->fudge, 0, 1e6, ""));
+    DB_TRY(check_range(context, "B factor", crystal->b_factor, -1e6, 1e6, "A^2"));
     DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, -180, 180, "degree"));
     return check_count(context, "mosaic domains", crystal->mosaic_domains, LARGEST_COUNT);
 }
@@ -117,6 +119,34 @@ static db_status check_sources(db_context *context, const db_experiment *experim
     if (!(total > 0 && isfinite(total)))
         return db_fail(context, DB_ERROR_INPUT, "source weights: expected a positive sum, found %g",
                        total);
+    return DB_OK;
+}
+
+/* A negative B, as of amplitudes sharper than the data, makes intensities grow with resolution;
+ * this keeps the factor within the range of single precision. |q| is at most 2/wavelength. */
+static db_status check_b_factor(db_context *context, const db_experiment *experiment) {
+    const db_beam *beam = &experiment->beam;
+    const double b = experiment->crystal.b_factor;
+    if (!(b < 0)) return DB_OK;
+    for (size_t j = 0; j < beam->source_count; j++) {
+        const db_source *s = &beam->sources[j];
+        const double wavelength =
+            beam->wavelength * s->wavelength_ratio * (1 + s->spread[2] * beam->dispersion);
+        const double least = -LARGEST_EXPONENT * wavelength * wavelength / 2;
+        if (!(b >= least))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "B factor: expected at least %g A^2 at a wavelength of %g A, found %g",
+                           least, wavelength, b);
+    }
+    return DB_OK;
+}
+
+/* What the reference does not have. */
+static db_status check_reference(db_context *context, const db_experiment *experiment) {
+    if (experiment->reference.on && experiment->crystal.b_factor != 0)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "the reference's arithmetic (compat) has no B factor: expected 0, found %g",
+                       experiment->crystal.b_factor);
     return DB_OK;
 }
 
@@ -250,11 +280,13 @@ static db_status check_background(db_context *context, const db_background *b) {
 db_status db_experiment_check(db_context *context, const db_experiment *experiment) {
     DB_TRY(check_crystal(context, &experiment->crystal));
     DB_TRY(check_beam(context, experiment));
+    DB_TRY(check_b_factor(context, experiment));
     DB_TRY(check_unit_vector(context, "spindle axis", experiment->goniometer.spindle_axis));
     DB_TRY(check_range(context, "phi", experiment->goniometer.phi, -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "phi step", experiment->goniometer.phi_step, -1e6, 1e6, "degree"));
     DB_TRY(check_count(context, "phi steps", experiment->goniometer.phi_steps, LARGEST_COUNT));
     DB_TRY(check_detector(context, experiment));
+    DB_TRY(check_reference(context, experiment));
     DB_TRY(check_structure_factors(context, &experiment->structure_factors));
     DB_TRY(check_background(context, &experiment->background));
     DB_TRY(check_range(context, "d_min", experiment->d_min, 0, 1e6, "angstrom"));

@@ -31,6 +31,7 @@ typedef struct {
     mat3 *rotation;  /* [phi_steps * domains], domain fastest: takes a laboratory vector into the
                         frame of `lattice` */
     num cells[3];    /* N_a, N_b, N_c */
+    num b_factor;    /* of the Debye-Waller factor (angstrom^2) */
     num scale;       /* r_e^2 x fluence x scale / (sub-pixels x phi steps x domains) */
     num layer_step;  /* depth from one layer of the sensor to the next (m) */
     num attenuation; /* of the sensor (1/m) */

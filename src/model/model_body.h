@@ -206,6 +206,7 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     out->cells[0] = parameter(e, DB_CELLS_A);
     out->cells[1] = parameter(e, DB_CELLS_B);
     out->cells[2] = parameter(e, DB_CELLS_C);
+    out->b_factor = parameter(e, DB_B_FACTOR);
     const double samples =
         (double)e->goniometer.phi_steps * e->crystal.mosaic_domains * e->oversample * e->oversample;
     out->scale = n_scale(parameter(e, DB_SCALE), DB_THOMSON_R2 * e->beam.fluence / samples);

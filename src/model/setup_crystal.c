@@ -83,6 +83,7 @@ db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experi
     DB_TRY(db_setup_misset(context, setup, crystal, notes));
     crystal->shape = setup->shape;
     crystal->fudge = setup->fudge;
+    crystal->b_factor = setup->b_factor;
     DB_TRY(crystal_size(context, setup, crystal, notes));
     return mosaic(context, setup, crystal, notes);
 }

@@ -26,6 +26,7 @@
     expect 2 "-params belongs to dualbragg grad or check" sim $small -floatfile o -params all
     expect 2 "-floatfile belongs to dualbragg sim" check $small -floatfile o
     expect 2 "no output named" sim $small
+    expect 2 "(compat) has no B factor: expected 0, found 3" sim $small -compat -b_factor 3 -floatfile o
     expect 2 "no parameters named" grad $small
     expect 2 "-params: unknown parameter 'distanse'; the nearest known one is 'distance'" grad $small -params distanse
     expect 2 "-params: cell_a is named twice" grad $small -params cell_a,distance,cell_a

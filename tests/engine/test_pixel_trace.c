@@ -108,6 +108,7 @@ static void everything_at_once_adds_up(void **state) {
     e->detector.twotheta = 7;
     e->background.water_size = 3;
     e->d_min = 5;
+    e->crystal.b_factor = 15;
     expect_image();
 }
 
@@ -188,6 +189,34 @@ static void amorphous_matter_adds_up(void **state) {
     expect_image();
 }
 
+/* Of the crystal alone: exp(-2 B (sin(theta)/lambda)^2), theta being half the angle between a ray
+ * and the beam. */
+static void b_factors_dim_by_the_angle(void **state) {
+    (void)state;
+    const double b = 15;
+    db_trace *with = NULL, *without = NULL;
+    experiment.background.water_size = 3;
+    assert_int_equal(db_trace_create(context, &experiment, &without), DB_OK);
+    experiment.crystal.b_factor = b;
+    assert_int_equal(db_trace_create(context, &experiment, &with), DB_OK);
+    for (int slow = 0; slow < SIZE; slow++) {
+        counter c = { 0 };
+        db_trace_sum dimmed, full;
+        assert_int_equal(db_trace_pixel(context, with, 0, 3, slow, count, &c, &dimmed), DB_OK);
+        assert_int_equal(db_trace_pixel(context, without, 0, 3, slow, NULL, NULL, &full), DB_OK);
+        double cosine = 0;
+        for (int i = 0; i < 3; i++) cosine += c.last.direction[i] * experiment.beam.direction[i];
+        const double stol = sin(acos(cosine) / 2) / experiment.beam.wavelength,
+                     factor = exp(-2 * b * stol * stol);
+        assert_true(fabs(dimmed.crystal - factor * full.crystal) <= 1e-12 * full.crystal);
+        assert_true(fabs(c.last.debye_waller - factor) <= 1e-12);
+        assert_true(dimmed.background == full.background);
+    }
+    db_trace_destroy(&with);
+    db_trace_destroy(&without);
+    expect_image();
+}
+
 static void the_parts_of_a_sample_make_its_intensity(void **state) {
     (void)state;
     db_trace *trace = NULL;
@@ -247,6 +276,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(curved_detectors_go_around_the_sample, start, finish),
         cmocka_unit_test_setup_teardown(curved_detectors_and_lists_add_up, start, finish),
         cmocka_unit_test_setup_teardown(amorphous_matter_adds_up, start, finish),
+        cmocka_unit_test_setup_teardown(b_factors_dim_by_the_angle, start, finish),
         cmocka_unit_test_setup_teardown(the_parts_of_a_sample_make_its_intensity, start, finish),
         cmocka_unit_test_setup_teardown(pixels_that_are_not_there_are_refused, start, finish),
     };

@@ -304,6 +304,8 @@ static void impossible_experiments_are_refused(void **state) {
         { &experiment.crystal.cell[5], 180, "gamma" },
         { &experiment.crystal.cells[0], -1, "crystal size N" },
         { &experiment.crystal.orientation[0], 0.9, "rotation matrix" },
+        { &experiment.crystal.b_factor, NAN, "B factor" },
+        { &experiment.crystal.b_factor, -1000, "B factor: expected at least -" },
         { &experiment.beam.wavelength, 0, "wavelength" },
         { &experiment.beam.direction[0], 2, "beam direction" },
         { &experiment.beam.fluence, -1, "fluence" },

@@ -30,6 +30,7 @@ static void triclinic_mosflm(db_context *context, db_experiment *e) {
 
 static void xds(db_context *context, db_experiment *e) {
     (void)context;
+    e->crystal.b_factor = 23;
     set3(e->beam.direction, 0, 0, 1);
     set3(e->beam.sources[0].direction, 0, 0, 1);
     set3(e->beam.polarization_axis, 1, 0, 0);
@@ -51,6 +52,7 @@ static void tilted_detector(db_context *context, db_experiment *e) {
 static void mosaic_phi(db_context *context, db_experiment *e) {
     (void)context;
     e->crystal.mosaic_spread = 1.3;
+    e->crystal.b_factor = 4;
     e->crystal.mosaic_domains = 5;
     e->goniometer.phi = 12;
     e->goniometer.phi_step = 0.3;
@@ -72,6 +74,7 @@ static void gauss(db_context *context, db_experiment *e) {
     e->crystal.shape = DB_SHAPE_GAUSS;
     e->crystal.fudge = 0.8;
     set3(e->crystal.cells, 8, 9.5, 8.25);
+    e->crystal.b_factor = -1.7;
     e->crystal.mosaic_spread = 0.8;
     e->crystal.mosaic_domains = 4;
 }
@@ -194,6 +197,7 @@ static void limited_resolution_and_water(db_context *context, db_experiment *e) 
     set3(e->detector.panels[1].origin, 41, 0.2, 0.7);
     e->beam.polarized = 1;
     e->d_min = 4.2;
+    e->crystal.b_factor = 31;
     e->background.water_size = 0.015;
     e->goniometer.phi_step = 0.4;
     e->goniometer.phi_steps = 2;

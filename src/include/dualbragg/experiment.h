@@ -34,6 +34,8 @@ typedef struct db_crystal {
     double mosaic_spread; /* cap angle of the mosaic rotations (degree) */
     int mosaic_domains;   /* number of domains, >= 1; 1 without spread */
     long mosaic_seed;     /* seed of the mosaic rotations; 12345678 */
+    double b_factor;      /* B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the
+                             crystal's intensity has at each scattering vector (angstrom^2); 0 */
 } db_crystal;
 
 /* One source: a ray direction and a wavelength. */

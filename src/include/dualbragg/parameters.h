@@ -11,15 +11,16 @@ extern "C" {
 
 /* Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
 enum {
-    DB_MOVES_LATTICE = 1,      /* real-space lattice vectors at the first phi step */
-    DB_MOVES_ROTATIONS = 2,    /* rotation of each phi step and mosaic domain */
-    DB_MOVES_CELLS = 4,        /* cell counts */
-    DB_MOVES_PANELS = 8,       /* panel origins and axes */
-    DB_MOVES_SOURCES = 16,     /* directions, wavelengths, polarization of the sources */
-    DB_MOVES_SCALE = 32,       /* overall factor */
-    DB_MOVES_SENSOR = 64,      /* thickness of a sensor layer, attenuation */
-    DB_MOVES_BACKGROUND = 128, /* amounts of water and amorphous matter */
-    DB_MOVES_AMPLITUDE = 256   /* one structure factor */
+    DB_MOVES_LATTICE = 1,       /* real-space lattice vectors at the first phi step */
+    DB_MOVES_ROTATIONS = 2,     /* rotation of each phi step and mosaic domain */
+    DB_MOVES_CELLS = 4,         /* cell counts */
+    DB_MOVES_PANELS = 8,        /* panel origins and axes */
+    DB_MOVES_SOURCES = 16,      /* directions, wavelengths, polarization of the sources */
+    DB_MOVES_SCALE = 32,        /* overall factor */
+    DB_MOVES_SENSOR = 64,       /* thickness of a sensor layer, attenuation */
+    DB_MOVES_BACKGROUND = 128,  /* amounts of water and amorphous matter */
+    DB_MOVES_AMPLITUDE = 256,   /* one structure factor */
+    DB_MOVES_DEBYE_WALLER = 512 /* Debye-Waller factor */
 };
 
 /* X(identifier, name, member of db_experiment, unit, scale, moves, description)
@@ -46,6 +47,8 @@ enum {
     X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, DB_MOVES_CELLS, "crystal size along c")         \
     X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, DB_MOVES_ROTATIONS,      \
       "cap angle of the mosaic rotations, at fixed random domains")                                \
+    X(B_FACTOR, "b_factor", crystal.b_factor, "A^2", 1, DB_MOVES_DEBYE_WALLER,                     \
+      "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities")               \
     X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_LATTICE, "spindle angle of the first step") \
     X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, DB_MOVES_SOURCES,                     \
       "central wavelength, at fixed crystal")                                                      \

@@ -30,6 +30,7 @@ typedef struct db_trace_sample {
     double polarization;   /* factor */
     double capture;        /* part of the photons absorbed in this layer; 1 without a sensor */
     double weight;         /* of the source, as part of 1 */
+    double debye_waller;   /* factor exp(-2 B (sin(theta)/lambda)^2) */
     int cut;               /* 1: beyond d_min, does not count */
     double intensity;      /* what the sample adds to the pixel (photons) */
 } db_trace_sample;

@@ -54,6 +54,7 @@ typedef struct db_setup {
     double mosaic_spread; /* degree */
     int mosaic_domains;   /* 0: automatic (1, or 10 with a spread) */
     long mosaic_seed;
+    double b_factor; /* A^2; 0 */
     /* structure factors */
     const char *hkl_file; /* borrowed; NULL */
     double default_F;

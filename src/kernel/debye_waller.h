@@ -1,0 +1,60 @@
+/* The Debye-Waller factor of a kernel instance: what the samples of the crystal are multiplied by
+ * at a scattering vector. Jobs without one (debye_waller 0) skip it; its code is called, so that
+ * nothing of it is prepared outside the loop in vain. */
+#ifndef DB_KERNEL_DEBYE_WALLER_H
+#define DB_KERNEL_DEBYE_WALLER_H
+
+#if !defined(__CUDACC__)
+#define DB_RARE_FN static __attribute__((noinline, unused))
+#else
+#define DB_RARE_FN AD_INLINE
+#endif
+
+#define REAL SHAPE_REAL
+#if DB_INSTANCE_KIND > 0
+#define DIRS 3
+
+typedef struct {
+    fine value, by_b, by_q[3];
+} thermal;
+
+DB_RARE_FN fine thermal_at(const db_kernel_job *job, fine q_x, fine q_y, fine q_z, thermal *t) {
+    const num square = v3_square(v3_seed(q_x, q_y, q_z, 0));
+    const num factor = debye_waller_factor(n_seed(square.v, 0), n_seed(fine_set(job->b_factor), 1));
+    t->value = factor.v;
+    t->by_b = factor.d[1];
+    for (int c = 0; c < 3; c++) t->by_q[c] = l_mul(factor.d[0], square.d[c]);
+    return factor.v;
+}
+
+/* From the samples' sums, whose slopes have the factor's value already, to those with the factor.
+ * u: what multiplies the sum, without the factor. */
+DB_RARE_FN source_sums with_thermal_slopes(const thermal *t, fine u, source_sums source,
+                                           pixel_sums *sums) {
+    const fine weight = l_mul(u, source.sum);
+    fine *const column = &sums->column[DB_COLUMN_DEBYE_WALLER];
+    *column = l_fma(weight, t->by_b, *column);
+    for (int c = 0; c < 3; c++) source.by_q[c] = l_fma(weight, t->by_q[c], source.by_q[c]);
+    source.sum = l_mul(source.sum, t->value);
+    return source;
+}
+#else
+#define DIRS 0
+
+AD_INLINE fine thermal_sum(const db_kernel_job *job, wide q_square, fine sum) {
+    const num b = n_passive(fine_set(job->b_factor));
+    return l_mul(sum, debye_waller_factor(n_passive(narrow(q_square)), b).v);
+}
+
+/* Along a row |q|^2 = kappa^2 + |s0|^2 - 2 kappa x.s0/|x|. */
+AD_INLINE fine thermal_row(const db_kernel_job *job, const row_terms *row, size_t j, wide fast,
+                           wide inverse_distance, fine sum) {
+    const db_kernel_source_double *s = &job->source_double[j];
+    const wide q_square = row_index_double_0(
+        row->incident[j], s->kappa * s->kappa + row_dot(s->s0, s->s0), fast, inverse_distance);
+    return thermal_sum(job, q_square, sum);
+}
+#endif
+#undef DIRS
+#undef REAL
+#endif
