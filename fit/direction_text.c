@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NAMED = 5 };
-static const double LEAST_NAMED = 0.1;
+enum { MOST_NAMED = 4 };
+static const double LEAST_NAMED = 0.2;
 
 const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
                               const db_fit_direction *direction) {

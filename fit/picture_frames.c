@@ -8,44 +8,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_SIDE = 860 }; /* pixels of a picture */
+void db_pixel_frames_clear(db_pixel_frames *frames) {
+    free(frames->measured);
+    free(frames->model);
+    free(frames->sigma);
+    memset(frames, 0, sizeof *frames);
+}
 
-/* The whole model: rendered, or at least the shoeboxes; NAN where there is none. NULL if out of
- * memory. */
-static float *whole_model(const db_fit_result *r, int fast_pixels, int slow_pixels) {
-    const size_t count = (size_t)fast_pixels * (size_t)slow_pixels;
-    float *const model = malloc(count * sizeof *model);
-    if (!model) return NULL;
-    const int rendered =
-        r->model_image && r->fast_pixels == fast_pixels && r->slow_pixels == slow_pixels;
-    for (size_t i = 0; i < count; i++) model[i] = rendered ? r->model_image[i] : NAN;
-    if (rendered) return model;
+/* What the target saw, in the pixels that it used. */
+static void paint_boxes(const db_fit_result *r, db_pixel_frames *frames) {
     for (size_t b = 0; b < r->shoebox_count; b++) {
         const db_fit_shoebox *const box = &r->shoeboxes[b];
         const db_region *const g = &box->region;
         for (int s = 0; s < g->slow_count; s++)
-            for (int f = 0; f < g->fast_count; f++)
-                model[(size_t)(g->slow_start + s) * (size_t)fast_pixels +
-                      (size_t)(g->fast_start + f)] =
-                    box->model[g->offset + (size_t)s * g->stride + (size_t)f];
+            for (int f = 0; f < g->fast_count; f++) {
+                const size_t from = g->offset + (size_t)s * g->stride + (size_t)f;
+                const size_t to = (size_t)(g->slow_start + s) * (size_t)frames->fast +
+                                  (size_t)(g->fast_start + f);
+                const int used = box->sigma[from] > 0;
+                if (used || isnan(frames->model[to])) frames->model[to] = box->model[from];
+                if (used) frames->sigma[to] = box->sigma[from];
+            }
     }
-    return model;
 }
 
-static void reduce_block(const db_fit_settings *settings, const db_measured_image *image,
-                         const float *model, int fast, int slow, const db_picture_frames *out) {
+db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
+                               const db_measured_image *image, const db_fit_result *result,
+                               db_pixel_frames *frames) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const int rendered = result->model_image && result->fast_pixels == image->fast_pixels &&
+                         result->slow_pixels == image->slow_pixels;
+    frames->fast = image->fast_pixels;
+    frames->slow = image->slow_pixels;
+    frames->measured = malloc(count * sizeof *frames->measured);
+    frames->model = malloc(count * sizeof *frames->model);
+    frames->sigma = malloc(count * sizeof *frames->sigma);
+    if (!frames->measured || !frames->model || !frames->sigma) {
+        db_pixel_frames_clear(frames);
+        return db_fail_memory(context, "the pictures of the image");
+    }
+    for (size_t i = 0; i < count; i++) {
+        frames->measured[i] = image->mask[i] ? NAN : image->value[i];
+        frames->model[i] = rendered ? result->model_image[i] : NAN;
+    }
+    for (size_t i = 0; i < count; i++)
+        frames->sigma[i] =
+            (float)sqrt(db_pixel_variance(&config->settings, (double)frames->model[i]));
+    paint_boxes(result, frames);
+    return DB_OK;
+}
+
+static void reduce_block(const db_pixel_frames *in, int fast, int slow,
+                         const db_picture_frames *out) {
     float measured_most = NAN, model_most = NAN;
     double difference = 0, variance = 0;
-    for (int s = slow * out->block; s < (slow + 1) * out->block && s < image->slow_pixels; s++)
-        for (int f = fast * out->block; f < (fast + 1) * out->block && f < image->fast_pixels;
-             f++) {
-            const size_t i = (size_t)s * (size_t)image->fast_pixels + (size_t)f;
-            model_most = fmaxf(model_most, model[i]);
-            if (image->mask[i]) continue;
-            measured_most = fmaxf(measured_most, image->value[i]);
-            if (isnan(model[i])) continue;
-            difference += (double)(image->value[i] - model[i]);
-            variance += db_pixel_variance(settings, (double)model[i]);
+    for (int s = slow * out->block; s < (slow + 1) * out->block && s < in->slow; s++)
+        for (int f = fast * out->block; f < (fast + 1) * out->block && f < in->fast; f++) {
+            const size_t i = (size_t)s * (size_t)in->fast + (size_t)f;
+            const double residual = (double)in->measured[i] - (double)in->model[i];
+            model_most = fmaxf(model_most, in->model[i]);
+            measured_most = fmaxf(measured_most, in->measured[i]);
+            if (isnan(residual) || !(in->sigma[i] > 0)) continue;
+            difference += residual;
+            variance += (double)in->sigma[i] * (double)in->sigma[i];
         }
     const size_t o = (size_t)slow * (size_t)out->fast + (size_t)fast;
     out->measured[o] = measured_most;
@@ -72,31 +97,26 @@ void db_picture_frames_clear(db_picture_frames *frames) {
     memset(frames, 0, sizeof *frames);
 }
 
-db_status db_picture_frames_make(db_context *context, const db_fit_config *config,
-                                 const db_measured_image *image, const db_fit_result *result,
+db_status db_picture_frames_make(db_context *context, const db_pixel_frames *pixels, int longest,
                                  db_picture_frames *frames) {
-    const int longest =
-        image->fast_pixels > image->slow_pixels ? image->fast_pixels : image->slow_pixels;
-    const int block = (longest + LONGEST_SIDE - 1) / LONGEST_SIDE;
+    const int longer = pixels->fast > pixels->slow ? pixels->fast : pixels->slow;
+    const int block = (longer + longest - 1) / longest;
     memset(frames, 0, sizeof *frames);
     frames->block = block;
-    frames->fast = (image->fast_pixels + block - 1) / block;
-    frames->slow = (image->slow_pixels + block - 1) / block;
+    frames->fast = (pixels->fast + block - 1) / block;
+    frames->slow = (pixels->slow + block - 1) / block;
     const size_t count = (size_t)frames->fast * (size_t)frames->slow;
-    float *const model = whole_model(result, image->fast_pixels, image->slow_pixels);
     frames->measured = malloc(count * sizeof *frames->measured);
     frames->model = malloc(count * sizeof *frames->model);
     frames->residual = malloc(count * sizeof *frames->residual);
     db_status status;
-    if (model && frames->measured && frames->model && frames->residual) {
+    if (frames->measured && frames->model && frames->residual) {
         for (int s = 0; s < frames->slow; s++)
-            for (int f = 0; f < frames->fast; f++)
-                reduce_block(&config->settings, image, model, f, s, frames);
+            for (int f = 0; f < frames->fast; f++) reduce_block(pixels, f, s, frames);
         status = choose_grey_scale(context, frames);
     } else {
         status = db_fail_memory(context, "the pictures of the image");
     }
-    free(model);
     if (status != DB_OK) db_picture_frames_clear(frames);
     return status;
 }

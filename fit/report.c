@@ -13,6 +13,14 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+static const char *const parts[][2] = {
+    { "images", "images" },           { "parameters", "parameters" },
+    { "directions", "determined?" },  { "correlation", "correlation" },
+    { "resolution", "resolution" },   { "detector", "detector" },
+    { "outliers", "outliers" },       { "shoeboxes", "shoeboxes" },
+    { "convergence", "convergence" }, { "provenance", "provenance" }
+};
+
 static void page_head(const db_html_report *report) {
     FILE *const out = report->stream;
     const db_fit_result *const r = report->result;
@@ -30,51 +38,76 @@ static void page_head(const db_html_report *report) {
           out);
     fputs("</h1><p>", out);
     db_html_text(out, r->reason);
-    char date[64] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
     fprintf(out,
-            "</p><p>%d &#215; %d pixels, %s &#183; %d evaluations in %.1f s &#183; dualbragg %s, "
-            "%s</p>",
+            "</p><p>%d &#215; %d pixels, %s &#183; %d evaluations in %.1f s &#183; dualbragg "
+            "%s</p></div></header>",
             report->image->fast_pixels, report->image->slow_pixels, report->image->format,
-            r->evaluations, r->seconds, db_version(), date);
-    if (*report->config->command) {
-        fputs("<p><code>", out);
-        db_html_text(out, report->config->command);
-        fputs("</code></p>", out);
-    }
-    fputs("</div></header><main>", out);
+            r->evaluations, r->seconds, db_version());
+    fputs("<nav aria-label=\"Parts of the report\"><div>", out);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        fprintf(out, "<a href=\"#%s\">%s</a>", parts[i][0], parts[i][1]);
+    fputs("</div></nav><main>", out);
 #if !defined(DB_HAVE_PNG)
     fputs("<section>This build has no PNG library: the pictures are missing.</section>", out);
 #endif
 }
 
-/* The whole configuration as it was used, so that the page says how it came about. */
-static db_status configuration(const db_html_report *report) {
+static void fact(FILE *out, const char *name, const char *value) {
+    fprintf(out, "<tr><th>%s</th><td><code>", name);
+    db_html_text(out, *value ? value : "-");
+    fputs("</code></td></tr>", out);
+}
+
+/* Where the page comes from: program, command, files, and the whole configuration as it was used.
+ */
+db_status db_html_provenance(const db_html_report *report) {
+    FILE *const out = report->stream;
+    const db_fit_config *const config = report->config;
+    char date[64] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
     db_text_stream text;
     DB_TRY(db_text_stream_open(report->context, &text));
-    db_fit_config_print(report->config, DB_CONFIG_PLAIN, text.stream);
+    db_fit_config_print(config, DB_CONFIG_PLAIN, text.stream);
     DB_TRY(db_text_stream_finish(report->context, &text));
-    fputs("<section><details><summary>Configuration</summary><pre>", report->stream);
-    db_html_text(report->stream, text.bytes);
-    fputs("</pre></details></section>", report->stream);
+    fputs("<section id=\"provenance\"><h2>Provenance</h2><table><tbody>", out);
+    fact(out, "program", "dualbragg " DB_VERSION_STRING);
+    fact(out, "built with", db_features());
+    fact(out, "written", date);
+    fact(out, "command", config->command);
+    fact(out, "configuration", config->config_file);
+    fact(out, "image", config->image_file);
+    fact(out, "detector", report->image->detector);
+    fact(out, "matrix", config->matrix_file);
+    fact(out, "structure factors", config->hkl_file);
+    fputs("</tbody></table><details><summary>Configuration as it was used</summary><pre>", out);
+    db_html_text(out, text.bytes);
+    fputs("</pre></details></section>", out);
     db_text_stream_free(&text);
     return DB_OK;
 }
 
 static db_status page(const db_html_report *report) {
     page_head(report);
+    db_html_warnings(report);
     db_html_summary(report);
+    DB_TRY(db_html_viewer(report));
     db_html_parameters(report);
-    db_html_convergence(report);
-    DB_TRY(db_html_whole_images(report));
-    DB_TRY(db_html_gallery(report));
-    db_html_parameter_curves(report);
+    db_html_directions(report);
     db_html_correlation(report);
+    db_html_resolution(report);
+    db_html_detector(report);
+    db_html_outliers(report);
+    DB_TRY(db_html_gallery(report));
+    db_html_convergence(report);
+    db_html_stages(report);
+    db_html_parameter_curves(report);
     db_html_statistics(report);
-    DB_TRY(configuration(report));
-    fputs("</main></body></html>\n", report->stream);
+    DB_TRY(db_html_provenance(report));
+    fputs("</main><script>", report->stream);
+    fputs(db_html_script, report->stream);
+    fputs("</script></body></html>\n", report->stream);
     return DB_OK;
 }
 

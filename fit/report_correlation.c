@@ -23,12 +23,11 @@ void db_html_correlation(const db_html_report *report) {
     if (count < 2) return;
     const int extent = (int)count * CELL;
     FILE *const out = report->stream;
-    fputs("<section><h2>Correlation of the parameters</h2>", out);
-    fprintf(
-        out,
-        "<svg class=\"correlation\" viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
-        "aria-label=\"correlation matrix\">",
-        MARGIN + extent + 60, TOP + extent + 4, MARGIN + extent + 60);
+    fputs("<section id=\"correlation\"><h2>Correlation of the parameters</h2>", out);
+    fprintf(out,
+            "<svg class=\"matrix\" viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
+            "aria-label=\"correlation matrix\">",
+            MARGIN + extent + 60, TOP + extent + 4, MARGIN + extent + 60);
     for (size_t i = 0; i < count; i++) {
         const char *const name = db_parameter_describe(r->parameter[own[i]])->name;
         const double middle = ((double)i + 0.5) * CELL;

@@ -83,7 +83,7 @@ void db_html_convergence(const db_html_report *report) {
     };
     const db_fit_result *const r = report->result;
     double low, high;
-    fputs("<section><h2>Convergence</h2>", report->stream);
+    fputs("<section id=\"convergence\"><h2>Convergence</h2>", report->stream);
     if (!value_range(r, -1, &low, &high)) {
         fputs("<p>No evaluation was recorded.</p></section>", report->stream);
         return;
@@ -146,7 +146,7 @@ static void draw_parameter(const db_html_report *report, int parameter) {
 
 void db_html_parameter_curves(const db_html_report *report) {
     if (report->result->history_count == 0) return;
-    fputs("<section><h2>Parameters over the evaluations</h2><div class=\"curves\">",
+    fputs("<section id=\"curves\"><h2>Parameters over the evaluations</h2><div class=\"curves\">",
           report->stream);
     for (size_t p = 0; p < report->result->parameter_count; p++) draw_parameter(report, (int)p);
     fputs("</div><p class=\"note\">The orange band is the refined value with its standard "

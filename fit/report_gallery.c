@@ -56,11 +56,13 @@ static db_status pictures(const db_html_report *report, const db_fit_shoebox *bo
                            -RESIDUAL_LIMIT, RESIDUAL_LIMIT, end);
 }
 
-static db_status box_figure(const db_html_report *report, const db_fit_shoebox *box) {
+static db_status box_figure(const db_html_report *report, size_t index) {
+    const db_fit_shoebox *const box = &report->result->shoeboxes[index];
     float *const planes = malloc(3 * (size_t)box->region.fast_count *
                                  (size_t)box->region.slow_count * sizeof *planes);
     if (!planes) return db_fail_memory(report->context, "the report's pictures");
-    fputs("<div class=\"box\"><div>", report->stream);
+    fprintf(report->stream, "<div class=\"box%s\" data-box=\"%zu\"><div>",
+            box->outlier ? " outlier" : "", index);
     const db_status status = pictures(report, box, planes);
     free(planes);
     fprintf(report->stream,
@@ -81,7 +83,7 @@ static db_status figures(const db_html_report *report, double (*key)(const db_fi
     fputs("<div class=\"gallery\">", report->stream);
     db_status status = DB_OK;
     for (size_t i = 0; i < r->shoebox_count && i < most && status == DB_OK; i++)
-        status = box_figure(report, &r->shoeboxes[ranks[i].index]);
+        status = box_figure(report, ranks[i].index);
     fputs("</div>", report->stream);
     return status;
 }
@@ -92,9 +94,10 @@ db_status db_html_gallery(const db_html_report *report) {
     rank *const ranks = malloc(count * sizeof *ranks);
     if (!ranks) return db_fail_memory(report->context, "the report's gallery");
     fprintf(report->stream,
-            "<section><h2>Shoeboxes</h2><p class=\"note\">Measured, model, residual from &#8722;%g "
+            "<section id=\"shoeboxes\"><h2>Shoeboxes</h2><p class=\"note\">Measured, model, "
+            "residual from &#8722;%g "
             "to %g &#963;; %zu shoeboxes "
-            "in all.</p><h4>The strongest</h4>",
+            "in all. A click shows one in the images above.</p><h4>The strongest</h4>",
             RESIDUAL_LIMIT, RESIDUAL_LIMIT, count);
     db_status status = figures(report, strength, ranks, STRONGEST);
     if (status == DB_OK && count > STRONGEST) {

@@ -17,7 +17,7 @@ void db_html_text(FILE *stream, const char *text) {
     }
 }
 
-static void print_base64(FILE *stream, const unsigned char *bytes, size_t count) {
+void db_html_base64(FILE *stream, const unsigned char *bytes, size_t count) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < count; i += 3) {
         const size_t left = count - i;
@@ -41,7 +41,7 @@ db_status db_html_picture(const db_html_report *report, const char *before_data,
     if (status == DB_ERROR_UNSUPPORTED) return DB_OK; /* the page says so once, at its head */
     if (status != DB_OK) return status;
     fprintf(report->stream, "%sdata:image/png;base64,", before_data);
-    print_base64(report->stream, png, count);
+    db_html_base64(report->stream, png, count);
     fputs(after_data, report->stream);
     free(png);
     return DB_OK;

@@ -52,35 +52,104 @@ static void bounds_cell(FILE *out, const db_fit_parameter *settings, double valu
             at_bound ? " class=\"bad\"" : "", at_bound ? " <b class=\"bad\">at bound</b>" : "");
 }
 
+/* The error that the variances alone give, in the same unit. */
+static void unscaled_cell(FILE *out, double error) {
+    if (error > 0 && isfinite(error))
+        fprintf(out, "<td class=\"n\">%.2g</td>", error);
+    else
+        fprintf(out, "<td class=\"n\">%s</td>", isinf(error) ? "?" : "&#8211;");
+}
+
+static void parameter_row(const db_html_report *report, size_t i) {
+    const db_fit_result *const r = report->result;
+    const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
+    char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
+    FILE *const out = report->stream;
+    fprintf(out, "<tr><td><b>%s</b></td><td class=\"n\">%s</td><td class=\"n\"><b>%s</b></td>",
+            info->name, db_value_with_error(start, r->start[i], NAN),
+            db_value_with_error(refined, r->refined[i], r->error[i]));
+    unscaled_cell(out, r->error_unscaled[i]);
+    fprintf(out, "<td class=\"n\">%+.3g</td><td>%s</td>", r->refined[i] - r->start[i], info->unit);
+    bounds_cell(out, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
+    fprintf(out, "<td class=\"meaning\">%s</td></tr>", info->description);
+}
+
 void db_html_parameters(const db_html_report *report) {
     const db_fit_result *const r = report->result;
     FILE *const out = report->stream;
-    fputs(
-        "<section><h2>Parameters</h2><table><thead><tr><th>parameter</th><th class=\"n\">start</th>"
-        "<th class=\"n\">refined</th><th class=\"n\">change</th><th>unit</th><th>between its "
-        "bounds</th>"
-        "<th>meaning</th></tr></thead><tbody>",
-        out);
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
-        char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
-        fprintf(out,
-                "<tr><td><b>%s</b></td><td class=\"n\">%s</td><td class=\"n\"><b>%s</b></td><td "
-                "class=\"n\">%+.3g</td>"
-                "<td>%s</td>",
-                info->name, db_value_with_error(start, r->start[i], NAN),
-                db_value_with_error(refined, r->refined[i], r->error[i]),
-                r->refined[i] - r->start[i], info->unit);
-        bounds_cell(out, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
-        fprintf(out, "<td class=\"meaning\">%s</td></tr>", info->description);
-    }
+    fputs("<section id=\"parameters\"><h2>Parameters</h2><div class=\"wide\"><table><thead><tr>"
+          "<th>parameter</th><th class=\"n\">start</th><th class=\"n\">refined</th><th "
+          "class=\"n\">error by noise alone</th><th class=\"n\">change</th><th>unit</th><th>"
+          "between its bounds</th><th>meaning</th></tr></thead><tbody>",
+          out);
+    for (size_t i = 0; i < r->parameter_count; i++) parameter_row(report, i);
     const double *const cell = r->experiment.crystal.cell;
     fprintf(out,
-            "</tbody></table><p class=\"note\">Standard errors in units of the last digit, from "
-            "the curvature of the "
-            "target at the end. Refined cell: %.4f %.4f %.4f &#197;, %.3f %.3f "
-            "%.3f&#176;.</p></section>",
-            cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]);
+            "</tbody></table></div><p class=\"note\">Refined values with standard errors in "
+            "units of the last digit. These, the ones to quote, are the errors by noise alone "
+            "times the root of &#967;&#178; per degree of freedom (%.2f) where it exceeds 1: the "
+            "misfit is taken for more of the same noise. Neither knows of systematic errors. "
+            "Refined cell: %.4f %.4f %.4f &#197;, %.3f %.3f %.3f&#176;.</p></section>",
+            sqrt(fmax(0, r->after.chi2_reduced)), cell[0], cell[1], cell[2], cell[3], cell[4],
+            cell[5]);
+}
+
+void db_html_warnings(const db_html_report *report) {
+    const db_fit_result *const r = report->result;
+    FILE *const out = report->stream;
+    if (r->warning_count == 0) return;
+    fputs("<section class=\"warnings\" id=\"warnings\"><h2>Before you use this result</h2><ul>",
+          out);
+    for (size_t i = 0; i < r->warning_count; i++) {
+        fputs("<li>", out);
+        db_html_text(out, r->warnings[i]);
+        fputs("</li>", out);
+    }
+    fputs("</ul></section>", out);
+}
+
+/* Evaluations and target of each stage. */
+void db_html_stages(const db_html_report *report) {
+    const db_fit_result *const r = report->result;
+    FILE *const out = report->stream;
+    if (r->history_count == 0) return;
+    fputs("<section><h2>Stages</h2><div class=\"wide\"><table><thead><tr><th>stage</th><th "
+          "class=\"n\">evaluations</th><th class=\"n\">&#967;&#178;/dof at its start</th><th "
+          "class=\"n\">lowest</th><th class=\"n\">finest resolution</th><th class=\"n\">blur</th>"
+          "<th>method</th></tr></thead><tbody>",
+          out);
+    for (size_t i = 0, first = 0; i < r->history_count; i++) {
+        const int stage = r->history[i].stage;
+        if (i + 1 < r->history_count && r->history[i + 1].stage == stage) continue;
+        double lowest = INFINITY;
+        for (size_t k = first; k <= i; k++) lowest = fmin(lowest, r->history[k].target);
+        fputs("<tr><td><b>", out);
+        db_html_text(out, db_html_stage_name(report, stage));
+        fprintf(out, "</b></td><td class=\"n\">%zu</td>", i + 1 - first);
+        if (isfinite(r->history[first].target) && isfinite(lowest))
+            fprintf(out, "<td class=\"n\">%.4f</td><td class=\"n\">%.4f</td>",
+                    r->history[first].target, lowest);
+        else
+            fputs("<td class=\"n\">&#8211;</td><td class=\"n\">&#8211;</td>", out);
+        const db_fit_settings *const settings = &report->config->settings;
+        if ((size_t)stage < settings->stage_count) {
+            const db_fit_stage *const s = &settings->stages[stage];
+            const double dmin = fmax(s->dmin, settings->dmin);
+            if (dmin > 0)
+                fprintf(out, "<td class=\"n\">%.3g &#197;</td>", dmin);
+            else
+                fputs("<td class=\"n\">all</td>", out);
+            fprintf(out, "<td class=\"n\">%.3g</td><td>", s->blur);
+            db_html_text(out, s->algorithm);
+            fputs("</td></tr>", out);
+        } else {
+            fputs("<td></td><td></td><td></td></tr>", out);
+        }
+        first = i + 1;
+    }
+    fputs("</tbody></table></div><p class=\"note\">End: ", out);
+    db_html_text(out, r->reason);
+    fputs("</p></section>", out);
 }
 
 static void row(FILE *out, const char *name, int decimals, double before, double after) {
@@ -91,7 +160,8 @@ static void row(FILE *out, const char *name, int decimals, double before, double
 void db_html_statistics(const db_html_report *report) {
     const db_fit_statistics *const b = &report->result->before, *const a = &report->result->after;
     FILE *const out = report->stream;
-    fputs("<section><h2>Statistics on the same data</h2><table><thead><tr><th></th><th "
+    fputs("<section id=\"statistics\"><h2>Statistics on the same "
+          "data</h2><table><thead><tr><th></th><th "
           "class=\"n\">start</th>"
           "<th class=\"n\">refined</th></tr></thead><tbody>",
           out);

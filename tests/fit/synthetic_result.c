@@ -1,5 +1,7 @@
 #include "fit/synthetic_result.h"
 
+#include "fit/warnings.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +85,11 @@ static int make_box(const db_measured_image *image, int number, unsigned *state,
     box->intensity = height * 10;
     box->intensity_esd = sqrt(height * 10) + 10;
     box->strong_pixels = height > 20 ? 9 : 0;
+    box->sigma_z = sqrt(box->chi2 / fmax(1, box->pixels_used));
+    box->worst_z = number % 2 ? 3.1 : -2.9;
+    box->outlier = box->sigma_z > 3;
+    box->centroid_offset[0] = height > 20 ? shift : NAN;
+    box->centroid_offset[1] = height > 20 ? 0.1 : NAN;
     box->strong_explained = shift < 1 ? box->strong_pixels : 2;
     return 1;
 }
@@ -117,6 +124,7 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         r->start[i] = start[i];
         r->refined[i] = refined[i];
         r->error[i] = error[i];
+        r->error_unscaled[i] = error[i] / 1.5;
         for (size_t k = 0; k < 4; k++)
             r->correlation[i][k] = i == k ? 1 : i == 2 || k == 2 ? NAN : i + k == 1 ? -0.81 : 0.15;
     }
@@ -130,6 +138,45 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         (db_fit_statistics){ 11000, SYNTHETIC_BOXES, 13200, 1.21, 4.3, 340, 0.93, 0.97, 0.34 };
     r->evaluations = EVALUATIONS;
     r->seconds = 1.5;
+    r->direction_count = 2;
+    r->direction[0] = (db_fit_direction){ .eigenvalue = 0.19, .condition = 9.5 };
+    r->direction[0].component[0] = 0.71;
+    r->direction[0].component[1] = -0.7;
+    r->direction[0].change[0] = 0.004;
+    r->direction[0].change[1] = -0.02;
+    r->direction[1] = (db_fit_direction){ .eigenvalue = 1.81, .condition = 1 };
+    r->direction[1].component[1] = 0.9;
+}
+
+/* Shells and areas with made-up figures; the last area is empty. */
+static int make_goodness(db_fit_result *r) {
+    r->shells = calloc(5, sizeof *r->shells);
+    r->areas = calloc(4, sizeof *r->areas);
+    if (!r->shells || !r->areas) return 0;
+    for (; r->shell_count < 5; r->shell_count++) {
+        const double d = 8 - 1.2 * (double)r->shell_count;
+        r->shells[r->shell_count] = (db_fit_shell){
+            d, d - 1.2, { 2200, 60 - d, 0.95, 0.2 }, { 2200, 1.8 - 0.1 * d, 0.3, 0.97 }
+        };
+    }
+    for (; r->area_count < 4; r->area_count++) {
+        const int a = (int)r->area_count;
+        db_fit_area *const area = &r->areas[a];
+        *area = (db_fit_area){ 0,
+                               a % 2 * SYNTHETIC_FAST / 2,
+                               a / 2 * SYNTHETIC_SLOW / 2,
+                               SYNTHETIC_FAST / 2,
+                               SYNTHETIC_SLOW / 2,
+                               20,
+                               { 0.3, -0.9 },
+                               { 3000, 60, 0.9, 0.3 },
+                               { 3000, 1.2 + a, 0.3, 0.95 } };
+    }
+    r->areas[3] = (db_fit_area){
+        0, SYNTHETIC_FAST / 2, SYNTHETIC_SLOW / 2,   SYNTHETIC_FAST / 2,  SYNTHETIC_SLOW / 2,
+        0, { NAN, NAN },       { 0, NAN, NAN, NAN }, { 0, NAN, NAN, NAN }
+    };
+    return 1;
 }
 
 db_status synthetic_make(db_context *context, synthetic *s) {
@@ -157,7 +204,9 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     config->settings.stage_count = SYNTHETIC_STAGES;
     r->history = calloc(EVALUATIONS, sizeof *r->history);
     r->shoeboxes = calloc(SYNTHETIC_BOXES, sizeof *r->shoeboxes);
-    if (!r->history || !r->shoeboxes) return DB_ERROR_MEMORY;
+    if (!r->history || !r->shoeboxes || !make_goodness(r)) return DB_ERROR_MEMORY;
+    r->sigma_z_median = 1.1;
+    r->sigma_z_limit = 3;
     r->history_count = EVALUATIONS;
     make_history(r);
     for (; r->shoebox_count < SYNTHETIC_BOXES; r->shoebox_count++)
@@ -168,7 +217,7 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     if (status != DB_OK) return status;
     for (size_t i = 0; i < r->parameter_count; i++)
         db_parameter_set(&r->experiment, r->parameter[i], r->refined[i]);
-    return DB_OK;
+    return db_fit_warnings_make(context, r);
 }
 
 void synthetic_clear(synthetic *s) {
@@ -180,6 +229,9 @@ void synthetic_clear(synthetic *s) {
     }
     free(r->shoeboxes);
     free(r->history);
+    free(r->shells);
+    free(r->areas);
+    free(r->warnings);
     db_experiment_clear(&r->experiment);
     free(s->image.value);
     free(s->image.mask);

@@ -54,20 +54,27 @@ static void the_page_needs_nothing_from_elsewhere(void **state) {
     char *const page = written_page("report.html");
     assert_int_equal(count(page, "://"), 0);
     assert_int_equal(count(page, "url("), 0);
-    assert_int_equal(count(page, "<script"), 0);
+    assert_int_equal(count(page, "<script src"), 0);
+    assert_int_equal(count(page, "import("), 0);
+    assert_int_equal(count(page, "fetch("), 0);
     assert_int_equal(count(page, "<link"), 0);
     assert_int_equal(count(page, "src=\""), count(page, "src=\"data:image/png;base64,"));
-    assert_int_equal(count(page, "href=\""), count(page, "href=\"data:image/png;base64,"));
+    assert_int_equal(count(page, "href=\""),
+                     count(page, "href=\"data:image/png;base64,") + count(page, "href=\"#"));
     free(page);
 }
 
 static void every_element_of_the_page_is_closed(void **state) {
     (void)state;
-    char *const page = written_page("report.html");
-    static const char *const elements[] = { "section", "div",  "svg",    "figure",    "table",
-                                            "tr",      "td",   "th",     "p",         "h2",
-                                            "text",    "main", "header", "label",     "details",
-                                            "pre",     "b",    "code",   "figcaption" };
+    char *const page = written_page("report.html"), *const script = strstr(page, "</main><script>");
+    assert_non_null(script);
+    memset(script + strlen("</main><script>"), ' ',
+           (size_t)(strstr(script, "</script></body>") - script) - strlen("</main><script>"));
+    static const char *const elements[] = { "section", "div",  "svg",    "figure",     "table",
+                                            "tr",      "td",   "th",     "p",          "h2",
+                                            "text",    "main", "header", "nav",        "details",
+                                            "pre",     "b",    "code",   "figcaption", "script",
+                                            "ul",      "li",   "a",      "title" };
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
         char plain[32], attributed[32], closing[32];
         snprintf(plain, sizeof plain, "<%s>", elements[i]);
@@ -95,6 +102,9 @@ static void the_page_shows_the_result(void **state) {
     assert_non_null(strstr(page, "58.412(15)"));
     assert_non_null(strstr(page, "at bound"));
     assert_non_null(strstr(page, "follows cell_a"));
+    assert_non_null(strstr(page, "<li>mosaic_spread ends at its lower bound 0"));
+    assert_non_null(strstr(page, ">0.0014</td>")); /* error by noise alone */
+    assert_non_null(strstr(page, "misset_x +0.71 with cell_a -0.70"));
     assert_int_equal(count(page, "<circle class=\"found\""),
                      1 + 46); /* one in the key; 54 strong boxes, 8 of them shifted */
     assert_int_equal(count(page, "<circle class=\"missed\""), 1 + 8);
@@ -103,7 +113,9 @@ static void the_page_shows_the_result(void **state) {
     assert_int_equal(count(page, "data:image/png;base64,iVBORw0KGgo"), 3 + 3 * (48 + 12));
 #endif
     assert_int_equal(count(page, "<polyline"),
-                     4 + 4); /* target: 3 stages, one interrupted; a curve per parameter */
+                     4 + 4 + 6 +
+                         1); /* target: 3 stages, one interrupted; a curve per parameter; three
+                                by resolution, before and after; the normal distribution */
     assert_int_equal(count(page, "&minus;0.81") + count(page, "-0.81"), 2);
     free(page);
 }
@@ -127,6 +139,7 @@ static void an_empty_result_still_makes_a_page(void **state) {
     db_fit_result *const r = &made_up.result;
     const db_fit_result whole = *r;
     r->history_count = r->shoebox_count = r->parameter_count = 0;
+    r->shell_count = r->area_count = r->warning_count = r->direction_count = 0;
     char *const page = written_page("empty.html");
     assert_non_null(strstr(page, "</html>"));
     free(page);
@@ -189,6 +202,95 @@ static void json_says_the_same(void **state) {
     json_decref(root);
 }
 
+/* Every value of the JSON file stands in the table of docs/fit.md with its type, and every line of
+ * the table occurs. */
+typedef struct schema {
+    char *text;    /* of the table's section */
+    char *visited; /* one per character of the text: 1 at the lines met */
+} schema;
+
+static const char *type_name(const json_t *value) {
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "object";
+    case JSON_ARRAY: return "list";
+    case JSON_STRING: return "text";
+    case JSON_INTEGER: return "integer";
+    case JSON_REAL: return "number";
+    case JSON_TRUE:
+    case JSON_FALSE: return "yes/no";
+    case JSON_NULL: break;
+    }
+    return "null";
+}
+
+static void walk(schema *documented, const char *path, json_t *value) {
+    char start[256];
+    snprintf(start, sizeof start, "\n| `%s` | ", path);
+    const char *const line = *path ? strstr(documented->text, start) : NULL;
+    if (*path && !line) fail_msg("%s is not documented", path);
+    if (line) {
+        documented->visited[line - documented->text] = 1;
+        const char *const type = line + strlen(start);
+        const size_t length = strcspn(type, "|\n");
+        char allowed[64];
+        snprintf(allowed, sizeof allowed, "%.*s", (int)length, type);
+        if (!strstr(allowed, type_name(value)))
+            fail_msg("%s is %s, documented as %s", path, type_name(value), allowed);
+        if (strstr(allowed, "configuration")) return;
+    }
+    if (json_is_object(value)) {
+        const char *key;
+        json_t *member;
+        json_object_foreach(value, key, member) {
+            char longer[200];
+            snprintf(longer, sizeof longer, "%s%s%s", path, *path ? "." : "", key);
+            walk(documented, longer, member);
+        }
+    } else if (json_is_array(value)) {
+        size_t index;
+        json_t *member;
+        json_array_foreach(value, index, member) {
+            if (!json_is_object(member)) continue; /* numbers, or lists of them */
+            char longer[200];
+            snprintf(longer, sizeof longer, "%s[]", path);
+            const char *key;
+            json_t *inner;
+            json_object_foreach(member, key, inner) {
+                char whole[256];
+                snprintf(whole, sizeof whole, "%s.%s", longer, key);
+                walk(documented, whole, inner);
+            }
+        }
+    }
+}
+
+static void json_is_what_the_documentation_says(void **state) {
+    (void)state;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/docs/fit.md",
+             getenv("SOURCE_DIR") ? getenv("SOURCE_DIR") : "../..");
+    schema documented = { read_whole_file(path), NULL };
+    assert_non_null(documented.text);
+    char *const section = strstr(documented.text, "\n## PREFIX.json");
+    assert_non_null(section);
+    memmove(documented.text, section, strlen(section) + 1);
+    char *const next = strstr(documented.text + 4, "\n## ");
+    if (next) next[1] = '\0';
+    documented.visited = calloc(strlen(documented.text) + 1, 1);
+    assert_non_null(documented.visited);
+    const char *const file = scratch_path("schema.json");
+    assert_int_equal(db_fit_write_json(context, file, &made_up.config, &made_up.result), DB_OK);
+    json_t *const root = json_load_file(file, 0, NULL);
+    assert_non_null(root);
+    walk(&documented, "", root);
+    for (const char *line = documented.text; (line = strstr(line, "\n| `")) != NULL; line++)
+        if (!documented.visited[line - documented.text])
+            fail_msg("documented, but not in the file: %.60s", line + 3);
+    json_decref(root);
+    free(documented.visited);
+    free(documented.text);
+}
+
 static void errors_in_units_of_the_last_digit(void **state) {
     (void)state;
     static const struct {
@@ -226,6 +328,7 @@ int main(void) {
         cmocka_unit_test(an_empty_result_still_makes_a_page),
         cmocka_unit_test(a_failed_output_leaves_no_file),
         cmocka_unit_test(json_says_the_same),
+        cmocka_unit_test(json_is_what_the_documentation_says),
         cmocka_unit_test(errors_in_units_of_the_last_digit),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -1,0 +1,96 @@
+#!/bin/sh
+# The report in a real browser: no errors, images drawn, zoom works, values are those of the image.
+# Needs Debian's chromium (or CHROMIUM); without it the test shows up as skipped. With KEEP=FOLDER page and screenshots
+# stay there.
+set -eu
+"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
+    echo "this build has no refinement"
+    exit 77
+}
+browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+if [ -z "$browser" ]; then
+    echo "skipped: no chromium"
+    exit 77
+fi
+"$DUALBRAGG" --version | grep -qi png || {
+    echo "skipped: this build has no PNG pictures"
+    exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+"$BINARY_DIR/stand_in" stand_in
+"$DUALBRAGG" fit "$SOURCE_DIR/examples/thaumatin.yaml" --image stand_in.img --output result model.matrix=stand_in.mat \
+    --quiet
+
+browse() { # OPTIONS... PAGE: what the browser prints is in browser.log
+    timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --no-first-run \
+        --disable-dev-shm-usage --user-data-dir="$work/profile" --enable-logging=stderr --v=0 \
+        --virtual-time-budget=20000 --window-size=1300,900 "$@" 2> browser.log
+}
+
+# The page with the checks in it, and with an ear for errors before anything else runs.
+awk -v checks="$SOURCE_DIR/tests/fit/report_check.js" '
+    { at = index($0, "</head>") }
+    at {
+        $0 = substr($0, 1, at - 1) "<script>window.reportErrors = [];" \
+            "addEventListener(\"error\", e => reportErrors.push(\"error: \" + e.message), true);" \
+            "addEventListener(\"unhandledrejection\", e => reportErrors.push(\"rejection: \" + e.reason));</script>" \
+            substr($0, at)
+    }
+    { end = index($0, "</body>") }
+    end {
+        print substr($0, 1, end - 1) "<script>"
+        while ((getline line < checks) > 0) print line
+        print "</script>" substr($0, end)
+        next
+    }
+    { print }' result.html > checked.html
+browse --dump-dom "file://$work/checked.html" > dom.html || fail "the browser ended with status $?: $(tail -n 3 browser.log)"
+sed -n '/id="report-check"/,/end of checks/p' dom.html > checks
+cat checks
+grep -q 'end of checks' checks || fail "the checks did not run to their end"
+grep '^FAILED' checks > failed && fail "see above"
+[ "$(grep -c '^ok' checks)" -ge 20 ] || fail "only $(grep -c '^ok' checks) checks"
+# What the checks themselves do, reading canvases, earns them a piece of advice.
+grep CONSOLE browser.log | grep -v willReadFrequently && fail "the browser's console is not empty"
+
+# The value shown is the image's own: two bytes per pixel after the header, pedestal included.
+pixel() {
+    sed -n "s/^pixel //p" checks
+}
+if [ -n "$(pixel)" ]; then
+    set -- $(pixel)
+    fast=$1 slow=$2 measured=$4
+    header() {
+        head -c 1024 stand_in.img | tr -d '\0' | sed -n "s/.*$1=\([^;]*\);.*/\1/p" | head -n 1
+    }
+    offset=$(($(header HEADER_BYTES) + 2 * (slow * $(header SIZE1) + fast)))
+    stored=$(($(od -A n -t u2 -j $offset -N 2 stand_in.img) - $(header ADC_OFFSET)))
+    awk -v a="$measured" -v b="$stored" 'BEGIN { exit !(a == b) }' ||
+        fail "pixel $fast, $slow: $measured shown, $stored in the image"
+else
+    fail "no pixel was told"
+fi
+
+# Where scripts are forbidden there are still pictures.
+sed "s|</title>|&<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'none'\">|" result.html > plain.html
+browse --dump-dom "file://$work/plain.html" > plain_dom.html || fail "the browser ended with status $?"
+grep -q '<canvas' plain_dom.html && fail "scripts run although they are forbidden"
+[ "$(grep -o '<svg class="frame"' plain_dom.html | wc -l)" -eq 3 ] || fail "three pictures expected without scripts"
+
+if [ -n "${KEEP:-}" ]; then
+    mkdir -p "$KEEP"
+    browse --window-size=1300,7000 --screenshot="$work/page.png" "file://$work/result.html"
+    browse --window-size=1300,1900 --screenshot="$work/zoom.png" "file://$work/checked.html"
+    browse --window-size=1300,1200 --screenshot="$work/plain.png" "file://$work/plain.html"
+    browse --print-to-pdf="$work/page.pdf" "file://$work/result.html"
+    cp result.html checked.html result.json ./*.png ./*.pdf "$KEEP"
+fi
+echo "$(wc -c < result.html) bytes"
+[ $failures -eq 0 ]
