@@ -1,5 +1,6 @@
 #include "io/cbf_binary.h"
 #include "core/context_internal.h"
+#include "io/cbf_packed.h"
 #include "io/md5.h"
 #include "io/text_reader.h"
 
@@ -47,10 +48,11 @@ static int mime_text(const mime_header *header, const char *name, char *value, s
     return 0;
 }
 
+/* *value stays what it is where the header has no such line and it is not 0. */
 static db_status mime_integer(const mime_header *header, const char *name, double largest,
                               long long *value) {
     char text[64];
-    mime_text(header, name, text, sizeof text);
+    if (!mime_text(header, name, text, sizeof text) && *value) return DB_OK;
     const char *cursor = text;
     double number;
     if (!db_word_number(db_next_word(&cursor, DB_WHITE_SPACE "\r"), &number) || number < 1 ||
@@ -83,13 +85,30 @@ static db_status read_element_type(const mime_header *header, db_cbf_binary *bin
                    header->path, text);
 }
 
-static db_status read_encoding(const mime_header *header) {
+/* Flags of the packing stand behind its name, on the same line or the next. */
+static int packed_flags(const mime_header *header, const char *conversions) {
+    const char *const end = header->end;
+    int flags = strstr(conversions, "x-CBF_PACKED_V2") ? DB_PACKED_VERSION_2 : 0;
+    if (find_bytes(header->start, end, "uncorrelated_sections", 21))
+        flags |= DB_PACKED_UNCORRELATED_SECTIONS;
+    if (find_bytes(header->start, end, "\"flat\"", 6)) flags |= DB_PACKED_FLAT;
+    return flags;
+}
+
+static db_status read_encoding(const mime_header *header, db_cbf_binary *binary) {
     char conversions[64], encoding[64];
     mime_text(header, "conversions", conversions, sizeof conversions);
-    if (!strstr(conversions, "x-CBF_BYTE_OFFSET"))
+    if (strstr(conversions, "x-CBF_BYTE_OFFSET")) {
+        binary->compression = DB_CBF_BYTE_OFFSET;
+    } else if (strstr(conversions, "x-CBF_PACKED")) {
+        binary->compression = DB_CBF_PACKED;
+        binary->packed_flags = packed_flags(header, conversions);
+    } else {
         return db_fail(header->context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected pixels compressed as x-CBF_BYTE_OFFSET, found '%.40s'",
+                       "%s: expected pixels compressed as x-CBF_BYTE_OFFSET or x-CBF_PACKED, found "
+                       "'%.40s'",
                        header->path, conversions);
+    }
     mime_text(header, "Content-Transfer-Encoding", encoding, sizeof encoding);
     if (strncasecmp(encoding + strspn(encoding, " \t"), "binary", 6) != 0)
         return db_fail(header->context, DB_ERROR_UNSUPPORTED,
@@ -98,25 +117,43 @@ static db_status read_encoding(const mime_header *header) {
     return DB_OK;
 }
 
+/* Before memory is taken for them: each element takes a byte at least; packed, 128 of them may
+ * share a code. */
+static db_status check_size(const mime_header *header, const db_cbf_binary *binary,
+                            long long elements, long long size) {
+    const int packed = binary->compression == DB_CBF_PACKED;
+    const long long least = packed ? 32 + elements / 128 * 6 / 8 : elements;
+    if (packed && binary->bits != 32)
+        return db_fail(header->context, DB_ERROR_UNSUPPORTED,
+                       "%s: expected packed elements of 32 bits, found %d", header->path,
+                       binary->bits);
+    if (size >= least) return DB_OK;
+    return db_fail(header->context, DB_ERROR_INPUT,
+                   "%s: expected at least %lld bytes for %lld pixels, found X-Binary-Size: %lld",
+                   header->path, least, elements, size);
+}
+
 static db_status read_header(const mime_header *header, db_cbf_binary *binary, long long *size) {
-    long long elements;
-    DB_TRY(read_encoding(header));
+    long long elements = 0;
+    *size = 0;
+    binary->id = binary->sections = 1;
+    DB_TRY(read_encoding(header, binary));
     DB_TRY(read_element_type(header, binary));
+    DB_TRY(mime_integer(header, "X-Binary-ID", 1e9, &binary->id));
     DB_TRY(mime_integer(header, "X-Binary-Size", 1e12, size));
     DB_TRY(mime_integer(header, "X-Binary-Number-of-Elements", INT32_MAX, &elements));
     DB_TRY(
         mime_integer(header, "X-Binary-Size-Fastest-Dimension", INT32_MAX, &binary->fast_pixels));
     DB_TRY(mime_integer(header, "X-Binary-Size-Second-Dimension", INT32_MAX, &binary->slow_pixels));
-    if (binary->fast_pixels * binary->slow_pixels != elements)
+    DB_TRY(mime_integer(header, "X-Binary-Size-Third-Dimension", INT32_MAX, &binary->sections));
+    const long long section = binary->fast_pixels * binary->slow_pixels;
+    if (section > elements || section * binary->sections != elements)
         return db_fail(header->context, DB_ERROR_INPUT,
-                       "%s: expected %lld x %lld pixels, found X-Binary-Number-of-Elements: %lld",
-                       header->path, binary->fast_pixels, binary->slow_pixels, elements);
-    if (*size < elements) /* before memory is taken for them */
-        return db_fail(header->context, DB_ERROR_INPUT,
-                       "%s: expected at least one byte for each of %lld pixels, found "
-                       "X-Binary-Size: %lld",
-                       header->path, elements, *size);
-    return DB_OK;
+                       "%s: expected %lld x %lld x %lld pixels, found X-Binary-Number-of-Elements: "
+                       "%lld",
+                       header->path, binary->fast_pixels, binary->slow_pixels, binary->sections,
+                       elements);
+    return check_size(header, binary, elements, *size);
 }
 
 /* Without it, one wrong difference would shift all later pixels unnoticed. */
@@ -132,17 +169,17 @@ static db_status check_digest(const mime_header *header, const db_cbf_binary *bi
                    header->path, DB_WORD_ARGUMENTS(word), found);
 }
 
-db_status db_cbf_binary_find(db_context *context, const char *path, const db_file_content *content,
-                             db_cbf_binary *binary) {
+db_status db_cbf_binary_next(db_context *context, const char *path, const db_file_content *content,
+                             const char *from, db_cbf_binary *binary) {
     static const char boundary[] = "--CIF-BINARY-FORMAT-SECTION--";
     static const char marker[] = "\x0c\x1a\x04\xd5";
     *binary = (db_cbf_binary){ 0 };
     const char *end = content->bytes + content->size;
-    const char *start = find_bytes(content->bytes, end, boundary, sizeof boundary - 1);
-    if (!start)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s: expected a binary section with the pixels, found none (truncated?)",
-                       path);
+    const char *start = find_bytes(from, end, boundary, sizeof boundary - 1);
+    while (start && end - start > (long)sizeof boundary && start[sizeof boundary - 1] == '-')
+        start = find_bytes(start + 1, end, boundary, sizeof boundary - 1); /* the end of one */
+    if (!start) return DB_OK;
+    binary->section = start;
     start += sizeof boundary - 1;
     const char *data = find_bytes(start, end, marker, sizeof marker - 1);
     if (!data)

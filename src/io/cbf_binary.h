@@ -9,18 +9,24 @@
 #include "io/file_content.h"
 #include <stdint.h>
 
+typedef enum db_cbf_compression { DB_CBF_BYTE_OFFSET, DB_CBF_PACKED } db_cbf_compression;
+
 typedef struct db_cbf_binary {
-    const char *bytes; /* compressed pixels, within the file */
+    const char *section; /* where the section begins, within the file */
+    const char *bytes;   /* compressed pixels, within the file */
     size_t size;
-    long long fast_pixels, slow_pixels;
-    int bits; /* of an element: 8, 16, 32, 64 */
+    long long fast_pixels, slow_pixels, sections; /* elements along the three dimensions */
+    long long id;                                 /* X-Binary-ID; 1 */
+    db_cbf_compression compression;
+    int packed_flags; /* DB_PACKED_*; see cbf_packed.h */
+    int bits;         /* of an element: 8, 16, 32, 64 */
     int is_signed;
 } db_cbf_binary;
 
-/* Finds the first binary section; checks that it is complete, two-dimensional and byte-offset
- * compressed. */
-db_status db_cbf_binary_find(db_context *context, const char *path, const db_file_content *content,
-                             db_cbf_binary *binary);
+/* Finds the next binary section at or behind `from`; checks that it is complete, of integers and
+ * compressed in a known way. *binary is all 0 (bytes NULL) if there is none. */
+db_status db_cbf_binary_next(db_context *context, const char *path, const db_file_content *content,
+                             const char *from, db_cbf_binary *binary);
 
 /* Reads elements one after the other, as sums of differences. */
 typedef struct db_byte_offset {

@@ -7,6 +7,7 @@
  * are overloads. In unsigned arrays the largest number marks pixels without data. */
 #include "core/context_internal.h"
 #include "io/cbf_binary.h"
+#include "io/cbf_full.h"
 #include "io/image_formats.h"
 #include "io/text_reader.h"
 
@@ -162,15 +163,20 @@ static db_status decode_pixels(db_context *context, const char *path, const db_c
 db_status db_cbf_decode(db_context *context, const char *path, const db_file_content *content,
                         db_measured_image *image) {
     const char *start = find_mini_header(content);
-    if (!start)
-        return db_fail(
-            context, DB_ERROR_UNSUPPORTED,
-            "%s: expected a miniCBF image, found a full CBF (imgCIF) without %s, which is "
-            "not supported",
-            path, header_item);
+    if (!start) return db_cbf_full_decode(context, path, content, image);
     const mini_header header = { context, path, start + sizeof header_item - 1 };
     db_cbf_binary binary;
-    DB_TRY(db_cbf_binary_find(context, path, content, &binary));
+    DB_TRY(db_cbf_binary_next(context, path, content, content->bytes, &binary));
+    if (!binary.bytes)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a binary section with the pixels, found none (truncated?)",
+                       path);
+    if (binary.compression != DB_CBF_BYTE_OFFSET || binary.sections != 1)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "%s: expected one section of pixels compressed as x-CBF_BYTE_OFFSET in a "
+                       "miniCBF, found %lld%s",
+                       path, binary.sections,
+                       binary.compression == DB_CBF_PACKED ? " of x-CBF_PACKED" : "");
     DB_TRY(read_metadata(&header, image));
     DB_TRY(db_image_allocate(context, path, binary.fast_pixels, binary.slow_pixels, image));
     return decode_pixels(context, path, &binary, image);

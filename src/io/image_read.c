@@ -44,6 +44,7 @@ db_status db_image_allocate(db_context *context, const char *path, long long fas
 void db_measured_image_clear(db_measured_image *image) {
     free(image->value);
     free(image->mask);
+    free(image->panels);
     memset(image, 0, sizeof *image);
 }
 
@@ -71,19 +72,19 @@ static db_status decode(db_context *context, const char *path, const db_file_con
         return db_smv_decode(context, path, content, image);
     }
     if (db_is_cbf(content)) {
-        db_image_init(image, "miniCBF");
+        db_image_init(image, "miniCBF"); /* or full */
         return db_cbf_decode(context, path, content, image);
     }
     const char *other = other_format(content);
     if (other)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected an SMV or miniCBF image, found %s, which is not supported",
+                       "%s: expected an SMV or CBF image, found %s, which is not supported",
                        path, other);
     char start[3 * 8 + 1] = "";
     for (size_t i = 0; i < 8 && i < content->size; i++)
         snprintf(start + 3 * i, 4, " %02x", (unsigned)(unsigned char)content->bytes[i]);
     return db_fail(context, DB_ERROR_INPUT,
-                   "%s: expected an SMV or miniCBF image, found %zu bytes that begin with%s", path,
+                   "%s: expected an SMV or CBF image, found %zu bytes that begin with%s", path,
                    content->size, *start ? start : " nothing");
 }
 

@@ -60,11 +60,21 @@ DB_API db_status db_read_stol(db_context *context, const char *path, db_stol_abs
 /* A measured image. value: counts after subtraction of pedestal; mask: 0 = trusted pixel, else
  * reason. */
 enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
+
+/* One panel of a measured image: rows of it, from the first to before first + slow_pixels. */
+typedef struct db_image_panel {
+    char name[64]; /* "" */
+    int first_row, slow_pixels;
+} db_image_panel;
+
 typedef struct db_measured_image {
-    int fast_pixels, slow_pixels;
+    int fast_pixels, slow_pixels; /* of several panels: their width, and all their rows */
+    size_t panel_count;           /* 0 and 1: the image is one panel */
+    db_image_panel
+        *panels;          /* panel_count of them, one below the other; owned; NULL for one panel */
     float *value;         /* fast_pixels * slow_pixels, fast index fastest; owned */
     uint8_t *mask;        /* same shape; owned */
-    char format[16];      /* "SMV", "miniCBF", "float" */
+    char format[16];      /* "SMV", "miniCBF", "CBF", "float" */
     double wavelength;    /* angstrom; NAN where the header does not say */
     double distance;      /* mm; NAN */
     double pixel_size[2]; /* mm; NAN */
@@ -81,7 +91,8 @@ typedef struct db_measured_image {
     size_t masked;         /* number of pixels with mask != 0 */
 } db_measured_image;
 
-/* Reads an image: SMV or miniCBF (Pilatus/Eiger style), recognized by content. */
+/* Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels as
+ * byte offsets or packed, arrays cut into sections, each of which is a panel). */
 DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
 
 /* Reads raw little-endian 32-bit floats of a known shape (as db_write_float_image writes them). */

@@ -1,0 +1,320 @@
+/* Full CBF images: packed pixels, arrays cut into panels, and what the tables say of them. */
+#include "cbf_file.h"
+#include "expect.h"
+#include "files_for_tests.h"
+#include "io/cbf_packed.h"
+
+#include <dualbragg/io.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Packing, straight from its definition; bits are written one by one. */
+typedef struct packer {
+    unsigned char bytes[20000];
+    size_t bits;
+} packer;
+
+static void put_bits(packer *p, int64_t value, int count) {
+    for (int i = 0; i < count; i++, p->bits++)
+        if (value >> i & 1) p->bytes[p->bits / 8] |= (unsigned char)(1 << p->bits % 8);
+}
+
+typedef struct solid {
+    int fast, slow, sections;
+    const int32_t *value;
+} solid;
+
+static int64_t at(const solid *s, int x, int y, int z) {
+    return s->value[((size_t)z * (size_t)s->slow + (size_t)y) * (size_t)s->fast + (size_t)x];
+}
+
+static int64_t rounded(double mean) { return (int64_t)floor(mean + 0.5); }
+
+/* The mean of the neighbours that came before. */
+static int64_t expected_at(const solid *s, int flags, int x, int y, int z) {
+    const int last = x == s->fast - 1;
+    if (x == 0 && y == 0 && z == 0) return 0;
+    if (flags & DB_PACKED_FLAT)
+        return x   ? at(s, x - 1, y, z)
+               : y ? at(s, s->fast - 1, y - 1, z)
+                   : at(s, s->fast - 1, s->slow - 1, z - 1);
+    if (y == 0) return x ? at(s, x - 1, 0, z) : at(s, 0, 0, z - 1);
+    double sum = 0;
+    int count = 0;
+    const int layers = z > 0 && !(flags & DB_PACKED_UNCORRELATED_SECTIONS) ? 2 : 1;
+    for (int layer = 0; layer < layers; layer++) {
+        const int w = z - layer;
+        sum += (double)at(s, x, y - 1, w);
+        if (x > 0) sum += (double)(layer ? at(s, x, y, w) : at(s, x - 1, y, w));
+        if (!last) sum += (double)at(s, x + 1, y - 1, w);
+        if (x > 0 && !last) sum += (double)at(s, x - 1, y - 1, w);
+        count += 1 + (x > 0) + !last + (x > 0 && !last);
+    }
+    return rounded(sum / count);
+}
+
+static const int first_widths[] = { 0, 4, 5, 6, 7, 8, 16, 65, -1 };
+static const int second_widths[] = { 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 65, -1 };
+
+static int width_of(int64_t difference, const int *widths, int *code) {
+    for (*code = 0;; ++*code) {
+        const int bits = widths[*code];
+        if (bits == 65 || (bits == 0 ? difference == 0
+                                     : difference >= -((int64_t)1 << (bits - 1)) &&
+                                           difference < (int64_t)1 << (bits - 1)))
+            return bits;
+    }
+}
+
+/* One block for each element, or of 4 for four equal differences of 0. */
+static size_t pack(const solid *s, int flags, packer *p) {
+    const int *const widths = flags & DB_PACKED_VERSION_2 ? second_widths : first_widths;
+    const int code_bits = flags & DB_PACKED_VERSION_2 ? 7 : 6;
+    const int count = s->fast * s->slow * s->sections;
+    memset(p, 0, sizeof *p);
+    put_bits(p, count, 64);
+    p->bits = 256;
+    for (int i = 0; i < count;) {
+        int zeros = 0, code;
+        for (int k = i; k < count && zeros < 4; k++, zeros++)
+            if (s->value[k] !=
+                expected_at(s, flags, k % s->fast, k / s->fast % s->slow, k / s->fast / s->slow))
+                break;
+        if (zeros == 4) {
+            put_bits(p, 2, code_bits);
+            i += 4;
+            continue;
+        }
+        const int64_t difference =
+            s->value[i] -
+            expected_at(s, flags, i % s->fast, i / s->fast % s->slow, i / s->fast / s->slow);
+        const int bits = width_of(difference, widths, &code);
+        put_bits(p, code << 3, code_bits);
+        put_bits(p, difference,
+                 bits == 65 && !(flags & DB_PACKED_FLAT) ? 32
+                 : bits < 64                             ? bits
+                                                         : 64);
+        if (bits == 65 && flags & DB_PACKED_FLAT) put_bits(p, difference < 0, 1);
+        i++;
+    }
+    return (p->bits + 7) / 8;
+}
+
+static void fill_numbers(int32_t *value, int count) {
+    uint32_t state = 12345;
+    for (int i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        const int32_t size = 1 << (state >> 8 & 15);
+        value[i] = i % 13 < 6 ? 7 : (int32_t)(state >> 16) % size - size / 3;
+    }
+    value[count / 2] = 2000000000;
+    value[count - 1] = -1999999999;
+}
+
+static void packed_pixels_are_unpacked(void **state) {
+    (void)state;
+    static const int all_flags[] = { 0, DB_PACKED_VERSION_2, DB_PACKED_UNCORRELATED_SECTIONS,
+                                     DB_PACKED_FLAT, DB_PACKED_FLAT | DB_PACKED_VERSION_2 };
+    int32_t value[9 * 7 * 3], found[9 * 7 * 3];
+    fill_numbers(value, 9 * 7 * 3);
+    packer *const p = malloc(sizeof *p);
+    assert_non_null(p);
+    for (size_t k = 0; k < sizeof all_flags / sizeof *all_flags; k++)
+        for (int sections = 1; sections <= 3; sections += 2) {
+            const solid s = { 9, 7, sections, value };
+            const size_t size = pack(&s, all_flags[k], p), count = (size_t)(63 * sections);
+            assert_int_equal(
+                db_cbf_unpack(p->bytes, size, 9, 7, (size_t)sections, all_flags[k], found), count);
+            assert_memory_equal(found, value, count * sizeof *value);
+            for (size_t cut = 0; cut < size; cut += 5)
+                assert_true(db_cbf_unpack(p->bytes, cut, 9, 7, (size_t)sections, all_flags[k],
+                                          found) < count);
+        }
+    free(p);
+}
+
+/* A file in pieces: text and binary sections one after the other. */
+typedef struct pieces {
+    char bytes[40000];
+    size_t size;
+} pieces;
+
+static void add(pieces *p, const void *bytes, size_t size) {
+    assert_true(p->size + size <= sizeof p->bytes);
+    memcpy(p->bytes + p->size, bytes, size);
+    p->size += size;
+}
+static void add_text(pieces *p, const char *text) { add(p, text, strlen(text)); }
+
+static void add_section(pieces *p, int id, const char *conversions, const char *shape,
+                        const void *bytes, size_t size) {
+    char header[600];
+    snprintf(header, sizeof header,
+             ";\n--CIF-BINARY-FORMAT-SECTION--\nContent-Type: application/octet-stream;\n"
+             "     conversions=\"%s\"\nContent-Transfer-Encoding: BINARY\nX-Binary-Size: %zu\n"
+             "X-Binary-ID: %d\nX-Binary-Element-Type: \"signed 32-bit integer\"\n%s\n",
+             conversions, size, id, shape);
+    add_text(p, header);
+    add(p, "\x0c\x1a\x04\xd5", 4);
+    add(p, bytes, size);
+    add_text(p, "\n--CIF-BINARY-FORMAT-SECTION----\n;\n");
+}
+
+#define TABLES                                                                                     \
+    "###CBF: VERSION 1.7\ndata_x\n_diffrn.id 'it''s a ; test'\n"                                   \
+    "_diffrn_radiation_wavelength.wavelength 1.25\nloop_\n_diffrn_data_frame.array_id\n"           \
+    "_diffrn_data_frame.binary_id\n A 1\n B 2\n"                                                   \
+    "loop_\n_array_structure_list_axis.axis_id\n"                                                  \
+    "_array_structure_list_axis.displacement_increment\n F 0.11(2)\n S 0.11\n"
+#define SECTIONS                                                                                   \
+    "loop_\n_array_structure_list_section.array_id\n_array_structure_list_section.id\n"            \
+    "_array_structure_list_section.index\n_array_structure_list_section.start\n"                   \
+    "_array_structure_list_section.end\n"                                                          \
+    " A A2 1 4 6\n A A2 2 1 2\n A A2 3 2 2\n A A1 1 1 3\n A A1 2 1 2\n A A1 3 1 1\n"
+#define INTENSITIES                                                                                \
+    "loop_\n_array_intensities.array_id\n_array_intensities.undefined_value\n"                     \
+    "_array_intensities.overload\n_array_intensities.gain\n A -400 5000 7.5\n B . ? 1\n"
+
+/* Array A is packed, 6 x 2 x 2, of which two parts of 3 x 2 are panels, named in the table in the
+ * other order; B is one panel of 3 x 4. */
+static const char *two_arrays(const char *tables) {
+    static const int32_t a[24] = { 1,  2,  3,  4,  5,  6,  7,  8,  -9,   10,   11, 12,
+                                   13, 14, 15, 16, 17, 18, 19, 20, -400, 5000, 23, 24 };
+    static const int64_t b[12] = { 100, 101, 102, 103, 104, 105, 106, -107, 108, 109, 9999, 111 };
+    static pieces file;
+    packer *const packed = malloc(sizeof *packed);
+    const solid s = { 6, 2, 2, a };
+    unsigned char offsets[15 * 12];
+    assert_non_null(packed);
+    file.size = 0;
+    add_text(&file, tables);
+    add_text(&file, "loop_\n_array_data.array_id\n_array_data.binary_id\n_array_data.data\n A 1\n");
+    add_section(&file, 1, "x-CBF_PACKED",
+                "X-Binary-Number-of-Elements: 24\nX-Binary-Size-Fastest-Dimension: 6\n"
+                "X-Binary-Size-Second-Dimension: 2\nX-Binary-Size-Third-Dimension: 2",
+                packed->bytes, pack(&s, 0, packed));
+    add_text(&file, " B 2\n");
+    add_section(&file, 2, "x-CBF_BYTE_OFFSET",
+                "X-Binary-Number-of-Elements: 12\nX-Binary-Size-Fastest-Dimension: 3\n"
+                "X-Binary-Size-Second-Dimension: 4",
+                offsets, cbf_compress(b, 12, offsets));
+    free(packed);
+    return folder_file("arrays.cbf", file.bytes, file.size);
+}
+
+static void arrays_are_cut_into_panels(void **state) {
+    (void)state;
+    static const float expected[24] = { 16,  17,  18,  5000, 23,  24,  1,    2,
+                                        3,   7,   8,   -9,   100, 101, 102,  103,
+                                        104, 105, 106, -107, 108, 109, 9999, 111 };
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(), two_arrays(TABLES SECTIONS INTENSITIES), &image));
+    assert_string_equal(image.format, "CBF");
+    assert_int_equal(image.fast_pixels, 3);
+    assert_int_equal(image.slow_pixels, 8);
+    assert_int_equal(image.panel_count, 3);
+    assert_string_equal(image.panels[0].name, "A2");
+    assert_string_equal(image.panels[1].name, "A1");
+    assert_string_equal(image.panels[2].name, "B");
+    assert_int_equal(image.panels[2].first_row, 4);
+    assert_int_equal(image.panels[2].slow_pixels, 4);
+    for (int i = 0; i < 24; i++) assert_true(image.value[i] == expected[i]);
+    assert_int_equal(image.mask[3], DB_MASK_OVERLOAD); /* A's limit, not B's */
+    assert_int_equal(image.mask[22], DB_MASK_TRUSTED);
+    assert_int_equal(image.masked, 1);
+    assert_true(image.wavelength == 1.25 && image.pixel_size[0] == 0.11 && image.gain == 7.5);
+    db_measured_image_clear(&image);
+}
+
+/* Without a table of sections every section of an array is a panel; here they differ in width. */
+static void panels_must_have_one_width(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   db_read_image(test_context(), two_arrays(TABLES), &image), "arrays.cbf",
+                   "one width", "6 and 3");
+}
+
+static void tables_that_contradict_the_arrays_are_named(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_failure(
+        test_context(), DB_ERROR_INPUT,
+        db_read_image(test_context(), two_arrays(TABLES SECTIONS " A A1 3 2 3\n"), &image),
+        "arrays.cbf", "A1", "from 2 to 3");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_image(test_context(), two_arrays(TABLES SECTIONS " A A1 3\n"), &image),
+                   "whole rows of 5", "array_structure_list_section");
+    expect_failure(
+        test_context(), DB_ERROR_UNSUPPORTED,
+        db_read_image(test_context(),
+                      two_arrays(TABLES
+                                 "loop_\n_array_structure_list.array_id\n"
+                                 "_array_structure_list.index\n_array_structure_list.precedence\n"
+                                 " A 1 2\n A 2 1\n"),
+                      &image),
+        "array_structure_list", "precedence");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_image(test_context(), two_arrays(TABLES "_a.b 'open\n"), &image),
+                   "closing '");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_image(test_context(),
+                                 folder_text("none.cbf", "###CBF: VERSION 1.7\ndata_x\n"), &image),
+                   "none.cbf", "binary section");
+}
+
+static void damaged_files_never_crash(void **state) {
+    (void)state;
+    size_t size;
+    char *bytes = load_file(two_arrays(TABLES SECTIONS INTENSITIES), &size);
+    for (size_t i = 0; i < size; i += 3) {
+        const char kept = bytes[i];
+        db_measured_image image;
+        bytes[i] = (char)(kept ^ (1 << i % 8));
+        if (db_read_image(test_context(), folder_file("flip.cbf", bytes, size), &image) != DB_OK)
+            assert_true(strstr(db_context_message(test_context()), "flip.cbf") != NULL);
+        db_measured_image_clear(&image);
+        bytes[i] = kept;
+    }
+    free(bytes);
+}
+
+/* Sums over all pixels, as another reader of CBF files found them. */
+static void measured_images_are_read(void **state) {
+    (void)state;
+    db_measured_image image;
+    const char *path = shared_path("realdata/thermolysin/idx-20130301060858401.cbf");
+    expect_ok(test_context(), db_read_image(test_context(), path, &image));
+    assert_int_equal(image.panel_count, 64);
+    assert_int_equal(image.fast_pixels, 194);
+    assert_int_equal(image.panels[63].slow_pixels, 185);
+    assert_string_equal(image.panels[17].name, "ARRAY_D0Q1S0A1");
+    double sum = 0;
+    for (size_t i = 0; i < 64 * 194 * 185; i++) sum += (double)image.value[i];
+    assert_true(sum == 32878926);
+    db_measured_image_clear(&image);
+
+    path = shared_path("realdata/rayonix/hit-20181213155134902.cbf");
+    expect_ok(test_context(), db_read_image(test_context(), path, &image));
+    assert_int_equal(image.panel_count, 0);
+    assert_int_equal(image.slow_pixels, 1920);
+    double moment = 0;
+    for (size_t i = 0; i < 1920 * 1920; i++)
+        moment += (double)(i % 1000003) * (double)image.value[i];
+    assert_true(moment == 1629478653919754);
+    db_measured_image_clear(&image);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_pixels_are_unpacked),
+        cmocka_unit_test(arrays_are_cut_into_panels),
+        cmocka_unit_test(panels_must_have_one_width),
+        cmocka_unit_test(tables_that_contradict_the_arrays_are_named),
+        cmocka_unit_test(damaged_files_never_crash),
+        cmocka_unit_test(measured_images_are_read),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
