@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/config_refine.h"
 #include "fit/optimize.h"
+#include "fit/sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,16 +47,26 @@ static db_status check_numbers(db_context *context, const db_fit_settings *s) {
 
 static db_status check_image(db_context *context, const db_experiment *start,
                              const db_measured_image *image, const db_fit_settings *settings) {
-    const db_panel *const panel = &start->detector.panels[0];
     const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
-    if (start->detector.panel_count != 1)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "refinement needs a detector of one panel, found %zu",
-                       start->detector.panel_count);
-    if (panel->fast_pixels != fast || panel->slow_pixels != slow)
+    const db_detector *const detector = &start->detector;
+    if (detector->panel_count != db_sheet_panels(image))
         return db_fail(context, DB_ERROR_INPUT,
-                       "the image has %d x %d pixels, the detector of the starting model %d x %d",
-                       fast, slow, panel->fast_pixels, panel->slow_pixels);
+                       "the image has %zu panel%s, the detector of the starting model %zu",
+                       db_sheet_panels(image), db_sheet_panels(image) == 1 ? "" : "s",
+                       detector->panel_count);
+    for (size_t p = 0; p < detector->panel_count; p++) {
+        const db_panel *const panel = &detector->panels[p];
+        if (panel->fast_pixels != fast || panel->slow_pixels != db_sheet_rows(image, p))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "the image has %d x %d pixels%s, the detector of the starting model "
+                           "%d x %d",
+                           fast, db_sheet_rows(image, p),
+                           detector->panel_count > 1 ? " on a panel" : "", panel->fast_pixels,
+                           panel->slow_pixels);
+    }
+    if (detector->panel_count > 1 && (roi[0] >= 0 || roi[1] >= 0 || roi[2] >= 0 || roi[3] >= 0))
+        return db_fail(context, DB_ERROR_USAGE, "data.roi is for one panel, the detector has %zu",
+                       detector->panel_count);
     if (roi[0] > (roi[1] < 0 ? fast - 1 : roi[1]) || roi[2] > (roi[3] < 0 ? slow - 1 : roi[3]) ||
         roi[1] >= fast || roi[3] >= slow)
         return db_fail(

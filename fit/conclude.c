@@ -43,6 +43,7 @@ static void take_over(const db_target *tiles, const db_region *box, double linea
               slow = box->slow_start + box->slow_count / 2;
     for (size_t b = 0; b < tiles->blocks.count; b++) {
         const db_region *const tile = &tiles->blocks.region[b];
+        if (tile->panel != box->panel) continue;
         const int f = fast - tile->fast_start, s = slow - tile->slow_start;
         if (f < 0 || s < 0 || f >= tile->fast_count || s >= tile->slow_count) continue;
         memcpy(linear, tiles->solution[b].linear, DB_LINEAR * sizeof *linear);

@@ -3,6 +3,8 @@
 #include "core/context_internal.h"
 #include "fit/vector.h"
 
+#include <stdlib.h>
+
 static const double degree = 3.14159265358979323846 / 180;
 
 /* Direction of the central ray: the beam's, steered by its tilt (mrad). */
@@ -39,42 +41,68 @@ static double node_radius(const db_crystal *crystal) {
     return 3 * 0.4 / smallest;
 }
 
+static db_status place_panel(db_context *context, const db_experiment *experiment, size_t p,
+                             db_panel_geometry *panel) {
+    double corner[3], fast[3], slow[3];
+    panel->pixels[0] = experiment->detector.panels[p].fast_pixels;
+    panel->pixels[1] = experiment->detector.panels[p].slow_pixels;
+    DB_TRY(db_experiment_pixel_position(experiment, p, 0, 0, corner));
+    DB_TRY(db_experiment_pixel_position(experiment, p, 1, 0, fast));
+    DB_TRY(db_experiment_pixel_position(experiment, p, 0, 1, slow));
+    for (int i = 0; i < 3; i++) {
+        panel->position[3 * i] = fast[i] - corner[i];
+        panel->position[3 * i + 1] = slow[i] - corner[i];
+        panel->position[3 * i + 2] = corner[i];
+    }
+    if (!db_invert(panel->position, panel->to_pixels))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector: the plane of panel %zu goes through the sample", p);
+    return DB_OK;
+}
+
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry) {
-    double corner[3], fast[3], slow[3];
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
     beam_direction(&experiment->beam, geometry->s0);
     geometry->node_radius = node_radius(&experiment->crystal);
     for (int i = 0; i < 3; i++) geometry->s0[i] /= experiment->beam.wavelength;
-    geometry->pixels[0] = experiment->detector.panels[0].fast_pixels;
-    geometry->pixels[1] = experiment->detector.panels[0].slow_pixels;
-    DB_TRY(db_experiment_pixel_position(experiment, 0, 0, 0, corner));
-    DB_TRY(db_experiment_pixel_position(experiment, 0, 1, 0, fast));
-    DB_TRY(db_experiment_pixel_position(experiment, 0, 0, 1, slow));
-    for (int i = 0; i < 3; i++) {
-        geometry->position[3 * i] = fast[i] - corner[i];
-        geometry->position[3 * i + 1] = slow[i] - corner[i];
-        geometry->position[3 * i + 2] = corner[i];
+    geometry->panel_count = experiment->detector.panel_count;
+    geometry->panel = malloc(geometry->panel_count * sizeof *geometry->panel);
+    if (!geometry->panel) return db_fail_memory(context, "the panels of the detector");
+    db_status status = DB_OK;
+    for (size_t p = 0; p < geometry->panel_count && status == DB_OK; p++)
+        status = place_panel(context, experiment, p, &geometry->panel[p]);
+    if (status != DB_OK) db_fit_geometry_clear(geometry);
+    return status;
+}
+
+void db_fit_geometry_clear(db_fit_geometry *geometry) {
+    free(geometry->panel);
+    geometry->panel = NULL;
+    geometry->panel_count = 0;
+}
+
+int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,
+                          double pixel[2]) {
+    for (size_t p = 0; p < geometry->panel_count; p++) {
+        const db_panel_geometry *const g = &geometry->panel[p];
+        double u[3];
+        db_apply(g->to_pixels, s1, u);
+        if (!(u[2] > 0)) continue;
+        for (int i = 0; i < 2; i++) pixel[i] = u[i] / u[2];
+        if (!(pixel[0] >= 0 && pixel[0] < g->pixels[0] && pixel[1] >= 0 && pixel[1] < g->pixels[1]))
+            continue;
+        *panel = p;
+        return 1;
     }
-    if (!db_invert(geometry->position, geometry->to_pixels))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "detector: the panel's plane goes through the sample");
-    return DB_OK;
+    return 0;
 }
 
-int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], double pixel[2]) {
-    double u[3];
-    db_apply(geometry->to_pixels, s1, u);
-    if (!(u[2] > 0)) return 0;
-    pixel[0] = u[0] / u[2];
-    pixel[1] = u[1] / u[2];
-    return 1;
-}
-
-double db_fit_geometry_resolution(const db_fit_geometry *geometry, double fast, double slow) {
+double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
+                                  double slow) {
     const double pixel[3] = { fast, slow, 1 };
     double s1[3];
-    db_apply(geometry->position, pixel, s1);
+    db_apply(geometry->panel[panel].position, pixel, s1);
     const double stretch = db_length(geometry->s0) / db_length(s1);
     for (int i = 0; i < 3; i++) s1[i] = s1[i] * stretch - geometry->s0[i];
     return 1 / db_length(s1); /* |s1 - s0| = 1/d */
@@ -82,9 +110,12 @@ double db_fit_geometry_resolution(const db_fit_geometry *geometry, double fast, 
 
 double db_fit_geometry_finest(const db_fit_geometry *geometry) {
     double finest = INFINITY;
-    for (int corner = 0; corner < 4; corner++)
-        finest =
-            fmin(finest, db_fit_geometry_resolution(geometry, corner & 1 ? geometry->pixels[0] : 0,
-                                                    corner & 2 ? geometry->pixels[1] : 0));
+    for (size_t p = 0; p < geometry->panel_count; p++)
+        for (int corner = 0; corner < 4; corner++) {
+            const int *const pixels = geometry->panel[p].pixels;
+            finest =
+                fmin(finest, db_fit_geometry_resolution(geometry, p, corner & 1 ? pixels[0] : 0,
+                                                        corner & 2 ? pixels[1] : 0));
+        }
     return finest;
 }

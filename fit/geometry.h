@@ -4,30 +4,39 @@
 
 #include <dualbragg/fit.h>
 
+typedef struct db_panel_geometry {
+    double position[9];  /* mm; columns: step of one pixel fast, slow; outer corner of the first
+                            pixel */
+    double to_pixels[9]; /* inverse of position */
+    int pixels[2];
+} db_panel_geometry;
+
 /* Laboratory frame; the goniometer is in the middle of its rotation. */
 typedef struct db_fit_geometry {
     double a_star[9];     /* columns a*, b*, c* (1/angstrom) */
     double s0[3];         /* incident wave vector: beam direction / wavelength (1/angstrom) */
-    double position[9];   /* mm; columns: step of one pixel fast, slow; outer corner of the first
-                             pixel */
-    double to_pixels[9];  /* inverse of position */
     double half_rotation; /* degree: half of the goniometer's range */
     double node_radius;   /* 1/angstrom: three standard deviations of a node's intensity in GAUSS
                              shape */
-    int pixels[2];
+    size_t panel_count;
+    db_panel_geometry *panel; /* owned */
 } db_fit_geometry;
 
-/* The experiment must have one panel. */
+/* To be cleared, unless it fails. */
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry);
+void db_fit_geometry_clear(db_fit_geometry *geometry);
 
-/* Where a ray of direction s1 meets the panel, in pixels. 0 if it does not meet its plane. */
-int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], double pixel[2]);
+/* Where a ray of direction s1 meets a panel, and which (the first of several), in pixels. 0 if it
+ * meets none. */
+int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,
+                          double pixel[2]);
 
-/* Resolution (d-spacing, angstrom) at a point of the panel given in pixels. */
-double db_fit_geometry_resolution(const db_fit_geometry *geometry, double fast, double slow);
+/* Resolution (d-spacing, angstrom) at a point of a panel given in pixels. */
+double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
+                                  double slow);
 
-/* The finest resolution anywhere on the panel. */
+/* The finest resolution anywhere on the panels. */
 double db_fit_geometry_finest(const db_fit_geometry *geometry);
 
 #endif

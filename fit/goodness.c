@@ -33,7 +33,7 @@ static void visit_pixels(const db_target *target, pixel_visitor visit, void *use
 /* 1/d^2 at the middle of a block's pixel. */
 static double inverse_square(const db_fit_geometry *geometry, const db_region *r, int fast,
                              int slow) {
-    const double d = db_fit_geometry_resolution(geometry, r->fast_start + fast + 0.5,
+    const double d = db_fit_geometry_resolution(geometry, r->panel, r->fast_start + fast + 0.5,
                                                 r->slow_start + slow + 0.5);
     return 1 / (d * d);
 }
@@ -105,12 +105,13 @@ static db_status cut_areas(db_context *context, db_fit_result *result) {
 
 db_status db_goodness_prepare(db_context *context, const db_target *target, db_fit_result *result) {
     db_fit_geometry geometry;
-    DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
     DB_TRY(cut_areas(context, result));
+    DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
     result->shells = calloc(SHELLS + 1, sizeof *result->shells);
     spectrum *const all = calloc(1, sizeof *all);
     if (!result->shells || !all) {
         free(all);
+        db_fit_geometry_clear(&geometry);
         return db_fail_memory(context, "the shells of resolution");
     }
     const double finest = db_fit_geometry_finest(&geometry);
@@ -119,6 +120,7 @@ db_status db_goodness_prepare(db_context *context, const db_target *target, db_f
     visit_pixels(target, count_pixel, all);
     cut_shells(all, target->pixels_used, result);
     free(all);
+    db_fit_geometry_clear(&geometry);
     return DB_OK;
 }
 
@@ -176,11 +178,16 @@ static db_fit_goodness goodness_of(const db_target *target, const db_residual_su
 db_status db_goodness_measure(db_context *context, const db_target *target, db_goodness_time time,
                               db_fit_result *result) {
     db_fit_geometry geometry;
-    DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
     sums all = { .geometry = &geometry, .result = result };
     all.area = calloc(result->area_count + 1, sizeof *all.area);
     if (!all.area) return db_fail_memory(context, "the statistics of the areas");
+    const db_status status = db_fit_geometry_of(context, &result->experiment, &geometry);
+    if (status != DB_OK) {
+        free(all.area);
+        return status;
+    }
     visit_pixels(target, add_pixel, &all);
+    db_fit_geometry_clear(&geometry);
     for (size_t s = 0; s < result->shell_count; s++) {
         const db_fit_goodness g = goodness_of(target, &all.shell[s]);
         *(time == DB_GOODNESS_BEFORE ? &result->shells[s].before : &result->shells[s].after) = g;

@@ -1,6 +1,7 @@
 #include "fit/model_image.h"
 
 #include "core/context_internal.h"
+#include "fit/sheet.h"
 #include "fit/statistics.h"
 
 #include <string.h>
@@ -16,11 +17,12 @@ static void paint_boxes(const db_target *target, const db_shoeboxes *boxes, cons
     for (size_t b = 0; b < boxes->count; b++) {
         const double intensity = target->solution[b].linear[0];
         for (size_t i = 0; i < boxes->pixels; i++) {
-            const size_t slow = (size_t)boxes->region[b].slow_start + i / (size_t)boxes->width;
-            const size_t fast = (size_t)boxes->region[b].fast_start + i % (size_t)boxes->width;
+            const int slow = (int)(i / (size_t)boxes->width),
+                      fast = (int)(i % (size_t)boxes->width);
             const size_t at = b * boxes->pixels + i;
             if (boxes->own[at])
-                image[slow * columns + fast] += (float)(intensity * (double)target->shape[at]);
+                image[db_sheet_index(data->image, &boxes->region[b], fast, slow)] +=
+                    (float)(intensity * (double)target->shape[at]);
         }
     }
 }
@@ -42,8 +44,7 @@ static db_status paint_detector(db_context *context, const db_target *target,
         const double *const linear = target->solution[b].linear;
         for (int s = 0; s < r->slow_count; s++) {
             for (int f = 0; f < r->fast_count; f++) {
-                const size_t at = (size_t)(r->slow_start + s) * (size_t)data->image->fast_pixels +
-                                  (size_t)(r->fast_start + f);
+                const size_t at = db_sheet_index(data->image, r, f, s);
                 const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
                 image[at] =
                     (float)(linear[0] * (double)target->shape[i] + db_block_plane(linear, r, f, s));

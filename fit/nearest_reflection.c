@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t cell_of(const db_reflection_grid *grid, const double position[2]) {
+static size_t cell_of(const db_reflection_grid *grid, const db_reflection *reflection) {
+    const double *const position = reflection->position;
     int column = (int)(position[0] / grid->cell), row = (int)(position[1] / grid->cell);
     column = column < grid->columns ? column : grid->columns - 1;
     row = row < grid->rows ? row : grid->rows - 1;
-    return (size_t)row * (size_t)grid->columns + (size_t)column;
+    return (reflection->panel * (size_t)grid->rows + (size_t)row) * (size_t)grid->columns +
+           (size_t)column;
 }
 
 db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
@@ -17,7 +19,10 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
     *grid = (db_reflection_grid){
         prediction, cell, 1 + (int)(pixels[0] / cell), 1 + (int)(pixels[1] / cell), NULL, NULL
     };
-    const size_t cells = (size_t)grid->columns * (size_t)grid->rows;
+    size_t panels = 1;
+    for (size_t i = 0; i < prediction->count; i++)
+        if (prediction->reflection[i].panel >= panels) panels = prediction->reflection[i].panel + 1;
+    const size_t cells = panels * (size_t)grid->columns * (size_t)grid->rows;
     grid->start = calloc(cells + 2, sizeof *grid->start);
     grid->entry = malloc((prediction->count + 1) * sizeof *grid->entry);
     if (!grid->start || !grid->entry) {
@@ -26,10 +31,10 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
     }
     /* Counting sort. Positions are shifted by one, so that filling leaves the starts behind. */
     for (size_t i = 0; i < prediction->count; i++)
-        grid->start[cell_of(grid, prediction->reflection[i].position) + 2]++;
+        grid->start[cell_of(grid, &prediction->reflection[i]) + 2]++;
     for (size_t c = 2; c < cells + 2; c++) grid->start[c] += grid->start[c - 1];
     for (size_t i = 0; i < prediction->count; i++)
-        grid->entry[grid->start[cell_of(grid, prediction->reflection[i].position) + 1]++] = i;
+        grid->entry[grid->start[cell_of(grid, &prediction->reflection[i]) + 1]++] = i;
     return DB_OK;
 }
 
@@ -55,14 +60,15 @@ static void cede(const double mine[2], const double other[2], const db_region *r
 
 void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
                               const db_region *region, uint8_t *own) {
-    const double *const mine = grid->prediction->reflection[reflection].position;
-    const size_t home = cell_of(grid, mine);
-    const int column = (int)(home % (size_t)grid->columns),
-              row = (int)(home / (size_t)grid->columns);
+    const db_reflection *const self = &grid->prediction->reflection[reflection];
+    const double *const mine = self->position;
+    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
+                 home = cell_of(grid, self);
+    const int column = (int)(home % columns), row = (int)(home / columns % rows);
     for (int r = row - 1; r <= row + 1; r++) {
         for (int c = column - 1; c <= column + 1; c++) {
             if (r < 0 || c < 0 || r >= grid->rows || c >= grid->columns) continue;
-            const size_t cell = (size_t)r * (size_t)grid->columns + (size_t)c;
+            const size_t cell = (self->panel * rows + (size_t)r) * columns + (size_t)c;
             for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++)
                 if (grid->entry[k] != reflection)
                     cede(mine, grid->prediction->reflection[grid->entry[k]].position, region, own);

@@ -4,16 +4,17 @@
 
 #include "fit/predict.h"
 
-/* Predicted reflections sorted into square cells of the panel. */
+/* Predicted reflections sorted into square cells of the panels. */
 typedef struct db_reflection_grid {
     const db_prediction *prediction;
-    double cell; /* pixels */
-    int columns, rows;
-    size_t *start; /* [columns * rows + 1]: first entry of each cell in `entry` */
-    size_t *entry; /* [count]: indices of reflections */
+    double cell;       /* pixels */
+    int columns, rows; /* of one panel */
+    size_t *start;     /* [panels * columns * rows + 1]: first entry of each cell in `entry` */
+    size_t *entry;     /* [count]: indices of reflections */
 } db_reflection_grid;
 
-/* cell: pixels; at least the largest distance asked for later. */
+/* pixels: along fast and slow, of the largest panel. cell: pixels; at least the largest distance
+ * asked for later. */
 db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
                                   const int pixels[2], double cell, db_reflection_grid *grid);
 void db_reflection_grid_clear(db_reflection_grid *grid);

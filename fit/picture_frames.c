@@ -1,6 +1,7 @@
 #include "fit/picture_frames.h"
 
 #include "core/context_internal.h"
+#include "fit/sheet.h"
 #include "fit/strong_pixels.h"
 #include "io/quantile.h"
 
@@ -16,15 +17,15 @@ void db_pixel_frames_clear(db_pixel_frames *frames) {
 }
 
 /* What the target saw, in the pixels that it used. */
-static void paint_boxes(const db_fit_result *r, db_pixel_frames *frames) {
+static void paint_boxes(const db_fit_result *r, const db_measured_image *image,
+                        db_pixel_frames *frames) {
     for (size_t b = 0; b < r->shoebox_count; b++) {
         const db_fit_shoebox *const box = &r->shoeboxes[b];
         const db_region *const g = &box->region;
         for (int s = 0; s < g->slow_count; s++)
             for (int f = 0; f < g->fast_count; f++) {
                 const size_t from = g->offset + (size_t)s * g->stride + (size_t)f;
-                const size_t to = (size_t)(g->slow_start + s) * (size_t)frames->fast +
-                                  (size_t)(g->fast_start + f);
+                const size_t to = db_sheet_index(image, g, f, s);
                 const int used = box->sigma[from] > 0;
                 if (used || isnan(frames->model[to])) frames->model[to] = box->model[from];
                 if (used) frames->sigma[to] = box->sigma[from];
@@ -54,7 +55,7 @@ db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
     for (size_t i = 0; i < count; i++)
         frames->sigma[i] =
             (float)sqrt(db_pixel_variance(&config->settings, (double)frames->model[i]));
-    paint_boxes(result, frames);
+    paint_boxes(result, image, frames);
     return DB_OK;
 }
 

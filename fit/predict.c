@@ -45,11 +45,7 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
     if (!onto_ewald_sphere(geometry, q, &reflection->excitation)) return 0;
     if (fabs(reflection->excitation) > excitation_limit(geometry, range, length)) return 0;
     for (int i = 0; i < 3; i++) s1[i] = geometry->s0[i] + q[i];
-    if (!db_fit_geometry_meets(geometry, s1, reflection->position)) return 0;
-    for (int i = 0; i < 2; i++)
-        if (!(reflection->position[i] >= 0 && reflection->position[i] < geometry->pixels[i]))
-            return 0;
-    return 1;
+    return db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
 }
 
 static db_status append(db_context *context, db_prediction *prediction, size_t *room,
@@ -104,6 +100,7 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     db_prediction_range within = *range;
     within.dmin = fmax(within.dmin, db_fit_geometry_finest(&geometry));
     const db_status status = predict_all(context, &geometry, &within, prediction);
+    db_fit_geometry_clear(&geometry);
     if (status != DB_OK) db_prediction_clear(prediction);
     return status;
 }

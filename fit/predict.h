@@ -8,7 +8,8 @@ typedef struct db_reflection {
     int hkl[3];
     double d_spacing;   /* angstrom */
     double excitation;  /* rotation that would bring it onto the Ewald sphere (degree, signed) */
-    double position[2]; /* where it would then appear (pixels, fast, slow) */
+    size_t panel;       /* on which it would then appear ... */
+    double position[2]; /* ... and where (pixels of the panel, fast, slow) */
 } db_reflection;
 
 typedef struct db_prediction {
@@ -17,11 +18,11 @@ typedef struct db_prediction {
 } db_prediction;
 
 typedef struct db_prediction_range {
-    double dmin, dmax;       /* angstrom; dmin 0: all that the panel records; dmax 0: no limit */
+    double dmin, dmax;       /* angstrom; dmin 0: all that the panels record; dmax 0: no limit */
     double excitation_angle; /* degree; what the size of a node adds comes on top */
 } db_prediction_range;
 
-/* All reflections on the panel within the range, in the order of h, k, l. */
+/* All reflections on the panels within the range, in the order of h, k, l. */
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_prediction *prediction);
 void db_prediction_clear(db_prediction *prediction);

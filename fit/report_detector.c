@@ -1,5 +1,6 @@
 /* Goodness of fit over the detector: misfit of its areas, and where spots lie off the model. */
 #include "fit/report_html.h"
+#include "fit/sheet.h"
 
 #include <math.h>
 
@@ -39,10 +40,12 @@ static void misfit_map(const db_html_report *report) {
     for (size_t a = 0; a < r->area_count; a++) {
         const db_fit_area *const area = &r->areas[a];
         const double chi2 = area->after.chi2_reduced;
+        const int first_row = db_sheet_first_row(report->image, area->panel);
         fprintf(out,
                 "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" stroke=\"#fff\" "
                 "stroke-width=\"%.1f\" fill=\"",
-                area->fast_start, area->slow_start, area->fast_count, area->slow_count, 0.1 * size);
+                area->fast_start, first_row + area->slow_start, area->fast_count, area->slow_count,
+                0.1 * size);
         if (area->after.pixels == 0) {
             fputs("#eceff2\"/>", out);
             continue;
@@ -56,7 +59,7 @@ static void misfit_map(const db_html_report *report) {
                 isfinite(area->after.correlation) ? area->after.correlation : 0,
                 isfinite(area->before.chi2_reduced) ? area->before.chi2_reduced : 0,
                 area->fast_start + area->fast_count / 2,
-                area->slow_start + area->slow_count / 2 + (int)(0.35 * size), size,
+                first_row + area->slow_start + area->slow_count / 2 + (int)(0.35 * size), size,
                 log(fmax(1, chi2)) > 0.5 * log(fmax(1.5, most)) ? "#fff" : "#1c2430", chi2);
     }
     fputs("</svg></figure>", out);
@@ -86,7 +89,8 @@ static void shift_map(const db_html_report *report) {
         fprintf(out,
                 "<rect class=\"outline\" style=\"stroke-width:%.1f\" x=\"%d\" y=\"%d\" "
                 "width=\"%d\" height=\"%d\"/>",
-                0.5 * width, area->fast_start, area->slow_start, area->fast_count,
+                0.5 * width, area->fast_start,
+                db_sheet_first_row(report->image, area->panel) + area->slow_start, area->fast_count,
                 area->slow_count);
     }
     for (size_t b = 0; b < r->shoebox_count; b++) {
@@ -94,7 +98,8 @@ static void shift_map(const db_html_report *report) {
         const double *const offset = box->centroid_offset;
         if (!isfinite(offset[0])) continue;
         arrow(out, hypot(offset[0], offset[1]) > FAR ? "shift out" : "shift", box->predicted[0],
-              box->predicted[1], offset[0] * stretch, offset[1] * stretch, width);
+              db_sheet_first_row(report->image, box->region.panel) + box->predicted[1],
+              offset[0] * stretch, offset[1] * stretch, width);
     }
     const double margin = 0.03 * longest;
     arrow(out, "shift", margin, report->image->slow_pixels - margin, stretch, 0, 1.5 * width);

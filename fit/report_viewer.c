@@ -5,6 +5,7 @@
 #include "fit/picture_frames.h"
 #include "fit/report_html.h"
 #include "fit/report_packed.h"
+#include "fit/sheet.h"
 #include "io/colour.h"
 #include "io/quantile.h"
 
@@ -110,19 +111,22 @@ static db_status print_scale(const db_html_report *report, db_colour_map map, co
     return status;
 }
 
-/* 1/d^2 on a grid over the panel, to be interpolated. */
+/* 1/d^2 on a grid over the panel, to be interpolated; 0, not known, for several panels. */
 static db_status print_resolution(const db_html_report *report) {
     db_fit_geometry geometry;
     DB_TRY(db_fit_geometry_of(report->context, &report->result->experiment, &geometry));
     fprintf(report->stream, "\"grid\":%d,\"resolution\":[", GRID);
     for (int s = 0; s <= GRID; s++)
         for (int f = 0; f <= GRID; f++) {
-            const double d =
-                db_fit_geometry_resolution(&geometry, (double)report->image->fast_pixels * f / GRID,
-                                           (double)report->image->slow_pixels * s / GRID);
+            const double d = geometry.panel_count > 1
+                                 ? INFINITY
+                                 : db_fit_geometry_resolution(
+                                       &geometry, 0, (double)report->image->fast_pixels * f / GRID,
+                                       (double)report->image->slow_pixels * s / GRID);
             fprintf(report->stream, "%s%.7g", s || f ? "," : "", isfinite(d) ? 1 / (d * d) : 0);
         }
     fputs("],", report->stream);
+    db_fit_geometry_clear(&geometry);
     return DB_OK;
 }
 
@@ -139,9 +143,10 @@ static void print_boxes(const db_html_report *report) {
     fputs("\"boxes\":[", out);
     for (size_t i = 0; i < r->shoebox_count; i++) {
         const db_fit_shoebox *const b = &r->shoeboxes[i];
+        const int first_row = db_sheet_first_row(report->image, b->region.panel);
         const double numbers[] = { b->d_spacing,
                                    b->predicted[0],
-                                   b->predicted[1],
+                                   b->predicted[1] + first_row,
                                    b->intensity,
                                    b->intensity_esd,
                                    b->sigma_z,
@@ -150,9 +155,9 @@ static void print_boxes(const db_html_report *report) {
                                    b->centroid_offset[0],
                                    b->centroid_offset[1] };
         fprintf(out, "%s[%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d", i ? "," : "", b->hkl[0], b->hkl[1],
-                b->hkl[2], b->region.fast_start, b->region.slow_start, b->region.fast_count,
-                b->region.slow_count, (int)db_html_box_kind(b), b->outlier, b->strong_pixels,
-                b->strong_explained);
+                b->hkl[2], b->region.fast_start, b->region.slow_start + first_row,
+                b->region.fast_count, b->region.slow_count, (int)db_html_box_kind(b), b->outlier,
+                b->strong_pixels, b->strong_explained);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) print_number(out, numbers[k]);
         fputs("]", out);
     }

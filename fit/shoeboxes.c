@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/nearest_reflection.h"
+#include "fit/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ typedef struct candidate {
 
 static db_region region_at(const db_reflection *reflection, int half_width) {
     const int width = 2 * half_width + 1;
-    return (db_region){ .fast_start = (int)floor(reflection->position[0]) - half_width,
+    return (db_region){ .panel = reflection->panel,
+                        .fast_start = (int)floor(reflection->position[0]) - half_width,
                         .slow_start = (int)floor(reflection->position[1]) - half_width,
                         .fast_count = width,
                         .slow_count = width,
@@ -28,12 +30,12 @@ static db_region region_at(const db_reflection *reflection, int half_width) {
 static int inside(const db_region *r, const db_measured_image *image) {
     return r->fast_start >= 0 && r->slow_start >= 0 &&
            r->fast_start + r->fast_count <= image->fast_pixels &&
-           r->slow_start + r->slow_count <= image->slow_pixels;
+           r->slow_start + r->slow_count <= db_sheet_rows(image, r->panel);
 }
 
 static size_t image_index(const db_region *r, const db_measured_image *image, size_t pixel) {
     const int s = (int)(pixel / (size_t)r->fast_count), f = (int)(pixel % (size_t)r->fast_count);
-    return (size_t)(r->slow_start + s) * (size_t)image->fast_pixels + (size_t)(r->fast_start + f);
+    return db_sheet_index(image, r, f, s);
 }
 
 /* Marks the own pixels of a reflection's box; returns whether there are enough. */
@@ -128,8 +130,10 @@ static void fill(const db_fit_data *data, const db_reflection_grid *grid, const 
 static db_status place(db_context *context, const db_fit_data *data,
                        const db_prediction *prediction, db_shoebox_choice choice,
                        db_shoeboxes *boxes) {
-    const int pixels[2] = { data->image->fast_pixels, data->image->slow_pixels };
+    int pixels[2] = { data->image->fast_pixels, 0 };
     db_reflection_grid grid;
+    for (size_t p = 0; p < db_sheet_panels(data->image); p++)
+        if (db_sheet_rows(data->image, p) > pixels[1]) pixels[1] = db_sheet_rows(data->image, p);
     /* Two reflections share pixels of a box only if they are within three half widths. */
     const double reach = 3.0 * data->settings->shoebox_half_width + 3;
     DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));

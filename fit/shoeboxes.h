@@ -34,7 +34,7 @@ typedef struct db_fit_data {
 } db_fit_data;
 
 /* Places boxes at the reflections that the experiment predicts down to dmin. A box that reaches
- * over the image's edge, or has fewer than 30 % usable pixels, is left out. */
+ * over a panel's edge, or has fewer than 30 % usable pixels, is left out. */
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes);

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/residual_sums.h"
+#include "fit/sheet.h"
 
 #include <math.h>
 
@@ -87,8 +88,7 @@ static size_t explained_in_tile(const db_target *target, const db_fit_data *data
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            const size_t at = (size_t)(r->slow_start + s) * (size_t)data->image->fast_pixels +
-                              (size_t)(r->fast_start + f);
+            const size_t at = db_sheet_index(data->image, r, f, s);
             if (!data->strong->strong[at] || !(target->blocks.weight[i] > 0)) continue;
             const double bragg = target->solution[tile].linear[0] * (double)target->shape[i];
             count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
@@ -111,19 +111,22 @@ db_status db_statistics_strong_pixels(db_context *context, const db_experiment *
     const int *const roi = settings->roi, known = settings->intensity == DB_FIT_KNOWN;
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     *count = 0;
-    for (int slow = 0; slow < data->image->slow_pixels; slow++) {
-        for (int fast = 0; fast < data->image->fast_pixels; fast++) {
-            if (!data->strong
-                     ->strong[(size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast])
-                continue;
-            const double d = db_fit_geometry_resolution(&geometry, fast + 0.5, slow + 0.5);
-            const int in_range =
-                d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax);
-            const int in_roi =
-                !known || ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
-                           (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
-            *count += in_range && in_roi;
-        }
+    for (size_t p = 0; p < db_sheet_panels(data->image); p++) {
+        const int first = db_sheet_first_row(data->image, p), rows = db_sheet_rows(data->image, p);
+        for (int slow = first; slow < first + rows; slow++)
+            for (int fast = 0; fast < data->image->fast_pixels; fast++) {
+                const size_t at = (size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast;
+                if (!data->strong->strong[at]) continue;
+                const double d =
+                    db_fit_geometry_resolution(&geometry, p, fast + 0.5, slow - first + 0.5);
+                const int in_range =
+                    d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax);
+                const int in_roi =
+                    !known || ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
+                               (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
+                *count += in_range && in_roi;
+            }
     }
+    db_fit_geometry_clear(&geometry);
     return DB_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/local_background.h"
+#include "fit/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,6 +68,22 @@ static void keep_spots(const db_measured_image *image, const db_fit_settings *se
     for (size_t i = 0; i < pixels; i++) strong->strong[i] = strong->strong[i] != 0;
 }
 
+/* Neither surroundings nor spots reach from one panel to the next. */
+static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
+                               const db_fit_settings *settings, db_strong_pixels *strong,
+                               size_t *list) {
+    const db_measured_image one = db_sheet_panel(image, panel);
+    const size_t first = (size_t)(one.value - image->value);
+    db_strong_pixels part = { strong->background + first, strong->strong + first, 0, 0 };
+    DB_TRY(db_local_background(context, &one, settings, settings->shoebox_half_width,
+                               part.background));
+    mark(&one, settings, &part);
+    keep_spots(&one, settings, &part, list);
+    strong->count += part.count;
+    strong->spots += part.spots;
+    return DB_OK;
+}
+
 db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
                                 const db_fit_settings *settings, db_strong_pixels *strong) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
@@ -77,15 +94,9 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
     db_status status = list && strong->background && strong->strong
                            ? DB_OK
                            : db_fail_memory(context, "the strong pixels of the image");
-    if (status == DB_OK)
-        status = db_local_background(context, image, settings, settings->shoebox_half_width,
-                                     strong->background);
-    if (status == DB_OK) {
-        mark(image, settings, strong);
-        keep_spots(image, settings, strong, list);
-    } else {
-        db_strong_pixels_clear(strong);
-    }
+    for (size_t p = 0; p < db_sheet_panels(image) && status == DB_OK; p++)
+        status = find_on_panel(context, image, p, settings, strong, list);
+    if (status != DB_OK) db_strong_pixels_clear(strong);
     free(list);
     return status;
 }

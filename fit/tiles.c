@@ -1,6 +1,7 @@
 #include "fit/tiles.h"
 
 #include "core/context_internal.h"
+#include "fit/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,33 +27,44 @@ static int pieces(int length, int wanted) {
     return count < 1 ? 1 : count;
 }
 
-static db_status cut(db_context *context, int wanted, db_tiles *tiles) {
+/* Rows of the region on one panel, which the sheet has from first_row on. */
+static db_status cut_panel(db_context *context, int wanted, size_t panel, int first_row, int rows,
+                           db_tiles *tiles) {
     const db_region *const r = &tiles->region;
-    const int columns = pieces(r->fast_count, wanted), rows = pieces(r->slow_count, wanted);
-    tiles->count = (size_t)columns * (size_t)rows;
-    tiles->tile = calloc(tiles->count, sizeof *tiles->tile);
-    if (!tiles->tile) return db_fail_memory(context, "the tiles of the refinement");
-    for (int row = 0; row < rows; row++) {
-        const int slow = (int)((long)r->slow_count * row / rows);
-        const int slow_end = (int)((long)r->slow_count * (row + 1) / rows);
-        for (int column = 0; column < columns; column++) {
-            const int fast = (int)((long)r->fast_count * column / columns);
-            const int fast_end = (int)((long)r->fast_count * (column + 1) / columns);
-            tiles->tile[row * columns + column] =
-                (db_region){ .fast_start = r->fast_start + fast,
-                             .slow_start = r->slow_start + slow,
-                             .fast_count = fast_end - fast,
-                             .slow_count = slow_end - slow,
-                             .offset = (size_t)slow * r->stride + (size_t)fast,
-                             .stride = r->stride };
-        }
+    const int start = r->slow_start > first_row ? r->slow_start : first_row;
+    const int end = r->slow_start + r->slow_count < first_row + rows ? r->slow_start + r->slow_count
+                                                                     : first_row + rows;
+    if (end <= start) return DB_OK;
+    const int across = pieces(r->fast_count, wanted), down = pieces(end - start, wanted);
+    db_region *const grown =
+        realloc(tiles->tile, (tiles->count + (size_t)across * (size_t)down) * sizeof *grown);
+    if (!grown) return db_fail_memory(context, "the tiles of the refinement");
+    tiles->tile = grown;
+    for (int i = 0; i < across * down; i++) {
+        const int column = i % across, row = i / across;
+        const int fast = (int)((long)r->fast_count * column / across);
+        const int fast_end = (int)((long)r->fast_count * (column + 1) / across);
+        const int slow = start + (int)((long)(end - start) * row / down);
+        const int slow_end = start + (int)((long)(end - start) * (row + 1) / down);
+        tiles->tile[tiles->count++] = (db_region){
+            .panel = panel,
+            .fast_start = r->fast_start + fast,
+            .slow_start = slow - first_row,
+            .fast_count = fast_end - fast,
+            .slow_count = slow_end - slow,
+            .offset = (size_t)(slow - r->slow_start) * r->stride + (size_t)fast,
+            .stride = r->stride,
+        };
     }
     return DB_OK;
 }
 
-static size_t image_index(const db_region *r, const db_measured_image *image, int fast, int slow) {
-    return (size_t)(r->slow_start + slow) * (size_t)image->fast_pixels +
-           (size_t)(r->fast_start + fast);
+static db_status cut(db_context *context, int wanted, const db_measured_image *image,
+                     db_tiles *tiles) {
+    for (size_t p = 0; p < db_sheet_panels(image); p++)
+        DB_TRY(cut_panel(context, wanted, p, db_sheet_first_row(image, p), db_sheet_rows(image, p),
+                         tiles));
+    return DB_OK;
 }
 
 /* Fills value, and weight with 1 for usable pixels; with 0 throughout where they are too few. */
@@ -63,9 +75,9 @@ static void fill(const db_fit_data *data, const db_fit_geometry *geometry, doubl
     for (int s = 0; s < tile->slow_count; s++) {
         for (int f = 0; f < tile->fast_count; f++) {
             const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
-            const size_t at = image_index(tile, data->image, f, s);
-            const double d = db_fit_geometry_resolution(geometry, tile->fast_start + f + 0.5,
-                                                        tile->slow_start + s + 0.5);
+            const size_t at = db_sheet_index(data->image, tile, f, s);
+            const double d = db_fit_geometry_resolution(
+                geometry, tile->panel, tile->fast_start + f + 0.5, tile->slow_start + s + 0.5);
             const int used = data->image->mask[at] == DB_MASK_TRUSTED && d >= dmin && d <= dmax;
             tiles->value[i] = data->image->value[at];
             tiles->weight[i] = (float)used;
@@ -83,14 +95,15 @@ static db_status take(db_context *context, const db_experiment *experiment, cons
     db_fit_geometry geometry;
     tiles->region = region_of_interest(data);
     const size_t pixels = tiles->region.stride * (size_t)tiles->region.slow_count;
-    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
-    DB_TRY(cut(context, data->settings->background_tile, tiles));
+    DB_TRY(cut(context, data->settings->background_tile, data->image, tiles));
     tiles->value = malloc(pixels * sizeof *tiles->value);
     tiles->weight = malloc(pixels * sizeof *tiles->weight);
     if (!tiles->value || !tiles->weight)
         return db_fail_memory(context, "the pixels of the refinement");
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     for (size_t t = 0; t < tiles->count; t++)
         fill(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->tile[t], tiles);
+    db_fit_geometry_clear(&geometry);
     return DB_OK;
 }
 
@@ -122,7 +135,7 @@ void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error
                     model ? linear[0] * (double)model->shape[i] + db_block_plane(linear, tile, f, s)
                           : (double)tiles->value[i];
                 const double background =
-                    (double)data->strong->background[image_index(tile, data->image, f, s)];
+                    (double)data->strong->background[db_sheet_index(data->image, tile, f, s)];
                 const double error = model_error * fmax(0, expected - background);
                 const double variance =
                     db_pixel_variance(data->settings, fmax(expected, background));

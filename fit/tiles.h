@@ -7,14 +7,16 @@
 #include "fit/target.h"
 
 typedef struct db_tiles {
-    db_region region; /* the whole region; rows of the arrays are its rows */
+    db_region
+        region; /* the whole region, of the sheet of all panels; rows of the arrays are its rows */
     size_t count;
     db_region *tile;       /* [count]; offsets into the arrays */
     float *value, *weight; /* counts; 1/variance, 0: not used */
 } db_tiles;
 
-/* Cuts the region of interest of the settings (or the whole image) into about square tiles. Used
- * are trusted pixels between dmin and the settings' dmax, in tiles where they are at least 30 %. */
+/* Cuts the region of interest of the settings (or the whole image) into about square tiles, each of
+ * one panel. Used are trusted pixels between dmin and the settings' dmax, in tiles where they are
+ * at least 30 %. */
 db_status db_tiles_take(db_context *context, const db_experiment *experiment,
                         const db_fit_data *data, double dmin, db_tiles *tiles);
 void db_tiles_clear(db_tiles *tiles);

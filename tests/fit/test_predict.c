@@ -142,6 +142,7 @@ static void the_excitation_angle_reaches_the_sphere(void **state) {
     }
     assert_true(prediction.count > 100);
     db_prediction_clear(&prediction);
+    db_fit_geometry_clear(&geometry);
 }
 
 static void resolution_follows_bragg(void **state) {
@@ -149,10 +150,11 @@ static void resolution_follows_bragg(void **state) {
     db_fit_geometry geometry;
     assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
     const double r = 0.2 * 150, theta = 0.5 * atan(r / 100);
-    const double d = db_fit_geometry_resolution(&geometry, 55 / 0.2 + 150, 63 / 0.2);
+    const double d = db_fit_geometry_resolution(&geometry, 0, 55 / 0.2 + 150, 63 / 0.2);
     assert_true(fabs(d - 1.1 / (2 * sin(theta))) < 1e-9);
     assert_true(db_fit_geometry_finest(&geometry) <
-                db_fit_geometry_resolution(&geometry, 300, 599));
+                db_fit_geometry_resolution(&geometry, 0, 300, 599));
+    db_fit_geometry_clear(&geometry);
 }
 
 static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
@@ -174,6 +176,63 @@ static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
     db_reflection_grid_clear(&grid);
 }
 
+/* A panel cut into two along its rows records what the whole one does. */
+static void two_halves_of_a_panel_record_what_the_whole_does(void **state) {
+    (void)state;
+    enum { UPPER = 250 };
+    const db_prediction_range range = { 2.5, 0, 1 };
+    db_prediction whole, halves;
+    crystal.detector.rotation[0] = 5;
+    assert_int_equal(db_predict(context, &crystal, &range, &whole), DB_OK);
+    db_panel *const panels = malloc(2 * sizeof *panels);
+    assert_non_null(panels);
+    panels[0] = panels[1] = crystal.detector.panels[0];
+    panels[0].slow_pixels = UPPER;
+    panels[1].slow_pixels = PIXELS - UPPER;
+    panels[1].origin[1] = UPPER * 0.2;
+    free(crystal.detector.panels);
+    crystal.detector.panels = panels;
+    crystal.detector.panel_count = 2;
+    assert_int_equal(db_predict(context, &crystal, &range, &halves), DB_OK);
+    assert_true(whole.count > 100);
+    assert_int_equal(whole.count, halves.count);
+    size_t lower = 0;
+    for (size_t i = 0; i < whole.count; i++) {
+        const db_reflection *const a = &whole.reflection[i], *const b = &halves.reflection[i];
+        assert_memory_equal(a->hkl, b->hkl, sizeof a->hkl);
+        assert_int_equal(b->panel, a->position[1] >= UPPER);
+        assert_true(fabs(a->position[0] - b->position[0]) < 1e-9);
+        assert_true(fabs(a->position[1] - b->position[1] - (b->panel ? UPPER : 0)) < 1e-9);
+        lower += b->panel;
+    }
+    assert_true(lower > 20 && lower < whole.count - 20);
+    db_fit_geometry geometry;
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
+    assert_true(fabs(db_fit_geometry_resolution(&geometry, 0, 100, UPPER) -
+                     db_fit_geometry_resolution(&geometry, 1, 100, 0)) < 1e-9);
+    db_fit_geometry_clear(&geometry);
+    db_prediction_clear(&whole);
+    db_prediction_clear(&halves);
+}
+
+/* Reflections of another panel take no pixels away, however near their numbers are. */
+static void pixels_are_shared_within_a_panel_only(void **state) {
+    (void)state;
+    db_reflection list[2] = { { .position = { 50, 50 } }, { .panel = 1, .position = { 54, 50 } } };
+    const db_prediction prediction = { 2, list };
+    const int pixels[2] = { 100, 100 };
+    const db_region region = {
+        .fast_start = 42, .slow_start = 42, .fast_count = 17, .slow_count = 17, .stride = 17
+    };
+    uint8_t own[17 * 17];
+    db_reflection_grid grid;
+    memset(own, 1, sizeof own);
+    assert_int_equal(db_reflection_grid_make(context, &prediction, pixels, 27, &grid), DB_OK);
+    db_reflection_grid_share(&grid, 0, &region, own);
+    for (int i = 0; i < 17 * 17; i++) assert_int_equal(own[i], 1);
+    db_reflection_grid_clear(&grid);
+}
+
 static void too_many_reflections_are_refused(void **state) {
     (void)state;
     const db_prediction_range range = { 0, 0, 1 };
@@ -191,6 +250,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_excitation_angle_reaches_the_sphere, make, drop),
         cmocka_unit_test_setup_teardown(resolution_follows_bragg, make, drop),
         cmocka_unit_test_setup_teardown(a_pixel_belongs_to_the_nearest_reflection, make, drop),
+        cmocka_unit_test_setup_teardown(two_halves_of_a_panel_record_what_the_whole_does, make,
+                                        drop),
+        cmocka_unit_test_setup_teardown(pixels_are_shared_within_a_panel_only, make, drop),
         cmocka_unit_test_setup_teardown(too_many_reflections_are_refused, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

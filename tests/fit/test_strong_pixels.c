@@ -102,11 +102,35 @@ static void a_bright_area_larger_than_a_shoebox_is_no_spot(void **state) {
     db_strong_pixels_clear(&strong);
 }
 
+/* Beside a bright panel the background of a dark one stays dark, and no spot reaches over. */
+static void surroundings_end_with_the_panel(void **state) {
+    (void)state;
+    enum { CUT = 40 };
+    db_image_panel panels[2] = { { .first_row = 0, .slow_pixels = CUT },
+                                 { .first_row = CUT, .slow_pixels = SLOW - CUT } };
+    db_strong_pixels strong;
+    for (int i = 0; i < FAST * CUT; i++) value[i] += 500;
+    add_spot(30, CUT + 0.5, 5000);
+    image.panel_count = 2;
+    image.panels = panels;
+    settings.shoebox_half_width = 6;
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    for (int f = 0; f < FAST; f++) {
+        assert_true(strong.background[(CUT - 1) * FAST + f] > 480);
+        assert_true(strong.background[CUT * FAST + f] < 60);
+    }
+    assert_int_equal(strong.spots, 2); /* one spot on both sides of the cut */
+    db_strong_pixels_clear(&strong);
+    image.panel_count = 0;
+    image.panels = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(background_is_the_local_mean_without_spots, make, drop),
         cmocka_unit_test_setup_teardown(a_spot_is_strong_noise_and_hot_pixels_are_not, make, drop),
         cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
+        cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
