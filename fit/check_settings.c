@@ -1,8 +1,8 @@
 #include "fit/check_settings.h"
 
 #include "core/context_internal.h"
+#include "fit/algorithms.h"
 #include "fit/config_refine.h"
-#include "fit/optimize.h"
 #include "fit/sheet.h"
 
 #include <math.h>
@@ -23,6 +23,8 @@ static db_status check_numbers(db_context *context, const db_fit_settings *s) {
         { "strong_sigma", s->strong_sigma, 0 },
         { "excitation_angle", s->excitation_angle, 0 },
         { "intensity_limit", s->intensity_limit, 1 },
+        { "huber_limit", s->huber_limit, 0 },
+        { "student_freedom", s->student_freedom, 0 },
         { "model_error", isnan(s->model_error) ? 0 : s->model_error, 1 },
         { "shoebox_half_width", s->shoebox_half_width, 0 },
         { "background_tile", s->background_tile, 0 },
@@ -39,6 +41,10 @@ static db_status check_numbers(db_context *context, const db_fit_settings *s) {
             return db_fail(context, DB_ERROR_USAGE, "fit settings: %s is %g, expected %s",
                            numbers[i].name, numbers[i].value,
                            numbers[i].may_be_zero ? "0 or more" : "more than 0");
+    if ((unsigned)s->target > DB_FIT_STUDENT || (unsigned)s->background > DB_FIT_BACKGROUND_NONE)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "fit settings: target number %d or background number %d does not exist",
+                       (int)s->target, (int)s->background);
     if (s->dmax > 0 && s->dmax <= s->dmin)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: dmax %g A is not above dmin %g A",
                        s->dmax, s->dmin);
@@ -103,6 +109,11 @@ static db_status check_bounds(db_context *context, const db_experiment *start,
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: starts at %.10g, outside its bounds %.10g to %.10g", name,
                        value, p->lower, p->upper);
+    if (!isfinite(p->prior[0]) || !(p->prior[1] > 0))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "parameter %s: prior %g +- %g, expected a finite centre and sigma more than 0", name,
+            p->prior[0], p->prior[1]);
     if (!isnan(p->scale) && !(p->scale > 0 && isfinite(p->scale)))
         return db_fail(context, DB_ERROR_USAGE, "parameter %s: scale is %g, expected more than 0",
                        name, p->scale);
@@ -161,7 +172,8 @@ static db_status check_parameters(db_context *context, const db_experiment *star
 
 static db_status check_stage(db_context *context, const db_fit_settings *settings,
                              const db_fit_stage *stage) {
-    int algorithm, any = 0;
+    db_algorithm algorithm;
+    int any = 0;
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
         const size_t i = db_fit_parameter_index(settings, (db_parameter)p);
         if (!stage->active[p]) continue;
@@ -173,6 +185,12 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     }
     if (!any)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
+    if (stage->target < -1 || stage->target > (int)DB_FIT_STUDENT)
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: target number %d does not exist",
+                       stage->name, stage->target);
+    if (!(stage->step >= 0))
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: step is %g, expected 0 or more",
+                       stage->name, stage->step);
     if (!(stage->blur >= 1) || !(stage->tolerance > 0) || stage->max_evaluations < 1 ||
         !(stage->dmin >= 0))
         return db_fail(
@@ -180,7 +198,7 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
             "stage %s: blur %g, tolerance %g, max_evaluations %d, dmin %g; expected at least 1, "
             "more than 0, at least 1, at least 0",
             stage->name, stage->blur, stage->tolerance, stage->max_evaluations, stage->dmin);
-    return db_optimize_check_algorithm(context, stage->algorithm, &algorithm);
+    return db_algorithm_check(context, stage->algorithm, &algorithm);
 }
 
 db_status db_fit_check_data(db_context *context, const db_experiment *start,

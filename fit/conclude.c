@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const unsigned char nothing_active[DB_PARAMETER_COUNT];
-
 static db_status strong_fraction(db_context *context, const db_experiment *experiment,
                                  const db_fit_data *data, float *image,
                                  db_fit_statistics *statistics) {
@@ -25,20 +23,20 @@ static db_status strong_fraction(db_context *context, const db_experiment *exper
     return DB_OK;
 }
 
-/* The boxes in which results are shown. Free: those of the data, with the target's model. Known: as
+/* The boxes in which results are shown. Free: those of the data, with the shot's model. Known: as
  * for free intensities, with scale and planes of the tiles. */
 typedef struct display {
     db_shoeboxes boxes;
-    db_target target;
+    db_shot shot;
 } display;
 
 static void clear_display(display *shown) {
-    db_target_destroy(&shown->target);
+    db_shot_destroy(&shown->shot);
     db_shoeboxes_clear(&shown->boxes);
 }
 
 /* Scale and plane of the tile that holds a box's centre, expressed for the box. */
-static void take_over(const db_target *tiles, const db_region *box, double linear[DB_LINEAR]) {
+static void take_over(const db_shot *tiles, const db_region *box, double linear[DB_LINEAR]) {
     const int fast = box->fast_start + box->fast_count / 2,
               slow = box->slow_start + box->slow_count / 2;
     for (size_t b = 0; b < tiles->blocks.count; b++) {
@@ -51,111 +49,126 @@ static void take_over(const db_target *tiles, const db_region *box, double linea
     }
 }
 
-static db_status make_display(db_context *context, const db_fit_data *data, const db_target *tiles,
+static db_status make_display(db_context *context, const db_fit_data *data, const db_shot *tiles,
                               double model_error, display *shown) {
+    static const unsigned char none[DB_PARAMETER_COUNT];
     db_shoeboxes *const boxes = &shown->boxes;
     memset(shown, 0, sizeof *shown);
     DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, DB_SHOEBOXES_STRONG, boxes));
     if (boxes->count == 0) return DB_OK;
     db_shoeboxes_weigh(boxes, data->settings, model_error);
-    const db_fit_blocks blocks = { boxes->count, boxes->region, boxes->value, boxes->weight, NULL };
-    DB_TRY(db_target_create(context, &tiles->experiment, data->settings, &blocks, nothing_active, 1,
-                            &shown->target));
-    DB_TRY(db_target_evaluate(&shown->target, NULL, DB_TARGET_VALUE));
+    const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
+    const db_shot_options options = { none, NULL, 1, tiles->loss_of.target };
+    DB_TRY(db_shot_create(context, &tiles->experiment, data->settings, &blocks, &options,
+                          &shown->shot));
+    DB_TRY(db_shot_evaluate(&shown->shot, NULL, DB_SHOT_LOSS));
     for (size_t b = 0; b < boxes->count; b++)
-        take_over(tiles, &boxes->region[b], shown->target.solution[b].linear);
+        take_over(tiles, &boxes->region[b], shown->shot.solution[b].linear);
     return DB_OK;
 }
 
 /* Statistics of the target as last evaluated; fills the result's boxes if it is not NULL. */
 static db_status describe(db_context *context, const db_fit_data *data, const db_stage_data *taken,
-                          const db_target *target, db_fit_statistics *statistics,
+                          const db_shot *shot, db_fit_statistics *statistics,
                           db_fit_result *result) {
-    db_statistics_residuals(target, statistics);
+    db_statistics_residuals(shot, statistics);
     const double inflation = fmax(1, statistics->chi2_reduced);
     if (data->settings->intensity == DB_FIT_FREE) {
-        db_statistics_centroids(target, &taken->boxes, statistics);
-        return result ? db_result_boxes_make(context, target, &taken->boxes, inflation, result)
+        db_statistics_centroids(shot, &taken->boxes, statistics);
+        return result ? db_result_boxes_make(context, shot, &taken->boxes, inflation, result)
                       : DB_OK;
     }
     display shown;
-    db_status status = make_display(context, data, target, taken->model_error, &shown);
-    if (status == DB_OK) db_statistics_centroids(&shown.target, &shown.boxes, statistics);
+    db_status status = make_display(context, data, shot, taken->model_error, &shown);
+    if (status == DB_OK) db_statistics_centroids(&shown.shot, &shown.boxes, statistics);
     if (status == DB_OK && result)
-        status = db_result_boxes_make(context, &shown.target, &shown.boxes, inflation, result);
+        status = db_result_boxes_make(context, &shown.shot, &shown.boxes, inflation, result);
     clear_display(&shown);
     return status;
 }
 
-/* The target's parameters are some of the result's. */
-static void take_direction(const db_target *target, const db_fit_direction *from,
+/* The shot's variables are some of the result's. */
+static void take_direction(const db_shot *shot, const db_fit_direction *from,
                            db_fit_direction *to) {
     *to = (db_fit_direction){ .eigenvalue = from->eigenvalue, .condition = from->condition };
-    for (size_t k = 0; k < target->count; k++) {
-        to->component[target->index[k]] = from->component[k];
-        to->change[target->index[k]] = from->change[k];
+    for (size_t k = 0; k < shot->variables.count; k++) {
+        to->component[shot->variables.index[k]] = from->component[k];
+        to->change[shot->variables.index[k]] = from->change[k];
     }
 }
 
 /* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
-static void estimate_errors(const db_target *target, double chi2_reduced, db_fit_result *result) {
-    const size_t n = target->count;
+static void estimate_errors(const db_shot *shot, double chi2_reduced, db_fit_result *result) {
+    const size_t n = shot->variables.count;
     int used[DB_PARAMETER_COUNT] = { 0 };
     db_covariance c;
-    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[target->index[k]] == 0;
-    db_covariance_estimate(target->normal, n, used, &c);
+    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
+    db_covariance_estimate(shot->normal, n, used, &c);
     for (size_t i = 0; i < result->parameter_count; i++) {
         result->error[i] = result->error_unscaled[i] = NAN;
         result->correlation[i][i] = 1;
     }
     for (size_t k = 0; k < n; k++) {
-        result->error_unscaled[target->index[k]] = c.error[k];
-        result->error[target->index[k]] = c.error[k] * sqrt(fmax(1, chi2_reduced));
+        result->error_unscaled[shot->variables.index[k]] = c.error[k];
+        result->error[shot->variables.index[k]] = c.error[k] * sqrt(fmax(1, chi2_reduced));
         for (size_t l = 0; l < n; l++)
-            result->correlation[target->index[k]][target->index[l]] = c.correlation[k][l];
+            result->correlation[shot->variables.index[k]][shot->variables.index[l]] =
+                c.correlation[k][l];
     }
     result->direction_count = c.direction_count;
     for (size_t d = 0; d < c.direction_count; d++)
-        take_direction(target, &c.direction[d], &result->direction[d]);
+        take_direction(shot, &c.direction[d], &result->direction[d]);
 }
 
-static db_status compare(db_context *context, const db_fit_data *data, db_stage_data *taken,
-                         db_target *target, db_fit_result *result) {
-    double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT];
-    for (size_t k = 0; k < target->count; k++) {
-        start[k] = result->start[target->index[k]];
-        refined[k] = result->refined[target->index[k]];
-    }
-    DB_TRY(db_target_evaluate(target, refined, DB_TARGET_VALUE));
-    DB_TRY(db_stage_data_adapt(taken, data, target));
-    DB_TRY(db_goodness_prepare(context, target, result));
-    DB_TRY(db_target_evaluate(target, start, DB_TARGET_VALUE));
-    DB_TRY(db_goodness_measure(context, target, DB_GOODNESS_BEFORE, result));
-    DB_TRY(describe(context, data, taken, target, &result->before, NULL));
-    DB_TRY(db_target_evaluate(target, refined, DB_TARGET_NORMAL));
-    DB_TRY(db_goodness_measure(context, target, DB_GOODNESS_AFTER, result));
-    DB_TRY(describe(context, data, taken, target, &result->after, result));
+/* The starting model on the data of the refined one. */
+static db_status describe_start(db_context *context, const db_experiment *start,
+                                const db_fit_data *data, const db_stage_data *taken,
+                                db_fit_result *result) {
+    const db_shot_request request = { .target = data->settings->target };
+    db_shot shot;
+    DB_TRY(db_stage_data_shot(context, start, data, taken, &request, &shot));
+    db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = db_goodness_measure(context, &shot, DB_GOODNESS_BEFORE, result);
+    if (status == DB_OK) status = describe(context, data, taken, &shot, &result->before, NULL);
+    db_shot_destroy(&shot);
+    return status;
+}
+
+static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
+                         db_stage_data *taken, db_shot *shot, db_fit_result *result) {
+    double refined[DB_PARAMETER_COUNT], loss = 0;
+    for (size_t k = 0; k < shot->variables.count; k++)
+        refined[k] = result->refined[shot->variables.index[k]];
+    DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_LOSS));
+    DB_TRY(db_stage_data_adapt(taken, data, shot));
+    DB_TRY(db_goodness_prepare(context, shot, result));
+    DB_TRY(describe_start(context, start, data, taken, result));
+    DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_NORMAL));
+    DB_TRY(db_goodness_measure(context, shot, DB_GOODNESS_AFTER, result));
+    DB_TRY(describe(context, data, taken, shot, &result->after, result));
     db_goodness_shifts(result);
-    estimate_errors(target, result->after.chi2_reduced, result);
+    db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
+    estimate_errors(shot, result->after.chi2_reduced, result);
     return DB_OK;
 }
 
-static db_status compare_on_final_data(db_context *context, const db_fit_data *data,
-                                       db_fit_result *result) {
+static db_status compare_on_final_data(db_context *context, const db_experiment *start,
+                                       const db_fit_data *data, db_fit_result *result) {
     unsigned char active[DB_PARAMETER_COUNT] = { 0 };
     for (size_t i = 0; i < result->parameter_count; i++) active[result->parameter[i]] = 1;
+    const db_shot_request request = { .active = active, .target = data->settings->target };
     db_stage_data taken;
-    db_target target;
+    db_shot shot;
     DB_TRY(
         db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
-    db_status status = taken.blocks.count
-                           ? db_target_create(context, &result->experiment, data->settings,
-                                              &taken.blocks, active, 1, &target)
-                           : db_fail(context, DB_ERROR_INPUT,
-                                     "the refined model predicts none of the strong reflections");
+    db_status status =
+        taken.blocks.count
+            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, &shot)
+            : db_fail(context, DB_ERROR_INPUT,
+                      "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
-        status = compare(context, data, &taken, &target, result);
-        db_target_destroy(&target);
+        status = compare(context, start, data, &taken, &shot, result);
+        db_shot_destroy(&shot);
     }
     db_stage_data_clear(&taken);
     return status;
@@ -164,7 +177,7 @@ static db_status compare_on_final_data(db_context *context, const db_fit_data *d
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
                           db_fit_result *result) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
-    DB_TRY(compare_on_final_data(context, data, result));
+    DB_TRY(compare_on_final_data(context, start, data, result));
     result->model_image = malloc(pixels * sizeof *result->model_image);
     if (!result->model_image) return db_fail_memory(context, "the model's image");
     result->fast_pixels = data->image->fast_pixels;
@@ -178,14 +191,14 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
 static db_status measure_on(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, db_stage_data *taken,
                             db_fit_statistics *statistics) {
-    db_target target;
-    DB_TRY(db_target_create(context, experiment, data->settings, &taken->blocks, nothing_active, 1,
-                            &target));
-    db_status status = db_target_evaluate(&target, NULL, DB_TARGET_VALUE);
-    if (status == DB_OK) status = db_stage_data_adapt(taken, data, &target);
-    if (status == DB_OK) status = db_target_evaluate(&target, NULL, DB_TARGET_VALUE);
-    if (status == DB_OK) status = describe(context, data, taken, &target, statistics, NULL);
-    db_target_destroy(&target);
+    const db_shot_request request = { .target = data->settings->target };
+    db_shot shot;
+    DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &shot));
+    db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = db_stage_data_adapt(taken, data, &shot);
+    if (status == DB_OK) status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = describe(context, data, taken, &shot, statistics, NULL);
+    db_shot_destroy(&shot);
     return status;
 }
 

@@ -44,8 +44,14 @@ static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const precisions[] = { "double", "mixed", NULL };
 
 _Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
-                   sizeof(db_precision) == sizeof(int),
+                   sizeof(db_precision) == sizeof(int) && sizeof(db_fit_target) == sizeof(int) &&
+                   sizeof(db_fit_background) == sizeof(int),
                "choices are stored as int");
+
+static const char *const targets[] = {
+    "weighted", "gaussian", "poisson", "huber", "student", NULL
+};
+static const char *const backgrounds[] = { "plane", "constant", "fixed", "none", NULL };
 
 #define FROM_HEADER "from the image header"
 
@@ -168,6 +174,16 @@ static const db_config_key intensity_keys[] = {
 };
 
 static const db_config_key data_keys[] = {
+    CHOICE("target", IN_CONFIG(settings.target), targets, NULL, 0, NULL,
+           "what is minimized: weighted is chi2 with variances from the measured counts, gaussian "
+           "with the model's, poisson is for counts, huber and student bear outliers"),
+    NUMBERS("huber_limit", 1, IN_CONFIG(settings.huber_limit), (POSITIVE), "", NULL, NULL,
+            "standard deviations beyond which huber counts linearly"),
+    NUMBERS("student_freedom", 1, IN_CONFIG(settings.student_freedom), (POSITIVE), "", NULL, NULL,
+            "degrees of freedom of student; fewer bear more"),
+    CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
+           "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the "
+           "surroundings"),
     NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon",
             FROM_HEADER ", else 1", "1.0", "of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL,
@@ -220,6 +236,8 @@ static const db_config_key refine_keys[] = {
       .example = "cell_a",
       .help =
           "keeps the value of that refined parameter, such as b of a tetragonal cell that of a" },
+    NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
+            "what is known beforehand: centre and standard deviation"),
 };
 
 static const db_config_key stage_keys[] = {
@@ -236,11 +254,17 @@ static const db_config_key stage_keys[] = {
             "finest resolution used in this stage; 0: that of data"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
             "crystal size divided by this: wider spots, more distant spots are found"),
-    OTHER("algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
-          "gradient-based NLopt algorithm: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
-          "LD_TNEWTON_PRECOND ..."),
-    NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
-            "relative change of the target at which the stage ends"),
+    OTHER(
+        "algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
+        "LM (Levenberg-Marquardt), or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, "
+        "LD_VAR2, LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
+    CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted",
+           "what is minimized in this stage"),
+    NUMBERS(
+        "tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
+        "the stage ends when a further step promises no larger relative decrease of the target"),
+    NUMBERS("step", 1, IN_STAGE(step), (NOT_NEGATIVE), "", NULL, NULL,
+            "or would be no longer than so many standard errors (LM)"),
     INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
              "the stage ends after so many"),
 };

@@ -47,6 +47,7 @@ extern const db_config_section db_config_sections[DB_SECTION_COUNT];
 typedef struct db_refine_entry {
     double range, lower, upper, scale; /* NAN: open */
     int follows;
+    double prior[2]; /* centre, sigma; NAN: open */
 } db_refine_entry;
 extern const db_config_section db_refine_section, db_stage_section;
 

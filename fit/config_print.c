@@ -143,8 +143,11 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
         db_physical_range(p->parameter, &least, &most);
         const db_refine_entry entry = { config->range[i],
                                         ranged || p->lower <= least ? NAN : p->lower,
-                                        ranged || p->upper >= most ? NAN : p->upper, p->scale,
-                                        p->follows };
+                                        ranged || p->upper >= most ? NAN : p->upper,
+                                        p->scale,
+                                        p->follows,
+                                        { p->prior[1] < INFINITY ? p->prior[0] : NAN,
+                                          p->prior[1] } };
         fprintf(stream, "  %s:", db_parameter_describe(p->parameter)->name);
         const char *separator = " {";
         for (size_t k = 0; k < db_refine_section.count; k++) {

@@ -2,16 +2,19 @@
 
 #include "core/context_internal.h"
 #include "core/nearest_name.h"
+#include "fit/algorithms.h"
 
 #include <math.h>
-#include <nlopt.h>
 #include <stdio.h>
 #include <string.h>
 
-const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, -1 };
-const db_fit_stage db_stage_default = {
-    .blur = 1, .algorithm = "LD_LBFGS", .tolerance = 1e-4, .max_evaluations = 100
-};
+const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, -1, { NAN, NAN } };
+const db_fit_stage db_stage_default = { .blur = 1,
+                                        .algorithm = "LM",
+                                        .target = -1,
+                                        .tolerance = 1e-4,
+                                        .step = 0.05,
+                                        .max_evaluations = 100 };
 
 size_t db_fit_parameter_index(const db_fit_settings *settings, db_parameter parameter) {
     size_t i = 0;
@@ -30,10 +33,16 @@ static db_status check_bounds(const db_config_reader *reader, const db_yaml_node
         return db_config_fail(reader, node, section, name,
                               "bounds cross: min %.10g is not below max %.10g", entry->lower,
                               entry->upper);
-    if (entry->follows >= 0 && (bounded || !isnan(entry->range) || !isnan(entry->scale)))
-        return db_config_fail(
-            reader, node, section, name,
-            "follows another parameter, so that it has no range, min, max or scale of its own");
+    if (!isnan(entry->prior[0]) && !(entry->prior[1] > 0))
+        return db_config_fail(reader, node, section, name,
+                              "prior: expected [centre, sigma] with sigma greater than 0, found "
+                              "sigma %.10g",
+                              entry->prior[1]);
+    if (entry->follows >= 0 &&
+        (bounded || !isnan(entry->range) || !isnan(entry->scale) || !isnan(entry->prior[0])))
+        return db_config_fail(reader, node, section, name,
+                              "follows another parameter, so that it has no range, min, max, scale "
+                              "or prior of its own");
     return DB_OK;
 }
 
@@ -55,13 +64,13 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
     if (!nothing) DB_TRY(db_config_take_section(reader, section, &db_refine_section, node, &entry));
     DB_TRY(check_bounds(reader, node, name, &entry));
     const size_t i = config->settings.parameter_count++;
-    config->settings.parameters[i] = (db_fit_parameter){
-        .parameter = parameter,
-        .lower = isnan(entry.lower) ? -INFINITY : entry.lower,
-        .upper = isnan(entry.upper) ? INFINITY : entry.upper,
-        .scale = entry.scale,
-        .follows = entry.follows,
-    };
+    db_fit_parameter *const p = &config->settings.parameters[i];
+    *p = db_fit_parameter_free(parameter);
+    if (!isnan(entry.lower)) p->lower = entry.lower;
+    if (!isnan(entry.upper)) p->upper = entry.upper;
+    p->scale = entry.scale;
+    p->follows = entry.follows;
+    if (!isnan(entry.prior[0])) memcpy(p->prior, entry.prior, sizeof p->prior);
     config->range[i] = entry.range;
     config->refine_line[i] = node->argument ? 0 : line;
     return DB_OK;
@@ -99,22 +108,15 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
     return DB_OK;
 }
 
-/* A gradient-based algorithm of NLopt that needs no other one below it. */
 static db_status check_algorithm(const db_config_reader *reader, const db_yaml_node *node,
                                  const char *section, const char *name) {
-    const char *known[NLOPT_NUM_ALGORITHMS];
-    size_t count = 0;
-    for (int a = 0; a < NLOPT_NUM_ALGORITHMS; a++) {
-        const char *const candidate = nlopt_algorithm_to_string((nlopt_algorithm)a);
-        if (!candidate || strncmp(candidate, "LD_", 3) != 0 || strstr(candidate, "AUGLAG"))
-            continue;
-        if (strcmp(candidate, name) == 0) return DB_OK;
-        known[count++] = candidate;
-    }
-    return db_config_fail(
-        reader, node, section, "algorithm",
-        "unknown gradient-based NLopt algorithm '%s'; the nearest known one is '%s'", name,
-        known[db_nearest_name(name, known, count)]);
+    const char *known[DB_ALGORITHMS_MOST];
+    db_algorithm algorithm;
+    if (db_algorithm_find(name, &algorithm)) return DB_OK;
+    const size_t count = db_algorithm_names(known);
+    return db_config_fail(reader, node, section, "algorithm",
+                          "unknown algorithm '%s'; the nearest known one is '%s'", name,
+                          known[db_nearest_name(name, known, count)]);
 }
 
 /* A stage names parameters of refine; tied ones go with those they follow. */

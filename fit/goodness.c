@@ -16,16 +16,16 @@ enum {
 };
 
 /* Calls visit for every pixel in use, with the block it is in. */
-typedef void (*pixel_visitor)(void *user, const db_target *target, size_t block, int fast, int slow,
+typedef void (*pixel_visitor)(void *user, const db_shot *shot, size_t block, int fast, int slow,
                               size_t element);
 
-static void visit_pixels(const db_target *target, pixel_visitor visit, void *user) {
-    for (size_t b = 0; b < target->blocks.count; b++) {
-        const db_region *const r = &target->blocks.region[b];
+static void visit_pixels(const db_shot *shot, pixel_visitor visit, void *user) {
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        const db_region *const r = &shot->blocks.region[b];
         for (int s = 0; s < r->slow_count; s++)
             for (int f = 0; f < r->fast_count; f++) {
                 const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-                if (target->blocks.weight[i] > 0) visit(user, target, b, f, s, i);
+                if (shot->blocks.weight[i] > 0) visit(user, shot, b, f, s, i);
             }
     }
 }
@@ -44,12 +44,12 @@ typedef struct spectrum {
     size_t pixels[FINE];
 } spectrum;
 
-static void count_pixel(void *user, const db_target *target, size_t block, int fast, int slow,
+static void count_pixel(void *user, const db_shot *shot, size_t block, int fast, int slow,
                         size_t element) {
     spectrum *const all = user;
     (void)element;
     const double place =
-        inverse_square(all->geometry, &target->blocks.region[block], fast, slow) / all->most;
+        inverse_square(all->geometry, &shot->blocks.region[block], fast, slow) / all->most;
     all->pixels[(int)fmin(FINE - 1, place * FINE)]++;
 }
 
@@ -103,7 +103,7 @@ static db_status cut_areas(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_goodness_prepare(db_context *context, const db_target *target, db_fit_result *result) {
+db_status db_goodness_prepare(db_context *context, const db_shot *shot, db_fit_result *result) {
     db_fit_geometry geometry;
     DB_TRY(cut_areas(context, result));
     DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
@@ -117,8 +117,8 @@ db_status db_goodness_prepare(db_context *context, const db_target *target, db_f
     const double finest = db_fit_geometry_finest(&geometry);
     all->geometry = &geometry;
     all->most = 1 / (finest * finest);
-    visit_pixels(target, count_pixel, all);
-    cut_shells(all, target->pixels_used, result);
+    visit_pixels(shot, count_pixel, all);
+    cut_shells(all, shot->pixels_used, result);
     free(all);
     db_fit_geometry_clear(&geometry);
     return DB_OK;
@@ -150,23 +150,22 @@ static size_t area_of(const db_fit_result *result, size_t panel, double fast, do
     return a;
 }
 
-static void add_pixel(void *user, const db_target *target, size_t block, int fast, int slow,
+static void add_pixel(void *user, const db_shot *shot, size_t block, int fast, int slow,
                       size_t element) {
     sums *const all = user;
-    const db_region *const r = &target->blocks.region[block];
-    const double *const linear = target->solution[block].linear;
-    const double bragg = linear[0] * (double)target->shape[element];
-    const double excess =
-        (double)target->blocks.value[element] - db_block_plane(linear, r, fast, slow);
-    const double weight = (double)target->blocks.weight[element];
+    const db_region *const r = &shot->blocks.region[block];
+    const db_block all_of = db_shot_block(shot, block);
+    const db_pixel_report pixel = db_block_pixel(&all_of, shot->solution[block].linear, fast, slow);
+    const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
+    const double excess = (double)shot->blocks.value[element] - (pixel.expected - bragg);
     const size_t shell = shell_of(all->result, inverse_square(all->geometry, r, fast, slow));
     const size_t area = area_of(all->result, r->panel, r->fast_start + fast, r->slow_start + slow);
     db_residual_add(&all->shell[shell], weight, excess, bragg);
     db_residual_add(&all->area[area], weight, excess, bragg);
 }
 
-static db_fit_goodness goodness_of(const db_target *target, const db_residual_sums *m) {
-    const double share = target->degrees / (double)target->pixels_used;
+static db_fit_goodness goodness_of(const db_shot *shot, const db_residual_sums *m) {
+    const double share = shot->degrees / (double)shot->pixels_used;
     db_fit_goodness g = { m->pixels, NAN, NAN, NAN };
     if (m->pixels == 0) return g;
     g.chi2_reduced = m->chi2 / ((double)m->pixels * share);
@@ -175,7 +174,7 @@ static db_fit_goodness goodness_of(const db_target *target, const db_residual_su
     return g;
 }
 
-db_status db_goodness_measure(db_context *context, const db_target *target, db_goodness_time time,
+db_status db_goodness_measure(db_context *context, const db_shot *shot, db_goodness_time time,
                               db_fit_result *result) {
     db_fit_geometry geometry;
     sums all = { .geometry = &geometry, .result = result };
@@ -186,14 +185,14 @@ db_status db_goodness_measure(db_context *context, const db_target *target, db_g
         free(all.area);
         return status;
     }
-    visit_pixels(target, add_pixel, &all);
+    visit_pixels(shot, add_pixel, &all);
     db_fit_geometry_clear(&geometry);
     for (size_t s = 0; s < result->shell_count; s++) {
-        const db_fit_goodness g = goodness_of(target, &all.shell[s]);
+        const db_fit_goodness g = goodness_of(shot, &all.shell[s]);
         *(time == DB_GOODNESS_BEFORE ? &result->shells[s].before : &result->shells[s].after) = g;
     }
     for (size_t a = 0; a < result->area_count; a++) {
-        const db_fit_goodness g = goodness_of(target, &all.area[a]);
+        const db_fit_goodness g = goodness_of(shot, &all.area[a]);
         *(time == DB_GOODNESS_BEFORE ? &result->areas[a].before : &result->areas[a].after) = g;
     }
     free(all.area);

@@ -1,6 +1,9 @@
 #include "fit/optimize.h"
 
 #include "core/context_internal.h"
+#include "fit/algorithms.h"
+#include "fit/levenberg_marquardt.h"
+#include "fit/misset.h"
 #include "fit/physical_range.h"
 
 #include <math.h>
@@ -9,18 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What NLopt's callback needs. Coordinate x of a parameter: value = origin + x scale. */
+_Static_assert((int)DB_PARAMETER_COUNT <= (int)DB_BOX_MOST, "all parameters fit into a box step");
+
+/* What the methods' callbacks need. NLopt's coordinate x of a quantity: value = start + x scale. */
 typedef struct minimization {
-    db_target *target;
+    db_shot *shot;
+    const db_variables *variables;
     const db_fit_stage *stage;
     db_fit_course *course;
+    const double *orientation; /* that misset angles are told relative to */
     nlopt_opt optimizer;
     int number; /* of the stage */
     int evaluations;
     db_status status;
     int diverged, cancelled;
-    double origin[DB_PARAMETER_COUNT], scale[DB_PARAMETER_COUNT];
-    double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT]; /* of the values */
+    const char *stopped_by; /* the method's own words */
+    double scale[DB_PARAMETER_COUNT];
+    double loss; /* priors included; so are gradient and normal matrix, in the shot */
     double best, best_value[DB_PARAMETER_COUNT];
 } minimization;
 
@@ -34,132 +42,199 @@ db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size
     return DB_OK;
 }
 
-static void values_at(const minimization *m, const double *x, double *values) {
-    for (size_t k = 0; k < m->target->count; k++) {
-        const double value = m->origin[k] + x[k] * m->scale[k];
-        values[k] = fmin(fmax(value, m->lower[k]), m->upper[k]);
+/* Parameter values as users know them. */
+static void report_values(const minimization *m, double *value) {
+    const db_fit_settings *const settings = m->shot->settings;
+    double misset[3];
+    db_misset_from(m->orientation, &m->shot->experiment.crystal, misset);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_parameter p = settings->parameters[i].parameter;
+        value[i] = p >= DB_MISSET_X && p <= DB_MISSET_Z ? misset[p - DB_MISSET_X]
+                                                        : db_parameter_get(&m->shot->experiment, p);
     }
 }
 
 /* Keeps the evaluation in the history and tells the caller, who may cancel. */
-static void record(minimization *m, double value, double gradient_norm) {
+static void record(minimization *m, double gradient_norm) {
     db_fit_course *const course = m->course;
     db_fit_history *const entry = &course->history[course->count++];
     *entry = (db_fit_history){ .stage = m->number,
-                               .evaluation = ++m->evaluations,
-                               .target = value,
+                               .evaluation = m->evaluations,
+                               .target = m->loss / m->shot->degrees,
                                .gradient_norm = gradient_norm };
-    const db_fit_settings *const settings = m->target->settings;
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        entry->value[i] =
-            db_parameter_get(&m->target->experiment, settings->parameters[i].parameter);
+    report_values(m, entry->value);
     if (course->progress && course->progress(course->user, entry)) m->cancelled = 1;
 }
 
-static double evaluate(unsigned n, const double *x, double *gradient, void *data) {
-    minimization *const m = data;
-    db_target *const target = m->target;
-    double values[DB_PARAMETER_COUNT];
-    values_at(m, x, values);
-    m->status = db_target_evaluate(target, values, DB_TARGET_GRADIENT);
-    const double value = target->chi2 / target->degrees;
-    double square = 0;
-    for (unsigned k = 0; k < n; k++) {
-        const double slope = target->gradient[k] / target->degrees * m->scale[k];
-        if (gradient) gradient[k] = slope;
-        square += slope * slope;
-    }
-    if (m->status == DB_OK && isfinite(value) && isfinite(square)) {
-        if (value < m->best) {
-            m->best = value;
-            memcpy(m->best_value, values, n * sizeof *values);
-        }
-        record(m, value, sqrt(square));
-    } else {
-        m->diverged = 1;
-    }
-    if (m->diverged || m->cancelled || m->evaluations >= m->stage->max_evaluations)
-        nlopt_force_stop(m->optimizer);
-    return isfinite(value) ? value : HUGE_VAL;
+/* Evaluates loss, gradient and normal matrix, priors included. Impossible values have an infinite
+ * loss. */
+static db_status evaluate_at(minimization *m, const double *values, db_shot_depth depth) {
+    db_shot *const shot = m->shot;
+    const db_status status = db_shot_evaluate(shot, values, depth);
+    m->loss = INFINITY;
+    if (status == DB_ERROR_INPUT) return DB_OK;
+    DB_TRY(status);
+    m->loss = shot->loss;
+    db_variables_add_priors(m->variables, values, &m->loss,
+                            depth == DB_SHOT_LOSS ? NULL : shot->gradient,
+                            depth == DB_SHOT_NORMAL ? shot->normal : NULL);
+    return DB_OK;
 }
 
-/* Bounds, also physical ones, and units of the optimizer's coordinates. */
-static db_status set_coordinates(minimization *m) {
-    const db_target *const target = m->target;
-    for (size_t k = 0; k < target->count; k++) {
-        const db_fit_parameter *const p = &target->settings->parameters[target->index[k]];
-        db_physical_range(p->parameter, &m->lower[k], &m->upper[k]);
-        m->lower[k] = fmax(m->lower[k], p->lower);
-        m->upper[k] = fmin(m->upper[k], p->upper);
-        m->origin[k] = db_parameter_get(&target->experiment, p->parameter);
-        m->origin[k] = fmin(fmax(m->origin[k], m->lower[k]), m->upper[k]);
+/* One evaluation of a method; 0: it is to stop. */
+static int evaluate(minimization *m, const double *values, db_shot_depth depth) {
+    const size_t n = m->variables->count;
+    double square = 0;
+    m->status = evaluate_at(m, values, depth);
+    if (m->status != DB_OK) return 0;
+    m->evaluations++;
+    for (size_t k = 0; k < n && depth != DB_SHOT_LOSS; k++) {
+        const double slope = m->shot->gradient[k] / m->shot->degrees * m->scale[k];
+        square += slope * slope;
     }
-    DB_TRY(db_target_evaluate(m->target, m->origin, DB_TARGET_NORMAL));
-    for (size_t k = 0; k < target->count; k++) {
-        const db_fit_parameter *const p = &target->settings->parameters[target->index[k]];
+    if (isfinite(m->loss) && isfinite(square)) {
+        if (m->loss < m->best) {
+            m->best = m->loss;
+            memcpy(m->best_value, values, n * sizeof *values);
+        }
+        record(m, sqrt(square));
+    }
+    return !m->cancelled;
+}
+
+/* Units of NLopt's coordinates, from the first evaluation. */
+static void set_scales(minimization *m) {
+    const size_t n = m->variables->count;
+    for (size_t k = 0; k < n; k++) {
+        const db_fit_parameter *const p = &m->shot->settings->parameters[m->variables->index[k]];
         const double table = db_parameter_describe(p->parameter)->scale;
-        const double curvature = 2 * target->normal[k * target->count + k] / target->degrees;
+        const double curvature = 2 * m->shot->normal[k * n + k] / m->shot->degrees;
         m->scale[k] = !isnan(p->scale) ? p->scale : curvature > 0 ? 1 / sqrt(curvature) : table;
         /* A parameter that hardly matters now must not be thrown far away. */
         if (isnan(p->scale)) m->scale[k] = fmin(m->scale[k], 10 * table);
     }
-    return DB_OK;
 }
 
-db_status db_optimize_check_algorithm(db_context *context, const char *name, int *algorithm) {
-    *algorithm = (int)nlopt_algorithm_from_string(name);
-    if (*algorithm >= 0 && strncmp(name, "LD_", 3) == 0 && !strstr(name, "AUGLAG")) return DB_OK;
-    return db_fail(context, DB_ERROR_USAGE,
-                   "algorithm '%s': expected a gradient-based one of NLopt, such as LD_LBFGS",
-                   name);
-}
-
-static db_status set_up(minimization *m, int algorithm) {
-    double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT];
-    const size_t n = m->target->count;
-    m->optimizer = nlopt_create((nlopt_algorithm)algorithm, (unsigned)n);
-    if (!m->optimizer) return db_fail_memory(m->target->context, "the optimizer");
+static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void *data) {
+    minimization *const m = data;
+    double values[DB_PARAMETER_COUNT];
     for (size_t k = 0; k < n; k++) {
-        lower[k] = (m->lower[k] - m->origin[k]) / m->scale[k];
-        upper[k] = (m->upper[k] - m->origin[k]) / m->scale[k];
+        const double value = m->variables->start[k] + x[k] * m->scale[k];
+        values[k] = fmin(fmax(value, m->variables->lower[k]), m->variables->upper[k]);
     }
-    if (nlopt_set_min_objective(m->optimizer, evaluate, m) < 0 ||
-        nlopt_set_lower_bounds(m->optimizer, lower) < 0 ||
-        nlopt_set_upper_bounds(m->optimizer, upper) < 0 ||
-        nlopt_set_ftol_rel(m->optimizer, m->stage->tolerance) < 0)
-        return db_fail(m->target->context, DB_ERROR_USAGE, "stage %s: NLopt refuses the bounds",
-                       m->stage->name);
+    const int go_on = evaluate(m, values, gradient ? DB_SHOT_GRADIENT : DB_SHOT_LOSS);
+    m->diverged = m->status != DB_OK || !isfinite(m->loss);
+    if (!go_on || m->diverged || m->evaluations >= m->stage->max_evaluations)
+        nlopt_force_stop(m->optimizer);
+    for (unsigned k = 0; k < n && gradient; k++)
+        gradient[k] = m->diverged ? 0 : m->shot->gradient[k] / m->shot->degrees * m->scale[k];
+    return m->diverged ? HUGE_VAL : m->loss / m->shot->degrees;
+}
+
+static const char *name_of(const minimization *m, size_t k) {
+    return db_parameter_describe(m->shot->settings->parameters[m->variables->index[k]].parameter)
+        ->name;
+}
+
+static db_status check_finite_bounds(const minimization *m) {
+    for (size_t k = 0; k < m->variables->count; k++)
+        if (!isfinite(m->variables->lower[k]) || !isfinite(m->variables->upper[k]))
+            return db_fail(
+                m->shot->context, DB_ERROR_USAGE,
+                "stage %s: %s searches all of the space between bounds: %s needs a range, "
+                "or min and max",
+                m->stage->name, m->stage->algorithm, name_of(m, k));
     return DB_OK;
 }
 
-/* Solves H step = -slope for the parameters that are free to move, by Gauss-Seidel iterations,
- * which converge for any positive definite H; returns the decrease of the target that the quadratic
- * model promises. */
-static double promised_decrease(const db_target *target, const int *blocked) {
-    enum { SWEEPS = 200 };
-    const size_t n = target->count;
-    double step[DB_PARAMETER_COUNT] = { 0 }, decrease = 0;
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        for (size_t k = 0; k < n; k++) {
-            const double diagonal = target->normal[k * n + k];
-            if (blocked[k] || !(diagonal > 0)) continue;
-            double rest = -0.5 * target->gradient[k];
-            for (size_t l = 0; l < n; l++)
-                if (l != k) rest -= target->normal[k * n + l] * step[l];
-            step[k] = rest / diagonal;
-        }
+static db_status set_up(minimization *m, const db_algorithm *algorithm) {
+    double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT];
+    const unsigned n = (unsigned)m->variables->count;
+    if (algorithm->kind == DB_ALGORITHM_GLOBAL) DB_TRY(check_finite_bounds(m));
+    m->optimizer = nlopt_create((nlopt_algorithm)algorithm->nlopt, n);
+    if (!m->optimizer) return db_fail_memory(m->shot->context, "the optimizer");
+    for (size_t k = 0; k < n; k++) {
+        lower[k] = (m->variables->lower[k] - m->variables->start[k]) / m->scale[k];
+        upper[k] = (m->variables->upper[k] - m->variables->start[k]) / m->scale[k];
     }
-    for (size_t k = 0; k < n; k++) decrease -= 0.5 * target->gradient[k] * step[k];
-    return decrease;
+    nlopt_result code = nlopt_set_min_objective(m->optimizer, evaluate_nlopt, m);
+    if (code > 0) code = nlopt_set_lower_bounds(m->optimizer, lower);
+    if (code > 0) code = nlopt_set_upper_bounds(m->optimizer, upper);
+    if (code > 0) code = nlopt_set_ftol_rel(m->optimizer, m->stage->tolerance);
+    if (code > 0) code = nlopt_set_maxeval(m->optimizer, m->stage->max_evaluations);
+    if (code > 0 && algorithm->needs_local) {
+        nlopt_opt local = nlopt_create(NLOPT_LD_LBFGS, n);
+        if (!local) return db_fail_memory(m->shot->context, "the optimizer");
+        nlopt_set_ftol_rel(local, m->stage->tolerance);
+        code = nlopt_set_local_optimizer(m->optimizer, local);
+        nlopt_destroy(local);
+    }
+    if (code > 0) return DB_OK;
+    return db_fail(m->shot->context, DB_ERROR_USAGE, "stage %s: NLopt refuses %s with these bounds",
+                   m->stage->name, m->stage->algorithm);
+}
+
+static db_status run_nlopt(minimization *m, const db_algorithm *algorithm) {
+    double x[DB_PARAMETER_COUNT] = { 0 }, value;
+    DB_TRY(evaluate_at(m, m->variables->start, DB_SHOT_NORMAL));
+    set_scales(m);
+    nlopt_srand(1); /* the same search every time */
+    const db_status status = set_up(m, algorithm);
+    if (status == DB_OK)
+        m->stopped_by = nlopt_result_to_string(nlopt_optimize(m->optimizer, x, &value));
+    if (m->optimizer) nlopt_destroy(m->optimizer);
+    return status;
+}
+
+static int evaluate_lm(void *user, const double *x, double *loss, double *gradient,
+                       double *normal) {
+    minimization *const m = user;
+    const size_t n = m->variables->count;
+    const int go_on = evaluate(m, x, DB_SHOT_NORMAL);
+    *loss = m->loss;
+    memcpy(gradient, m->shot->gradient, n * sizeof *gradient);
+    memcpy(normal, m->shot->normal, n * n * sizeof *normal);
+    return !go_on;
+}
+
+static db_status run_lm(minimization *m) {
+    const size_t n = m->variables->count;
+    double longest[DB_PARAMETER_COUNT], x[DB_PARAMETER_COUNT];
+    double *const memory = malloc(db_lm_room(n) * sizeof *memory);
+    if (!memory) return db_fail_memory(m->shot->context, "the optimizer");
+    for (size_t k = 0; k < n; k++) {
+        const db_fit_parameter *const p = &m->shot->settings->parameters[m->variables->index[k]];
+        const double typical =
+            isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
+        longest[k] = 10 * typical;
+        m->scale[k] = typical;
+    }
+    const db_lm_problem problem = { .count = n,
+                                    .evaluate = evaluate_lm,
+                                    .user = m,
+                                    .lower = m->variables->lower,
+                                    .upper = m->variables->upper,
+                                    .longest = longest,
+                                    .degrees = m->shot->degrees,
+                                    .tolerance = m->stage->tolerance,
+                                    .step = m->stage->step,
+                                    .most_evaluations = m->stage->max_evaluations };
+    memcpy(x, m->variables->start, n * sizeof *x);
+    const db_lm_result end = db_lm_minimize(&problem, x, memory);
+    free(memory);
+    m->diverged = end.end == DB_LM_STOPPED && !m->cancelled;
+    m->stopped_by = "no step, however short, lowers the target";
+    return DB_OK;
 }
 
 /* A parameter on its bound that the gradient pushes outward. */
 static void find_bounds(const minimization *m, int *at_bound) {
-    for (size_t k = 0; k < m->target->count; k++) {
-        const double near = 1e-6 * m->scale[k], slope = m->target->gradient[k];
+    const db_variables *const v = m->variables;
+    for (size_t k = 0; k < v->count; k++) {
+        const double near = 1e-6 * m->scale[k], slope = m->shot->gradient[k];
         const double value = m->best_value[k];
-        at_bound[k] = value <= m->lower[k] + near && slope > 0   ? -1
-                      : value >= m->upper[k] - near && slope < 0 ? 1
+        at_bound[k] = value <= v->lower[k] + near && slope > 0   ? -1
+                      : value >= v->upper[k] - near && slope < 0 ? 1
                                                                  : 0;
     }
 }
@@ -167,19 +242,20 @@ static void find_bounds(const minimization *m, int *at_bound) {
 /* The first parameter at a bound that is the user's choice, not physics; count if there is none. */
 static size_t held_by_user(const minimization *m, const int *at_bound) {
     size_t k = 0;
-    for (; k < m->target->count; k++) {
+    for (; k < m->variables->count; k++) {
         double range[2];
-        const db_fit_parameter *const p = &m->target->settings->parameters[m->target->index[k]];
+        const db_fit_parameter *const p = &m->shot->settings->parameters[m->variables->index[k]];
         db_physical_range(p->parameter, &range[0], &range[1]);
-        if (at_bound[k] < 0 && m->lower[k] > range[0]) break;
-        if (at_bound[k] > 0 && m->upper[k] < range[1]) break;
+        if (at_bound[k] < 0 && m->variables->lower[k] > range[0]) break;
+        if (at_bound[k] > 0 && m->variables->upper[k] < range[1]) break;
     }
     return k;
 }
 
-static void explain(const minimization *m, nlopt_result code, db_stage_result *r) {
-    /* Less is left than ten times what one more step would have had to bring. */
-    const int converged = r->promise <= 10 * m->stage->tolerance;
+static void explain(const minimization *m, db_stage_result *r) {
+    /* NLopt's own criterion is a change, ours a promise: ten times what one more step would have
+     * had to bring. */
+    const int converged = r->promise <= 10 * m->stage->tolerance || r->step <= m->stage->step;
     const size_t held = held_by_user(m, r->at_bound);
     const char *const name = m->stage->name;
     if (m->diverged) {
@@ -187,62 +263,71 @@ static void explain(const minimization *m, nlopt_result code, db_stage_result *r
         snprintf(r->reason, sizeof r->reason,
                  "stage %s: diverged, the target has no finite value after evaluation %d", name,
                  m->evaluations);
-    } else if (held < m->target->count) {
-        const db_fit_parameter *const p = &m->target->settings->parameters[m->target->index[held]];
+    } else if (held < m->variables->count) {
+        const size_t i = m->variables->index[held];
+        const db_fit_parameter *const p = &m->shot->settings->parameters[i];
         r->end = DB_STAGE_AT_BOUND;
         snprintf(r->reason, sizeof r->reason,
                  "stage %s: %s is held by its %s bound %.8g; a better model lies beyond it", name,
-                 db_parameter_describe(p->parameter)->name,
-                 r->at_bound[held] < 0 ? "lower" : "upper", m->best_value[held]);
+                 name_of(m, held), r->at_bound[held] < 0 ? "lower" : "upper",
+                 r->at_bound[held] < 0 ? p->lower : p->upper);
     } else if (converged) {
         r->end = DB_STAGE_CONVERGED;
         snprintf(r->reason, sizeof r->reason,
-                 "converged: a further step promises a relative decrease of the target of %.1e",
-                 fmax(0, r->promise));
+                 "converged: a further step would be %.2g standard errors long and promises a "
+                 "relative decrease of the target of %.1e",
+                 r->step, r->promise);
     } else if (m->evaluations >= m->stage->max_evaluations) {
         r->end = DB_STAGE_LIMIT;
-        snprintf(
-            r->reason, sizeof r->reason,
-            "stage %s: the limit of %d evaluations was reached, while a further step promises a "
-            "relative decrease of the target of %.1e",
-            name, m->stage->max_evaluations, r->promise);
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: the limit of %d evaluations was reached, while a further step promises "
+                 "a relative decrease of the target of %.1e",
+                 name, m->stage->max_evaluations, r->promise);
     } else {
         r->end = DB_STAGE_ROUNDOFF;
         snprintf(r->reason, sizeof r->reason,
-                 "stage %s: no further progress after %d evaluations (NLopt: %s), although a step "
-                 "promises a "
-                 "relative decrease of the target of %.1e",
-                 name, m->evaluations, nlopt_result_to_string(code), r->promise);
+                 "stage %s: no further progress after %d evaluations (%s: %s), although a step of "
+                 "%.2g standard errors promises a relative decrease of the target of %.1e",
+                 name, m->evaluations, m->stage->algorithm, m->stopped_by, r->step, r->promise);
     }
 }
 
-static db_status finish(minimization *m, nlopt_result code, db_stage_result *result) {
-    db_target *const target = m->target;
-    if (m->cancelled)
-        return db_fail(target->context, DB_ERROR_CANCELLED, "cancelled by the caller");
-    DB_TRY(db_target_evaluate(target, m->best_value, DB_TARGET_NORMAL));
+static db_status finish(minimization *m, db_stage_result *result) {
+    db_shot *const shot = m->shot;
+    const db_variables *const v = m->variables;
+    double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT], step[DB_PARAMETER_COUNT];
+    if (m->cancelled) return db_fail(shot->context, DB_ERROR_CANCELLED, "cancelled by the caller");
+    DB_TRY(evaluate_at(m, m->best_value, DB_SHOT_NORMAL));
     memcpy(result->value, m->best_value, sizeof result->value);
     find_bounds(m, result->at_bound);
-    result->promise = promised_decrease(target, result->at_bound) / target->chi2;
-    explain(m, code, result);
+    for (size_t k = 0; k < v->count; k++) {
+        lower[k] = fmin(v->lower[k] - m->best_value[k], 0);
+        upper[k] = fmax(v->upper[k] - m->best_value[k], 0);
+    }
+    const double promise =
+        db_box_step(v->count, shot->gradient, shot->normal, 0, m->scale, lower, upper, step);
+    result->promise = fmax(0, promise) / fabs(m->loss);
+    result->step = db_lm_step_length(promise, m->loss, shot->degrees);
+    explain(m, result);
     return DB_OK;
 }
 
-db_status db_optimize_stage(db_target *target, const db_fit_stage *stage, int number,
-                            db_fit_course *course, db_stage_result *result) {
-    int algorithm;
-    minimization m = { .target = target, .stage = stage, .course = course, .number = number };
+db_status db_optimize_stage(db_shot *shot, const db_fit_stage *stage, int number,
+                            const double orientation[9], db_fit_course *course,
+                            db_stage_result *result) {
+    db_algorithm algorithm;
+    minimization m = { .shot = shot,
+                       .variables = &shot->variables,
+                       .stage = stage,
+                       .course = course,
+                       .orientation = orientation,
+                       .number = number,
+                       .best = HUGE_VAL };
     memset(result, 0, sizeof *result);
-    DB_TRY(db_optimize_check_algorithm(target->context, stage->algorithm, &algorithm));
-    DB_TRY(db_fit_course_reserve(target->context, course, (size_t)stage->max_evaluations + 1));
-    DB_TRY(set_coordinates(&m));
-    m.best = HUGE_VAL;
-    memcpy(m.best_value, m.origin, sizeof m.best_value);
-    double x[DB_PARAMETER_COUNT] = { 0 }, value;
-    db_status status = set_up(&m, algorithm);
-    nlopt_result code = NLOPT_FAILURE;
-    if (status == DB_OK) code = nlopt_optimize(m.optimizer, x, &value);
-    if (m.optimizer) nlopt_destroy(m.optimizer);
-    DB_TRY(status);
-    return finish(&m, code, result);
+    DB_TRY(db_algorithm_check(shot->context, stage->algorithm, &algorithm));
+    DB_TRY(db_fit_course_reserve(shot->context, course, (size_t)stage->max_evaluations + 1));
+    memcpy(m.best_value, shot->variables.start, sizeof m.best_value);
+    DB_TRY(algorithm.kind == DB_ALGORITHM_LM ? run_lm(&m) : run_nlopt(&m, &algorithm));
+    if (m.status != DB_OK && m.status != DB_ERROR_INPUT) return m.status;
+    return finish(&m, result);
 }

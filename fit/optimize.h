@@ -1,8 +1,8 @@
-/* One stage of a refinement: NLopt minimizes the target. */
+/* One stage of a refinement: the loss of a shot, and of priors, is minimized. */
 #ifndef DB_FIT_OPTIMIZE_H
 #define DB_FIT_OPTIMIZE_H
 
-#include "fit/target.h"
+#include "fit/shot.h"
 
 /* Every evaluation of all stages, and whom to tell. */
 typedef struct db_fit_course {
@@ -26,20 +26,17 @@ typedef enum db_stage_end {
 typedef struct db_stage_result {
     db_stage_end end;
     char reason[384];
-    double promise; /* relative decrease of the target that a Gauss-Newton step promises */
-    double value[DB_PARAMETER_COUNT]; /* of the target's parameters */
+    double promise; /* relative decrease of the target that a free Gauss-Newton step promises */
+    double step;    /* its length in standard errors */
+    double value[DB_PARAMETER_COUNT]; /* of the shot's variables */
     int at_bound[DB_PARAMETER_COUNT]; /* -1, 0, 1 */
 } db_stage_result;
 
-/* Minimizes from the experiment's values. Optimizer coordinates are parameters in units of their
- * `scale`, or, where that is NAN, of the change that would raise the target (chi2 per degree of
- * freedom) by 1/2. Fails for a bad configuration or if cancelled; otherwise the result says how it
- * ended. */
-db_status db_optimize_stage(db_target *target, const db_fit_stage *stage, int number,
-                            db_fit_course *course, db_stage_result *result);
-
-/* The algorithm of a name such as "LD_LBFGS"; DB_ERROR_USAGE if NLopt has none, or it uses no
- * gradient. */
-db_status db_optimize_check_algorithm(db_context *context, const char *name, int *algorithm);
+/* Minimizes from the variables' start with the stage's algorithm. `reported` turns what is refined
+ * into what is told: misset angles of the whole turn (see fit/misset.h). Fails for a bad
+ * configuration or if cancelled; otherwise the result says how it ended. */
+db_status db_optimize_stage(db_shot *shot, const db_fit_stage *stage, int number,
+                            const double orientation[9], db_fit_course *course,
+                            db_stage_result *result);
 
 #endif

@@ -14,22 +14,20 @@ static int allocate(db_fit_shoebox *box, size_t pixels) {
     return box->measured && box->model && box->sigma;
 }
 
-static void fill_pixels(const db_target *target, const db_shoeboxes *boxes, size_t b,
+static void fill_pixels(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
                         db_fit_shoebox *box) {
-    const double *const linear = target->solution[b].linear;
+    const db_block block = db_shot_block(shot, b);
     double sum = 0, square = 0; /* of Z */
     for (size_t i = 0; i < boxes->pixels; i++) {
         const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
-        const double bragg = linear[0] * (double)target->shape[at];
-        const double plane =
-            db_block_plane(linear, &boxes->region[b], (int)(i % width), (int)(i / width));
-        const double weight = (double)boxes->weight[at];
+        const int used = boxes->weight[at] > 0;
+        const db_pixel_report pixel =
+            db_block_pixel(&block, shot->solution[b].linear, (int)(i % width), (int)(i / width));
         box->measured[i] = boxes->value[at];
-        box->model[i] = (float)(bragg + plane);
-        box->sigma[i] = weight > 0 ? (float)(1 / sqrt(weight)) : 0;
-        if (!(weight > 0)) continue;
-        const double residual = (double)boxes->value[at] - bragg - plane;
-        const double z = residual * sqrt(weight);
+        box->model[i] = (float)pixel.expected;
+        box->sigma[i] = used ? (float)sqrt(pixel.variance) : 0;
+        if (!used) continue;
+        const double z = ((double)boxes->value[at] - pixel.expected) / sqrt(pixel.variance);
         sum += z;
         square += z * z;
         if (fabs(z) > fabs(box->worst_z)) box->worst_z = z;
@@ -37,16 +35,16 @@ static void fill_pixels(const db_target *target, const db_shoeboxes *boxes, size
         box->strong_pixels += boxes->strong[at];
         box->strong_explained +=
             boxes->strong[at] &&
-            db_pixel_explained(bragg, (double)boxes->value[at], (double)boxes->background[at]);
+            db_pixel_explained(pixel.spot, (double)boxes->value[at], (double)boxes->background[at]);
     }
     const double n = box->pixels_used;
     box->chi2 = square;
     box->sigma_z = n > 0 ? sqrt(fmax(0, square / n - sum * sum / (n * n))) : (double)NAN;
 }
 
-static void fill(const db_target *target, const db_shoeboxes *boxes, size_t b, double inflation,
+static void fill(const db_shot *shot, const db_shoeboxes *boxes, size_t b, double inflation,
                  db_fit_shoebox *box) {
-    const db_varpro_solution *const solution = &target->solution[b];
+    const db_linear_solution *const solution = &shot->solution[b];
     memcpy(box->hkl, boxes->reflection[b].hkl, sizeof box->hkl);
     memcpy(box->predicted, boxes->reflection[b].position, sizeof box->predicted);
     memcpy(box->background, solution->linear + 1, sizeof box->background);
@@ -54,16 +52,16 @@ static void fill(const db_target *target, const db_shoeboxes *boxes, size_t b, d
     box->region = boxes->region[b];
     box->region.offset = 0;
     box->intensity = solution->linear[0];
-    box->intensity_esd = sqrt(solution->intensity_variance * inflation);
-    if (!db_statistics_centroid_offset(target, boxes, b, box->centroid_offset))
+    box->intensity_esd = sqrt(solution->variance * inflation);
+    if (!db_statistics_centroid_offset(shot, boxes, b, box->centroid_offset))
         box->centroid_offset[0] = box->centroid_offset[1] = NAN;
-    fill_pixels(target, boxes, b, box);
-    if (target->settings->intensity == DB_FIT_FREE) return;
+    fill_pixels(shot, boxes, b, box);
+    if (shot->settings->intensity == DB_FIT_FREE) return;
     /* Known amplitudes: the intensity is what the model adds up to. */
     box->intensity = 0;
     box->intensity_esd = NAN;
     for (size_t i = 0; i < boxes->pixels; i++)
-        box->intensity += solution->linear[0] * (double)target->shape[b * boxes->pixels + i];
+        box->intensity += solution->linear[0] * (double)shot->shape[b * boxes->pixels + i];
 }
 
 static int ascending(const void *a, const void *b) {
@@ -97,15 +95,15 @@ static db_status mark_outliers(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_result_boxes_make(db_context *context, const db_target *target,
-                               const db_shoeboxes *boxes, double inflation, db_fit_result *result) {
+db_status db_result_boxes_make(db_context *context, const db_shot *shot, const db_shoeboxes *boxes,
+                               double inflation, db_fit_result *result) {
     result->shoeboxes = calloc(boxes->count + 1, sizeof *result->shoeboxes);
     if (!result->shoeboxes) return db_fail_memory(context, "the shoeboxes of the result");
     for (size_t b = 0; b < boxes->count; b++) {
         result->shoebox_count++;
         if (!allocate(&result->shoeboxes[b], boxes->pixels))
             return db_fail_memory(context, "the shoeboxes of the result");
-        fill(target, boxes, b, inflation, &result->shoeboxes[b]);
+        fill(shot, boxes, b, inflation, &result->shoeboxes[b]);
     }
     return mark_outliers(context, result);
 }

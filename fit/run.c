@@ -4,6 +4,7 @@
 #include "fit/check_settings.h"
 #include "fit/conclude.h"
 #include "fit/goodness.h"
+#include "fit/misset.h"
 #include "fit/optimize.h"
 #include "fit/result_boxes.h"
 
@@ -17,7 +18,9 @@ typedef struct run {
     db_context *context;
     db_fit_data data;
     db_fit_course course;
-    db_fit_result *result; /* its experiment is the model so far */
+    db_fit_result *result;  /* its experiment is the model so far */
+    db_crystal begin;       /* the crystal at the start, its misset folded into the orientation */
+    double begin_misset[3]; /* which was this (degree) */
 } run;
 
 static double now(void) {
@@ -68,35 +71,79 @@ static db_status take_enough(const run *r, const db_fit_stage *stage, db_stage_d
                    "stage %s: the model predicts none of the strong reflections", stage->name);
 }
 
-static void store(run *r, const db_target *target, const db_stage_result *end) {
+/* Which of the parameters are turned by a stage. */
+static int turns(const db_fit_stage *stage) {
+    return stage->active[DB_MISSET_X] || stage->active[DB_MISSET_Y] || stage->active[DB_MISSET_Z];
+}
+
+/* What the crystal has turned about the laboratory's axes, as values of the misset. */
+static void turned_so_far(const run *r, double turned[3]) {
+    db_misset_from(r->begin.orientation, &r->result->experiment.crystal, turned);
+    for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
+}
+
+static void store(run *r, const db_shot *shot, const db_stage_result *end) {
     db_fit_result *const result = r->result;
-    db_target_set(target, end->value, &result->experiment);
-    for (size_t k = 0; k < target->count; k++)
-        result->at_bound[target->index[k]] = end->at_bound[k];
+    db_experiment *const model = &result->experiment;
+    db_crystal turned = shot->experiment.crystal;
+    db_variables_set(&shot->variables, end->value, model);
+    for (int i = 0; i < 3; i++) turned.misset[i] = model->crystal.misset[i];
+    /* The shot's orientation may hold the misset. */
+    db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
+    for (size_t k = 0; k < shot->variables.count; k++)
+        result->at_bound[shot->variables.index[k]] = end->at_bound[k];
     for (size_t i = 0; i < result->parameter_count; i++)
-        result->refined[i] = db_parameter_get(&result->experiment, result->parameter[i]);
+        result->refined[i] = db_parameter_get(model, result->parameter[i]);
     result->status = end->end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end->reason);
 }
 
+/* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
+static db_status start_scale(db_shot *shot) {
+    db_variables *const v = &shot->variables;
+    for (size_t k = 0; k < v->count; k++) {
+        if (v->parameter[k] != DB_SCALE) continue;
+        shot->rule = DB_INTENSITY_SHARED;
+        const db_status status = db_shot_evaluate(shot, v->start, DB_SHOT_LOSS);
+        shot->rule = DB_INTENSITY_ONE;
+        DB_TRY(status);
+        const double best = v->start[k] * shot->solution[0].linear[0];
+        if (best > 0) v->start[k] = v->origin[k] = fmin(fmax(best, v->lower[k]), v->upper[k]);
+        db_shot_restart(shot);
+    }
+    return DB_OK;
+}
+
+static db_status optimize(run *r, int number, db_stage_data *taken, db_shot *shot,
+                          db_stage_result *end) {
+    const int known = r->data.settings->intensity == DB_FIT_KNOWN;
+    if (!(shot->degrees > 0))
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "stage %s: %zu usable pixels are too few for its coefficients",
+                       r->data.settings->stages[number].name, shot->pixels_used);
+    if (known && number == 0) DB_TRY(start_scale(shot));
+    DB_TRY(db_shot_evaluate(shot, shot->variables.start, DB_SHOT_LOSS));
+    /* Known: the first stage starts too far off for weights from the model. */
+    if (number > 0 || !known) DB_TRY(db_stage_data_adapt(taken, &r->data, shot));
+    return db_optimize_stage(shot, &r->data.settings->stages[number], number,
+                             r->result->experiment.crystal.orientation, &r->course, end);
+}
+
 static db_status run_on(run *r, int number, db_stage_data *taken, db_stage_result *end) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    db_target target;
-    double values[DB_PARAMETER_COUNT];
-    DB_TRY(db_target_create(r->context, &r->result->experiment, r->data.settings, &taken->blocks,
-                            stage->active, stage->blur, &target));
-    for (size_t k = 0; k < target.count; k++) values[k] = r->result->refined[target.index[k]];
-    db_status status = target.degrees > 0
-                           ? db_target_evaluate(&target, values, DB_TARGET_VALUE)
-                           : db_fail(r->context, DB_ERROR_INPUT,
-                                     "stage %s: %zu usable pixels are too few for its coefficients",
-                                     stage->name, target.pixels_used);
-    /* Known: the first stage starts too far off for weights from the model. */
-    if (status == DB_OK && (number > 0 || r->data.settings->intensity == DB_FIT_FREE))
-        status = db_stage_data_adapt(taken, &r->data, &target);
-    if (status == DB_OK) status = db_optimize_stage(&target, stage, number, &r->course, end);
-    if (status == DB_OK) store(r, &target, end);
-    db_target_destroy(&target);
+    double turned[3];
+    turned_so_far(r, turned);
+    const db_shot_request request = { .active = stage->active,
+                                      .turned = turns(stage) ? turned : NULL,
+                                      .target = stage->target < 0 ? r->data.settings->target
+                                                                  : (db_fit_target)stage->target };
+    db_experiment from = r->result->experiment; /* borrows everything but the crystal */
+    if (turns(stage)) db_misset_fold(&from.crystal);
+    db_shot shot;
+    DB_TRY(db_stage_data_shot(r->context, &from, &r->data, taken, &request, &shot));
+    const db_status status = optimize(r, number, taken, &shot, end);
+    if (status == DB_OK) store(r, &shot, end);
+    db_shot_destroy(&shot);
     return status;
 }
 
@@ -134,6 +181,10 @@ static db_status prepare_result(run *r, const db_experiment *start) {
     db_fit_result *const result = r->result;
     DB_TRY(db_experiment_copy(r->context, start, &result->experiment));
     result->parameter_count = settings->parameter_count;
+    r->begin = start->crystal;
+    memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
+    db_misset_fold(&r->begin);
+    if (db_misset_degenerate(&start->crystal)) db_misset_fold(&result->experiment.crystal);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         result->parameter[i] = p->parameter;
@@ -171,7 +222,8 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
     DB_TRY(db_fit_check(context, start, image, &own));
     db_strong_pixels strong;
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
-    run r = { context, { image, &strong, &own }, { progress, user, NULL, 0, 0 }, NULL };
+    run r = { context, { image, &strong, &own }, { progress, user, NULL, 0, 0 },
+              NULL,    { .cells = { 0 } },       { 0 } };
     r.result = calloc(1, sizeof *r.result);
     db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");
     db_strong_pixels_clear(&strong);

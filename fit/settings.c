@@ -10,6 +10,10 @@ void db_fit_settings_init(db_fit_settings *settings) {
     memset(settings, 0, sizeof *settings);
     settings->size = sizeof *settings;
     settings->intensity = DB_FIT_FREE;
+    settings->target = DB_FIT_WEIGHTED;
+    settings->huber_limit = 3;
+    settings->student_freedom = 4;
+    settings->background = DB_FIT_BACKGROUND_PLANE;
     settings->gain = 1;
     settings->shoebox_half_width = 8;
     settings->max_shoeboxes = 400;
@@ -21,6 +25,15 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
     settings->intensity_limit = 10;
+}
+
+db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
+    return (db_fit_parameter){ .parameter = parameter,
+                               .lower = -INFINITY,
+                               .upper = INFINITY,
+                               .scale = NAN,
+                               .follows = -1,
+                               .prior = { 0, INFINITY } };
 }
 
 typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;
@@ -42,7 +55,8 @@ static int belongs(db_parameter p, stage_subject subject) {
 
 /* Adds a stage, unless it would refine nothing. */
 static void add_stage(db_fit_settings *settings, const char *name, stage_subject subject,
-                      double dmin, double blur, double tolerance) {
+                      double dmin, double blur, int target) {
+    const int last = target < 0;
     db_fit_stage *const stage = &settings->stages[settings->stage_count];
     int any = 0;
     memset(stage, 0, sizeof *stage);
@@ -54,29 +68,32 @@ static void add_stage(db_fit_settings *settings, const char *name, stage_subject
     }
     if (!any) return;
     snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->algorithm, sizeof stage->algorithm, "%s", "LD_SLSQP");
+    snprintf(stage->algorithm, sizeof stage->algorithm, "%s", "LM");
+    stage->target = target;
     stage->dmin = dmin;
+    stage->step = last ? 0.01 : 0.1;
     stage->blur = blur;
-    stage->tolerance = tolerance;
-    stage->max_evaluations = 200;
+    stage->tolerance = last ? 1e-7 : 1e-4;
+    stage->max_evaluations = 100;
     settings->stage_count++;
 }
 
 /* A displaced spot still overlaps its model if it is at low resolution, where displacements by
- * errors of orientation and cell are small, and if the model is wide. */
+ * errors of orientation and cell are small, and if the model is wide. Until the model fits,
+ * variances are those of the data: a model that is far off must not have its say in what counts. */
 void db_fit_settings_default_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
     if (settings->intensity == DB_FIT_KNOWN) {
-        add_stage(settings, "coarse", GEOMETRY, 0, 2, 1e-4);
-        add_stage(settings, "fine", EVERYTHING, 0, 1, 1e-5);
-        add_stage(settings, "final", EVERYTHING, 0, 1, 1e-6);
+        add_stage(settings, "coarse", GEOMETRY, 0, 2, DB_FIT_WEIGHTED);
+        add_stage(settings, "fine", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
+        add_stage(settings, "final", EVERYTHING, 0, 1, -1);
         return;
     }
-    add_stage(settings, "orientation", ORIENTATION, 4.0, 3, 1e-4);
-    add_stage(settings, "lattice", GEOMETRY, 3.2, 2, 1e-4);
-    add_stage(settings, "extend", GEOMETRY, 2.5, 1.5, 1e-4);
-    add_stage(settings, "shape", EVERYTHING, 0, 1, 1e-5);
+    add_stage(settings, "orientation", ORIENTATION, 4.0, 3, DB_FIT_WEIGHTED);
+    add_stage(settings, "lattice", GEOMETRY, 3.2, 2, DB_FIT_WEIGHTED);
+    add_stage(settings, "extend", GEOMETRY, 2.5, 1.5, DB_FIT_WEIGHTED);
+    add_stage(settings, "shape", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
     /* Shoeboxes placed anew by a better model, until the start is forgotten. */
-    add_stage(settings, "again", EVERYTHING, 0, 1, 1e-5);
-    add_stage(settings, "final", EVERYTHING, 0, 1, 1e-5);
+    add_stage(settings, "again", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
+    add_stage(settings, "final", EVERYTHING, 0, 1, -1);
 }

@@ -102,10 +102,11 @@ static db_status allocate(db_context *context, db_shoeboxes *boxes) {
     boxes->value = malloc((all + 1) * sizeof *boxes->value);
     boxes->background = malloc((all + 1) * sizeof *boxes->background);
     boxes->weight = calloc(all + 1, sizeof *boxes->weight);
+    boxes->shape_variance = calloc(all + 1, sizeof *boxes->shape_variance);
     boxes->own = malloc(all + 1);
     boxes->strong = malloc(all + 1);
     if (boxes->reflection && boxes->region && boxes->ridge && boxes->value && boxes->background &&
-        boxes->weight && boxes->own && boxes->strong)
+        boxes->weight && boxes->shape_variance && boxes->own && boxes->strong)
         return DB_OK;
     return db_fail_memory(context, "the shoeboxes");
 }
@@ -174,9 +175,20 @@ void db_shoeboxes_clear(db_shoeboxes *boxes) {
     free(boxes->value);
     free(boxes->background);
     free(boxes->weight);
+    free(boxes->shape_variance);
     free(boxes->own);
     free(boxes->strong);
     memset(boxes, 0, sizeof *boxes);
+}
+
+db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes) {
+    return (db_fit_blocks){ .count = boxes->count,
+                            .region = boxes->region,
+                            .value = boxes->value,
+                            .weight = boxes->weight,
+                            .shape_variance = boxes->shape_variance,
+                            .background = boxes->background,
+                            .ridge = boxes->ridge };
 }
 
 /* Mean counts of the own pixels among a pixel and its eight neighbours. A single pixel's own noise
@@ -209,6 +221,7 @@ void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, do
             smoothed(boxes, i / boxes->pixels, (int)(within % width), (int)(within / width));
         const double shape_error = model_error * fmax(0, counts - background);
         const double variance = db_pixel_variance(settings, fmax(counts, background));
+        boxes->shape_variance[i] = (float)(shape_error * shape_error);
         boxes->weight[i] = (float)(1 / (variance + shape_error * shape_error));
     }
 }

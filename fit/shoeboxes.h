@@ -3,6 +3,7 @@
 #define DB_FIT_SHOEBOXES_H
 
 #include "fit/predict.h"
+#include "fit/shot.h"
 #include "fit/strong_pixels.h"
 
 /* Arrays per pixel: count x pixels, box after box, each row by row. */
@@ -14,6 +15,7 @@ typedef struct db_shoeboxes {
     db_region *region;         /* [count]; offsets into the arrays */
     float *value;              /* counts */
     float *background;         /* local background (counts) */
+    float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
     uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other */
     uint8_t *strong;           /* 1: strong and own */
     float *weight;             /* 1/variance; 0: not used. 0 until db_shoeboxes_weigh. */
@@ -39,6 +41,9 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
+
+/* The boxes as the blocks of a shot. */
+db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
 
 /* Weights: the inverse of photon and readout variance at the larger of local background and
  * measured counts (mean of 3 x 3 pixels), plus (model_error x their excess over the background)^2.

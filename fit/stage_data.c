@@ -18,7 +18,12 @@ static db_status take_tiles(db_context *context, const db_experiment *experiment
     db_tiles *const tiles = &taken->tiles;
     DB_TRY(db_tiles_take(context, experiment, data, dmin, tiles));
     db_tiles_weigh(tiles, data, taken->model_error, NULL);
-    taken->blocks = (db_fit_blocks){ tiles->count, tiles->tile, tiles->value, tiles->weight, NULL };
+    taken->blocks = (db_fit_blocks){ .count = tiles->count,
+                                     .region = tiles->tile,
+                                     .value = tiles->value,
+                                     .weight = tiles->weight,
+                                     .shape_variance = tiles->shape_variance,
+                                     .background = tiles->background };
     return DB_OK;
 }
 
@@ -28,8 +33,7 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
     db_shoeboxes *const boxes = &taken->boxes;
     DB_TRY(db_shoeboxes_place(context, experiment, data, dmin, choice, boxes));
     db_shoeboxes_weigh(boxes, data->settings, taken->model_error);
-    taken->blocks =
-        (db_fit_blocks){ boxes->count, boxes->region, boxes->value, boxes->weight, boxes->ridge };
+    taken->blocks = db_shoeboxes_blocks(boxes);
     return DB_OK;
 }
 
@@ -37,6 +41,7 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                              const db_fit_data *data, double dmin, double blur,
                              db_shoebox_choice choice, db_stage_data *taken) {
     memset(taken, 0, sizeof *taken);
+    taken->blur = blur;
     taken->model_error = model_error(data->settings, blur);
     const db_status status = data->settings->intensity == DB_FIT_KNOWN
                                  ? take_tiles(context, experiment, data, dmin, taken)
@@ -45,17 +50,27 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
     return status;
 }
 
+db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_stage_data *taken,
+                             const db_shot_request *request, db_shot *shot) {
+    static const unsigned char none[DB_PARAMETER_COUNT];
+    const db_shot_options options = { .active = request->active ? request->active : none,
+                                      .turned = request->turned,
+                                      .blur = taken->blur,
+                                      .target = request->target };
+    return db_shot_create(context, experiment, data->settings, &taken->blocks, &options, shot);
+}
+
 void db_stage_data_clear(db_stage_data *taken) {
     db_shoeboxes_clear(&taken->boxes);
     db_tiles_clear(&taken->tiles);
     memset(taken, 0, sizeof *taken);
 }
 
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
-                              const db_target *target) {
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, const db_shot *shot) {
     if (data->settings->intensity == DB_FIT_FREE)
-        return db_intensity_ridge_set(target->context, &taken->boxes, target->shape,
+        return db_intensity_ridge_set(shot->context, &taken->boxes, shot->shape,
                                       data->settings->intensity_limit);
-    db_tiles_weigh(&taken->tiles, data, taken->model_error, target);
+    db_tiles_weigh(&taken->tiles, data, taken->model_error, shot);
     return DB_OK;
 }

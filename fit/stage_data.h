@@ -4,14 +4,15 @@
 #define DB_FIT_STAGE_DATA_H
 
 #include "fit/shoeboxes.h"
-#include "fit/target.h"
+#include "fit/shot.h"
 #include "fit/tiles.h"
 
 typedef struct db_stage_data {
     db_shoeboxes boxes;   /* free; empty for known */
     db_tiles tiles;       /* known; empty for free */
     db_fit_blocks blocks; /* points into one of them */
-    double model_error;
+    double blur;          /* of the spots */
+    double model_error;   /* relative error of the spots' shape */
 } db_stage_data;
 
 /* Takes the data to the resolution dmin (0: that of the settings), placed by the experiment. blur:
@@ -22,10 +23,20 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                              db_shoebox_choice choice, db_stage_data *taken);
 void db_stage_data_clear(db_stage_data *taken);
 
-/* Completes what depends on the model, which the target has just rendered: the ridge on free
+typedef struct db_shot_request {
+    const unsigned char *active; /* [DB_PARAMETER_COUNT]; NULL: nothing is refined */
+    const double *turned;        /* see db_variables_make; NULL: none */
+    db_fit_target target;
+} db_shot_request;
+
+/* The shot of these data, blurred as they ask for. They must outlive it. */
+db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_stage_data *taken,
+                             const db_shot_request *request, db_shot *shot);
+
+/* Completes what depends on the model, which the shot has just rendered: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
  * from then on. */
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
-                              const db_target *target);
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, const db_shot *shot);
 
 #endif

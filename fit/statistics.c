@@ -6,42 +6,41 @@
 
 #include <math.h>
 
-static void add_block(const db_target *target, size_t b, db_residual_sums *m) {
-    const db_region *const r = &target->blocks.region[b];
-    const double *const linear = target->solution[b].linear;
+static void add_block(const db_shot *shot, size_t b, db_residual_sums *m) {
+    const db_block block = db_shot_block(shot, b);
+    const db_region *const r = &block.region;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            const double weight = (double)target->blocks.weight[i];
-            if (!(weight > 0)) continue;
-            const double bragg = linear[0] * (double)target->shape[i];
-            const double excess = (double)target->blocks.value[i] - db_block_plane(linear, r, f, s);
-            db_residual_add(m, weight, excess, bragg);
+            if (!(block.weight[i] > 0)) continue;
+            const db_pixel_report pixel = db_block_pixel(&block, shot->solution[b].linear, f, s);
+            db_residual_add(m, pixel.trust / pixel.variance,
+                            (double)block.value[i] - (pixel.expected - pixel.spot), pixel.spot);
         }
     }
 }
 
-void db_statistics_residuals(const db_target *target, db_fit_statistics *statistics) {
+void db_statistics_residuals(const db_shot *shot, db_fit_statistics *statistics) {
     db_residual_sums m = { 0 };
-    for (size_t b = 0; b < target->blocks.count; b++) add_block(target, b, &m);
+    for (size_t b = 0; b < shot->blocks.count; b++) add_block(shot, b, &m);
     const double correlation = db_residual_correlation(&m);
     statistics->pixels = m.pixels;
     statistics->chi2 = m.chi2;
-    statistics->chi2_reduced = m.chi2 / target->degrees;
+    statistics->chi2_reduced = m.chi2 / shot->degrees;
     statistics->rms_residual = sqrt(m.square / (double)m.pixels);
     statistics->correlation = isnan(correlation) ? 0 : correlation;
 }
 
 /* Observed centroid over the strong pixels, model centroid over all own pixels. */
-int db_statistics_centroid_offset(const db_target *target, const db_shoeboxes *boxes, size_t b,
+int db_statistics_centroid_offset(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
                                   double offset[2]) {
-    const double *const linear = target->solution[b].linear;
+    const double *const linear = shot->solution[b].linear;
     double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
     for (int s = 0; s < boxes->width; s++) {
         for (int f = 0; f < boxes->width; f++) {
             const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
             if (!boxes->own[i]) continue;
-            const double bragg = linear[0] * (double)target->shape[i];
+            const double bragg = linear[0] * (double)shot->shape[i];
             const double excess =
                 boxes->strong[i] ? (double)boxes->value[i] - (double)boxes->background[i] : 0;
             observed[0] += excess;
@@ -57,12 +56,12 @@ int db_statistics_centroid_offset(const db_target *target, const db_shoeboxes *b
     return 1;
 }
 
-void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
+void db_statistics_centroids(const db_shot *shot, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics) {
     double sum = 0, offset[2];
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
-        if (!db_statistics_centroid_offset(target, boxes, b, offset)) continue;
+        if (!db_statistics_centroid_offset(shot, boxes, b, offset)) continue;
         sum += offset[0] * offset[0] + offset[1] * offset[1];
         count++;
     }
@@ -70,27 +69,26 @@ void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
     statistics->centroid_rms = count ? sqrt(sum / (double)count) : NAN;
 }
 
-size_t db_statistics_explained_in_boxes(const db_target *target, const db_shoeboxes *boxes) {
+size_t db_statistics_explained_in_boxes(const db_shot *shot, const db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
         if (!boxes->strong[i]) continue;
-        const double bragg =
-            target->solution[i / boxes->pixels].linear[0] * (double)target->shape[i];
+        const double bragg = shot->solution[i / boxes->pixels].linear[0] * (double)shot->shape[i];
         count += (size_t)db_pixel_explained(bragg, (double)boxes->value[i],
                                             (double)boxes->background[i]);
     }
     return count;
 }
 
-static size_t explained_in_tile(const db_target *target, const db_fit_data *data, size_t tile) {
-    const db_region *const r = &target->blocks.region[tile];
+static size_t explained_in_tile(const db_shot *shot, const db_fit_data *data, size_t tile) {
+    const db_region *const r = &shot->blocks.region[tile];
     size_t count = 0;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
             const size_t at = db_sheet_index(data->image, r, f, s);
-            if (!data->strong->strong[at] || !(target->blocks.weight[i] > 0)) continue;
-            const double bragg = target->solution[tile].linear[0] * (double)target->shape[i];
+            if (!data->strong->strong[at] || !(shot->blocks.weight[i] > 0)) continue;
+            const double bragg = shot->solution[tile].linear[0] * (double)shot->shape[i];
             count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
                                                 (double)data->strong->background[at]);
         }
@@ -98,9 +96,9 @@ static size_t explained_in_tile(const db_target *target, const db_fit_data *data
     return count;
 }
 
-size_t db_statistics_explained_in_tiles(const db_target *target, const db_fit_data *data) {
+size_t db_statistics_explained_in_tiles(const db_shot *shot, const db_fit_data *data) {
     size_t count = 0;
-    for (size_t b = 0; b < target->blocks.count; b++) count += explained_in_tile(target, data, b);
+    for (size_t b = 0; b < shot->blocks.count; b++) count += explained_in_tile(shot, data, b);
     return count;
 }
 

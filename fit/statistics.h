@@ -4,17 +4,18 @@
 
 #include "fit/stage_data.h"
 
-/* Fills pixels, chi2, chi2_reduced, rms_residual, correlation from a target as last evaluated. */
-void db_statistics_residuals(const db_target *target, db_fit_statistics *statistics);
+/* Fills pixels, chi2, chi2_reduced, rms_residual, correlation from a shot as last evaluated.
+ * Outliers of robust targets enter chi2 with their weight. */
+void db_statistics_residuals(const db_shot *shot, db_fit_statistics *statistics);
 
 /* centroid_rms over the boxes in which both spots can be located; NAN if there are none. The
- * target's blocks are the boxes. */
-void db_statistics_centroids(const db_target *target, const db_shoeboxes *boxes,
+ * shot's blocks are the boxes. */
+void db_statistics_centroids(const db_shot *shot, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics);
 
 /* Observed minus model centroid of a box (pixels, fast, slow); 0 if one of them cannot be located.
  */
-int db_statistics_centroid_offset(const db_target *target, const db_shoeboxes *boxes, size_t b,
+int db_statistics_centroid_offset(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
                                   double offset[2]);
 
 /* Does the model explain a strong pixel: is its Bragg part more than half the excess over the
@@ -23,12 +24,12 @@ static inline int db_pixel_explained(double bragg, double value, double backgrou
     return bragg > 0.5 * (value - background);
 }
 
-/* Strong pixels explained by the model of a target whose blocks are all boxes predicted by the
+/* Strong pixels explained by the model of a shot whose blocks are all boxes predicted by the
  * model. */
-size_t db_statistics_explained_in_boxes(const db_target *target, const db_shoeboxes *boxes);
+size_t db_statistics_explained_in_boxes(const db_shot *shot, const db_shoeboxes *boxes);
 
-/* The same for a target whose blocks are tiles of the image. */
-size_t db_statistics_explained_in_tiles(const db_target *target, const db_fit_data *data);
+/* The same for a shot whose blocks are tiles of the image. */
+size_t db_statistics_explained_in_tiles(const db_shot *shot, const db_fit_data *data);
 
 /* Strong pixels of the image, or of the region of interest, in the resolution range of the
  * settings. */

@@ -80,6 +80,7 @@ static void fill(const db_fit_data *data, const db_fit_geometry *geometry, doubl
                 geometry, tile->panel, tile->fast_start + f + 0.5, tile->slow_start + s + 0.5);
             const int used = data->image->mask[at] == DB_MASK_TRUSTED && d >= dmin && d <= dmax;
             tiles->value[i] = data->image->value[at];
+            tiles->background[i] = data->strong->background[at];
             tiles->weight[i] = (float)used;
             count += used;
         }
@@ -98,7 +99,9 @@ static db_status take(db_context *context, const db_experiment *experiment, cons
     DB_TRY(cut(context, data->settings->background_tile, data->image, tiles));
     tiles->value = malloc(pixels * sizeof *tiles->value);
     tiles->weight = malloc(pixels * sizeof *tiles->weight);
-    if (!tiles->value || !tiles->weight)
+    tiles->background = malloc(pixels * sizeof *tiles->background);
+    tiles->shape_variance = calloc(pixels + 1, sizeof *tiles->shape_variance);
+    if (!tiles->value || !tiles->weight || !tiles->background || !tiles->shape_variance)
         return db_fail_memory(context, "the pixels of the refinement");
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     for (size_t t = 0; t < tiles->count; t++)
@@ -119,26 +122,28 @@ void db_tiles_clear(db_tiles *tiles) {
     free(tiles->tile);
     free(tiles->value);
     free(tiles->weight);
+    free(tiles->background);
+    free(tiles->shape_variance);
     memset(tiles, 0, sizeof *tiles);
 }
 
 void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error,
-                    const db_target *model) {
+                    const db_shot *model) {
     for (size_t t = 0; t < tiles->count; t++) {
         const db_region *const tile = &tiles->tile[t];
+        const db_block block = model ? db_shot_block(model, t) : (db_block){ .region = *tile };
         for (int s = 0; s < tile->slow_count; s++) {
             for (int f = 0; f < tile->fast_count; f++) {
                 const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
                 if (!(tiles->weight[i] > 0)) continue;
-                const double *const linear = model ? model->solution[t].linear : NULL;
                 const double expected =
-                    model ? linear[0] * (double)model->shape[i] + db_block_plane(linear, tile, f, s)
+                    model ? db_block_pixel(&block, model->solution[t].linear, f, s).expected
                           : (double)tiles->value[i];
-                const double background =
-                    (double)data->strong->background[db_sheet_index(data->image, tile, f, s)];
+                const double background = (double)tiles->background[i];
                 const double error = model_error * fmax(0, expected - background);
                 const double variance =
                     db_pixel_variance(data->settings, fmax(expected, background));
+                tiles->shape_variance[i] = (float)(error * error);
                 tiles->weight[i] = (float)(1 / (variance + error * error));
             }
         }

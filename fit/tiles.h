@@ -4,7 +4,7 @@
 #define DB_FIT_TILES_H
 
 #include "fit/shoeboxes.h"
-#include "fit/target.h"
+#include "fit/shot.h"
 
 typedef struct db_tiles {
     db_region
@@ -12,6 +12,8 @@ typedef struct db_tiles {
     size_t count;
     db_region *tile;       /* [count]; offsets into the arrays */
     float *value, *weight; /* counts; 1/variance, 0: not used */
+    float *background;     /* local background (counts) */
+    float *shape_variance; /* part of the variance that is the spots' shape error (counts^2) */
 } db_tiles;
 
 /* Cuts the region of interest of the settings (or the whole image) into about square tiles, each of
@@ -25,6 +27,6 @@ void db_tiles_clear(db_tiles *tiles);
  * but at least the local background's, plus (model_error x expected excess)^2. Expected are the
  * model's counts; without a model (NULL) the measured ones. */
 void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error,
-                    const db_target *model);
+                    const db_shot *model);
 
 #endif

@@ -134,6 +134,7 @@ static json_t *parameters_array(document *d, const db_fit_config *config,
         set(d, entry, "determined", json_boolean(!isinf(result->error[i])));
         set(d, entry, "min", number(settings->lower));
         set(d, entry, "max", number(settings->upper));
+        if (settings->prior[1] < INFINITY) set(d, entry, "prior", numbers(d, settings->prior, 2));
         set(d, entry, "at_bound", json_string(bounds[result->at_bound[i] + 1]));
         if (settings->follows >= 0)
             set(d, entry, "follows",

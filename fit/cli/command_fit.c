@@ -46,8 +46,8 @@ static db_status show_defaults(const fit_run *run) {
     db_fit_config_init(config);
     db_fit_settings *const settings = &config->settings;
     for (size_t i = 0; i < sizeof typical / sizeof typical[0]; i++) {
-        settings->parameters[i] = (db_fit_parameter){ typical[i].parameter, -INFINITY, INFINITY,
-                                                      NAN, typical[i].follows };
+        settings->parameters[i] = db_fit_parameter_free(typical[i].parameter);
+        settings->parameters[i].follows = typical[i].follows;
         config->range[i] = typical[i].range;
         settings->parameter_count++;
     }

@@ -117,8 +117,9 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
 }
 
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {
-    settings->parameters[settings->parameter_count++] =
-        (db_fit_parameter){ parameter, -INFINITY, INFINITY, NAN, follows };
+    db_fit_parameter *const p = &settings->parameters[settings->parameter_count++];
+    *p = db_fit_parameter_free(parameter);
+    p->follows = follows;
 }
 
 /* Unit vectors along a*, b*, c* as columns. */

@@ -118,8 +118,9 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     snprintf(r->reason, sizeof r->reason, "stage fine: mosaic_spread reached its lower bound 0");
     r->parameter_count = config->settings.parameter_count = 4;
     for (size_t i = 0; i < 4; i++) {
-        config->settings.parameters[i] =
-            (db_fit_parameter){ parameters[i], start[i] - 1, start[i] + 1, NAN, -1 };
+        config->settings.parameters[i] = (db_fit_parameter){
+            parameters[i], start[i] - 1, start[i] + 1, NAN, -1, { 0, INFINITY }
+        };
         r->parameter[i] = parameters[i];
         r->start[i] = start[i];
         r->refined[i] = refined[i];

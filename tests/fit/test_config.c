@@ -143,7 +143,7 @@ static const struct {
       "model.shape: expected one of square, round, gauss, tophat, found 'gaus'|'gauss'" },
     { MINIMAL "stages: [{algorithm: LD_LBFG}]\n", NULL,
       "fit.yaml:4: stages.1.algorithm: unknown|'LD_LBFGS'" },
-    { MINIMAL "stages: [{algorithm: LN_COBYLA}]\n", NULL, "unknown gradient-based" },
+    { MINIMAL "stages: [{algorithm: LN_COBYLA}]\n", NULL, "unknown algorithm" },
     { MINIMAL, "data.dmn=3",
       "argument 'data.dmn=3': data.dmn: unknown key; the nearest known one is 'dmin'" },
     { MINIMAL, "dta.dmin=3",

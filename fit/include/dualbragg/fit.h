@@ -1,12 +1,11 @@
 /* Refinement of parameters against a measured image (libdualbragg_fit).
  *
  * Two kinds of model intensity:
- *  - known structure factors: model = scale x simulated image + a background plane in each tile
- * of the image; scale (unless it is a parameter) and planes are linear as well;
- *  - free: shoeboxes around predicted reflections; in each, model = J * shape + plane, J and the
- * plane's three coefficients being linear and eliminated exactly at every evaluation (variable
- * projection, Golub & Pereyra 1973), so that only positions and shapes of the spots drive the
- * parameters. */
+ *  - known structure factors: model = scale x simulated image + a background in each tile of the
+ *    image; scale (unless it is a parameter) and background are linear;
+ *  - free: shoeboxes around predicted reflections; in each, model = J * shape + background.
+ * Linear coefficients are eliminated at every evaluation (variable projection, Golub & Pereyra
+ * 1973), so that only positions and shapes of the spots drive the parameters. */
 #ifndef DUALBRAGG_FIT_H
 #define DUALBRAGG_FIT_H
 
@@ -18,6 +17,25 @@ extern "C" {
 
 typedef enum db_fit_intensity { DB_FIT_FREE, DB_FIT_KNOWN } db_fit_intensity;
 
+/* What is minimized: the sum over pixels of -2 ln(likelihood of the counts), in forms that a good
+ * model brings to about 1 per degree of freedom. Formulas in docs/fit.md. */
+typedef enum db_fit_target {
+    DB_FIT_WEIGHTED, /* chi2 with variances from the measured counts, smoothed: no model, however
+                        far off, can change them */
+    DB_FIT_GAUSSIAN, /* variances from the model, and ln(variance) */
+    DB_FIT_POISSON,  /* photon counts */
+    DB_FIT_HUBER,    /* gaussian, but outliers count linearly */
+    DB_FIT_STUDENT   /* gaussian, but outliers hardly count */
+} db_fit_target;
+
+/* The background of each block of pixels, a shoebox or a tile. */
+typedef enum db_fit_background {
+    DB_FIT_BACKGROUND_PLANE,    /* refined: constant and two slopes */
+    DB_FIT_BACKGROUND_CONSTANT, /* refined: constant */
+    DB_FIT_BACKGROUND_FIXED,    /* the local background, a robust mean of the surroundings */
+    DB_FIT_BACKGROUND_NONE      /* 0 */
+} db_fit_background;
+
 enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 
 /* One refined (or tied) parameter. */
@@ -28,7 +46,12 @@ typedef struct db_fit_parameter {
                      the curvature of the target at the start of a stage */
     int follows; /* -1: refined; else a db_parameter: keeps the value of that one (a tie such as b =
                     a) */
+    double prior[2]; /* centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to
+                        the target; sigma INFINITY: none */
 } db_fit_parameter;
+
+/* A parameter that is refined with nothing said about it. */
+DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
 
 /* A stage refines some of the parameters on part of the data; stages run in order, each from the
  * last one's end. */
@@ -39,8 +62,11 @@ typedef struct db_fit_stage {
     double dmin;                    /* resolution limit of the data used (A); 0: none */
     double blur; /* >= 1: cell counts N divided by this, to widen the spots and the radius of
                     convergence */
-    char algorithm[DB_FIT_NAME_SIZE]; /* NLopt name such as "LD_LBFGS", "LD_SLSQP", "LD_CCSAQ" */
-    double tolerance; /* relative change of the target at which the stage has converged */
+    char algorithm[DB_FIT_NAME_SIZE]; /* "LM", or NLopt's name of one such as "LD_LBFGS" */
+    int target;                       /* a db_fit_target; -1: that of the settings */
+    double tolerance; /* the stage has converged when a further step promises no larger relative
+                         decrease of the target, */
+    double step;      /* or is no longer than so many standard errors (LM) */
     int max_evaluations;
 } db_fit_stage;
 
@@ -51,6 +77,10 @@ typedef struct db_fit_settings {
     size_t parameter_count;
     db_fit_stage stages[DB_FIT_MAX_STAGES];
     size_t stage_count;
+    db_fit_target target;
+    double huber_limit;     /* standard deviations beyond which DB_FIT_HUBER counts linearly; 3 */
+    double student_freedom; /* degrees of freedom of DB_FIT_STUDENT; 4 */
+    db_fit_background background;
     double gain;            /* counts per photon; 1 */
     double readout_noise;   /* counts, standard deviation of one pixel; 0 */
     double dmin, dmax;      /* resolution range of the reflections used (A); 0: open */

@@ -1,0 +1,386 @@
+#include "fit/shot.h"
+
+#include "core/context_internal.h"
+#include "fit/eliminate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+struct db_shot_work {
+    db_plan *plan;
+    db_experiment rendered; /* blurred */
+    float *derivative[DB_PARAMETER_COUNT];
+    db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
+    int fresh;                         /* no evaluation yet since the coefficients were reset */
+    double *sums; /* per block: gradient and normal matrix of the variables, then J, b0, b1, b2 */
+    size_t room;  /* doubles per block */
+    db_block_sums *linear_sums; /* [blocks], for an intensity that they share */
+    double (*steps)[DB_LINEAR]; /* [blocks], likewise: the last step */
+};
+
+db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *experiment,
+                                  db_experiment *copy) {
+    DB_TRY(db_experiment_copy(context, experiment, copy));
+    free(copy->structure_factors.amplitude);
+    copy->structure_factors = (db_structure_factors){ .default_F = 1 };
+    copy->beam.fluence = DB_DEFAULT_FLUENCE;
+    copy->beam.scale = 1;
+    return DB_OK;
+}
+
+static int is_cell_count(db_parameter p) {
+    return p == DB_CELLS_A || p == DB_CELLS_B || p == DB_CELLS_C;
+}
+
+/* Smaller crystals have wider spots; none is smaller than one cell. */
+static void blur_cells(const db_experiment *sharp, double blur, db_experiment *rendered) {
+    for (int i = 0; i < 3; i++)
+        rendered->crystal.cells[i] = fmax(1, sharp->crystal.cells[i] / blur);
+}
+
+static double blur_slope(const db_shot *shot, db_parameter p) {
+    if (!is_cell_count(p)) return 1;
+    return db_parameter_get(&shot->experiment, p) > shot->blur ? 1 / shot->blur : 0;
+}
+
+static int plane_terms(const db_fit_settings *settings) {
+    switch (settings->background) {
+    case DB_FIT_BACKGROUND_PLANE: return 3;
+    case DB_FIT_BACKGROUND_CONSTANT: return 1;
+    default: return 0;
+    }
+}
+
+static void count_degrees(db_shot *shot) {
+    const db_fit_blocks *const blocks = &shot->blocks;
+    for (size_t b = 0; b < blocks->count; b++) {
+        const db_region *const r = &blocks->region[b];
+        for (int s = 0; s < r->slow_count; s++)
+            for (int f = 0; f < r->fast_count; f++)
+                shot->pixels_used +=
+                    blocks->weight[r->offset + (size_t)s * r->stride + (size_t)f] > 0;
+    }
+    const int each = plane_terms(shot->settings) + (shot->rule == DB_INTENSITY_EACH);
+    shot->degrees = (double)shot->pixels_used - each * (double)blocks->count -
+                    (shot->rule == DB_INTENSITY_SHARED) - (double)shot->variables.count;
+}
+
+static db_status make_plan(db_shot *shot) {
+    struct db_shot_work *const work = shot->work;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.precision = shot->settings->precision;
+    options.parameters = shot->variables.parameter;
+    options.parameter_count = shot->variables.columns;
+    options.regions = shot->blocks.region;
+    options.region_count = shot->blocks.count;
+    return db_plan_create(shot->context, &work->rendered, &options, &work->plan);
+}
+
+static db_status allocate(db_shot *shot) {
+    struct db_shot_work *const work = shot->work;
+    const size_t pixels = db_plan_pixels(work->plan), blocks = shot->blocks.count;
+    const size_t n = shot->variables.count, all = n + DB_LINEAR;
+    work->room = all * (all + 1);
+    work->sums = calloc(blocks * work->room + 1, sizeof *work->sums);
+    work->linear_sums = calloc(blocks + 1, sizeof *work->linear_sums);
+    work->steps = calloc(blocks + 1, sizeof *work->steps);
+    shot->shape = calloc(pixels + 1, sizeof *shot->shape);
+    shot->solution = calloc(blocks + 1, sizeof *shot->solution);
+    shot->normal = calloc(n * n + 1, sizeof *shot->normal);
+    int missing = !work->sums || !work->linear_sums || !work->steps || !shot->shape ||
+                  !shot->solution || !shot->normal;
+    for (size_t c = 0; c < shot->variables.columns; c++) {
+        work->derivative[c] = calloc(pixels + 1, sizeof *work->derivative[c]);
+        missing |= !work->derivative[c];
+    }
+    return missing ? db_fail_memory(shot->context, "the sums of a shot") : DB_OK;
+}
+
+static db_status build(db_shot *shot, const db_experiment *experiment,
+                       const db_shot_options *options) {
+    shot->work = calloc(1, sizeof *shot->work);
+    if (!shot->work) return db_fail_memory(shot->context, "a shot");
+    DB_TRY(shot->settings->intensity == DB_FIT_FREE
+               ? db_shot_unit_amplitudes(shot->context, experiment, &shot->experiment)
+               : db_experiment_copy(shot->context, experiment, &shot->experiment));
+    DB_TRY(db_experiment_copy(shot->context, &shot->experiment, &shot->work->rendered));
+    blur_cells(&shot->experiment, shot->blur, &shot->work->rendered);
+    db_variables_make(shot->settings, options->active, options->turned, experiment,
+                      &shot->variables);
+    memcpy(shot->work->links, shot->variables.links, sizeof shot->work->links);
+    count_degrees(shot);
+    DB_TRY(make_plan(shot));
+    DB_TRY(allocate(shot));
+    db_shot_restart(shot);
+    return DB_OK;
+}
+
+static int refines_scale(const db_fit_settings *settings) {
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (settings->parameters[i].parameter == DB_SCALE) return 1;
+    return 0;
+}
+
+db_status db_shot_create(db_context *context, const db_experiment *experiment,
+                         const db_fit_settings *settings, const db_fit_blocks *blocks,
+                         const db_shot_options *options, db_shot *shot) {
+    memset(shot, 0, sizeof *shot);
+    shot->context = context;
+    shot->settings = settings;
+    shot->blocks = *blocks;
+    shot->blur = options->blur;
+    shot->loss_of = db_loss_make(settings, options->target);
+    shot->rule = settings->intensity == DB_FIT_FREE ? DB_INTENSITY_EACH
+                 : refines_scale(settings)          ? DB_INTENSITY_ONE
+                                                    : DB_INTENSITY_SHARED;
+    const db_status status = build(shot, experiment, options);
+    if (status != DB_OK) db_shot_destroy(shot);
+    return status;
+}
+
+void db_shot_destroy(db_shot *shot) {
+    struct db_shot_work *const work = shot->work;
+    if (work) {
+        db_plan_destroy(&work->plan);
+        db_experiment_clear(&work->rendered);
+        for (size_t c = 0; c < shot->variables.columns; c++) free(work->derivative[c]);
+        free(work->sums);
+        free(work->linear_sums);
+        free(work->steps);
+        free(work);
+    }
+    db_experiment_clear(&shot->experiment);
+    free(shot->shape);
+    free(shot->solution);
+    free(shot->normal);
+    memset(shot, 0, sizeof *shot);
+}
+
+/* Mean of the local background over the pixels in use. */
+static double mean_background(const db_fit_blocks *blocks, size_t b) {
+    const db_region *const r = &blocks->region[b];
+    double sum = 0;
+    size_t count = 0;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (!(blocks->weight[i] > 0)) continue;
+            sum += (double)blocks->background[i];
+            count++;
+        }
+    }
+    return count ? sum / (double)count : 0;
+}
+
+void db_shot_restart(db_shot *shot) {
+    const int refined = plane_terms(shot->settings) > 0;
+    shot->work->fresh = 1;
+    for (size_t b = 0; b < shot->blocks.count; b++)
+        shot->solution[b] = (db_linear_solution){
+            .linear = { shot->rule == DB_INTENSITY_EACH ? 0 : 1,
+                        refined ? mean_background(&shot->blocks, b) : 0 },
+        };
+}
+
+db_block db_shot_block(const db_shot *shot, size_t block) {
+    const int terms = plane_terms(shot->settings);
+    const int fixed = shot->settings->background == DB_FIT_BACKGROUND_FIXED;
+    return (
+        db_block){ .region = shot->blocks.region[block],
+                   .value = shot->blocks.value,
+                   .weight = shot->blocks.weight,
+                   .shape_variance = shot->blocks.shape_variance,
+                   .shape = shot->shape,
+                   .offset = fixed ? shot->blocks.background : NULL,
+                   .loss = &shot->loss_of,
+                   .ridge = shot->blocks.ridge ? shot->blocks.ridge[block] : 0,
+                   .used = { shot->rule != DB_INTENSITY_ONE, terms > 0, terms > 1, terms > 1 } };
+}
+
+static int thread_count(const db_shot *shot) {
+#if defined(_OPENMP)
+    const int wanted = db_context_threads(shot->context);
+    return wanted > 0 ? wanted : omp_get_max_threads();
+#else
+    (void)shot;
+    return 1;
+#endif
+}
+
+/* Calls work for every block, on all threads. */
+static void each_block(db_shot *shot, db_shot_depth depth,
+                       void (*work)(db_shot *shot, size_t block, db_shot_depth depth)) {
+    const long count = (long)shot->blocks.count;
+    const int threads = thread_count(shot);
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#endif
+    for (long b = 0; b < count; b++) work(shot, (size_t)b, depth);
+}
+
+/* Best coefficients of a block by itself, at a given J unless that is its own. */
+static void solve_block(db_shot *shot, size_t b, db_shot_depth depth) {
+    db_linear_solution *const solution = &shot->solution[b];
+    db_block block = db_shot_block(shot, b);
+    (void)depth;
+    if (shot->rule != DB_INTENSITY_EACH) block.used[0] = 0;
+    solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
+}
+
+static void sum_block(db_shot *shot, size_t b, db_shot_depth depth) {
+    const db_block block = db_shot_block(shot, b);
+    (void)depth;
+    db_block_sum(&block, shot->solution[b].linear, &shot->work->linear_sums[b]);
+}
+
+static double total_loss(const db_shot *shot) {
+    double sum = 0;
+    for (size_t b = 0; b < shot->blocks.count; b++) sum += shot->work->linear_sums[b].value;
+    return sum;
+}
+
+/* A step of all planes and the J that they share; returns the decrease that it promises. */
+static double shared_step(db_shot *shot, double *fall) {
+    struct db_shot_work *const work = shot->work;
+    double gradient = 0, curvature = 0, promise = 0;
+    *fall = 0;
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        db_block_sums *const s = &work->linear_sums[b];
+        *fall += s->value;
+        promise += db_eliminate(DB_LINEAR, 1, s->gradient, s->normal, DB_LINEAR);
+        gradient += s->gradient[0];
+        curvature += s->normal[0];
+    }
+    const double intensity = shot->solution[0].linear[0];
+    const double step = curvature > 0 ? fmax(-0.5 * gradient / curvature, -intensity) : 0;
+    promise -= step * (gradient + curvature * step);
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        const db_block_sums *const s = &work->linear_sums[b];
+        double *const steps = work->steps[b];
+        steps[0] = step;
+        for (size_t i = 1; i < DB_LINEAR; i++)
+            steps[i] = db_eliminated_step(i, s->gradient, s->normal, DB_LINEAR, steps);
+        for (size_t i = 0; i < DB_LINEAR; i++) shot->solution[b].linear[i] += steps[i];
+    }
+    return promise;
+}
+
+/* The shared J, and every plane with it. */
+static void solve_shared(db_shot *shot) {
+    enum { PASSES = 40 };
+    double value, before = INFINITY;
+    for (int pass = 0; pass < PASSES && shot->blocks.count; pass++) {
+        each_block(shot, DB_SHOT_LOSS, sum_block);
+        if (total_loss(shot) > before + 1e-9 * fabs(before)) { /* too far: halfway back */
+            for (size_t b = 0; b < shot->blocks.count; b++)
+                for (int i = 0; i < DB_LINEAR; i++)
+                    shot->solution[b].linear[i] -= shot->work->steps[b][i] *= 0.5;
+            continue;
+        }
+        const double promise = shared_step(shot, &value);
+        before = value;
+        if (promise <= 1e-10 * fmax(1, value) || shot->loss_of.target == DB_FIT_WEIGHTED) break;
+    }
+    for (size_t b = 0; b < shot->blocks.count; b++) shot->solution[b].variance = 0;
+    /* What is left for each block, so that its loss is told. */
+    each_block(shot, DB_SHOT_LOSS, solve_block);
+}
+
+static void solve(db_shot *shot) {
+    if (shot->rule == DB_INTENSITY_SHARED)
+        solve_shared(shot);
+    else
+        each_block(shot, DB_SHOT_LOSS, solve_block);
+}
+
+/* The other losses' iterations start where chi2 with weights from the data is least: one step from
+ * anywhere. */
+static void solve_first(db_shot *shot) {
+    const db_fit_target target = shot->loss_of.target;
+    shot->loss_of.target = DB_FIT_WEIGHTED;
+    solve(shot);
+    shot->loss_of.target = target;
+    shot->work->fresh = 0;
+}
+
+static double *gradient_of(const db_shot *shot, size_t b) {
+    return shot->work->sums + b * shot->work->room;
+}
+static double *normal_of(const db_shot *shot, size_t b) {
+    return gradient_of(shot, b) + shot->variables.count + DB_LINEAR;
+}
+
+/* Sums of a block over all unknowns, then without its own coefficients. */
+static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
+    const struct db_shot_work *const work = shot->work;
+    const size_t n = shot->variables.count, all = n + DB_LINEAR;
+    const double *const linear = shot->solution[b].linear;
+    db_block block = db_shot_block(shot, b);
+    if (shot->rule == DB_INTENSITY_EACH && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
+    const db_derivatives derivatives = { work->derivative, work->links, shot->variables.link_count,
+                                         n };
+    double *const gradient = gradient_of(shot, b), *const normal = depth == DB_SHOT_NORMAL
+                                                                       ? normal_of(shot, b)
+                                                                       : NULL;
+    shot->solution[b].loss = db_block_derive(&block, linear, &derivatives, gradient, normal);
+    if (normal)
+        shot->solution[b].loss -=
+            db_eliminate(all, shot->rule == DB_INTENSITY_EACH ? n : n + 1, gradient, normal, all);
+}
+
+/* Adds the blocks' sums in their order. J, if they share it, is the unknown after the variables. */
+static void add_up(db_shot *shot, db_shot_depth depth) {
+    const size_t n = shot->variables.count, all = n + DB_LINEAR;
+    double *const first = gradient_of(shot, 0), *const total = normal_of(shot, 0);
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        shot->loss += shot->solution[b].loss;
+        if (b == 0) continue;
+        const double *const gradient = gradient_of(shot, b), *const normal = normal_of(shot, b);
+        for (size_t k = 0; k <= n; k++) {
+            first[k] += gradient[k];
+            for (size_t l = 0; l <= k && depth == DB_SHOT_NORMAL; l++)
+                total[k * all + l] += normal[k * all + l];
+        }
+    }
+    if (depth == DB_SHOT_NORMAL && shot->rule == DB_INTENSITY_SHARED)
+        shot->loss -= db_eliminate(n + 1, n, first, total, all);
+    memcpy(shot->gradient, first, n * sizeof *first);
+    for (size_t k = 0; k < n && depth == DB_SHOT_NORMAL; k++)
+        for (size_t l = 0; l <= k; l++)
+            shot->normal[k * n + l] = shot->normal[l * n + k] = total[k * all + l];
+}
+
+static db_status render(db_shot *shot, const double *values, db_shot_depth depth) {
+    struct db_shot_work *const work = shot->work;
+    const db_variables *const variables = &shot->variables;
+    db_variables_set(variables, values, &shot->experiment);
+    db_variables_set(variables, values, &work->rendered);
+    blur_cells(&shot->experiment, shot->blur, &work->rendered);
+    for (size_t l = 0; l < variables->link_count; l++)
+        work->links[l].slope = variables->links[l].slope *
+                               blur_slope(shot, variables->parameter[variables->links[l].column]);
+    DB_TRY(db_plan_update(work->plan, &work->rendered));
+    if (depth == DB_SHOT_LOSS) return db_plan_forward(work->plan, shot->shape);
+    return db_plan_gradient(work->plan, shot->shape, (void *const *)work->derivative);
+}
+
+db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth) {
+    if (shot->variables.count == 0) depth = DB_SHOT_LOSS;
+    shot->loss = 0;
+    DB_TRY(render(shot, values, depth));
+    if (shot->work->fresh) solve_first(shot);
+    solve(shot);
+    if (depth != DB_SHOT_LOSS && shot->blocks.count) {
+        each_block(shot, depth, derive_block);
+        add_up(shot, depth);
+        return DB_OK;
+    }
+    for (size_t b = 0; b < shot->blocks.count; b++) shot->loss += shot->solution[b].loss;
+    return DB_OK;
+}

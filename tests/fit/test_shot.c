@@ -1,0 +1,249 @@
+/* A shot's gradient against finite differences, with ties and blur, for every loss; a shared scale
+ * against a refined one; threads do not change anything. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/eliminate.h"
+#include "fit/rendered_image.h"
+#include "fit/stage_data.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIXELS = 600 };
+static db_context *context;
+static db_experiment crystal; /* somewhat off the rendered one, so that there is a slope */
+static db_crystal rendered;
+static db_measured_image image;
+static db_strong_pixels strong;
+static db_fit_settings settings;
+static db_fit_data data = { &image, &strong, &settings };
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (rendered_experiment(context, PIXELS, 2000, &crystal) != DB_OK) return -1;
+    if (rendered_image(context, &crystal, 3, &image) != DB_OK) return -1;
+    db_fit_settings_init(&settings);
+    if (db_strong_pixels_find(context, &image, &settings, &strong) != DB_OK) return -1;
+    rendered = crystal.crystal;
+    return 0;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_strong_pixels_clear(&strong);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&crystal);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static void refine_everything(db_fit_intensity intensity) {
+    static const db_parameter list[] = {
+        DB_MISSET_X,  DB_MISSET_Y, DB_MISSET_Z, DB_CELL_A,  DB_CELL_C,     DB_BEAM_FAST,
+        DB_BEAM_SLOW, DB_DISTANCE, DB_CELLS_A,  DB_CELLS_C, DB_WAVELENGTH, DB_MOSAIC_SPREAD
+    };
+    db_fit_settings_init(&settings);
+    settings.intensity = intensity;
+    settings.precision = DB_PRECISION_DOUBLE;
+    settings.max_shoeboxes = 60;
+    const int roi[4] = { 140, 395, 150, 405 }; /* of known amplitudes; with some of the gaps */
+    memcpy(settings.roi, roi, sizeof roi);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        refine_parameter(&settings, list[i], -1);
+    refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
+}
+
+static void all_active(unsigned char active[DB_PARAMETER_COUNT]) {
+    memset(active, 0, DB_PARAMETER_COUNT);
+    for (size_t i = 0; i < settings.parameter_count; i++)
+        active[settings.parameters[i].parameter] = 1;
+}
+
+static double loss_at(db_shot *shot, const double *values, size_t k, double step) {
+    double moved[DB_PARAMETER_COUNT];
+    memcpy(moved, values, sizeof moved);
+    moved[k] += step;
+    assert_int_equal(db_shot_evaluate(shot, moved, DB_SHOT_LOSS), DB_OK);
+    return shot->loss;
+}
+
+/* Images are stored as floats, so differences are noisy: the tolerance is relative to the largest
+ * change of the target that a step of the optimizer's size can make. */
+static void compare_with_differences(db_shot *shot) {
+    double values[DB_PARAMETER_COUNT], gradient[DB_PARAMETER_COUNT], curvature[DB_PARAMETER_COUNT];
+    for (size_t k = 0; k < shot->variables.count; k++)
+        values[k] =
+            db_parameter_get(&crystal, settings.parameters[shot->variables.index[k]].parameter);
+    assert_int_equal(db_shot_evaluate(shot, values, DB_SHOT_NORMAL), DB_OK);
+    memcpy(gradient, shot->gradient, sizeof gradient);
+    for (size_t k = 0; k < shot->variables.count; k++)
+        curvature[k] = shot->normal[k * shot->variables.count + k];
+    for (size_t k = 0; k < shot->variables.count; k++) {
+        const double h = 0.05 * sqrt(shot->degrees / curvature[k]);
+        const double far = loss_at(shot, values, k, 2 * h) - loss_at(shot, values, k, -2 * h);
+        const double near = loss_at(shot, values, k, h) - loss_at(shot, values, k, -h);
+        const double difference = (8 * near - far) / (12 * h);
+        const double scale = fabs(gradient[k]) + 0.05 * sqrt(curvature[k] * shot->degrees);
+        if (fabs(gradient[k] - difference) > 1e-2 * scale)
+            fail_msg("target %d, %s: gradient %.8g, by differences %.8g", (int)shot->loss_of.target,
+                     db_parameter_describe(settings.parameters[shot->variables.index[k]].parameter)
+                         ->name,
+                     gradient[k], difference);
+    }
+}
+
+/* Robust losses have several minima where nothing fits: there they are looked at from nearer by. */
+static void stand(db_fit_target target) {
+    const double part = target == DB_FIT_HUBER || target == DB_FIT_STUDENT ? 0.1 : 1;
+    const double misset[3] = { 0.02, -0.03, 0 };
+    for (int i = 0; i < 3; i++) crystal.crystal.misset[i] = rendered.misset[i] + part * misset[i];
+    crystal.crystal.cell[2] = rendered.cell[2] * (1 + 0.0005 * part);
+    crystal.crystal.cells[0] = crystal.crystal.cells[1] = rendered.cells[0] + 9.5 * part;
+    crystal.crystal.cells[2] = rendered.cells[2] + 4.3 * part;
+    crystal.crystal.mosaic_spread = rendered.mosaic_spread + 0.03 * part;
+}
+
+static void create(db_stage_data *taken, double blur, db_fit_target target, db_shot *shot) {
+    unsigned char active[DB_PARAMETER_COUNT];
+    all_active(active);
+    stand(target);
+    const db_shot_request request = { .active = active, .target = target };
+    assert_int_equal(
+        db_stage_data_take(context, &crystal, &data, 2, blur, DB_SHOEBOXES_STRONG, taken), DB_OK);
+    assert_int_equal(db_stage_data_shot(context, &crystal, &data, taken, &request, shot), DB_OK);
+}
+
+static void check(db_fit_intensity intensity, double blur, db_fit_target target) {
+    db_stage_data taken;
+    db_shot shot;
+    refine_everything(intensity);
+    create(&taken, blur, target, &shot);
+    assert_int_equal(shot.variables.count,
+                     settings.parameter_count - 2); /* without the tied ones */
+    compare_with_differences(&shot);
+    db_shot_destroy(&shot);
+    db_stage_data_clear(&taken);
+}
+
+static void gradient_with_free_intensities(void **state) {
+    (void)state;
+    for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++)
+        check(DB_FIT_FREE, 1, (db_fit_target)target);
+}
+
+static void gradient_of_blurred_spots(void **state) {
+    (void)state;
+    check(DB_FIT_FREE, 2, DB_FIT_WEIGHTED);
+}
+
+static void gradient_with_known_amplitudes(void **state) {
+    (void)state;
+    check(DB_FIT_KNOWN, 1, DB_FIT_WEIGHTED);
+    check(DB_FIT_KNOWN, 1, DB_FIT_GAUSSIAN);
+}
+
+/* The scale as a parameter, at the value that is best when the blocks share it, and then
+ * eliminated: the same loss, gradient and normal matrix. */
+static void a_shared_scale_is_an_eliminated_parameter(void **state) {
+    (void)state;
+    for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
+        db_stage_data taken[2];
+        db_shot shot[2];
+        double values[DB_PARAMETER_COUNT];
+        refine_everything(DB_FIT_KNOWN);
+        create(&taken[0], 1, (db_fit_target)target, &shot[0]);
+        refine_parameter(&settings, DB_SCALE, -1);
+        create(&taken[1], 1, (db_fit_target)target, &shot[1]);
+        const size_t n = shot[0].variables.count;
+        assert_int_equal(shot[1].variables.count, n + 1);
+        memcpy(values, shot[1].variables.start, sizeof values);
+        /* Outliers' losses are hardly convex: the last digits of the coefficients come slowly. */
+        for (int again = 0; again < 5; again++)
+            assert_int_equal(db_shot_evaluate(&shot[0], values, DB_SHOT_NORMAL), DB_OK);
+        values[n] *= shot[0].solution[0].linear[0];
+        assert_int_equal(db_shot_evaluate(&shot[1], values, DB_SHOT_NORMAL), DB_OK);
+        assert_true(fabs(shot[1].loss - shot[0].loss) < 1e-6 * fabs(shot[0].loss));
+        double *const full = shot[1].normal, *const reduced = shot[0].normal;
+        const double slope = shot[1].gradient[n] / sqrt(full[n * (n + 1) + n]);
+        if (!(fabs(slope) < 1e-2)) fail_msg("target %d: the scale is %g errors off", target, slope);
+        db_eliminate(n + 1, n, shot[1].gradient, full, n + 1);
+        for (size_t k = 0; k < n; k++) {
+            for (size_t l = 0; l <= k; l++) {
+                const double unit = sqrt(reduced[k * n + k] * reduced[l * n + l]);
+                if (!(fabs(full[k * (n + 1) + l] - reduced[k * n + l]) < 1e-4 * unit))
+                    fail_msg("target %d, element %zu %zu: %.8g and %.8g", target, k, l,
+                             full[k * (n + 1) + l], reduced[k * n + l]);
+            }
+        }
+        for (int i = 0; i < 2; i++) {
+            db_shot_destroy(&shot[i]);
+            db_stage_data_clear(&taken[i]);
+        }
+    }
+}
+
+static void threads_do_not_change_the_result(void **state) {
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        double loss[2], gradient[2][DB_PARAMETER_COUNT];
+        double normal[2][DB_PARAMETER_COUNT * DB_PARAMETER_COUNT];
+        refine_everything(known ? DB_FIT_KNOWN : DB_FIT_FREE);
+        for (int i = 0; i < 2; i++) {
+            db_stage_data taken;
+            db_shot shot;
+            assert_int_equal(db_context_set_threads(context, i ? 3 : 1), DB_OK);
+            create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
+            assert_int_equal(db_shot_evaluate(&shot, shot.variables.start, DB_SHOT_NORMAL), DB_OK);
+            loss[i] = shot.loss;
+            memcpy(gradient[i], shot.gradient, sizeof gradient[i]);
+            memset(normal[i], 0, sizeof normal[i]);
+            memcpy(normal[i], shot.normal,
+                   shot.variables.count * shot.variables.count * sizeof normal[i][0]);
+            db_shot_destroy(&shot);
+            db_stage_data_clear(&taken);
+        }
+        assert_true(loss[0] == loss[1] && loss[0] > 0);
+        assert_memory_equal(gradient[0], gradient[1], sizeof gradient[0]);
+        assert_memory_equal(normal[0], normal[1], sizeof normal[0]);
+    }
+}
+
+/* An evaluation is a function of the values: what was evaluated before does not matter, but for
+ * rounding. */
+static void earlier_evaluations_do_not_matter(void **state) {
+    (void)state;
+    db_stage_data taken;
+    db_shot shot;
+    double values[DB_PARAMETER_COUNT], loss[2];
+    refine_everything(DB_FIT_FREE);
+    create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
+    memcpy(values, shot.variables.start, sizeof values);
+    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_LOSS), DB_OK);
+    loss[0] = shot.loss;
+    values[0] += 0.3;
+    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_LOSS), DB_OK);
+    values[0] = shot.variables.start[0];
+    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_LOSS), DB_OK);
+    loss[1] = shot.loss;
+    assert_true(fabs(loss[0] - loss[1]) < 1e-9 * fabs(loss[0]));
+    db_shot_destroy(&shot);
+    db_stage_data_clear(&taken);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradient_with_free_intensities),
+        cmocka_unit_test(gradient_of_blurred_spots),
+        cmocka_unit_test(gradient_with_known_amplitudes),
+        cmocka_unit_test(a_shared_scale_is_an_eliminated_parameter),
+        cmocka_unit_test(threads_do_not_change_the_result),
+        cmocka_unit_test(earlier_evaluations_do_not_matter),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
