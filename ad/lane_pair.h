@@ -63,6 +63,15 @@ AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) {
     a.hi = AD_PASTE2(vec_and, REAL)(a.hi, b.hi);
     return a;
 }
+AD_INLINE int l_any(lane_mask m) {
+    return AD_PASTE2(vec_any, REAL)(m.lo) || AD_PASTE2(vec_any, REAL)(m.hi);
+}
+AD_INLINE lane l_keep(lane_mask m, lane a) {
+    return (lane){ AD_PASTE2(vec_keep, REAL)(m.lo, a.lo), AD_PASTE2(vec_keep, REAL)(m.hi, a.hi) };
+}
+AD_INLINE lane l_max(lane a, lane b) {
+    return (lane){ AD_PASTE2(vec_max, REAL)(a.lo, b.lo), AD_PASTE2(vec_max, REAL)(a.hi, b.hi) };
+}
 AD_INLINE lane l_select(lane_mask m, lane a, lane b) {
     return (lane){ AD_PASTE2(vec_select, REAL)(m.lo, a.lo, b.lo),
                    AD_PASTE2(vec_select, REAL)(m.hi, a.hi, b.hi) };

@@ -49,4 +49,7 @@ AD_INLINE lane_mask l_lt(lane a, lane b) { return a < b; }
 AD_INLINE lane_mask l_le(lane a, lane b) { return a <= b; }
 AD_INLINE lane_mask l_eq(lane a, lane b) { return a == b; }
 AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) { return a && b; }
+AD_INLINE int l_any(lane_mask m) { return m; }
+AD_INLINE lane l_keep(lane_mask m, lane a) { return m ? a : 0; }
+AD_INLINE lane l_max(lane a, lane b) { return a > b ? a : b; }
 AD_INLINE lane l_select(lane_mask m, lane a, lane b) { return m ? a : b; }

@@ -146,6 +146,71 @@ static inline vec_float vec_select_float(vec_mask_float m, vec_float a, vec_floa
 static inline vec_mask_double vec_and_double(vec_mask_double a, vec_mask_double b) { return a & b; }
 static inline vec_mask_float vec_and_float(vec_mask_float a, vec_mask_float b) { return a & b; }
 #endif
+
+/* Whether a mask has any lane at all; a where it has, else 0; and the larger of two numbers, b
+ * where one is NaN. */
+#if defined(__AVX512F__)
+static inline int vec_any_double(vec_mask_double m) { return m != 0; }
+static inline int vec_any_float(vec_mask_float m) { return m != 0; }
+static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
+    return (vec_double)_mm512_maskz_mov_pd(m, (__m512d)a);
+}
+static inline vec_float vec_keep_float(vec_mask_float m, vec_float a) {
+    return (vec_float)_mm512_maskz_mov_ps(m, (__m512)a);
+}
+static inline vec_double vec_max_double(vec_double a, vec_double b) {
+    return (vec_double)_mm512_max_pd((__m512d)a, (__m512d)b);
+}
+static inline vec_float vec_max_float(vec_float a, vec_float b) {
+    return (vec_float)_mm512_max_ps((__m512)a, (__m512)b);
+}
+#elif defined(__AVX2__)
+static inline int vec_any_double(vec_mask_double m) { return _mm256_movemask_pd((__m256d)m) != 0; }
+static inline int vec_any_float(vec_mask_float m) { return _mm256_movemask_ps((__m256)m) != 0; }
+static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
+    return (vec_double)_mm256_and_pd((__m256d)m, (__m256d)a);
+}
+static inline vec_float vec_keep_float(vec_mask_float m, vec_float a) {
+    return (vec_float)_mm256_and_ps((__m256)m, (__m256)a);
+}
+static inline vec_double vec_max_double(vec_double a, vec_double b) {
+    return (vec_double)_mm256_max_pd((__m256d)a, (__m256d)b);
+}
+static inline vec_float vec_max_float(vec_float a, vec_float b) {
+    return (vec_float)_mm256_max_ps((__m256)a, (__m256)b);
+}
+#elif defined(__SSE2__)
+static inline int vec_any_double(vec_mask_double m) { return _mm_movemask_pd((__m128d)m) != 0; }
+static inline int vec_any_float(vec_mask_float m) { return _mm_movemask_ps((__m128)m) != 0; }
+static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
+    return (vec_double)_mm_and_pd((__m128d)m, (__m128d)a);
+}
+static inline vec_float vec_keep_float(vec_mask_float m, vec_float a) {
+    return (vec_float)_mm_and_ps((__m128)m, (__m128)a);
+}
+static inline vec_double vec_max_double(vec_double a, vec_double b) {
+    return (vec_double)_mm_max_pd((__m128d)a, (__m128d)b);
+}
+static inline vec_float vec_max_float(vec_float a, vec_float b) {
+    return (vec_float)_mm_max_ps((__m128)a, (__m128)b);
+}
+#else
+static inline int vec_any_double(vec_mask_double m) { return (m[0] | m[1]) != 0; }
+static inline int vec_any_float(vec_mask_float m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
+static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
+    return (vec_double)(m & (vec_bits_double)a);
+}
+static inline vec_float vec_keep_float(vec_mask_float m, vec_float a) {
+    return (vec_float)(m & (vec_bits_float)a);
+}
+static inline vec_double vec_max_double(vec_double a, vec_double b) {
+    return vec_select_double((vec_mask_double)(a > b), a, b);
+}
+static inline vec_float vec_max_float(vec_float a, vec_float b) {
+    return vec_select_float((vec_mask_float)(a > b), a, b);
+}
+#endif
+
 AD_VEC_COMPARE(lt, <, _CMP_LT_OS)
 AD_VEC_COMPARE(le, <=, _CMP_LE_OS)
 AD_VEC_COMPARE(eq, ==, _CMP_EQ_OQ)

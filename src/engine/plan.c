@@ -2,6 +2,7 @@
 #include "core/stage.h"
 #include "engine/device_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,7 @@ static db_status build(db_plan *plan, const db_experiment *experiment,
                        const db_plan_options *options) {
     DB_TRY(db_experiment_copy(plan->context, experiment, &plan->experiment));
     plan->precision = options->precision;
+    plan->tolerance = options->tolerance;
     plan->sample_count =
         (size_t)experiment->goniometer.phi_steps * (size_t)experiment->crystal.mosaic_domains;
     DB_TRY(take_parameters(plan, options));
@@ -200,6 +202,10 @@ db_status db_plan_create_on_processor(db_context *context, const db_experiment *
         return db_fail(context, DB_ERROR_USAGE,
                        "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)",
                        options->size, sizeof *options);
+    if (!(options->tolerance >= 0 && isfinite(options->tolerance)))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "tolerance: expected a finite number of photons of at least 0, found %g",
+                       options->tolerance);
     DB_TRY(db_experiment_check(context, experiment));
     db_plan *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "a plan");

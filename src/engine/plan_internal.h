@@ -21,6 +21,7 @@ struct db_plan {
     db_context *context;
     db_experiment experiment; /* own copy */
     db_precision precision;
+    double tolerance, largest_intensity; /* photons; squared amplitude of the list */
     db_parameter *parameters;
     size_t parameter_count;
     db_parameter_slots slots; /* those of the parameters that are not in the table */
@@ -70,6 +71,9 @@ db_status db_regions_check(db_context *context, const db_experiment *experiment,
 
 /* Fills the job's values from the experiment (plan_values.c). Allocates nothing. */
 void db_plan_fill_values(db_plan *plan);
+
+/* Fills what the job leaves out, from its other values and the tolerance (plan_cut.c). */
+void db_plan_fill_cut(db_plan *plan);
 
 /* Allocates and fills the structure factors as the kernels read them (plan_table.c). */
 db_status db_plan_allocate_table(db_plan *plan);

@@ -1,5 +1,6 @@
 /* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
  * interpolation. */
+#include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>
@@ -73,6 +74,8 @@ static void fill_amplitudes(db_plan *plan) {
 
 void db_plan_fill_table(db_plan *plan) {
     plan->table_version++;
+    if (plan->tolerance > 0)
+        plan->largest_intensity = db_largest_intensity(&plan->experiment.structure_factors);
     if (plan->margin_count)
         fill_amplitudes(plan);
     else

@@ -163,6 +163,7 @@ void db_plan_fill_values(db_plan *plan) {
     job->table_used = plan->table_count > 0;
     job->default_intensity = e->structure_factors.default_F * e->structure_factors.default_F;
     job->region = plan->regions;
+    db_plan_fill_cut(plan);
     db_plan_fill_reference(plan);
     plan->slopes_current = 0;
     db_stage_end(plan->context, "model");

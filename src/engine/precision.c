@@ -1,6 +1,7 @@
 #include "engine/precision.h"
 
 #include "core/stage.h"
+#include "engine/perfect_peak.h"
 #include "engine/trial_pixels.h"
 
 #include <math.h>
@@ -134,15 +135,6 @@ static double relative_error(const trial *t, size_t i) {
     return largest > 0 ? error / largest : error > 0 || i == 0 ? INFINITY : 0;
 }
 
-/* Largest squared amplitude of the list. */
-static double largest_intensity(const db_structure_factors *f) {
-    double largest = f->default_F * f->default_F;
-    const size_t count =
-        f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
-    for (size_t i = 0; i < count; i++) largest = fmax(largest, f->amplitude[i] * f->amplitude[i]);
-    return largest;
-}
-
 /* Solid angle (sr) of a pixel of a strip, at its first pixel. */
 static double solid_angle_of(const db_plan *plan, const db_region *strip) {
     const db_kernel_panel *p = &plan->job.panel[strip->panel];
@@ -157,18 +149,15 @@ static double solid_angle_of(const db_plan *plan, const db_region *strip) {
                                  : p->pixel_size[0] * p->pixel_size[1] / square; /* at most */
 }
 
-/* What a pixel would show if all domains, at all spindle angles and for all sources, had their
- * strongest reflection exactly there. */
+/* Of the trial's brightest place. */
 static double perfect_peak(const trial *t) {
     const db_plan *plan = t->plan;
-    const db_kernel_job *job = &plan->job;
-    double weights = 0, angle = 0, cells = job->cells[0] * job->cells[1] * job->cells[2];
-    for (size_t j = 0; j < job->source_count; j++) weights += fabs(job->source_double[j].weight);
+    double angle = 0;
     for (size_t i = 0; i < t->strip_count; i++)
         angle = fmax(angle, solid_angle_of(plan, &plan->regions[i]));
-    return job->scale * angle * weights * (double)job->sample_count * job->oversample *
-           job->oversample * job->layers * cells * cells *
-           largest_intensity(&plan->experiment.structure_factors);
+    return plan->job.layers *
+           db_perfect_peak(&plan->job, angle,
+                           db_largest_intensity(&plan->experiment.structure_factors));
 }
 
 static void compare(const trial *t, const db_plan_options *options, expected_errors *result) {

@@ -61,12 +61,14 @@ AD_INLINE num few_cells_factor(num dh, const few_cells_powers *p) {
 AD_INLINE num spot_radius_axis(num dh, num cells) { return n_sqr(n_mul(cells, dh)); }
 
 /* The squared amplitude as a function of fudge G, for one cell (N = 1); N^2 multiplies it. */
+#define ROUND_PEAK (0.723601254558268 * 0.723601254558268)
+#define TOPHAT_EDGE 0.3969
 AD_INLINE num round_spot(num g) {
     /* pi/6: an ellipsoid with the integrated intensity of the box */
-    return n_scale(n_sqr(n_sphere(g)), l_set((REAL)(0.723601254558268 * 0.723601254558268)));
+    return n_scale(n_sqr(n_sphere(g)), l_set((REAL)ROUND_PEAK));
 }
 AD_INLINE num gauss_spot(num g) { return n_exp(n_scale(g, l_set((REAL)(-2 / 0.63)))); }
 /* Its slope is 0 almost everywhere and undefined at the edge. */
 AD_INLINE num tophat_spot(num g) {
-    return n_passive(l_select(l_lt(g.v, l_set((REAL)0.3969)), l_set((REAL)1), l_set((REAL)0)));
+    return n_passive(l_select(l_lt(g.v, l_set((REAL)TOPHAT_EDGE)), l_set((REAL)1), l_set((REAL)0)));
 }

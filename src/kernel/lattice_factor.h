@@ -9,7 +9,8 @@ typedef enum {
     KERNEL_ROUND = DB_SHAPE_ROUND,
     KERNEL_GAUSS = DB_SHAPE_GAUSS,
     KERNEL_TOPHAT = DB_SHAPE_TOPHAT,
-    KERNEL_FEW_CELLS /* square, by polynomials; not for derivatives by N */
+    KERNEL_FEW_CELLS, /* square, by polynomials; not for derivatives by N */
+    KERNEL_CUT = 16   /* added to a shape: without the samples that do not count (spot_cut.h) */
 } kernel_shape;
 
 typedef struct {
@@ -118,6 +119,26 @@ AD_INLINE lattice_factor lattice_factor_of(kernel_shape shape, const db_kernel_j
 #endif
     if (shape == KERNEL_SQUARE) return box_factor(offset, cells);
     return compact_factor((db_crystal_shape)shape, offset, cells, l_set((SHAPE_REAL)job->fudge));
+}
+
+#include "kernel/spot_cut.h"
+AD_INLINE lane_mask sample_counts(kernel_shape shape, const db_kernel_job *job,
+                                  const fine offset[3]) {
+    const fine cells[3] = { l_set((SHAPE_REAL)job->cells[0]), l_set((SHAPE_REAL)job->cells[1]),
+                            l_set((SHAPE_REAL)job->cells[2]) };
+    const fine cut = l_set((SHAPE_REAL)job->cut);
+    return shape == KERNEL_SQUARE ? on_streaks(offset, cells, cut)
+                                  : near_node(offset, cells, l_set((SHAPE_REAL)job->fudge), cut);
+}
+
+AD_INLINE void leave_out_beyond(lane_mask counts, lattice_factor *f) {
+    f->value = l_keep(counts, f->value);
+#if DB_INSTANCE_KIND > 0
+    for (int j = 0; j < 3; j++) f->slope[j] = l_keep(counts, f->slope[j]);
+#endif
+#if DB_INSTANCE_KIND > 1
+    for (int j = 0; j < 3; j++) f->cells[j] = l_keep(counts, f->cells[j]);
+#endif
 }
 
 #undef REAL

@@ -216,28 +216,35 @@ AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_j
 }
 
 /* In instances for plain jobs one specialization per shape, so that the choice costs nothing
- * inside. */
+ * inside. Of more than eight GCC would make one for all; flat spots are always cut off where they
+ * end. */
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, normal_run *run) {
-#if DB_INSTANCE_GENERAL
-    render_rows_of((kernel_shape)job->shape, 1, job, region, row_begin, row_end, run);
-#else
     kernel_shape shape = (kernel_shape)job->shape;
-    if (job->few_cells && DB_INSTANCE_KIND < 2) shape = KERNEL_FEW_CELLS;
-    switch (shape) {
+#if DB_INSTANCE_GENERAL
+    if (job->cuts) shape = (kernel_shape)(shape | KERNEL_CUT);
+    render_rows_of(shape, 1, job, region, row_begin, row_end, run);
+#else
+    if (job->few_cells && DB_INSTANCE_KIND < 2)
+        shape = KERNEL_FEW_CELLS;
+    else if (job->cuts)
+        shape = (kernel_shape)(shape | KERNEL_CUT);
+    switch ((int)shape) {
 #define DB_SHAPE_ROWS(constant)                                                                    \
     case constant:                                                                                 \
-        render_rows_of(constant, 0, job, region, row_begin, row_end, run);                         \
+        render_rows_of((kernel_shape)(constant), 0, job, region, row_begin, row_end, run);         \
         break;
         DB_SHAPE_ROWS(KERNEL_SQUARE)
         DB_SHAPE_ROWS(KERNEL_ROUND)
         DB_SHAPE_ROWS(KERNEL_GAUSS)
-        DB_SHAPE_ROWS(KERNEL_TOPHAT)
+        DB_SHAPE_ROWS(KERNEL_SQUARE | KERNEL_CUT)
+        DB_SHAPE_ROWS(KERNEL_ROUND | KERNEL_CUT)
+        DB_SHAPE_ROWS(KERNEL_GAUSS | KERNEL_CUT)
+        DB_SHAPE_ROWS(KERNEL_TOPHAT | KERNEL_CUT)
 #if DB_INSTANCE_KIND < 2
         DB_SHAPE_ROWS(KERNEL_FEW_CELLS)
-#else
-    case KERNEL_FEW_CELLS: break;
 #endif
+    default: break;
 #undef DB_SHAPE_ROWS
     }
 #endif

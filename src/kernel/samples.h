@@ -69,10 +69,12 @@ AD_INLINE void miller_indices(int along_row, const db_kernel_job *job, size_t sa
 enum { DB_PARTIAL_SUM = 16 };
 
 /* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes. */
-AD_INLINE source_sums add_samples(kernel_shape shape, int general, int along_row,
+AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row,
                                   const db_kernel_job *job, const index_view *view, const fine q[3],
                                   fine u, pixel_sums *sums) {
-    const int interpolate = general && job->interpolate;
+    const int interpolate = general && job->interpolate, cut = drawn >= KERNEL_CUT;
+    const kernel_shape shape = (kernel_shape)(drawn % KERNEL_CUT);
+    const int look_up = job->table_used && !interpolate;
     const int constant = !general && !job->table_used; /* the same F_c for all samples */
     squared_amplitude f;
     f.intensity = fine_set(job->default_intensity);
@@ -86,32 +88,34 @@ AD_INLINE source_sums add_samples(kernel_shape shape, int general, int along_row
     for (int c = 0; c < 3; c++) source.by_q[c] = fine_set(0);
 #endif
     for (size_t s = 0; s < job->sample_count; s++) {
-        wide h[3];
+        wide h[3], node[3];
         fine offset[3];
-        miller_indices(along_row, job, s, view, h);
-        if (job->table_used && !interpolate) {
-            wide node[3];
-            for (int j = 0; j < 3; j++) {
-                node[j] = nearest_node_double_0(h[j]);
-                offset[j] = narrow(l_sub_double(h[j], node[j]));
-            }
-            if (general)
-                f = nearest(job, node);
-            else
-                f.intensity = table_intensity(job, node);
-        } else {
-            /* which of two equally near nodes it is matters to the table only */
-            for (int j = 0; j < 3; j++)
-                offset[j] = along_row ? narrow_offset(h[j]) : narrow(l_reduce_double(h[j]));
-            if (interpolate) f = interpolated(job, h);
-        }
-        const lattice_factor lattice = lattice_factor_of(shape, job, offset);
-        partial =
-            constant ? l_add(partial, lattice.value) : l_fma(f.intensity, lattice.value, partial);
-        if (s % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
+        if (s > 0 && s % DB_PARTIAL_SUM == 0) {
             source.sum = l_add(source.sum, partial);
             partial = fine_set(0);
         }
+        miller_indices(along_row, job, s, view, h);
+        for (int j = 0; j < 3; j++) {
+            node[j] = h[j];
+            /* which of two equally near nodes it is matters to the table only */
+            if (look_up) {
+                node[j] = nearest_node_double_0(h[j]);
+                offset[j] = narrow(l_sub_double(h[j], node[j]));
+            } else
+                offset[j] = along_row ? narrow_offset(h[j]) : narrow(l_reduce_double(h[j]));
+        }
+        if (cut && !l_any(sample_counts(shape, job, offset))) continue;
+        if (interpolate)
+            f = interpolated(job, h);
+        else if (look_up && general)
+            f = nearest(job, node);
+        else if (look_up)
+            f.intensity = table_intensity(job, node);
+        lattice_factor lattice = lattice_factor_of(shape, job, offset);
+        if (cut && shape != KERNEL_TOPHAT)
+            leave_out_beyond(sample_counts(shape, job, offset), &lattice);
+        partial =
+            constant ? l_add(partial, lattice.value) : l_fma(f.intensity, lattice.value, partial);
 #if DB_INSTANCE_KIND > 0
         const fine weight = l_mul(u, f.intensity);
         fine gh[3] = { l_mul(weight, lattice.slope[0]), l_mul(weight, lattice.slope[1]),
