@@ -68,6 +68,11 @@ static void AD_LANE(check_comparisons)(const REAL *a, const REAL *b) {
     EXPECT("eq", l_select(l_eq(x, y), one, two), (REAL)(a[i] == b[i] ? 1 : 2));
     EXPECT("and", l_select(l_and(l_le(x, y), l_lt(x, one)), one, two),
            (REAL)(a[i] <= b[i] && a[i] < 1 ? 1 : 2));
+    EXPECT("keep", l_keep(l_lt(x, y), x), a[i] < b[i] ? a[i] : 0);
+    EXPECT("max", l_max(x, y), a[i] > b[i] ? a[i] : b[i]);
+    int any = 0;
+    for (int i = 0; i < LANES; i++) any |= a[i] < b[i];
+    assert_true((l_any(l_lt(x, y)) != 0) == any);
     EXPECT("select", l_select(l_lt(x, y), x, y), a[i] < b[i] ? a[i] : b[i]);
 }
 

@@ -24,10 +24,10 @@
 
 #include <cmocka.h>
 
-static const db_parameter some[] = {
-    DB_CELL_A,     DB_CELL_BETA,       DB_MISSET_Y, DB_CELLS_B,  DB_MOSAIC_SPREAD, DB_PHI,
-    DB_WAVELENGTH, DB_BEAM_HORIZONTAL, DB_B_FACTOR, DB_DISTANCE, DB_TWOTHETA, DB_SCALE
-};
+static const db_parameter some[] = { DB_CELL_A,     DB_CELL_BETA,       DB_MISSET_Y,
+                                     DB_CELLS_B,    DB_MOSAIC_SPREAD,   DB_PHI,
+                                     DB_WAVELENGTH, DB_BEAM_HORIZONTAL, DB_B_FACTOR,
+                                     DB_DISTANCE,   DB_TWOTHETA,        DB_SCALE };
 enum { SOME = sizeof some / sizeof some[0], JOBS = 240 };
 
 static db_context *context;
@@ -60,8 +60,8 @@ static db_experiment random_job(int job) {
     db_experiment e;
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     db_crystal *const c = &e.crystal;
-    const double cells = scaled(5, 300);
     c->shape = (db_crystal_shape)(job % 4);
+    const double cells = scaled(c->shape == DB_SHAPE_SQUARE ? 20 : 5, 300);
     for (int k = 0; k < 3; k++) {
         c->cell[k] = scaled(20, 200);
         c->cells[k] = floor(fmax(1, cells * scaled(0.5, 2)));
@@ -70,16 +70,16 @@ static db_experiment random_job(int job) {
     if (once_in(10)) c->cells[whole(0, 2)] = 1;
     if (once_in(3)) c->b_factor = uniform(-0.1, 20);
     c->mosaic_spread = scaled(0.01, 2);
-    c->mosaic_domains = whole(1, 5);
+    c->mosaic_domains = whole(1, 3);
     c->fudge = once_in(3) ? scaled(0.5, 2) : 1;
     e.goniometer.phi_step = scaled(0.001, 1);
-    e.goniometer.phi_steps = once_in(2) ? whole(2, 5) : 1;
+    e.goniometer.phi_steps = once_in(3) ? whole(2, 3) : 1;
     e.structure_factors.default_F = scaled(1, 1000);
     if (once_in(3)) random_list(&e.structure_factors);
     db_detector *const d = &e.detector;
     const double pixel = scaled(0.01, 0.3);
-    d->panels[0].fast_pixels = whole(20, 40);
-    d->panels[0].slow_pixels = whole(5, 12);
+    d->panels[0].fast_pixels = whole(16, 32);
+    d->panels[0].slow_pixels = whole(3, 8);
     d->panels[0].pixel_size[0] = d->panels[0].pixel_size[1] = pixel;
     d->distance = scaled(20, 500);
     for (int i = 0; i < 2; i++) d->centre[i] = pixel * uniform(-20, 60);
@@ -87,7 +87,7 @@ static db_experiment random_job(int job) {
     if (once_in(5)) {
         d->sensor_thickness = scaled(10, 500);
         d->attenuation_depth = scaled(100, 1000);
-        d->sensor_layers = whole(1, 3);
+        d->sensor_layers = whole(1, 2);
     }
     e.beam.wavelength = scaled(0.5, 5);
     e.beam.polarized = 1;
@@ -282,7 +282,7 @@ static int try_plan(const db_experiment *e, db_precision precision, double depth
 
 static int try_job(int job, shares worst[2]) {
     db_experiment e = random_job(job);
-    const double depth = scaled(1e-5, 0.3);
+    const double depth = scaled(1e-4, 0.3);
     const int cuts = try_plan(&e, DB_PRECISION_DOUBLE, depth, &worst[0]);
     assert_int_equal(try_plan(&e, DB_PRECISION_MIXED, depth, &worst[1]), cuts);
     db_experiment_clear(&e);
@@ -308,6 +308,140 @@ static void images_lack_at_most_the_tolerance(void **unused) {
     }
 }
 
+/* Gradient and image of a plan with regions, packed one after another. */
+static images rendered(const db_experiment *e, db_precision precision, double tolerance,
+                       const db_region *regions, size_t count) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    options.tolerance = tolerance;
+    options.regions = regions;
+    options.region_count = count;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    assert_true(plan->job.cuts);
+    images r = images_of(plan);
+    assert_int_equal(db_plan_gradient(plan, r.image, r.derivative), DB_OK);
+    db_plan_destroy(&plan);
+    return r;
+}
+
+/* A crystal of 60 cells on 100 x 30 pixels, of which all shapes leave out most. */
+static db_experiment sharp_spots(int shape) {
+    db_experiment e;
+    assert_int_equal(db_experiment_init(context, &e), DB_OK);
+    e.crystal.shape = (db_crystal_shape)shape;
+    for (int j = 0; j < 3; j++) {
+        e.crystal.cells[j] = 60 + j;
+        e.crystal.cell[j] = 50 + 9 * j;
+        e.crystal.misset[j] = 12 + 7 * j;
+    }
+    e.crystal.mosaic_domains = 20;
+    e.crystal.mosaic_spread = 0.5;
+    e.structure_factors.default_F = 50;
+    e.detector.panels[0].fast_pixels = 100;
+    e.detector.panels[0].slow_pixels = 30;
+    e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 0.05;
+    e.detector.centre[0] = -3;
+    return e;
+}
+
+static double enough(const db_experiment *e) {
+    db_plan *plan = plan_of(e, DB_PRECISION_DOUBLE, 0);
+    images r = images_of(plan);
+    assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
+    const double tolerance = 1e-2 * largest(r.image, r.pixels);
+    db_plan_destroy(&plan);
+    free(r.image);
+    return tolerance;
+}
+
+static void a_pixel_has_the_same_bits_in_any_region(void **unused) {
+    (void)unused;
+    for (int shape = 0; shape < 4; shape++)
+        for (int precision = 0; precision < 2; precision++) {
+            db_experiment e = sharp_spots(shape);
+            const double tolerance = enough(&e);
+            const db_region all = { .fast_count = 100, .slow_count = 30, .stride = 100 };
+            const images whole_panel = rendered(&e, (db_precision)precision, tolerance, &all, 1);
+            for (int fast = 1; fast < 100; fast += 13) {
+                const int wide = fast % 5 * 9 + 1, start = fast + wide > 100 ? 100 - wide : fast;
+                const db_region box = { .fast_start = start,
+                                        .slow_start = fast % 20,
+                                        .fast_count = wide,
+                                        .slow_count = 7,
+                                        .stride = (size_t)wide };
+                const images part = rendered(&e, (db_precision)precision, tolerance, &box, 1);
+                for (size_t k = 0; k <= SOME; k++)
+                    for (int row = 0; row < 7; row++)
+                        assert_memory_equal(part.image + k * part.pixels + (size_t)(row * wide),
+                                            whole_panel.image + k * whole_panel.pixels +
+                                                (size_t)((box.slow_start + row) * 100 + start),
+                                            (size_t)wide * sizeof(double));
+                free(part.image);
+            }
+            free(whole_panel.image);
+            db_experiment_clear(&e);
+        }
+}
+
+static void same_bits_for_any_number_of_threads(void **unused) {
+    (void)unused;
+    const db_region all = { .fast_count = 100, .slow_count = 30, .stride = 100 };
+    for (int shape = 0; shape < 4; shape++) {
+        db_experiment e = sharp_spots(shape);
+        const double tolerance = enough(&e);
+        db_context_set_threads(context, 1);
+        const images one = rendered(&e, DB_PRECISION_MIXED, tolerance, &all, 1);
+        db_context_set_threads(context, 3);
+        const images three = rendered(&e, DB_PRECISION_MIXED, tolerance, &all, 1);
+        db_context_set_threads(context, 0);
+        assert_memory_equal(one.image, three.image, one.pixels * (SOME + 1) * sizeof(double));
+        free(one.image);
+        free(three.image);
+        db_experiment_clear(&e);
+    }
+}
+
+/* Without a tolerance nothing but Gaussian and flat spots is cut off; and crystals of few cells,
+ * which have nothing to leave out, never. */
+static void nothing_is_left_out_unasked(void **unused) {
+    (void)unused;
+    for (int shape = 0; shape < 4; shape++)
+        for (int few = 0; few < 2; few++) {
+            db_experiment e = sharp_spots(shape);
+            for (int j = 0; j < 3 && few; j++) e.crystal.cells[j] = 1;
+            db_plan *without = plan_of(&e, DB_PRECISION_DOUBLE, 0),
+                    *with = plan_of(&e, DB_PRECISION_DOUBLE, enough(&e));
+            const int flat = shape == DB_SHAPE_TOPHAT;
+            assert_int_equal(without->job.cuts, flat || (shape == DB_SHAPE_GAUSS && !few));
+            assert_int_equal(with->job.cuts, flat || !few);
+            db_plan_destroy(&without);
+            db_plan_destroy(&with);
+            db_experiment_clear(&e);
+        }
+}
+
+static void expect_refusal(double tolerance) {
+    db_experiment e = sharp_spots(DB_SHAPE_SQUARE);
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.tolerance = tolerance;
+    assert_int_equal(db_plan_create(context, &e, &options, &plan), DB_ERROR_USAGE);
+    assert_null(plan);
+    assert_non_null(strstr(db_context_message(context), "tolerance: expected a finite number"));
+    db_experiment_clear(&e);
+}
+
+static void absurd_tolerances_are_refused(void **unused) {
+    (void)unused;
+    expect_refusal(-1);
+    expect_refusal(NAN);
+    expect_refusal(INFINITY);
+}
+
 static int start(void **unused) {
     (void)unused;
     return db_context_create(&context) == DB_OK ? 0 : -1;
@@ -322,6 +456,10 @@ static int finish(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_lack_at_most_the_tolerance),
+        cmocka_unit_test(a_pixel_has_the_same_bits_in_any_region),
+        cmocka_unit_test(same_bits_for_any_number_of_threads),
+        cmocka_unit_test(nothing_is_left_out_unasked),
+        cmocka_unit_test(absurd_tolerances_are_refused),
     };
     return cmocka_run_group_tests(tests, start, finish);
 }
