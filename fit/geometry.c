@@ -25,10 +25,12 @@ static void turned_matrix(const db_experiment *e, double a_star[9], double *half
     const db_goniometer *const g = &e->goniometer;
     *half_rotation = 0.5 * (g->phi_steps - 1) * fabs(g->phi_step);
     const double phi = (g->phi + 0.5 * (g->phi_steps - 1) * g->phi_step) * degree;
+    double axis[3];
+    db_experiment_spindle_axis(e, axis);
     db_crystal_matrix(&e->crystal, a_star);
     for (int column = 0; column < 3; column++) {
         double v[3] = { a_star[column], a_star[3 + column], a_star[6 + column] };
-        db_turn(g->spindle_axis, phi, v);
+        db_turn(axis, phi, v);
         for (int i = 0; i < 3; i++) a_star[3 * i + column] = v[i];
     }
 }

@@ -44,6 +44,8 @@ static void take_detector(const db_detector *detector, db_fit_config *config) {
     for (int i = 0; i < 2; i++) config->beam_centre[i] = detector->centre[i] / panel->pixel_size[i];
     memcpy(setup->rotation, detector->rotation, sizeof setup->rotation);
     setup->twotheta = detector->twotheta;
+    memcpy(setup->panel_turn, detector->panel_turn, sizeof setup->panel_turn);
+    memcpy(setup->panel_shift, detector->panel_shift, sizeof setup->panel_shift);
 }
 
 db_status db_fit_refined_config(db_context *context, const db_fit_config *config,
@@ -57,6 +59,8 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     take_beam(&experiment->beam, refined);
     take_detector(&experiment->detector, refined);
     refined->setup.phi = experiment->goniometer.phi;
+    memcpy(refined->setup.spindle_tilt, experiment->goniometer.tilt,
+           sizeof refined->setup.spindle_tilt);
     refined->setup.oversample = experiment->oversample;
     refined->header_geometry = 0;
     refined->output_prefix[0] = '\0';

@@ -215,6 +215,9 @@ const db_flag db_flags[] = {
       .help = "steps sit at the left edges of their intervals" },
     { G, .name = "-phisteps", .arguments = "COUNT", INTEGER(setup.phi_steps, 0),
       .help = "number of steps" },
+    { G, .name = "-spindle_tilt", .arguments = "TOWARDS ACROSS", .unit = "degree",
+      NUMBERS(2, setup.spindle_tilt, 1),
+      .help = "tilts the spindle axis towards the beam, and out of its plane with the beam" },
 #undef G
     /* detector */
 #define G .group = DB_GROUP_DETECTOR
@@ -301,6 +304,12 @@ const db_flag db_flags[] = {
       .help = "about z, after x and y" },
     { G, .name = "-twotheta", .arguments = "ANGLE", .unit = "degree", NUMBER(setup.twotheta, 1),
       IMPLIES(SAMPLE), .help = "about the two-theta axis, after the other rotations" },
+    { G, .name = "-panel_turn", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL",
+      .unit = "degree", NUMBERS(3, setup.panel_turn, 1),
+      .help = "turns each panel about its own fast axis, slow axis and normal, through its centre" },
+    { G, .name = "-panel_shift", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL",
+      .unit = "mm", NUMBERS(3, setup.panel_shift, 1),
+      .help = "shifts each panel along its own fast axis, slow axis and normal" },
     { G, .name = "-point_pixel", .commands = RENDERERS, SETS(setup.point_pixel, 1),
       .help = "solid angle 1/R^2 without obliquity" },
     { G, .name = "-roi", .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),

@@ -88,7 +88,7 @@ static const struct {
       "usage: dualbragg check [FLAGS] [-params LIST], with at least a cell or a matrix and "
       "structure factors\n"
       "\n"
-      "Computes each derivative image three times: as dualbragg grad does, by full-width dual "
+      "Computes each derivative image three times: as dualbragg grad does, by wide dual "
       "numbers (the\n"
       "oracle), and by extrapolated central differences of whole images; prints how far they are "
       "apart, relative\n"

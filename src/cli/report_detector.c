@@ -13,6 +13,12 @@ typedef struct placement {
     db_smv_geometry geometry; /* mm */
 } placement;
 
+static void print_spindle(const db_experiment *e, int digits) {
+    double axis[3];
+    db_experiment_spindle_axis(e, axis);
+    db_print_vector("  spindle ROTATION_AXIS", axis, digits);
+}
+
 /* Where the reference has it. */
 static void take_reference(const db_reference_mode *r, placement *p) {
     memcpy(p->origin, r->origin, sizeof p->origin);
@@ -140,7 +146,7 @@ static void report_listed(const db_session *session) {
            1e-3 * d->distance);
     report_sensor(session);
     db_print_vector("  INCIDENT_BEAM_DIRECTION", e->beam.direction, digits);
-    db_print_vector("  spindle ROTATION_AXIS", e->goniometer.spindle_axis, digits);
+    print_spindle(e, digits);
 }
 
 db_status db_report_detector(const db_session *session) {
@@ -169,7 +175,7 @@ db_status db_report_detector(const db_session *session) {
     db_print_vector("  DIRECTION_OF_DETECTOR_Z-AXIS", p.normal, digits);
     db_print_vector("  pix0_vector", p.origin, digits);
     db_print_vector("  INCIDENT_BEAM_DIRECTION", e->beam.direction, digits);
-    db_print_vector("  spindle ROTATION_AXIS", e->goniometer.spindle_axis, digits);
+    print_spindle(e, digits);
     db_cross(e->beam.direction, e->beam.polarization_axis, vertical);
     db_normalize(vertical);
     db_print_vector("  POLARIZATION_PLANE_NORMAL", vertical, digits);

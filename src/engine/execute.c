@@ -152,11 +152,13 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
 
 db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {
     DB_TRY(db_plan_need_parameters(plan));
-    db_plan_fill_slopes(plan);
-    const db_oracle oracle = { &plan->experiment, &plan->dual, &plan->slots, &plan->curve.job };
     db_stage_begin(plan->context, "oracle");
-    db_oracle_render(&oracle, plan->regions, plan->region_count, plan->parameters,
-                     plan->parameter_count, image, derivatives);
+    for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
+        const db_parameter_slots slots = db_plan_slots(plan, first);
+        const db_oracle oracle = { &plan->experiment, &plan->dual, &slots, &plan->curve.job };
+        db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
+        db_oracle_render(&oracle, plan->regions, plan->region_count, image, derivatives + first);
+    }
     db_stage_end(plan->context, "oracle");
     return DB_OK;
 }

@@ -1,5 +1,5 @@
 /* Are the derivatives right? Compares, on one set-up, those of db_plan_gradient (interface
- * contraction), those of db_plan_oracle (full-width dual numbers) and extrapolated central
+ * contraction), those of db_plan_oracle (wide dual numbers) and extrapolated central
  * differences of db_plan_forward.
  *
  * Finite differences mean nothing across a kink or jump, which an image has where a sample's

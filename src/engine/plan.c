@@ -95,11 +95,11 @@ static db_status take_parameter(db_plan *plan, size_t k) {
         return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s",
                        name, what_is_missing(info->moves));
     if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
-    if (plan->slots.count == DB_PARAMETER_SLOTS)
+    if (plan->beyond_table == DB_PARAMETER_SLOTS)
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "parameter %s: at most %d source weights and structure factors fit one plan",
                        name, DB_PARAMETER_SLOTS);
-    plan->slots.parameter[plan->slots.count++] = p;
+    plan->beyond_table++;
     return DB_OK;
 }
 

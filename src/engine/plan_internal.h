@@ -24,7 +24,7 @@ struct db_plan {
     double tolerance, largest_intensity; /* photons; squared amplitude of the list */
     db_parameter *parameters;
     size_t parameter_count;
-    db_parameter_slots slots; /* those of the parameters that are not in the table */
+    size_t beyond_table; /* so many of them are not in the table */
     db_region *regions;
     size_t region_count, pixels;
     db_tile *tiles;
@@ -95,6 +95,9 @@ static inline db_kernel_source_float db_source_to_float(const db_kernel_source_d
 /* The same for the reference's order of summation; nothing without it (plan_reference.c). */
 db_status db_plan_allocate_reference(db_plan *plan);
 void db_plan_fill_reference(db_plan *plan);
+
+/* Those of the plan's parameters, from number `first` on, that get slopes at once. */
+db_parameter_slots db_plan_slots(const db_plan *plan, size_t first);
 
 /* Runs the dual model and fills slopes and contraction coefficients, unless they are current
  * (plan_slopes.c). */

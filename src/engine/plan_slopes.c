@@ -1,4 +1,4 @@
-/* From full-width duals of the interface to what gradient kernels need: slopes of sources and
+/* From wide duals of the interface to what gradient kernels need: slopes of sources and
  * sample rotations, and for each parameter the coefficients that contract the kernel's columns with
  * dz/dparameter. */
 #include "core/stage.h"
@@ -58,10 +58,15 @@ db_status db_plan_allocate_dual(db_plan *plan) {
     return DB_OK;
 }
 
-/* Number of parameter k's slope in the full-width duals. */
-static int slope_number(const db_plan *plan, size_t k) {
-    return db_parameter_slope(&plan->slots, plan->parameters[k]);
+db_parameter_slots db_plan_slots(const db_plan *plan, size_t first) {
+    db_parameter_slots slots = { 0 };
+    for (size_t k = first; k < plan->parameter_count && slots.count < DB_SLOPES_AT_ONCE; k++)
+        slots.parameter[slots.count++] = plan->parameters[k];
+    return slots;
 }
+
+/* Number of parameter k's slope in the duals that hold it. */
+static int slope_number(size_t k) { return (int)(k % DB_SLOPES_AT_ONCE); }
 
 static void vector_slope(db_dual_vector v, int p, double out[3]) {
     out[0] = v.x.d[p];
@@ -81,16 +86,20 @@ static void matrix_value(const db_dual_matrix *m, double out[9]) {
     }
 }
 
-/* lattice . d(rotation)/dparameter of every sample. */
+/* d(lattice . rotation)/dparameter of every sample. */
 static void fill_rotation_slopes(db_plan *plan, int p, size_t number) {
-    double lattice[9], slope[9];
+    double lattice[9], lattice_slope[9], rotation[9], slope[9];
     matrix_value(&plan->dual.lattice, lattice);
+    matrix_slope(&plan->dual.lattice, p, lattice_slope);
     for (size_t s = 0; s < plan->sample_count; s++) {
+        matrix_value(&plan->dual.rotation[s], rotation);
         matrix_slope(&plan->dual.rotation[s], p, slope);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
-                const double sum = lattice[3 * r] * slope[c] + lattice[3 * r + 1] * slope[3 + c] +
-                                   lattice[3 * r + 2] * slope[6 + c];
+                double sum = 0;
+                for (int k = 0; k < 3; k++)
+                    sum += lattice[3 * r + k] * slope[3 * k + c] +
+                           lattice_slope[3 * r + k] * rotation[3 * k + c];
                 const size_t i = (number * plan->sample_count + s) * 9 + (size_t)(3 * r + c);
                 plan->lattice_slope_double[i] = sum;
                 plan->lattice_slope_float[i] = (float)sum;
@@ -140,7 +149,7 @@ static void panel_coefficients(const db_plan *plan, size_t panel, int p,
 /* Coefficients of all columns for one parameter on one panel. */
 static void column_coefficients(const db_plan *plan, size_t panel, size_t k, own_columns own,
                                 double coefficient[DB_COLUMN_COUNT]) {
-    const int p = slope_number(plan, k);
+    const int p = slope_number(k);
     const db_dual_interface *z = &plan->dual;
     const double scale = z->scale.v;
     for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] = 0;
@@ -191,18 +200,21 @@ void db_plan_fill_slopes(db_plan *plan) {
     if (plan->slopes_current) return;
     db_kernel_job *job = &plan->job;
     db_stage_begin(plan->context, "slopes");
-    db_model_dual(&plan->experiment, plan->directions, &plan->slots, &plan->dual);
     own_columns own = { 0, 0, 0 };
     for (size_t k = 0; k < plan->parameter_count; k++) {
+        if (slope_number(k) == 0) {
+            const db_parameter_slots slots = db_plan_slots(plan, k);
+            db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
+        }
         for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
             double coefficient[DB_COLUMN_COUNT];
             column_coefficients(plan, panel, k, own, coefficient);
             fill_contraction(coefficient, &plan->contraction[panel * plan->parameter_count + k]);
         }
         if (moves(plan, k, DB_MOVES_ROTATIONS))
-            fill_rotation_slopes(plan, slope_number(plan, k), (size_t)own.rotation++);
+            fill_rotation_slopes(plan, slope_number(k), (size_t)own.rotation++);
         if (moves(plan, k, DB_MOVES_SOURCES))
-            fill_source_slopes(plan, slope_number(plan, k), (size_t)own.source++);
+            fill_source_slopes(plan, slope_number(k), (size_t)own.source++);
         if (moves(plan, k, DB_MOVES_AMPLITUDE))
             fill_amplitude(plan, k, &job->amplitude[own.amplitude++]);
     }

@@ -83,7 +83,7 @@ static void fill_general(db_plan *plan) {
         job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
     }
     job->general = job->d_min > 0 || job->water != 0 || job->amorphous.bins > 0 || job->sensor ||
-                   job->curved || job->interpolate || plan->slots.count > 0;
+                   job->curved || job->interpolate || plan->beyond_table > 0;
 }
 
 /* The polynomial of kernel/lattice.h by its recurrence, in powers of w. */

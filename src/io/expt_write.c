@@ -107,7 +107,8 @@ static json_t *detector_model(const source *from) {
 }
 
 static json_t *goniometer_model(const source *from) {
-    const double *axis = from->experiment->goniometer.spindle_axis;
+    double axis[3];
+    db_experiment_spindle_axis(from->experiment, axis);
     return json_pack("{s:o, s:[f,f,f,f,f,f,f,f,f], s:[f,f,f,f,f,f,f,f,f]}", "rotation_axis",
                      turned(from, axis), "fixed_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
                      1.0, "setting_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
@@ -136,8 +137,11 @@ static json_t *crystal_model(const source *from) {
     const double volume = db_dot(axis[0], cell[0]);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) cell[i][k] /= volume;
-    if (!from->is_scan)
-        for (int i = 0; i < 3; i++) db_turn(e->goniometer.spindle_axis, e->goniometer.phi, cell[i]);
+    if (!from->is_scan) {
+        double spindle[3];
+        db_experiment_spindle_axis(e, spindle);
+        for (int i = 0; i < 3; i++) db_turn(spindle, e->goniometer.phi, cell[i]);
+    }
     return json_pack("{s:s, s:o, s:o, s:o, s:s}", "__id__", "crystal", "real_space_a",
                      turned(from, cell[0]), "real_space_b", turned(from, cell[1]), "real_space_c",
                      turned(from, cell[2]), "space_group_hall_symbol", " P 1");

@@ -165,7 +165,7 @@ typedef struct db_kernel_job {
 /* Sums over pixels of the products of every two of a list of images: job.parameter_count wanted
  * columns, and the residual last; each times the root of the weight. The lower triangle of the
  * matrix, in square blocks, row after row; inside a block column after column. */
-enum { DB_NORMAL_MOST = 56, DB_NORMAL_BLOCK = 4 };
+enum { DB_NORMAL_MOST = 64, DB_NORMAL_BLOCK = 4 };
 static inline size_t db_normal_index(size_t row, size_t column) {
     const size_t i = row / DB_NORMAL_BLOCK, j = column / DB_NORMAL_BLOCK;
     return ((i * (i + 1) / 2 + j) * DB_NORMAL_BLOCK + column % DB_NORMAL_BLOCK) * DB_NORMAL_BLOCK +

@@ -57,10 +57,9 @@ AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots
         index = index * (size_t)f->extent[j] + (size_t)offset;
     }
     const int slope =
-        slots && slots->count
-            ? db_parameter_slope(slots,
-                                 db_parameter_amplitude((int)node[0], (int)node[1], (int)node[2]))
-            : -1;
+        slots ? db_parameter_slope(slots,
+                                   db_parameter_amplitude((int)node[0], (int)node[1], (int)node[2]))
+              : -1;
     return slope < 0 ? n_constant(f->amplitude[index]) : n_seed(f->amplitude[index], slope);
 }
 

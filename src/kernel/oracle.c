@@ -10,8 +10,7 @@
 #include "kernel/one_pixel.h"
 
 void db_oracle_render(const db_oracle *o, const db_region *regions, size_t region_count,
-                      const db_parameter *parameters, size_t parameter_count, double *image,
-                      double *const *derivative) {
+                      double *image, double *const *derivative) {
     const pixel_inputs inputs = { o->experiment, o->interface, o->slots, o->curve };
     for (size_t r = 0; r < region_count; r++) {
         const db_region *region = &regions[r];
@@ -22,8 +21,7 @@ void db_oracle_render(const db_oracle *o, const db_region *regions, size_t regio
                 const size_t element =
                     region->offset + (size_t)slow * region->stride + (size_t)fast;
                 image[element] = pixel.v;
-                for (size_t k = 0; k < parameter_count; k++)
-                    derivative[k][element] = pixel.d[db_parameter_slope(o->slots, parameters[k])];
+                for (int k = 0; k < o->slots->count; k++) derivative[k][element] = pixel.d[k];
             }
     }
 }

@@ -1,5 +1,5 @@
-/* The oracle: the same physics in full-width dual numbers, one pixel at a time, nothing contracted.
- * Every faster path is compared with it. */
+/* The oracle: the same physics in dual numbers as wide as the model's, one pixel at a time, nothing
+ * contracted. Every faster path is compared with it. */
 #ifndef DB_KERNEL_ORACLE_H
 #define DB_KERNEL_ORACLE_H
 
@@ -16,10 +16,8 @@ typedef struct db_oracle {
     const db_kernel_amorphous *curve;
 } db_oracle;
 
-/* Renders all regions. derivative[k] belongs to parameters[k]; buffers as described for
- * db_plan_oracle. */
+/* Renders all regions. derivative[k] belongs to slot k; buffers as described for db_plan_oracle. */
 void db_oracle_render(const db_oracle *oracle, const db_region *regions, size_t region_count,
-                      const db_parameter *parameters, size_t parameter_count, double *image,
-                      double *const *derivative);
+                      double *image, double *const *derivative);
 
 #endif

@@ -143,10 +143,25 @@ static db_status check_b_factor(db_context *context, const db_experiment *experi
 
 /* What the reference does not have. */
 static db_status check_reference(db_context *context, const db_experiment *experiment) {
-    if (experiment->reference.on && experiment->crystal.b_factor != 0)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "the reference's arithmetic (compat) has no B factor: expected 0, found %g",
-                       experiment->crystal.b_factor);
+    const struct {
+        const char *name;
+        double value;
+    } absent[] = {
+        { "B factor", experiment->crystal.b_factor },
+        { "tilt of the spindle", experiment->goniometer.tilt[0] },
+        { "tilt of the spindle", experiment->goniometer.tilt[1] },
+        { "shift of panels", experiment->detector.panel_shift[0] },
+        { "shift of panels", experiment->detector.panel_shift[1] },
+        { "shift of panels", experiment->detector.panel_shift[2] },
+        { "rotation of panels", experiment->detector.panel_turn[0] },
+        { "rotation of panels", experiment->detector.panel_turn[1] },
+        { "rotation of panels", experiment->detector.panel_turn[2] },
+    };
+    for (size_t i = 0; experiment->reference.on && i < sizeof absent / sizeof *absent; i++)
+        if (absent[i].value != 0)
+            return db_fail(context, DB_ERROR_UNSUPPORTED,
+                           "the reference's arithmetic (compat) has no %s: expected 0, found %g",
+                           absent[i].name, absent[i].value);
     return DB_OK;
 }
 
@@ -222,6 +237,10 @@ static db_status check_detector(db_context *context, const db_experiment *experi
         DB_TRY(check_range(context, "detector rotation", d->rotation[i], -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "two-theta", d->twotheta, -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "detector distance", d->distance, 1e-6, 1e9, "mm"));
+    for (int i = 0; i < 3; i++) {
+        DB_TRY(check_range(context, "panel shift", d->panel_shift[i], -1e6, 1e6, "mm"));
+        DB_TRY(check_range(context, "panel turn", d->panel_turn[i], -1e6, 1e6, "degree"));
+    }
     for (int i = 0; i < 2; i++)
         DB_TRY(check_range(context, "beam centre", d->centre[i], -1e7, 1e7, "mm"));
     if (d->panel_count < 1)
@@ -282,6 +301,9 @@ db_status db_experiment_check(db_context *context, const db_experiment *experime
     DB_TRY(check_beam(context, experiment));
     DB_TRY(check_b_factor(context, experiment));
     DB_TRY(check_unit_vector(context, "spindle axis", experiment->goniometer.spindle_axis));
+    for (int i = 0; i < 2; i++)
+        DB_TRY(check_range(context, "spindle tilt", experiment->goniometer.tilt[i], -1e6, 1e6,
+                           "degree"));
     DB_TRY(check_range(context, "phi", experiment->goniometer.phi, -1e6, 1e6, "degree"));
     DB_TRY(check_range(context, "phi step", experiment->goniometer.phi_step, -1e6, 1e6, "degree"));
     DB_TRY(check_count(context, "phi steps", experiment->goniometer.phi_steps, LARGEST_COUNT));

@@ -1,4 +1,4 @@
-/* Entry points of the model: interface values without slopes and with a slope for every parameter.
+/* Entry points of the model: interface values without slopes, and with slopes by some parameters.
  */
 #ifndef DB_MODEL_MODEL_H
 #define DB_MODEL_MODEL_H
@@ -11,7 +11,7 @@
 #ifndef LANES
 #define LANES 1
 #endif
-#define AD_MANY (DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS)
+#define AD_MANY DB_SLOPES_AT_ONCE
 #define REAL double
 #include "ad/lane.h"
 #define DIRS 0
@@ -36,7 +36,7 @@ typedef mat3 db_dual_matrix;
 
 /* Fills the interface; the arrays in it are the caller's: panel [panel_count], source
  * [source_count], rotation [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic
- * seed. slots: parameters beyond the table that get slopes. The experiment must have passed
+ * seed. slots: the parameters that get slopes. The experiment must have passed
  * db_experiment_check. Thread-safe. */
 void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
                     db_interface *out);

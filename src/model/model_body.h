@@ -1,17 +1,25 @@
 /* The model: parameters of an experiment -> interface values, written once in dual numbers of the
- * current width. Included by model_plain.c (no slopes) and model_dual.c (a slope for every
- * parameter of the table).
+ * current width. Included by model_plain.c (no slopes) and model_dual.c (slopes by the parameters
+ * asked for).
  *
  * Source of the equations: model.md, sections 2 to 7, cited at each function. Lengths inside:
  * angstrom for the crystal, metre for the detector. */
 static const double DEGREE = 0.017453292519943295769; /* radian */
+static const double PARALLEL = 1e-12; /* squared sine between directions that count as parallel */
 
-static num parameter(const db_experiment *experiment, db_parameter p) {
-    return n_seed(db_parameter_get(experiment, p), (int)p);
+typedef struct {
+    const db_experiment *experiment;
+    const db_parameter_slots *slots; /* parameters with slopes; NULL: none */
+} model_inputs;
+
+static num parameter(const model_inputs *m, db_parameter p) {
+    const double value = db_parameter_get(m->experiment, p);
+    const int slope = m->slots ? db_parameter_slope(m->slots, p) : -1;
+    return slope < 0 ? n_constant(value) : n_seed(value, slope);
 }
 
-static num radians(const db_experiment *experiment, db_parameter p) {
-    return n_scale(parameter(experiment, p), DEGREE);
+static num radians(const model_inputs *m, db_parameter p) {
+    return n_scale(parameter(m, p), DEGREE);
 }
 
 static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
@@ -29,15 +37,31 @@ static mat3 cell_basis(num a, num b, num c, num alpha, num beta, num gamma) {
                    v3_make(zero, n_mul(b, sin_alpha), n_mul(b, cos_alpha)), v3_make(zero, zero, c));
 }
 
+/* The spindle's axis. Its two tilts are rotations about directions perpendicular to it: across the
+ * beam, and in its plane with the beam. */
+static vec3 spindle_axis(const model_inputs *m) {
+    const db_experiment *e = m->experiment;
+    const vec3 axis = fixed(e->goniometer.spindle_axis);
+    vec3 across = v3_cross(axis, fixed(e->beam.direction));
+    if (!(v3_square(across).v > PARALLEL))
+        across = v3_cross(axis, fixed(e->beam.polarization_axis));
+    const vec3 across_unit = v3_unit(across);
+    const mat3 tilt =
+        m3_multiply(m3_rotation(across_unit, radians(m, DB_SPINDLE_TILT_BEAM)),
+                    m3_rotation(v3_cross(across_unit, axis), radians(m, DB_SPINDLE_TILT_ACROSS)));
+    return m3_apply(tilt, axis);
+}
+
 /* Lattice vectors in the laboratory at the first phi step: orientation, misset (2.3), then the
  * spindle (3). */
-static mat3 lattice_vectors(const db_experiment *e) {
+static mat3 lattice_vectors(const model_inputs *m, vec3 axis) {
+    const db_experiment *e = m->experiment;
     const mat3 basis =
-        cell_basis(parameter(e, DB_CELL_A), parameter(e, DB_CELL_B), parameter(e, DB_CELL_C),
-                   radians(e, DB_CELL_ALPHA), radians(e, DB_CELL_BETA), radians(e, DB_CELL_GAMMA));
+        cell_basis(parameter(m, DB_CELL_A), parameter(m, DB_CELL_B), parameter(m, DB_CELL_C),
+                   radians(m, DB_CELL_ALPHA), radians(m, DB_CELL_BETA), radians(m, DB_CELL_GAMMA));
     const mat3 misset =
-        m3_rotation_xyz(radians(e, DB_MISSET_X), radians(e, DB_MISSET_Y), radians(e, DB_MISSET_Z));
-    const mat3 spindle = m3_rotation(fixed(e->goniometer.spindle_axis), radians(e, DB_PHI));
+        m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
+    const mat3 spindle = m3_rotation(axis, radians(m, DB_PHI));
     const double *given = e->crystal.orientation;
     const mat3 orientation = m3_rows(fixed(given), fixed(given + 3), fixed(given + 6));
     const mat3 turn = m3_multiply(spindle, m3_multiply(misset, orientation));
@@ -46,17 +70,18 @@ static mat3 lattice_vectors(const db_experiment *e) {
 
 /* Rotations of the samples, transposed: first the spindle's further steps, then the mosaic domain
  * (3, 4.3). */
-static void sample_rotations(const db_experiment *e, const db_mosaic_direction *directions,
-                             mat3 *rotation) {
-    const num spread = radians(e, DB_MOSAIC_SPREAD);
+static void sample_rotations(const model_inputs *m, const db_mosaic_direction *directions,
+                             vec3 axis, mat3 *rotation) {
+    const db_experiment *e = m->experiment;
+    const num spread = radians(m, DB_MOSAIC_SPREAD);
     const int domains = e->crystal.mosaic_domains;
     for (int i = 0; i < e->goniometer.phi_steps; i++) {
         const double angle = i * e->goniometer.phi_step * DEGREE;
-        const mat3 spindle = m3_rotation(fixed(e->goniometer.spindle_axis), n_constant(angle));
-        for (int m = 0; m < domains; m++) {
+        const mat3 spindle = m3_rotation(axis, n_constant(angle));
+        for (int k = 0; k < domains; k++) {
             const mat3 mosaic =
-                m3_rotation(fixed(directions[m].axis), n_scale(spread, directions[m].fraction));
-            rotation[i * domains + m] = m3_transpose(m3_multiply(mosaic, spindle));
+                m3_rotation(fixed(directions[k].axis), n_scale(spread, directions[k].fraction));
+            rotation[i * domains + k] = m3_transpose(m3_multiply(mosaic, spindle));
         }
     }
 }
@@ -74,12 +99,13 @@ static void undirected_tensor(const db_experiment *e, vec3 incident, num tensor[
 /* Kahn's polarization factor as a quadratic form of the outgoing direction (model.md 10): with E
  * and B the field directions, P = (1 + (d.i)^2 - K ((d.E)^2 - (d.B)^2))/2 = (1 + d.W d)/2. Without
  * polarization W = 1: P = 1. */
-static void polarization_tensor(const db_experiment *e, vec3 incident, num tensor[6]) {
+static void polarization_tensor(const model_inputs *m, vec3 incident, num tensor[6]) {
+    const db_experiment *e = m->experiment;
     if (!e->beam.polarized) {
         for (int i = 0; i < 6; i++) tensor[i] = n_constant(i < 3);
         return;
     }
-    const num k = parameter(e, DB_POLARIZATION);
+    const num k = parameter(m, DB_POLARIZATION);
     const vec3 across = v3_cross(fixed(e->beam.polarization_axis), incident);
     if (!(v3_square(across).v > 1e-24)) {
         undirected_tensor(e, incident, tensor);
@@ -97,28 +123,21 @@ static void polarization_tensor(const db_experiment *e, vec3 incident, num tenso
     }
 }
 
-static num source_weight(const db_experiment *e, const db_parameter_slots *slots, size_t source) {
-    const double weight = e->beam.sources[source].weight;
-    const int slope =
-        slots && slots->count ? db_parameter_slope(slots, db_parameter_source_weight(source)) : -1;
-    return slope < 0 ? n_constant(weight) : n_seed(weight, slope);
-}
-
 /* Sources: divergence (6.2: vertical angle about the polarization axis first, then horizontal about
  * beam x polarization), then the tilt of the whole beam about the same axes. */
-static void beam_sources(const db_experiment *e, const db_parameter_slots *slots,
-                         source_interface *source) {
+static void beam_sources(const model_inputs *m, source_interface *source) {
+    const db_experiment *e = m->experiment;
     const vec3 horizontal = fixed(e->beam.polarization_axis),
                vertical = v3_unit(v3_cross(fixed(e->beam.direction), horizontal));
     const mat3 tilt =
-        m3_multiply(m3_rotation(vertical, n_scale(parameter(e, DB_BEAM_HORIZONTAL), 1e-3)),
-                    m3_rotation(horizontal, n_scale(parameter(e, DB_BEAM_VERTICAL), 1e-3)));
-    const num wavelength = parameter(e, DB_WAVELENGTH), dispersion = parameter(e, DB_DISPERSION),
-              horizontal_range = n_scale(parameter(e, DB_DIVERGENCE_HORIZONTAL), 1e-3),
-              vertical_range = n_scale(parameter(e, DB_DIVERGENCE_VERTICAL), 1e-3);
+        m3_multiply(m3_rotation(vertical, n_scale(parameter(m, DB_BEAM_HORIZONTAL), 1e-3)),
+                    m3_rotation(horizontal, n_scale(parameter(m, DB_BEAM_VERTICAL), 1e-3)));
+    const num wavelength = parameter(m, DB_WAVELENGTH), dispersion = parameter(m, DB_DISPERSION),
+              horizontal_range = n_scale(parameter(m, DB_DIVERGENCE_HORIZONTAL), 1e-3),
+              vertical_range = n_scale(parameter(m, DB_DIVERGENCE_VERTICAL), 1e-3);
     num total = n_constant(0);
     for (size_t j = 0; j < e->beam.source_count; j++) {
-        source[j].weight = source_weight(e, slots, j);
+        source[j].weight = parameter(m, db_parameter_source_weight(j));
         total = n_add(total, source[j].weight);
     }
     for (size_t j = 0; j < e->beam.source_count; j++) {
@@ -132,42 +151,88 @@ static void beam_sources(const db_experiment *e, const db_parameter_slots *slots
                                          n_shift(n_scale(dispersion, s->spread[2]), 1));
         source[j].kappa = n_div(n_constant(1), own_wavelength);
         source[j].s0 = v3_scale(incident, source[j].kappa);
-        polarization_tensor(e, incident, source[j].polarization);
+        polarization_tensor(m, incident, source[j].polarization);
         source[j].weight = n_div(source[j].weight, total);
     }
 }
 
+/* The motion that all panels make, each in its own frame: a rotation and a shift (m), in components
+ * along fast, slow and normal. */
+typedef struct {
+    vec3 by_fast, by_slow, by_normal; /* what the rotation adds to each axis */
+    vec3 shift;
+} own_motion;
+
+static own_motion panel_motion(const model_inputs *m) {
+    const mat3 columns =
+        m3_transpose(m3_rotation_xyz(radians(m, DB_PANEL_TURN_FAST), radians(m, DB_PANEL_TURN_SLOW),
+                                     radians(m, DB_PANEL_TURN_NORMAL)));
+    const mat3 one = m3_identity();
+    own_motion own;
+    own.by_fast = v3_sub(columns.r[0], one.r[0]);
+    own.by_slow = v3_sub(columns.r[1], one.r[1]);
+    own.by_normal = v3_sub(columns.r[2], one.r[2]);
+    own.shift = v3_make(n_scale(parameter(m, DB_PANEL_SHIFT_FAST), 1e-3),
+                        n_scale(parameter(m, DB_PANEL_SHIFT_SLOW), 1e-3),
+                        n_scale(parameter(m, DB_PANEL_SHIFT_NORMAL), 1e-3));
+    return own;
+}
+
+/* A vector of the plate's frame, from components in a panel's own. */
+static vec3 from_own(const db_panel *p, vec3 own) {
+    const double *f = p->fast_axis, *s = p->slow_axis, *n = p->normal;
+    num r[3];
+    for (int i = 0; i < 3; i++)
+        r[i] = n_add(n_scale(own.x, f[i]), n_add(n_scale(own.y, s[i]), n_scale(own.z, n[i])));
+    return v3_make(r[0], r[1], r[2]);
+}
+
+/* What its own motion adds to the corner of a panel, which lies half a diagonal from its centre. */
+static vec3 corner_motion(const db_panel *p, const own_motion *m) {
+    const double half_fast = 0.5e-3 * p->fast_pixels * p->pixel_size[0],
+                 half_slow = 0.5e-3 * p->slow_pixels * p->pixel_size[1];
+    const vec3 turned = v3_add(v3_scale(m->by_fast, n_constant(half_fast)),
+                               v3_scale(m->by_slow, n_constant(half_slow)));
+    return from_own(p, v3_sub(m->shift, turned));
+}
+
 /* The detector plate and its panels in the laboratory (5.4). */
-static void detector_panels(const db_experiment *e, panel_interface *panel) {
+static void detector_panels(const model_inputs *m, panel_interface *panel) {
+    const db_experiment *e = m->experiment;
     const db_detector *d = &e->detector;
     const vec3 beam = fixed(e->beam.direction);
-    const mat3 turn = m3_rotation_xyz(radians(e, DB_DETECTOR_ROTX), radians(e, DB_DETECTOR_ROTY),
-                                      radians(e, DB_DETECTOR_ROTZ));
+    const mat3 turn = m3_rotation_xyz(radians(m, DB_DETECTOR_ROTX), radians(m, DB_DETECTOR_ROTY),
+                                      radians(m, DB_DETECTOR_ROTZ));
     const mat3 swing =
-        m3_multiply(m3_rotation(fixed(d->twotheta_axis), radians(e, DB_TWOTHETA)), turn);
+        m3_multiply(m3_rotation(fixed(d->twotheta_axis), radians(m, DB_TWOTHETA)), turn);
     const vec3 fast = m3_apply(swing, fixed(d->fast_axis)),
                slow = m3_apply(swing, fixed(d->slow_axis)),
                normal = m3_apply(swing, fixed(d->normal));
     /* obliquity of the plate to the beam before the two-theta swing */
     const num ratio = v3_dot(beam, m3_apply(turn, fixed(d->normal)));
-    const num given = n_scale(parameter(e, DB_DISTANCE), 1e-3);
+    const num given = n_scale(parameter(m, DB_DISTANCE), 1e-3);
     const num along_beam = d->distance_is_close ? n_div(given, ratio) : given;
     const num along_normal = d->distance_is_close ? given : n_mul(given, ratio);
-    const num centre_fast = n_scale(parameter(e, DB_BEAM_FAST), 1e-3),
-              centre_slow = n_scale(parameter(e, DB_BEAM_SLOW), 1e-3);
+    const num centre_fast = n_scale(parameter(m, DB_BEAM_FAST), 1e-3),
+              centre_slow = n_scale(parameter(m, DB_BEAM_SLOW), 1e-3);
     const vec3 hub =
         d->pivot == DB_PIVOT_BEAM ? v3_scale(beam, along_beam) : v3_scale(normal, along_normal);
     const vec3 plate =
         v3_sub(hub, v3_add(v3_scale(fast, centre_fast), v3_scale(slow, centre_slow)));
     const mat3 axes = m3_rows(fast, slow, normal);
+    const own_motion motion = panel_motion(m);
     for (size_t p = 0; p < d->panel_count; p++) {
         const db_panel *own = &d->panels[p];
         const vec3 offset =
-            v3_passive(own->origin[0] * 1e-3, own->origin[1] * 1e-3, own->origin[2] * 1e-3);
+            v3_add(v3_passive(own->origin[0] * 1e-3, own->origin[1] * 1e-3, own->origin[2] * 1e-3),
+                   corner_motion(own, &motion));
+        const vec3 own_fast = v3_add(fixed(own->fast_axis), from_own(own, motion.by_fast)),
+                   own_slow = v3_add(fixed(own->slow_axis), from_own(own, motion.by_slow)),
+                   own_normal = v3_add(fixed(own->normal), from_own(own, motion.by_normal));
         panel[p].origin = v3_add(plate, m3_apply_transposed(axes, offset));
-        panel[p].fast = m3_apply_transposed(axes, fixed(own->fast_axis));
-        panel[p].slow = m3_apply_transposed(axes, fixed(own->slow_axis));
-        panel[p].normal = m3_apply_transposed(axes, fixed(own->normal));
+        panel[p].fast = m3_apply_transposed(axes, own_fast);
+        panel[p].slow = m3_apply_transposed(axes, own_slow);
+        panel[p].normal = m3_apply_transposed(axes, own_normal);
         panel[p].z = v3_dot(panel[p].origin, panel[p].normal);
         panel[p].radius = n_div(panel[p].z, v3_dot(beam, panel[p].normal));
         const vec3 spot = v3_sub(v3_scale(beam, panel[p].radius), panel[p].origin);
@@ -177,41 +242,45 @@ static void detector_panels(const db_experiment *e, panel_interface *panel) {
 }
 
 /* Layers of the sensor (8, recommended: they fill the thickness). */
-static void sensor_layers(const db_experiment *e, interface_values *out) {
+static void sensor_layers(const model_inputs *m, interface_values *out) {
+    const db_experiment *e = m->experiment;
     const db_detector *d = &e->detector;
-    out->layer_step = n_scale(parameter(e, DB_SENSOR_THICKNESS), 1e-6 / d->sensor_layers);
+    out->layer_step = n_scale(parameter(m, DB_SENSOR_THICKNESS), 1e-6 / d->sensor_layers);
     out->attenuation = d->sensor_thickness == 0
                            ? n_constant(0)
-                           : n_div(n_constant(1e6), parameter(e, DB_ATTENUATION_DEPTH));
+                           : n_div(n_constant(1e6), parameter(m, DB_ATTENUATION_DEPTH));
 }
 
 /* Water: a cube of its own size, with an amplitude of 2.57 electrons in all directions (12); an
  * amorphous layer: its volume's number of molecules (19). */
-static void lattice_free_matter(const db_experiment *e, interface_values *out) {
+static void lattice_free_matter(const model_inputs *m, interface_values *out) {
+    const db_experiment *e = m->experiment;
     const db_background *b = &e->background;
     const double samples = (double)e->goniometer.phi_steps * e->crystal.mosaic_domains;
     const double density = 1e6, molar_mass = 18; /* g/m^3, g/mol */
-    const num edge = n_scale(parameter(e, DB_WATER_SIZE), 1e-6);
+    const num edge = n_scale(parameter(m, DB_WATER_SIZE), 1e-6);
     out->water = n_scale(n_mul(edge, n_sqr(edge)),
                          samples * 2.57 * 2.57 * (density * DB_AVOGADRO / molar_mass));
     const double per_thickness =
         b->count == 0 ? 0 : 1e-9 * b->area * (1e6 * b->density) * DB_AVOGADRO / b->molecular_weight;
-    out->molecules = n_scale(parameter(e, DB_AMORPHOUS_THICKNESS), samples * per_thickness);
+    out->molecules = n_scale(parameter(m, DB_AMORPHOUS_THICKNESS), samples * per_thickness);
 }
 
 static void model_interface(const db_experiment *e, const db_mosaic_direction *directions,
                             const db_parameter_slots *slots, interface_values *out) {
-    out->lattice = lattice_vectors(e);
-    sample_rotations(e, directions, out->rotation);
-    out->cells[0] = parameter(e, DB_CELLS_A);
-    out->cells[1] = parameter(e, DB_CELLS_B);
-    out->cells[2] = parameter(e, DB_CELLS_C);
-    out->b_factor = parameter(e, DB_B_FACTOR);
+    const model_inputs inputs = { e, slots }, *m = &inputs;
+    const vec3 axis = spindle_axis(m);
+    out->lattice = lattice_vectors(m, axis);
+    sample_rotations(m, directions, axis, out->rotation);
+    out->cells[0] = parameter(m, DB_CELLS_A);
+    out->cells[1] = parameter(m, DB_CELLS_B);
+    out->cells[2] = parameter(m, DB_CELLS_C);
+    out->b_factor = parameter(m, DB_B_FACTOR);
     const double samples =
         (double)e->goniometer.phi_steps * e->crystal.mosaic_domains * e->oversample * e->oversample;
-    out->scale = n_scale(parameter(e, DB_SCALE), DB_THOMSON_R2 * e->beam.fluence / samples);
-    sensor_layers(e, out);
-    lattice_free_matter(e, out);
-    detector_panels(e, out->panel);
-    beam_sources(e, slots, out->source);
+    out->scale = n_scale(parameter(m, DB_SCALE), DB_THOMSON_R2 * e->beam.fluence / samples);
+    sensor_layers(m, out);
+    lattice_free_matter(m, out);
+    detector_panels(m, out->panel);
+    beam_sources(m, out->source);
 }

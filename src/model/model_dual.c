@@ -1,4 +1,4 @@
-/* The model with a slope for every parameter of the table. */
+/* The model with slopes by the parameters asked for. */
 #include "model/model.h"
 
 #define REAL double

@@ -13,7 +13,8 @@ void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *
 void db_model_lattice(const db_experiment *experiment, double rows[9]) {
     db_experiment at_rest = *experiment;
     at_rest.goniometer.phi = 0;
-    const mat3 m = lattice_vectors(&at_rest);
+    const model_inputs inputs = { &at_rest, NULL };
+    const mat3 m = lattice_vectors(&inputs, v3_passive(0, 0, 1)); /* any axis will do */
     for (int i = 0; i < 3; i++) {
         rows[3 * i] = m.r[i].x.v;
         rows[3 * i + 1] = m.r[i].y.v;
@@ -21,6 +22,15 @@ void db_model_lattice(const db_experiment *experiment, double rows[9]) {
     }
 }
 
+void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]) {
+    const model_inputs inputs = { experiment, NULL };
+    const vec3 v = spindle_axis(&inputs);
+    axis[0] = v.x.v;
+    axis[1] = v.y.v;
+    axis[2] = v.z.v;
+}
+
 void db_model_panels(const db_experiment *experiment, db_panel_interface *panels) {
-    detector_panels(experiment, panels);
+    const model_inputs inputs = { experiment, NULL };
+    detector_panels(&inputs, panels);
 }

@@ -1,20 +1,21 @@
-/* Parameters beyond the table have no slope of their own in the full-width duals: a plan's own get
- * the slots after those of the table. */
+/* Which parameters the slopes of wide dual numbers belong to. Evaluating the model costs as many
+ * slopes as the numbers have, whoever needs them: so there are few, and parameters take turns. */
 #ifndef DB_MODEL_PARAMETER_SLOTS_H
 #define DB_MODEL_PARAMETER_SLOTS_H
 
 #include <dualbragg/parameters.h>
 
+enum { DB_SLOPES_AT_ONCE = 16 };
+
 typedef struct db_parameter_slots {
     int count;
-    db_parameter parameter[DB_PARAMETER_SLOTS];
+    db_parameter parameter[DB_SLOPES_AT_ONCE];
 } db_parameter_slots;
 
-/* Number of a parameter's slope in the full-width duals; -1 if it has none. */
+/* Number of a parameter's slope; -1 if it has none. */
 static inline int db_parameter_slope(const db_parameter_slots *slots, db_parameter parameter) {
-    if ((unsigned)parameter < DB_PARAMETER_COUNT) return (int)parameter;
-    for (int i = 0; slots && i < slots->count; i++)
-        if (slots->parameter[i] == parameter) return DB_PARAMETER_COUNT + i;
+    for (int i = 0; i < slots->count; i++)
+        if (slots->parameter[i] == parameter) return i;
     return -1;
 }
 

@@ -144,10 +144,18 @@ static void reference_mode(const db_setup *setup, db_experiment *experiment) {
     r->oversample_thick = setup->oversample_thick != 0 && experiment->detector.sensor_thickness > 0;
 }
 
+/* On top of the placement that everything else describes. */
+static void small_motions(const db_setup *setup, db_experiment *experiment) {
+    memcpy(experiment->goniometer.tilt, setup->spindle_tilt, sizeof setup->spindle_tilt);
+    memcpy(experiment->detector.panel_turn, setup->panel_turn, sizeof setup->panel_turn);
+    memcpy(experiment->detector.panel_shift, setup->panel_shift, sizeof setup->panel_shift);
+}
+
 static db_status resolve_parts(db_context *context, const db_setup *setup,
                                db_experiment *experiment, const db_setup_notes *notes) {
     DB_TRY(setup->expt_file ? db_setup_expt(context, setup, experiment, notes)
                             : db_setup_detector(context, setup, experiment, notes));
+    small_motions(setup, experiment);
     reference_mode(setup, experiment);
     DB_TRY(db_setup_beam(context, setup, experiment, notes));
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));

@@ -26,6 +26,10 @@
     expect 2 "-params belongs to dualbragg grad or check" sim $small -floatfile o -params all
     expect 2 "-floatfile belongs to dualbragg sim" check $small -floatfile o
     expect 2 "no output named" sim $small
+    expect 2 "(compat) has no tilt of the spindle: expected 0, found 1" \
+        sim $small -compat -spindle_tilt 1 0 -floatfile o
+    expect 2 "(compat) has no shift of panels: expected 0, found 0.1" sim $small -compat -panel_shift 0 0 0.1 -floatfile o
+    expect 2 "(compat) has no rotation of panels: expected 0, found 2" sim $small -compat -panel_turn 2 0 0 -floatfile o
     expect 2 "(compat) has no B factor: expected 0, found 3" sim $small -compat -b_factor 3 -floatfile o
     expect 2 "no parameters named" grad $small
     expect 2 "-params: unknown parameter 'distanse'; the nearest known one is 'distance'" grad $small -params distanse

@@ -46,6 +46,8 @@ static void tilted_detector(db_context *context, db_experiment *e) {
     (void)context;
     set3(e->detector.rotation, 8, -12, 5);
     e->detector.twotheta = 9;
+    set3(e->detector.panel_turn, 3, -4, 2.5);
+    set3(e->detector.panel_shift, 0.3, -0.2, 1.1);
     e->crystal.mosaic_spread = 0.4; /* of a single domain: no effect, and no derivative */
 }
 
@@ -55,6 +57,8 @@ static void mosaic_phi(db_context *context, db_experiment *e) {
     e->crystal.b_factor = 4;
     e->crystal.mosaic_domains = 5;
     e->goniometer.phi = 12;
+    e->goniometer.tilt[0] = 3;
+    e->goniometer.tilt[1] = -2;
     e->goniometer.phi_step = 0.3;
     e->goniometer.phi_steps = 3;
 }
@@ -142,6 +146,7 @@ static void two_panels_unpolarized(db_context *context, db_experiment *e) {
     set3(panels[1].fast_axis, 0.96, 0.28 * 0.8, -0.28 * 0.6);
     set3(panels[1].slow_axis, -0.28, 0.96 * 0.8, -0.96 * 0.6);
     set3(panels[1].normal, 0, 0.6, 0.8);
+    set3(e->detector.panel_turn, -2, 1, 3);
     free(e->detector.panels);
     e->detector.panels = panels;
     e->detector.panel_count = 2;
@@ -152,6 +157,7 @@ static void point_pixel(db_context *context, db_experiment *e) {
     (void)context;
     e->point_pixel = 1;
     e->goniometer.phi = -20;
+    set3(e->goniometer.spindle_axis, 1, 0, 0); /* along the beam */
 }
 
 /* Thick enough for the last layer to see a third of the photons; every value of the sensor moves

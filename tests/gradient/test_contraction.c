@@ -1,5 +1,5 @@
 /* Interface contraction, in every instruction set and precision, gives the derivatives of the
- * full-width duals. */
+ * wide duals. */
 #include "configurations.h"
 #include "images.h"
 

@@ -1,4 +1,4 @@
-/* The oracle's own oracle: full-width duals against Richardson-extrapolated central differences of
+/* The oracle's own oracle: wide duals against Richardson-extrapolated central differences of
  * the image. */
 #include "configurations.h"
 #include "images.h"

@@ -8,6 +8,7 @@
 #include <dualbragg/io.h>
 #include <dualbragg/noise.h>
 #include <dualbragg/normal.h>
+#include <dualbragg/panel_motion.h>
 #include <dualbragg/parameters.h>
 #include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>

@@ -68,10 +68,14 @@ typedef struct db_beam {
 } db_beam;
 
 typedef struct db_goniometer {
-    double spindle_axis[3]; /* unit vector */
-    double phi;             /* spindle angle of the first step (degree) */
-    double phi_step;        /* degree */
-    int phi_steps;          /* >= 1 */
+    double spindle_axis[3]; /* unit vector, before tilts */
+    /* of the spindle axis (degree): with u the direction of axis x beam, [1] turns the axis about u
+     * x axis, out of its plane with the beam, then [0] about u, towards the beam. Where the axis is
+     * parallel to the beam the polarization axis stands in for the beam. */
+    double tilt[2];
+    double phi;      /* spindle angle of the first step (degree) */
+    double phi_step; /* degree */
+    int phi_steps;   /* >= 1 */
 } db_goniometer;
 
 /* A flat panel, in the frame of the detector plate (x = plate fast axis, y = slow axis, z = normal;
@@ -105,6 +109,12 @@ typedef struct db_detector {
                          (pivot beam), or the point closest to the sample (pivot sample) */
     size_t panel_count; /* >= 1 */
     db_panel *panels;   /* owned by the experiment */
+    /* a motion that every panel makes in its own frame, about its own centre: rotations about its
+     * fast axis (which take slow towards normal), then its slow axis (normal towards fast), then
+     * its normal (fast towards slow), all as they stand before the motion, then shifts along them;
+     * see dualbragg/panel_motion.h for motions of some panels */
+    double panel_turn[3];  /* degree */
+    double panel_shift[3]; /* mm */
     int curved; /* 1: pixels lie on a sphere around the sample, where a sheet that touches it at the
                    direct beam's spot wraps around it; one panel only */
     /* sensor: photons are absorbed in layers behind the panels' front */
@@ -213,6 +223,9 @@ DB_API void db_crystal_matrix(const db_crystal *crystal, double a_star[9]);
 /* The misset angles (degree) that bring a crystal of the standard frame (orientation: identity)
  * into the orientation of this one, its own misset included. */
 DB_API void db_crystal_misset(const db_crystal *crystal, double angle[3]);
+
+/* Spindle axis with its tilts: unit vector. */
+DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]);
 
 /* The laboratory position (mm) of a point of a panel given in pixels from the panel's outer corner.
  */

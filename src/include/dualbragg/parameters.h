@@ -12,7 +12,7 @@ extern "C" {
 /* Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
 enum {
     DB_MOVES_LATTICE = 1,       /* real-space lattice vectors at the first phi step */
-    DB_MOVES_ROTATIONS = 2,     /* rotation of each phi step and mosaic domain */
+    DB_MOVES_ROTATIONS = 2,     /* lattice vectors of each phi step and mosaic domain */
     DB_MOVES_CELLS = 4,         /* cell counts */
     DB_MOVES_PANELS = 8,        /* panel origins and axes */
     DB_MOVES_SOURCES = 16,      /* directions, wavelengths, polarization of the sources */
@@ -50,6 +50,10 @@ enum {
     X(B_FACTOR, "b_factor", crystal.b_factor, "A^2", 1, DB_MOVES_DEBYE_WALLER,                     \
       "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities")               \
     X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_LATTICE, "spindle angle of the first step") \
+    X(SPINDLE_TILT_BEAM, "spindle_tilt_beam", goniometer.tilt[0], "deg", 0.1, DB_MOVES_ROTATIONS,  \
+      "tilt of the spindle axis towards the beam")                                                 \
+    X(SPINDLE_TILT_ACROSS, "spindle_tilt_across", goniometer.tilt[1], "deg", 0.1,                  \
+      DB_MOVES_ROTATIONS, "tilt of the spindle axis out of its plane with the beam")               \
     X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, DB_MOVES_SOURCES,                     \
       "central wavelength, at fixed crystal")                                                      \
     X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, DB_MOVES_SOURCES,               \
@@ -77,6 +81,18 @@ enum {
       "detector rotation about laboratory z, after x and y")                                       \
     X(TWOTHETA, "twotheta", detector.twotheta, "deg", 0.1, DB_MOVES_PANELS,                        \
       "detector rotation about the two-theta axis")                                                \
+    X(PANEL_SHIFT_FAST, "panel_shift_fast", detector.panel_shift[0], "mm", 0.1, DB_MOVES_PANELS,   \
+      "shift of each panel along its own fast axis")                                               \
+    X(PANEL_SHIFT_SLOW, "panel_shift_slow", detector.panel_shift[1], "mm", 0.1, DB_MOVES_PANELS,   \
+      "shift of each panel along its own slow axis")                                               \
+    X(PANEL_SHIFT_NORMAL, "panel_shift_normal", detector.panel_shift[2], "mm", 0.1,                \
+      DB_MOVES_PANELS, "shift of each panel along its own normal")                                 \
+    X(PANEL_TURN_FAST, "panel_turn_fast", detector.panel_turn[0], "deg", 0.1, DB_MOVES_PANELS,     \
+      "rotation of each panel about its own fast axis, through its centre")                        \
+    X(PANEL_TURN_SLOW, "panel_turn_slow", detector.panel_turn[1], "deg", 0.1, DB_MOVES_PANELS,     \
+      "rotation of each panel about its own slow axis, through its centre")                        \
+    X(PANEL_TURN_NORMAL, "panel_turn_normal", detector.panel_turn[2], "deg", 0.1, DB_MOVES_PANELS, \
+      "rotation of each panel about its own normal, through its centre")                           \
     X(SENSOR_THICKNESS, "sensor_thickness", detector.sensor_thickness, "um", 10, DB_MOVES_SENSOR,  \
       "thickness of the detector's sensor, at a fixed number of layers")                           \
     X(ATTENUATION_DEPTH, "attenuation_depth", detector.attenuation_depth, "um", 10,                \

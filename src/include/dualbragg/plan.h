@@ -84,7 +84,7 @@ DB_API db_status db_plan_forward(db_plan *plan, void *image);
  * image. */
 DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives);
 
-/* The oracle: the same result by full-width dual numbers in double precision through the same
+/* The oracle: the same result by wide dual numbers in double precision through the same
  * physics; slow, one thread. Buffers are of doubles whatever the plan's pixel type. */
 DB_API db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives);
 

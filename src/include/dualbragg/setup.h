@@ -84,6 +84,7 @@ typedef struct db_setup {
     /* spindle */
     double phi, osc, phi_step; /* degree; osc, phi_step NAN = open */
     int phi_steps;             /* -1 = open */
+    double spindle_tilt[2];    /* degree: towards the beam, out of the plane with the beam */
     /* detector */
     db_convention convention;
     double pixel_size;               /* mm; 0.1 */
@@ -99,6 +100,7 @@ typedef struct db_setup {
         spindle_axis[3], twotheta_axis[3]; /* CUSTOM vectors; first component NAN = open */
     double origin[3];                      /* pix0 vector (m); first component NAN = open */
     double rotation[3], twotheta;          /* degree */
+    double panel_turn[3], panel_shift[3];  /* degree, mm: db_detector's */
     int point_pixel, curved;
     double sensor_thickness;  /* um; 0 */
     double attenuation_depth; /* um; NAN = open: the thickness; INFINITY or 0: no sensor */

@@ -1,0 +1,160 @@
+#include <dualbragg/panel_motion.h>
+
+#include "core/context_internal.h"
+#include "io/vector3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LANES 1
+#define REAL double
+#include "ad/lane.h"
+#define DIRS 3
+#include "ad/num.h"
+typedef vec3 turning_vector;
+#undef DIRS
+#define DIRS 0
+#include "ad/num.h"
+
+static const double DEGREE = 0.017453292519943295769; /* radian */
+
+static void centre_of(const db_panel *p, double centre[3]) {
+    const double half_fast = 0.5 * p->fast_pixels * p->pixel_size[0],
+                 half_slow = 0.5 * p->slow_pixels * p->pixel_size[1];
+    for (int i = 0; i < 3; i++)
+        centre[i] = p->origin[i] + half_fast * p->fast_axis[i] + half_slow * p->slow_axis[i];
+}
+
+db_panel_motion db_panel_own_frame(const db_panel *panel) {
+    db_panel_motion frame = { 0 };
+    centre_of(panel, frame.centre);
+    memcpy(frame.axis[0], panel->fast_axis, sizeof frame.axis[0]);
+    memcpy(frame.axis[1], panel->slow_axis, sizeof frame.axis[1]);
+    memcpy(frame.axis[2], panel->normal, sizeof frame.axis[2]);
+    return frame;
+}
+
+static db_status check_panels(db_context *context, const db_detector *detector,
+                              const size_t *panels, size_t count) {
+    if (count < 1)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "motion of panels: expected at least one, found none");
+    for (size_t i = 0; i < count; i++)
+        if (panels[i] >= detector->panel_count)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "motion of panels: panel %zu of %zu does not exist", panels[i],
+                           detector->panel_count);
+    return DB_OK;
+}
+
+db_status db_panel_group_frame(db_context *context, const db_detector *detector,
+                               const size_t *panels, size_t count, db_panel_motion *frame) {
+    DB_TRY(check_panels(context, detector, panels, count));
+    *frame = (db_panel_motion){ .axis = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
+    for (size_t n = 0; n < count; n++) {
+        double centre[3];
+        centre_of(&detector->panels[panels[n]], centre);
+        for (int i = 0; i < 3; i++) frame->centre[i] += centre[i] / (double)count;
+    }
+    return DB_OK;
+}
+
+static db_status check_motion(db_context *context, const db_panel_motion *m) {
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j <= i; j++)
+            if (!(fabs(db_dot(m->axis[i], m->axis[j]) - (i == j)) <= 1e-5))
+                return db_fail(context, DB_ERROR_INPUT,
+                               "motion of panels: expected unit vectors perpendicular to each "
+                               "other for axes, found a product of %g of axes %d and %d",
+                               db_dot(m->axis[i], m->axis[j]), j + 1, i + 1);
+        if (!isfinite(m->centre[i]) || !isfinite(m->turn[i]) || !isfinite(m->shift[i]))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "motion of panels: expected finite numbers, found centre %g, turn %g, "
+                           "shift %g along axis %d",
+                           m->centre[i], m->turn[i], m->shift[i], i + 1);
+    }
+    return DB_OK;
+}
+
+/* The rotation in components along the motion's axes. */
+static mat3 turn_of(const db_panel_motion *m) {
+    return m3_rotation_xyz(n_constant(DEGREE * m->turn[0]), n_constant(DEGREE * m->turn[1]),
+                           n_constant(DEGREE * m->turn[2]));
+}
+
+/* What the rotation adds to a vector. */
+static void turned(const db_panel_motion *m, const mat3 *turn, double v[3]) {
+    const vec3 own = v3_make(n_constant(db_dot(m->axis[0], v)), n_constant(db_dot(m->axis[1], v)),
+                             n_constant(db_dot(m->axis[2], v)));
+    const vec3 added = v3_sub(m3_apply(*turn, own), own);
+    for (int i = 0; i < 3; i++)
+        v[i] += added.x.v * m->axis[0][i] + added.y.v * m->axis[1][i] + added.z.v * m->axis[2][i];
+}
+
+static void move_panel(const db_panel_motion *m, const mat3 *turn, db_panel *panel) {
+    double arm[3];
+    for (int i = 0; i < 3; i++) arm[i] = panel->origin[i] - m->centre[i];
+    turned(m, turn, arm);
+    turned(m, turn, panel->fast_axis);
+    turned(m, turn, panel->slow_axis);
+    turned(m, turn, panel->normal);
+    for (int i = 0; i < 3; i++) {
+        panel->origin[i] = m->centre[i] + arm[i];
+        for (int k = 0; k < 3; k++) panel->origin[i] += m->shift[k] * m->axis[k][i];
+    }
+}
+
+db_status db_panels_move(db_context *context, db_detector *detector, const size_t *panels,
+                         size_t count, const db_panel_motion *motion) {
+    DB_TRY(check_panels(context, detector, panels, count));
+    DB_TRY(check_motion(context, motion));
+    const mat3 turn = turn_of(motion);
+    for (size_t n = 0; n < count; n++) move_panel(motion, &turn, &detector->panels[panels[n]]);
+    return DB_OK;
+}
+
+void db_panels_take_own_motion(db_detector *detector) {
+    for (size_t p = 0; p < detector->panel_count; p++) {
+        db_panel_motion motion = db_panel_own_frame(&detector->panels[p]);
+        memcpy(motion.turn, detector->panel_turn, sizeof motion.turn);
+        memcpy(motion.shift, detector->panel_shift, sizeof motion.shift);
+        const mat3 turn = turn_of(&motion);
+        move_panel(&motion, &turn, &detector->panels[p]);
+    }
+    for (int i = 0; i < 3; i++) detector->panel_turn[i] = detector->panel_shift[i] = 0;
+}
+
+#undef DIRS
+#define DIRS 3
+/* A vector with its slopes by the group's three rotations (degree), in components of its axes. */
+static turning_vector turning(const db_panel_motion *group, const double v[3]) {
+    const mat3 turn = m3_rotation_xyz(n_scale(n_seed(0, 0), DEGREE), n_scale(n_seed(0, 1), DEGREE),
+                                      n_scale(n_seed(0, 2), DEGREE));
+    return m3_apply(turn, v3_passive(db_dot(group->axis[0], v), db_dot(group->axis[1], v),
+                                     db_dot(group->axis[2], v)));
+}
+
+/* Its slope by rotation j, along a direction. */
+static double slope_along(const db_panel_motion *group, turning_vector v, int j,
+                          const double direction[3]) {
+    return v.x.d[j] * db_dot(group->axis[0], direction) +
+           v.y.d[j] * db_dot(group->axis[1], direction) +
+           v.z.d[j] * db_dot(group->axis[2], direction);
+}
+
+void db_panel_motion_parts(const db_panel *panel, const db_panel_motion *group, double part[6][6]) {
+    const db_panel_motion own = db_panel_own_frame(panel);
+    double arm[3];
+    for (int i = 0; i < 3; i++) arm[i] = own.centre[i] - group->centre[i];
+    const turning_vector centre = turning(group, arm);
+    for (int i = 0; i < 3; i++) {
+        /* own rotation i takes the next axis towards the last one */
+        const turning_vector next = turning(group, own.axis[(i + 1) % 3]);
+        for (int j = 0; j < 3; j++) {
+            part[i][j] = slope_along(group, next, j, own.axis[(i + 2) % 3]) / DEGREE;
+            part[3 + i][j] = slope_along(group, centre, j, own.axis[i]);
+            part[i][3 + j] = 0;
+            part[3 + i][3 + j] = db_dot(group->axis[j], own.axis[i]);
+        }
+    }
+}
