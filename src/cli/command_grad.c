@@ -47,6 +47,7 @@ static db_status render(db_session *session, images *all) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.regions = session->regions;
     options.region_count = session->region_count;
+    options.tolerance = settings->tolerance;
     options.parameters = all->list.parameter;
     options.parameter_count = all->list.count;
     void *derivatives[DB_MOST_LISTED_PARAMETERS];

@@ -46,6 +46,7 @@ static db_status render(db_session *session, float *image) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.regions = session->regions;
     options.region_count = session->region_count;
+    options.tolerance = settings->tolerance;
     db_plan *plan = NULL;
     const double start = db_stopwatch();
     db_status status = db_precision_choose(session, &options);

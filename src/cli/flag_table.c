@@ -445,7 +445,7 @@ const db_flag db_flags[] = {
     { G, .name = "-prefix", .arguments = "NAME", TEXT(prefix), .commands = DB_FOR_GRAD,
       .help = "first part of the names of the results, NAME_image.f32, NAME_PARAMETER.f32, .png; "
               "default grad" },
-    { G, .name = "-tolerance", .arguments = "X", NUMBER(difference_tolerance, 1),
+    { G, .name = "-difference_tolerance", .arguments = "X", NUMBER(difference_tolerance, 1),
       .commands = DB_FOR_CHECK,
       .help = "largest difference to finite differences, relative to the largest derivative; "
               "default 1e-7" },
@@ -463,6 +463,10 @@ const db_flag db_flags[] = {
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_AMORPHOUS,
       .help = "arithmetic; mixed: Miller indices in double, the rest in single; auto (default): mixed for "
               "large jobs where it stays within 1e-6 of the maximum; see docs/precision.md" },
+    { G, .name = "--tolerance", .arguments = "PHOTONS", NUMBER(tolerance, 1),
+      .commands = DB_FOR_SIM | DB_FOR_GRAD,
+      .help = "each pixel may lack so much, which saves time where crystals are large: the tails of spots "
+              "are left out; default 0: none of them; see docs/precision.md" },
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),

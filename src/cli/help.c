@@ -103,7 +103,7 @@ static const struct {
       "463\n"
       "  dualbragg check -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -detpixels 64 "
       "-pixel 1 \\\n"
-      "      -params distance,misset_x -tolerance 1e-8\n" },
+      "      -params distance,misset_x -difference_tolerance 1e-8\n" },
     { "amorphous", DB_FOR_AMORPHOUS,
       "dualbragg amorphous: renders what a liquid, a glass or air scatters\n"
       "\n"

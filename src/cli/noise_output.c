@@ -87,6 +87,7 @@ db_status db_noise_write(const db_session *session, const db_noise_options *opti
 static db_status render_panel(const db_session *session, float *image) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.precision = session->settings.precision;
+    options.tolerance = session->settings.tolerance;
     db_plan *plan = NULL;
     db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_forward(plan, image);

@@ -38,6 +38,7 @@ typedef struct db_settings {
     int threads;
     int precision_choice;   /* DB_CHOOSE_*: what the user wants */
     db_precision precision; /* what is used */
+    double tolerance;       /* photons that a pixel may lack */
     const char *isa, *device;
     int progress; /* -1 automatic, 0 none, 1 asked for */
     int quiet, digits;

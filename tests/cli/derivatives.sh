@@ -55,7 +55,7 @@ features=$("$DUALBRAGG" --version)
     [ "$(grep -c ' ok$' ../out)" -eq 3 ] || complain "check: $(cat ../out)"
     succeed check $small -roi 3 12 3 12 -gauss_xtal
     grep -q "^\([0-9]*\) of \1 parameters within" ../out || complain "check prints no summary"
-    "$DUALBRAGG" check $small -params distance -tolerance 0 > ../out 2> ../err
+    "$DUALBRAGG" check $small -params distance -difference_tolerance 0 > ../out 2> ../err
     [ $? -eq 1 ] || complain "check with a tolerance that nothing meets does not end with status 1"
     grep -q "TOO ROUGH" ../out || complain "check does not say that finite differences cannot decide"
     "$DUALBRAGG" check $small -params distance -oracle_tolerance -1 > ../out 2> ../err
