@@ -18,10 +18,12 @@ static const double MOST = 1e-2;
 /* The kernels compare in single precision. */
 static const double ROUNDING = 1e-3;
 
-/* Parts of reciprocal space in which samples count, from which on looking costs more than it saves:
- * the ball of a compact spot as a cube, the streaks of the square shape as what is below a product
- * of three distances. Measured (bench/NOTES.md). */
-static const double MOST_BALL = 0.8, MOST_STREAK = 0.01;
+/* Share of groups of lanes and a sample that counts in one of them, from which on looking costs
+ * more than it saves: [double, mixed], of plans for images and of those for derivatives, to which
+ * samples are more work. Measured (bench/NOTES.md). */
+static const double MOST_GROUPS[] = { 0.55, 0.3 }, MOST_GROUPS_DERIVATIVES[] = { 0.8, 0.7 };
+
+enum { PROBES = 64 };
 
 /* 1.25: what the weights of the cubic through four nodes add up to at most, along each axis. */
 static double largest_factor(const db_plan *plan) {
@@ -77,13 +79,56 @@ static double part_left_out(const db_plan *plan) {
     return part > least ? fmin(part, MOST) : least; /* no bound on the peak: nothing */
 }
 
-static int pays(const db_kernel_job *job, double part) {
-    const double *n = job->cells;
-    if (job->shape == DB_SHAPE_SQUARE)
-        return n[0] >= 1 && n[1] >= 1 && n[2] >= 1 &&
-               sqrt(1 / part) < MOST_STREAK * n[0] * n[1] * n[2];
-    const double width = 2 * sqrt(job->cut / job->fudge);
-    return fmin(1, width / n[0]) * fmin(1, width / n[1]) * fmin(1, width / n[2]) < MOST_BALL;
+/* Whether a sample counts at a pixel of a panel, taken to be flat. */
+static int counts_at(const db_plan *plan, size_t panel, size_t sample, double fast, double slow) {
+    const db_kernel_job *job = &plan->job;
+    const db_kernel_panel *p = &job->panel[panel];
+    const db_kernel_source_double *source = &job->source_double[sample % job->source_count];
+    const double *lattice = job->sample_double[sample].lattice;
+    double x[3], offset[3], square = 0;
+    for (int c = 0; c < 3; c++) {
+        x[c] = p->origin[c] + fast * p->pixel_size[0] * p->fast[c] +
+               slow * p->pixel_size[1] * p->slow[c];
+        square += x[c] * x[c];
+    }
+    const double per_metre = source->kappa / sqrt(square);
+    for (int j = 0; j < 3; j++) {
+        double h = 0;
+        for (int c = 0; c < 3; c++) h += lattice[3 * j + c] * (x[c] * per_metre - source->s0[c]);
+        offset[j] = h - rint(h);
+    }
+    return job->shape == DB_SHAPE_SQUARE ? on_streaks(offset, job->cells, job->cut)
+                                         : near_node(offset, job->cells, job->fudge, job->cut);
+}
+
+/* The share of groups of neighbouring pixels and a sample in which the sample counts, from a few of
+ * them all over the detector: the plan's regions do not matter, so that a pixel has the same bits
+ * in all of them. */
+static double groups_that_count(const db_plan *plan) {
+    const db_detector *d = &plan->experiment.detector;
+    const int lanes = plan->precision == DB_PRECISION_MIXED ? 16 : 8;
+    int found = 0;
+    for (int n = 0; n < PROBES; n++) {
+        /* multiples of irrational numbers spread evenly */
+        const double u = (n + 0.5) / PROBES, v = n * 0.7548776662466927, w = n * 0.5698402909980532;
+        const size_t panel = (size_t)(u * (double)d->panel_count);
+        const double fast = (v - floor(v)) * d->panels[panel].fast_pixels,
+                     slow = (w - floor(w)) * d->panels[panel].slow_pixels;
+        const size_t sample = (size_t)n * 29 % plan->sample_count;
+        int any = 0;
+        for (int i = 0; i < lanes && !any; i++)
+            any = counts_at(plan, panel, sample, floor(fast) + i + 0.5, floor(slow) + 0.5);
+        found += any;
+    }
+    return (double)found / PROBES;
+}
+
+static int pays(const db_plan *plan) {
+    const double *n = plan->job.cells;
+    /* the bound of the square shape is one for whole cells */
+    if (plan->job.shape == DB_SHAPE_SQUARE && !(n[0] >= 1 && n[1] >= 1 && n[2] >= 1)) return 0;
+    const double *most = plan->parameter_count ? MOST_GROUPS_DERIVATIVES : MOST_GROUPS;
+    return groups_that_count(plan) < most[plan->precision];
 }
 
 void db_plan_fill_cut(db_plan *plan) {
@@ -93,5 +138,5 @@ void db_plan_fill_cut(db_plan *plan) {
     job->cuts = flat;
     if (!flat && !(part > 0)) return;
     job->cut = spot_cut(job->shape, part);
-    job->cuts = flat || pays(job, part);
+    job->cuts = flat || pays(plan);
 }
