@@ -51,7 +51,7 @@ AD_INLINE fine thermal_row(const db_kernel_job *job, const row_terms *row, size_
                            wide inverse_distance, fine sum) {
     const db_kernel_source_double *s = &job->source_double[j];
     const wide q_square = row_index_double_0(
-        row->incident[j], s->kappa * s->kappa + row_dot(s->s0, s->s0), fast, inverse_distance);
+        row->incident + 2 * j, s->kappa * s->kappa + row_dot(s->s0, s->s0), fast, inverse_distance);
     return thermal_sum(job, q_square, sum);
 }
 #endif

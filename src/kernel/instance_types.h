@@ -91,9 +91,14 @@ AD_INLINE fine narrow(wide a) { return a; }
 #endif
 
 /* The offset from the nearest integer of a number to which INDEX_SHIFT has been added. */
-#if defined(DB_INSTANCE_PRECISION_MIXED) && LANES > 1
-#define INDEX_SHIFT VEC_FRACTION_SHIFT
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+#define INDEX_SHIFT DB_OFFSET_SHIFT
+#if LANES == 1
+AD_INLINE fine narrow_offset(wide shifted) { return l_fraction_double(shifted); }
+#else
+_Static_assert(DB_OFFSET_SHIFT == VEC_FRACTION_SHIFT, "both leave the same binary places");
 AD_INLINE fine narrow_offset(wide shifted) { return vec_fraction(shifted.lo, shifted.hi); }
+#endif
 #else
 #define INDEX_SHIFT 0
 AD_INLINE fine narrow_offset(wide shifted) { return narrow(l_reduce_double(shifted)); }

@@ -36,7 +36,8 @@ enum {
                                                           rotations */
     DB_COLUMN_SOURCE =
         DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES, /* one per parameter that moves the sources */
-    DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES
+    DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES,
+    DB_LOOSE_COLUMNS = DB_COLUMN_COUNT - DB_COLUMN_AMPLITUDE
 };
 
 typedef struct db_kernel_panel {
@@ -174,6 +175,15 @@ static inline size_t db_normal_index(size_t row, size_t column) {
 static inline size_t db_normal_size(size_t images) {
     const size_t blocks = (images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK;
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
+}
+
+/* In mixed precision offsets along rows (kernel/row.h) have 32 binary places: 2e-10, and in
+ * F_latt^2 this times 2 pi N; beside them there is room for indices below a third of the shift. */
+#define DB_OFFSET_SHIFT 1572864.0 /* 1.5 * 2^20 */
+static inline int db_offsets_suffice(const db_kernel_job *job) {
+    const double most = 256;
+    return job->cells[0] <= most && job->cells[1] <= most && job->cells[2] <= most &&
+           job->largest_index < DB_OFFSET_SHIFT / 3;
 }
 
 /* Margin of the table for interpolation: a window of four nodes that misses the box fits beside it.

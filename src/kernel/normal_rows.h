@@ -9,6 +9,7 @@
 #define DB_KERNEL_NORMAL_ROWS_H
 
 #include "ad/vec_fold.h"
+#include "kernel/normal_row.h"
 
 #define REAL SHAPE_REAL
 
@@ -133,23 +134,20 @@ static __attribute__((noinline)) int group_counts(const db_kernel_job *job,
     return any << 1 != 0; /* without the sign of -0 */
 }
 
-/* The group's row. Selection, not a factor 0: what is left out may be infinite or NaN. */
+/* The group's row. */
 AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *contraction,
                          const pixel_sums *sums, const group_target *target, normal_run *run) {
     fine *const row = run->row + (size_t)run->rows * run->length;
-    const fine zero = l_set(0), weight = load_group(job->weight, target);
-    const fine root = job->weight ? l_sqrt(weight) : weight;
-    const lane_mask left_out = l_eq(weight, zero);
+    const pixel_weight w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
     for (size_t k = 0; k < job->single_columns; k++) {
-        const fine factor = l_mul(l_set(contraction[k].FINE(coefficient)[0]), root),
+        const fine factor = l_mul(l_set(contraction[k].FINE(coefficient)[0]), w.root),
                    column = sums->column[contraction[k].first_column];
-        row[k] = l_select(left_out, zero, l_mul(column, factor));
+        row[k] = l_select(w.left_out, l_set(0), l_mul(column, factor));
     }
     for (size_t k = job->single_columns; k < job->parameter_count; k++)
-        row[k] = l_select(left_out, zero, l_mul(contract(&contraction[k], sums), root));
-    const fine residual =
-        l_sub(l_mul(sums->intensity, l_set((SHAPE_REAL)job->scale)), load_group(job->data, target));
-    row[job->parameter_count] = l_select(left_out, zero, l_mul(residual, root));
+        row[k] = weighted(w, contract(&contraction[k], sums));
+    row[job->parameter_count] =
+        weighted(w, residual_of(job, sums->intensity, load_group(job->data, target)));
     if (++run->rows == NORMAL_RUN) add_run(run);
 }
 

@@ -12,12 +12,28 @@
 #ifndef DB_KERNEL_PIXEL_GROUP_H
 #define DB_KERNEL_PIXEL_GROUP_H
 
+/* Loose columns, from DB_COLUMN_AMPLITUDE on, are as many as the job has parameters of their kinds.
+ * Numbers that are known only at run time keep an array out of registers: on devices that matters,
+ * and these columns are apart. */
 typedef struct {
     fine intensity;
-#if DB_INSTANCE_KIND > 0
+#if DB_INSTANCE_KIND > 0 && defined(DB_LOOSE_COLUMNS_APART)
+    fine column[DB_COLUMN_AMPLITUDE];
+    fine *loose; /* [DB_LOOSE_COLUMNS] */
+#elif DB_INSTANCE_KIND > 0
     fine column[DB_COLUMN_COUNT];
 #endif
 } pixel_sums;
+
+#if DB_INSTANCE_KIND > 0
+AD_INLINE fine *loose_column(pixel_sums *sums, int column) {
+#if defined(DB_LOOSE_COLUMNS_APART)
+    return &sums->loose[column - DB_COLUMN_AMPLITUDE];
+#else
+    return &sums->column[column];
+#endif
+}
+#endif
 
 #define REAL SHAPE_REAL
 #define DIRS 0
@@ -64,12 +80,12 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fin
         const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
         /* d.W'd/2 by the same formula: W' in the place of W, without the constant 1/2 */
         const fine p_slope = l_sub(polarization_of(d, slope).v, fine_set(0.5));
-        fine column = sums->column[DB_COLUMN_SOURCE + n];
+        fine column = *loose_column(sums, DB_COLUMN_SOURCE + n);
         column = l_fma(along, l_set(slope->kappa), column);
         for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
         column = l_fma(l_mul(both, weight), p_slope, column);
         column = l_fma(l_mul(both, p), l_set(slope->weight), column);
-        sums->column[DB_COLUMN_SOURCE + n] = column;
+        *loose_column(sums, DB_COLUMN_SOURCE + n) = column;
     }
 }
 #endif
@@ -153,7 +169,7 @@ AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const
 #else
         const num p =
             along_row
-                ? n_passive(row_polarization(row->polarization[j], s->fast, s->inverse_square))
+                ? n_passive(row_polarization(row->polarization + 3 * j, s->fast, s->inverse_square))
                 : polarization_of(s->d, fine_s);
 #endif
         const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p.v), u = l_mul(omega, wp);
@@ -190,11 +206,12 @@ AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sum
     if (general) {
         for (int c = DB_COLUMN_Z; c < DB_COLUMN_CELLS; c++) sums->column[c] = fine_set(0);
         for (int c = 0; c < job->amplitude_slopes; c++)
-            sums->column[DB_COLUMN_AMPLITUDE + c] = fine_set(0);
+            *loose_column(sums, DB_COLUMN_AMPLITUDE + c) = fine_set(0);
     }
     for (int c = 0; c < job->rotation_slopes; c++)
-        sums->column[DB_COLUMN_ROTATION + c] = fine_set(0);
-    for (int c = 0; c < job->source_slopes; c++) sums->column[DB_COLUMN_SOURCE + c] = fine_set(0);
+        *loose_column(sums, DB_COLUMN_ROTATION + c) = fine_set(0);
+    for (int c = 0; c < job->source_slopes; c++)
+        *loose_column(sums, DB_COLUMN_SOURCE + c) = fine_set(0);
 #else
     (void)general;
     (void)job;
@@ -236,14 +253,14 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
 }
 
 #if DB_INSTANCE_KIND == 0
-/* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
+/* The same for pixels of one row (fast: their numbers), whose sub-pixel rows are given. */
 AD_INLINE void render_row_group(kernel_shape shape, int along_row, const db_kernel_job *job,
-                                const db_kernel_panel *panel, const tile_terms *tile, wide fast,
+                                const db_kernel_panel *panel, const row_terms *rows, wide fast,
                                 pixel_sums *sums) {
     clear_sums(0, job, sums);
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
-            const row_terms *row = &tile->row[i];
+            const row_terms *row = &rows[i];
             index_view view;
             const site place =
                 row_site(job, panel, row,

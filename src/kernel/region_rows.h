@@ -150,21 +150,13 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, int along_row, const db_
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             pixel_sums sums;
             render_row_group(
-                shape, along_row, job, panel, &tile,
+                shape, along_row, job, panel, tile.row,
                 l_add_double(l_iota_double(), l_set_double(region->fast_start + column)), &sums);
             finish_group(job, region, &sums, &target, NULL);
         }
     }
 }
 
-/* In mixed precision offsets along rows have 32 binary places: 2e-10, and in F_latt^2 this times 2
- * pi N; beside them there is room for indices below a third of the shift. */
-AD_INLINE int offsets_suffice(const db_kernel_job *job) {
-    if (INDEX_SHIFT == 0) return 1;
-    const double most = 256;
-    return job->cells[0] <= most && job->cells[1] <= most && job->cells[2] <= most &&
-           job->largest_index < INDEX_SHIFT / 3;
-}
 #endif
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
@@ -200,7 +192,8 @@ AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_j
                               normal_run *run) {
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
     if (job->oversample <= DB_MOST_SUB_ROWS &&
-        job->source_count * job->sample_count <= DB_MOST_ROW_TERMS && offsets_suffice(job)) {
+        job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
+        (INDEX_SHIFT == 0 || db_offsets_suffice(job))) {
         (void)run;
         if (job->debye_waller)
             render_rows_by_terms(shape, ALONG_ROW_THERMAL, job, region, row_begin, row_end);

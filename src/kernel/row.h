@@ -19,18 +19,13 @@ typedef struct {
 } panel_term;
 
 typedef struct {
-    double square[3]; /* coefficients of powers of f in |x|^2 */
-    /* of each source, coefficients of powers of f in x.W x */
-    SHAPE_REAL polarization[DB_MOST_ROW_TERMS][3];
-    /* of each source, coefficients of powers of f in -2 kappa x.s0; with a Debye-Waller factor */
-    double incident[DB_MOST_ROW_TERMS][2];
-    row_term term[DB_MOST_ROW_TERMS]; /* [source][sample] */
+    double start[3], square[3]; /* first point; coefficients of powers of f in |x|^2 */
+    /* [source][3], coefficients of powers of f in x.W x */
+    SHAPE_REAL *polarization;
+    /* [source][2], coefficients of powers of f in -2 kappa x.s0; with a Debye-Waller factor */
+    double *incident;
+    row_term *term; /* [source][sample] */
 } row_terms;
-
-typedef struct {
-    panel_term panel[DB_MOST_ROW_TERMS];
-    row_terms row[DB_MOST_SUB_ROWS];
-} tile_terms;
 
 AD_INLINE double row_dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -44,50 +39,78 @@ AD_INLINE double row_form(const double w[6], const double a[3], const double b[3
     return row_dot(a, wb);
 }
 
-/* What stays the same from row to row. */
-AD_INLINE void fill_panel_terms(const db_kernel_job *job, const db_kernel_panel *panel,
-                                tile_terms *tile) {
+/* Term number n, [source][sample]: what stays the same from row to row. */
+AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *panel, size_t n,
+                               panel_term *whole, row_term *term) {
     const double shift = job->table_used ? 0 : INDEX_SHIFT;
-    size_t n = 0;
-    for (size_t j = 0; j < job->source_count; j++) {
-        const db_kernel_source_double *source = &job->source_double[j];
-        for (size_t s = 0; s < job->sample_count; s++, n++)
-            for (int i = 0; i < 3; i++) {
-                const double *a = &job->sample_double[s].lattice[3 * i];
-                tile->panel[n].corner[i] = source->kappa * row_dot(a, panel->origin);
-                tile->panel[n].along_slow[i] = source->kappa * row_dot(a, panel->slow);
-                tile->row[0].term[n].linear[i][1] = source->kappa * row_dot(a, panel->fast);
-                tile->row[0].term[n].constant[i] = shift - row_dot(a, source->s0);
-            }
+    const db_kernel_source_double *source = &job->source_double[n / job->sample_count];
+    const double *lattice = job->sample_double[n % job->sample_count].lattice;
+    for (int i = 0; i < 3; i++) {
+        const double *a = lattice + 3 * i;
+        whole->corner[i] = source->kappa * row_dot(a, panel->origin);
+        whole->along_slow[i] = source->kappa * row_dot(a, panel->slow);
+        term->linear[i][1] = source->kappa * row_dot(a, panel->fast);
+        term->constant[i] = shift - row_dot(a, source->s0);
     }
-    for (int i = 1; i < job->oversample; i++)
-        memcpy(tile->row[i].term, tile->row[0].term, n * sizeof(row_term));
 }
 
-/* Sub-pixel row number i at `slow` (m from the panel's corner). */
+/* The rest of it for a sub-pixel row at `slow` (m from the panel's corner). */
+AD_INLINE void place_term(const panel_term *whole, double slow, row_term *term) {
+    for (int i = 0; i < 3; i++) term->linear[i][0] = whole->corner[i] + slow * whole->along_slow[i];
+}
+
+/* The row itself, and what one source makes of it. */
+AD_INLINE void place_row(const db_kernel_panel *panel, double slow, row_terms *row) {
+    for (int c = 0; c < 3; c++) row->start[c] = panel->origin[c] + slow * panel->slow[c];
+    row->square[0] = row_dot(row->start, row->start);
+    row->square[1] = 2 * row_dot(row->start, panel->fast);
+    row->square[2] = row_dot(panel->fast, panel->fast);
+}
+AD_INLINE void fill_row_source(const db_kernel_job *job, const db_kernel_panel *panel,
+                               size_t source, const row_terms *row) {
+    const double *w = job->source_double[source].polarization;
+    SHAPE_REAL *power = row->polarization + 3 * source;
+    power[0] = (SHAPE_REAL)row_form(w, row->start, row->start);
+    power[1] = (SHAPE_REAL)(2 * row_form(w, row->start, panel->fast));
+    power[2] = (SHAPE_REAL)row_form(w, panel->fast, panel->fast);
+    if (!job->debye_waller) return;
+    const db_kernel_source_double *s = &job->source_double[source];
+    row->incident[2 * source] = -2 * s->kappa * row_dot(s->s0, row->start);
+    row->incident[2 * source + 1] = -2 * s->kappa * row_dot(s->s0, panel->fast);
+}
+
+#if LANES > 1
+/* All of it for the rows of a tile, one after the other. */
+typedef struct {
+    panel_term panel[DB_MOST_ROW_TERMS];
+    row_terms row[DB_MOST_SUB_ROWS];
+    SHAPE_REAL polarization[DB_MOST_SUB_ROWS][3 * DB_MOST_ROW_TERMS];
+    double incident[DB_MOST_SUB_ROWS][2 * DB_MOST_ROW_TERMS];
+    row_term term[DB_MOST_SUB_ROWS][DB_MOST_ROW_TERMS];
+} tile_terms;
+
+AD_INLINE void fill_panel_terms(const db_kernel_job *job, const db_kernel_panel *panel,
+                                tile_terms *tile) {
+    const size_t count = job->source_count * job->sample_count;
+    for (size_t n = 0; n < count; n++)
+        fill_panel_term(job, panel, n, &tile->panel[n], &tile->term[0][n]);
+    for (int i = 0; i < job->oversample; i++) {
+        tile->row[i].polarization = tile->polarization[i];
+        tile->row[i].incident = tile->incident[i];
+        tile->row[i].term = tile->term[i];
+        if (i > 0) memcpy(tile->term[i], tile->term[0], count * sizeof(row_term));
+    }
+}
+
+/* Sub-pixel row number i. */
 AD_INLINE void fill_row(const db_kernel_job *job, const db_kernel_panel *panel, double slow, int i,
                         tile_terms *tile) {
-    const double *fast = panel->fast;
     row_terms *row = &tile->row[i];
-    double start[3];
-    for (int c = 0; c < 3; c++) start[c] = panel->origin[c] + slow * panel->slow[c];
-    row->square[0] = row_dot(start, start);
-    row->square[1] = 2 * row_dot(start, fast);
-    row->square[2] = row_dot(fast, fast);
-    for (size_t j = 0; j < job->source_count; j++) {
-        const double *w = job->source_double[j].polarization;
-        row->polarization[j][0] = (SHAPE_REAL)row_form(w, start, start);
-        row->polarization[j][1] = (SHAPE_REAL)(2 * row_form(w, start, fast));
-        row->polarization[j][2] = (SHAPE_REAL)row_form(w, fast, fast);
-        if (!job->debye_waller) continue;
-        const db_kernel_source_double *source = &job->source_double[j];
-        row->incident[j][0] = -2 * source->kappa * row_dot(source->s0, start);
-        row->incident[j][1] = -2 * source->kappa * row_dot(source->s0, fast);
-    }
+    place_row(panel, slow, row);
+    for (size_t j = 0; j < job->source_count; j++) fill_row_source(job, panel, j, row);
     for (size_t n = 0; n < job->source_count * job->sample_count; n++)
-        for (int c = 0; c < 3; c++)
-            row->term[n].linear[c][0] =
-                tile->panel[n].corner[c] + slow * tile->panel[n].along_slow[c];
+        place_term(&tile->panel[n], slow, &row->term[n]);
 }
+#endif
 
 #endif

@@ -43,7 +43,7 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
     for (int n = 0; n < job->rotation_slopes; n++) {
         const SHAPE_REAL *slope =
             job->FINE(lattice_slope) + ((size_t)n * job->sample_count + s) * 9;
-        fine *const column = &sums->column[DB_COLUMN_ROTATION + n];
+        fine *const column = loose_column(sums, DB_COLUMN_ROTATION + n);
         for (int r = 0; r < 3; r++) *column = l_fma(gh[r], dot3(slope + 3 * r, q), *column);
     }
 }
@@ -124,9 +124,10 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row
             const fine by_intensity = l_mul(u, lattice.value);
             if (interpolate)
                 for (int j = 0; j < 3; j++) gh[j] = l_fma(by_intensity, f.slope[j], gh[j]);
-            for (int n = 0; n < job->amplitude_slopes; n++)
-                sums->column[DB_COLUMN_AMPLITUDE + n] =
-                    l_fma(by_intensity, f.by_amplitude[n], sums->column[DB_COLUMN_AMPLITUDE + n]);
+            for (int n = 0; n < job->amplitude_slopes; n++) {
+                fine *const column = loose_column(sums, DB_COLUMN_AMPLITUDE + n);
+                *column = l_fma(by_intensity, f.by_amplitude[n], *column);
+            }
         }
         add_sample_slopes(job, s, q, gh, sums, &source);
 #endif

@@ -1,0 +1,108 @@
+/* What the device's kernels are given, and their table. */
+#ifndef DB_CUDA_ARGUMENTS_H
+#define DB_CUDA_ARGUMENTS_H
+
+#include "kernel/job.h"
+
+#include <stdint.h>
+
+/* Pixels that a block of threads works on at a time: one per thread. In double precision rows of
+ * the normal equations take twice the room. */
+enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64 };
+
+/* Kernels along rows: a block takes so many pixels of a row, and has so many bytes for the row's
+ * terms. */
+enum {
+    DB_CUDA_ROW_CHUNK = 1024,
+    DB_CUDA_MOST_TERM_BYTES = 40 << 10,
+    DB_CUDA_MOST_SUB_ROWS = 4 /* those of kernel/row.h */
+};
+
+/* A parameter's derivative, or an image of the basis: coefficients of all columns that have a place
+ * of their own, and of one loose column (db_kernel_contraction, laid out for the device). */
+typedef struct db_cuda_row_double {
+    double coefficient[DB_COLUMN_AMPLITUDE], loose_coefficient;
+    int32_t windows, loose; /* bits: DB_CUDA_WINDOW_*; number of the loose column */
+} db_cuda_row_double;
+typedef struct db_cuda_row_float {
+    float coefficient[DB_COLUMN_AMPLITUDE], loose_coefficient;
+    int32_t windows, loose;
+    int32_t padding[3]; /* to whole 16 bytes */
+} db_cuda_row_float;
+
+/* Runs of columns between which a coefficient's row is mostly empty. */
+enum {
+    DB_CUDA_WINDOW_LATTICE = 1, /* from DB_COLUMN_LATTICE on */
+    DB_CUDA_WINDOW_PANEL = 2,   /* from DB_COLUMN_ORIGIN on, intensity included */
+    DB_CUDA_WINDOW_GENERAL = 4, /* from DB_COLUMN_Z on */
+    DB_CUDA_WINDOW_CELLS = 8,   /* from DB_COLUMN_CELLS on */
+    DB_CUDA_WINDOW_LOOSE = 16
+};
+
+enum { DB_CUDA_MOST_IMAGES = DB_NORMAL_MOST };
+
+typedef struct db_cuda_arguments {
+    db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
+    /* [region_count + 1] pixels of all regions before each */
+    const uint32_t *region_start;
+    /* [region_count + 1] blocks of the kernel along rows before each */
+    const uint32_t *row_start;
+    uint32_t region_count, pixels; /* of all regions */
+    const void *row;               /* [panel][parameter_count] db_cuda_row_* */
+    void *derivative[DB_CUDA_MOST_IMAGES];
+    /* normal equations */
+    double *sums;                             /* [slots][db_normal_size(parameter_count + 1)] */
+    uint32_t slots, size, groups, row_length; /* of a pixel's row, in blocks of columns */
+} db_cuda_arguments;
+
+/* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
+ * the compact shapes; general kernels have one for all. */
+enum {
+    DB_CUDA_SHAPE_SQUARE,
+    DB_CUDA_SHAPE_FEW_CELLS,
+    DB_CUDA_SHAPE_COMPACT,
+    DB_CUDA_SHAPES,
+    DB_CUDA_SHAPE_ANY = 0
+};
+
+enum { DB_CUDA_KINDS = 5 }; /* db_kernel_kind */
+
+typedef struct db_cuda_kernels {
+    const void *image[DB_CUDA_SHAPES];  /* image, and derivatives of gradient kinds */
+    const void *rows[DB_CUDA_SHAPES];   /* image along rows; forward kind only */
+    const void *normal[DB_CUDA_SHAPES]; /* gradient kinds only */
+} db_cuda_kernels;
+
+/* Of a db_kernel_kind; mixed: 0 or 1. */
+const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed);
+
+/* Adds the slots of db_cuda_arguments.sums into the first one. */
+extern const void *const db_cuda_add_slots;
+
+/* Threads of each of its blocks, which add so many sums. */
+enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
+
+/* Bytes of a block's own memory that a kernel needs. */
+static inline size_t db_cuda_term_bytes(const db_kernel_job *job, int mixed) {
+    const size_t real = mixed ? sizeof(float) : sizeof(double), sub_rows = (size_t)job->oversample,
+                 terms = job->source_count * job->sample_count;
+    return sub_rows * (9 * sizeof(double) * terms + 3 * real * job->source_count);
+}
+static inline uint32_t db_cuda_block(int mixed) {
+    return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;
+}
+/* Square blocks of products of so many images. */
+static inline uint32_t db_cuda_products(size_t images) {
+    return (uint32_t)(db_normal_size(images) / (DB_NORMAL_BLOCK * DB_NORMAL_BLOCK));
+}
+/* In whole blocks; odd, so that neighbouring rows lie in different banks of memory. */
+static inline uint32_t db_cuda_row_length(size_t images) {
+    return (uint32_t)((images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK) | 1;
+}
+static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, int mixed) {
+    const size_t real = mixed ? sizeof(float) : sizeof(double);
+    return groups * db_normal_size(images) * sizeof(double) +
+           db_cuda_block(mixed) * db_cuda_row_length(images) * DB_NORMAL_BLOCK * real;
+}
+
+#endif

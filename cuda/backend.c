@@ -1,0 +1,94 @@
+/* "cuda" in the table of devices. */
+#include "cuda/backend.h"
+
+#include "cuda/runtime.h"
+
+#include <dualbragg/cuda.h>
+
+#include <stdio.h>
+
+/* Oldest GPUs that the kernels are compiled for: 7.5. */
+enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 };
+
+static db_status no_device(db_context *context, int number, cudaError_t error) {
+    (void)cudaGetLastError();
+    const char *what = error == cudaErrorInsufficientDriver
+                           ? "no NVIDIA driver, or one that is older than this build's CUDA"
+                       : error == cudaErrorNoDevice ? "no GPU"
+                                                    : cudaGetErrorString(error);
+    return db_fail(context, DB_ERROR_DEVICE, "device cuda:%d: expected an NVIDIA GPU, found %s",
+                   number, what);
+}
+
+static db_status open_device(db_context *context, int number, char model[DB_DEVICE_MODEL_SIZE]) {
+    int count = 0;
+    struct cudaDeviceProp properties;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count < 1)
+        return no_device(context, number, error != cudaSuccess ? error : cudaErrorNoDevice);
+    if (number >= count)
+        return db_fail(context, DB_ERROR_DEVICE,
+                       "device cuda:%d: expected a number below that of GPUs, %d", number, count);
+    DB_CUDA_TRY(context, number, cudaGetDeviceProperties(&properties, number),
+                "asking for the GPU's properties");
+    if (properties.major < OLDEST_MAJOR ||
+        (properties.major == OLDEST_MAJOR && properties.minor < OLDEST_MINOR))
+        return db_fail(context, DB_ERROR_DEVICE,
+                       "device cuda:%d: expected compute capability %d.%d or more, found %d.%d "
+                       "(%s)",
+                       number, OLDEST_MAJOR, OLDEST_MINOR, properties.major, properties.minor,
+                       properties.name);
+    snprintf(model, DB_DEVICE_MODEL_SIZE, "%.120s", properties.name);
+    return DB_OK;
+}
+
+static void *create_memory(int number, db_memory kind, size_t bytes) {
+    db_cuda_scope scope;
+    void *memory = NULL;
+    if (db_cuda_enter(NULL, number, &scope) != DB_OK) return NULL;
+    const cudaError_t error = kind == DB_MEMORY_DEVICE
+                                  ? cudaMalloc(&memory, bytes)
+                                  : cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError();
+        memory = NULL;
+    }
+    db_cuda_leave(&scope);
+    return memory;
+}
+
+static void destroy_memory(int number, void *memory) {
+    db_cuda_scope scope;
+    if (db_cuda_enter(NULL, number, &scope) != DB_OK) return;
+    if (db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE)
+        (void)cudaFree(memory);
+    else
+        (void)cudaFreeHost(memory);
+    db_cuda_leave(&scope);
+}
+
+static db_status copy_memory(db_context *context, int number, void *to, const void *from,
+                             size_t bytes) {
+    db_cuda_scope scope;
+    DB_TRY(db_cuda_enter(context, number, &scope));
+    const db_status status = db_cuda_status(
+        context, number, cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying memory");
+    db_cuda_leave(&scope);
+    return status;
+}
+
+static int is_device_memory(const void *memory) {
+    return db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE;
+}
+
+static const db_device_operations operations = { .create = db_cuda_plan_create,
+                                                 .destroy = db_cuda_plan_destroy,
+                                                 .render = db_cuda_plan_render,
+                                                 .normal = db_cuda_plan_normal,
+                                                 .memory_create = create_memory,
+                                                 .memory_destroy = destroy_memory,
+                                                 .memory_copy = copy_memory,
+                                                 .is_device_memory = is_device_memory };
+static const db_device_backend backend = { "cuda", open_device, &operations };
+
+void db_cuda_register(void) { db_device_register(&backend); }

@@ -1,0 +1,15 @@
+/* What the backend does for plans (db_device_operations). */
+#ifndef DB_CUDA_BACKEND_H
+#define DB_CUDA_BACKEND_H
+
+#include "engine/device_plan.h"
+
+db_status db_cuda_plan_create(db_context *context, int number, const db_device_work *work,
+                              db_device_plan **plan);
+void db_cuda_plan_destroy(db_device_plan *plan);
+db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
+                              const db_device_work *work);
+db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              double *sums);
+
+#endif

@@ -1,0 +1,30 @@
+/* The few words of the device's language. The rest of the kernels is plain C, which is compiled for
+ * the processor as well, against a stand-in for the CUDA runtime (tests/cuda). */
+#ifndef DB_CUDA_DEVICE_CODE_H
+#define DB_CUDA_DEVICE_CODE_H
+
+#if defined(__CUDACC__)
+#define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
+    extern "C" __global__ void __launch_bounds__(most_threads, least_blocks)                       \
+        name(const __grid_constant__ db_cuda_arguments a)
+#define DB_CUDA_FN static __device__ __forceinline__
+#define DB_CUDA_UNROLL _Pragma("unroll")
+/* Memory that the threads of a block share; its size is said at the launch. */
+DB_CUDA_FN double *block_memory(void) {
+    extern __shared__ double db_cuda_block_memory[];
+    return db_cuda_block_memory;
+}
+DB_CUDA_FN void block_barrier(void) { __syncthreads(); }
+DB_CUDA_FN uint32_t block_number(void) { return blockIdx.x; }
+DB_CUDA_FN uint32_t thread_number(void) { return threadIdx.x; }
+DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
+#else
+#include <stand_in_threads.h>
+#define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
+    void name(const db_cuda_arguments a);                                                          \
+    void name(const db_cuda_arguments a)
+#define DB_CUDA_FN static inline __attribute__((unused))
+#define DB_CUDA_UNROLL
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+/* The table of the device's kernels. */
+#include "cuda/arguments.h"
+
+/* X(kind, precision, shape, number of the shape) of the kernels of a use */
+#define PLAIN(X, kind, precision)                                                                  \
+    X(kind, precision, square, DB_CUDA_SHAPE_SQUARE)                                               \
+    X(kind, precision, few_cells, DB_CUDA_SHAPE_FEW_CELLS)                                         \
+    X(kind, precision, compact, DB_CUDA_SHAPE_COMPACT)
+#define CELLS(X, kind, precision)                                                                  \
+    X(kind, precision, square, DB_CUDA_SHAPE_SQUARE)                                               \
+    X(kind, precision, compact, DB_CUDA_SHAPE_COMPACT)
+#define GENERAL(X, kind, precision) X(kind, precision, any, DB_CUDA_SHAPE_ANY)
+
+#define DECLARE(use, kind, precision, shape)                                                       \
+    void db_cuda_##use##_##kind##_##precision##_##shape(db_cuda_arguments);
+#define DECLARE_IMAGE(kind, precision, shape, number) DECLARE(image, kind, precision, shape)
+#define DECLARE_ROWS(kind, precision, shape, number) DECLARE(rows, kind, precision, shape)
+#define DECLARE_NORMAL(kind, precision, shape, number) DECLARE(normal, kind, precision, shape)
+#define DECLARE_ALL(precision)                                                                     \
+    PLAIN(DECLARE_IMAGE, forward, precision)                                                       \
+    PLAIN(DECLARE_ROWS, forward, precision)                                                        \
+    PLAIN(DECLARE_IMAGE, gradient, precision)                                                      \
+    PLAIN(DECLARE_NORMAL, gradient, precision)                                                     \
+    CELLS(DECLARE_IMAGE, gradient_cells, precision)                                                \
+    CELLS(DECLARE_NORMAL, gradient_cells, precision)                                               \
+    GENERAL(DECLARE_IMAGE, general_forward, precision)                                             \
+    GENERAL(DECLARE_IMAGE, general_gradient, precision)                                            \
+    GENERAL(DECLARE_NORMAL, general_gradient, precision)
+DECLARE_ALL(double)
+DECLARE_ALL(mixed)
+void db_cuda_add_slots_kernel(db_cuda_arguments);
+
+#define ENTRY(use, kind, precision, shape, number)                                                 \
+    [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
+#define ENTRY_IMAGE(kind, precision, shape, number) ENTRY(image, kind, precision, shape, number)
+#define ENTRY_ROWS(kind, precision, shape, number) ENTRY(rows, kind, precision, shape, number)
+#define ENTRY_NORMAL(kind, precision, shape, number) ENTRY(normal, kind, precision, shape, number)
+
+/* In the order of db_kernel_kind. */
+#define KINDS(precision)                                                                           \
+    {                                                                                              \
+        { .image = { PLAIN(ENTRY_IMAGE, forward, precision) },                                     \
+          .rows = { PLAIN(ENTRY_ROWS, forward, precision) } },                                     \
+            { .image = { PLAIN(ENTRY_IMAGE, gradient, precision) },                                \
+              .normal = { PLAIN(ENTRY_NORMAL, gradient, precision) } },                            \
+            { .image = { CELLS(ENTRY_IMAGE, gradient_cells, precision) },                          \
+              .normal = { CELLS(ENTRY_NORMAL, gradient_cells, precision) } },                      \
+            { .image = { GENERAL(ENTRY_IMAGE, general_forward, precision) } }, {                   \
+            .image = { GENERAL(ENTRY_IMAGE, general_gradient, precision) }, .normal = {            \
+                GENERAL(ENTRY_NORMAL, general_gradient, precision)                                 \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+static const db_cuda_kernels table[2][DB_CUDA_KINDS] = { KINDS(double), KINDS(mixed) };
+
+const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed) { return &table[mixed][kind]; }
+
+const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;

@@ -1,0 +1,65 @@
+/* The inside of a plan's part on a GPU. */
+#ifndef DB_CUDA_PLAN_H
+#define DB_CUDA_PLAN_H
+
+#include "cuda/arguments.h"
+#include "cuda/runtime.h"
+#include "engine/device_plan.h"
+
+/* An array of the job on the device. The small ones share one piece of memory, which the host has a
+ * copy of: what differs from it is copied. The large ones, which have versions, are on their
+ * own. */
+typedef struct db_cuda_array {
+    size_t member;
+    int normal;         /* 1: what normal equations read, which have other coefficients */
+    size_t offset;      /* of a small one */
+    size_t room, bytes; /* bytes 0: nothing is there yet */
+    db_cuda_buffer own;
+    unsigned long version;
+} db_cuda_array;
+
+typedef struct db_cuda_values {
+    db_cuda_array array[2 * DB_DEVICE_MOST_ARRAYS];
+    size_t count, used; /* bytes of the small ones */
+    db_cuda_buffer device, host;
+} db_cuda_values;
+
+/* Brings what work points to up to date on the device, and has the job point there. */
+db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
+                               const db_device_work *work, int normal, db_cuda_arguments *a);
+void db_cuda_values_release(db_cuda_values *values);
+
+/* Neighbouring pixels of the regions that are neighbours for the caller, too. */
+typedef struct db_cuda_span {
+    size_t packed, element, count;
+} db_cuda_span;
+
+struct db_device_plan {
+    int number;
+    cudaStream_t stream;
+    cudaEvent_t copied[2]; /* each half of the staging memory is free again */
+    size_t region_count;
+    uint32_t pixels, row_blocks; /* of all regions */
+    int wide;                    /* 1: rows are long enough for kernels along them */
+    db_cuda_span *span;
+    size_t span_count;
+    /* regions as the caller's images have them, and one packed behind the other */
+    db_cuda_buffer regions;
+    const db_region *region, *packed_region;
+    const uint32_t *region_start, *row_start;
+
+    db_cuda_values values;
+    db_cuda_buffer results, data, sums, staging, host_sums;
+};
+
+/* A pixel's place in images on the device: packed, or as the caller has them. */
+typedef enum db_cuda_layout { DB_CUDA_PACKED, DB_CUDA_AS_GIVEN } db_cuda_layout;
+
+/* Copies pixels of `size` bytes between the device and ordinary or locked memory of the host; those
+ * between the regions are left alone. to_host returns when they are there. */
+db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                          const void *from, void *to, size_t size);
+db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                            void *to, const void *from, size_t size);
+
+#endif

@@ -1,0 +1,43 @@
+/* The CUDA runtime as the backend calls it: errors become statuses, memory grows when needed. */
+#ifndef DB_CUDA_RUNTIME_H
+#define DB_CUDA_RUNTIME_H
+
+#include "core/context_internal.h"
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+/* DB_OK, or the status and message of an error: "cuda:0: WHAT: ...". It is taken off the runtime.
+ */
+db_status db_cuda_status(db_context *context, int number, cudaError_t error, const char *what);
+
+#define DB_CUDA_TRY(context, number, call, what)                                                   \
+    DB_TRY(db_cuda_status((context), (number), (call), (what)))
+
+/* Makes a device the current one while something is done with it: the caller of the library may
+ * have chosen another. */
+typedef struct db_cuda_scope {
+    int before;
+} db_cuda_scope;
+db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope);
+void db_cuda_leave(const db_cuda_scope *scope);
+
+/* Memory that is allocated when it is first needed, and anew when more is. */
+typedef struct db_cuda_buffer {
+    void *memory;
+    size_t bytes;
+} db_cuda_buffer;
+
+/* At least so many bytes of the device's memory, or of the host's that is locked into its place.
+ * The contents are lost where memory is allocated. */
+db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, size_t bytes,
+                       const char *what);
+db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *buffer,
+                              size_t bytes);
+void db_cuda_release(db_cuda_buffer *buffer);
+void db_cuda_release_locked(db_cuda_buffer *buffer);
+
+typedef enum db_cuda_place { DB_CUDA_PAGEABLE, DB_CUDA_LOCKED, DB_CUDA_ON_DEVICE } db_cuda_place;
+db_cuda_place db_cuda_place_of(const void *memory);
+
+#endif

@@ -1,0 +1,169 @@
+/* Pixels between the device and the host. Memory that is locked into its place is copied as it is;
+ * ordinary memory by way of two halves of a locked piece, so that one half is filled while the
+ * other is emptied. */
+#include "cuda/plan.h"
+
+#include <string.h>
+
+enum {
+    HALF = 4 << 20,   /* bytes */
+    PIECE = 1 << 17,  /* bytes that a thread copies at a time */
+    MOST_COPIES = 256 /* spans that are worth copies of their own */
+};
+
+typedef struct {
+    size_t span, begin; /* where in the spans */
+} walk;
+
+static size_t place_in(db_cuda_layout layout, const db_cuda_span *span) {
+    return layout == DB_CUDA_PACKED ? span->packed : span->element;
+}
+
+/* Copies by all threads. */
+static void copy_memory(char *to, const char *from, size_t bytes) {
+    const long pieces = (long)((bytes + PIECE - 1) / PIECE);
+#if defined(_OPENMP)
+#pragma omp parallel for if (pieces > 4)
+#endif
+    for (long i = 0; i < pieces; i++) {
+        const size_t first = (size_t)i * PIECE, left = bytes - first;
+        memcpy(to + first, from + first, left < PIECE ? left : PIECE);
+    }
+}
+
+/* Up to so many bytes of pixels from where the walk is, between the images of the caller and memory
+ * in which they are packed. Returns how many. */
+static size_t copy_spans(const db_device_plan *plan, walk *w, char *given, char *packed,
+                         size_t room, size_t size, int gather) {
+    size_t done = 0;
+    while (w->span < plan->span_count && done < room) {
+        const db_cuda_span *span = &plan->span[w->span];
+        const size_t left = (span->count - w->begin) * size,
+                     now = left < room - done ? left : room - done;
+        char *const there = given + (span->element + w->begin) * size;
+        if (gather)
+            copy_memory(packed + done, there, now);
+        else
+            copy_memory(there, packed + done, now);
+        done += now;
+        w->begin += now / size;
+        if (w->begin == span->count) *w = (walk){ w->span + 1, 0 };
+    }
+    return done;
+}
+
+/* One copy for each span. */
+static db_status copy_directly(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                               char *device, char *host, size_t size, int to_device) {
+    for (size_t i = 0; i < plan->span_count; i++) {
+        const db_cuda_span *span = &plan->span[i];
+        char *const there = device + place_in(layout, span) * size, *const here =
+                                                                        host + span->element * size;
+        DB_CUDA_TRY(context, plan->number,
+                    cudaMemcpyAsync(
+                        to_device ? there : here, to_device ? here : there, span->count * size,
+                        to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, plan->stream),
+                    to_device ? "copying data" : "copying results");
+    }
+    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
+                          "copying pixels");
+}
+
+static int is_direct(const db_device_plan *plan, const void *host) {
+    return plan->span_count <= MOST_COPIES && db_cuda_place_of(host) == DB_CUDA_LOCKED;
+}
+
+/* The piece of an image on the device that holds the pixels which are packed from `first` on; as
+ * the caller has them, one span at most. */
+typedef struct {
+    size_t from, bytes;
+} piece;
+static piece next_piece(const db_device_plan *plan, db_cuda_layout layout, const walk *w,
+                        size_t packed, size_t all, size_t size) {
+    const size_t most = HALF / size * size;
+    if (layout == DB_CUDA_PACKED) {
+        const size_t left = all - packed;
+        return (piece){ packed, left < most ? left : most };
+    }
+    const db_cuda_span *span = &plan->span[w->span];
+    const size_t left = (span->count - w->begin) * size;
+    return (piece){ (span->element + w->begin) * size, left < most ? left : most };
+}
+
+static db_status wait_for(db_context *context, db_device_plan *plan, int half) {
+    return db_cuda_status(context, plan->number, cudaEventSynchronize(plan->copied[half]),
+                          "copying pixels");
+}
+
+static db_status copy_half(db_context *context, db_device_plan *plan, int half, char *device,
+                           size_t bytes, int to_device) {
+    char *const staging = (char *)plan->staging.memory + (size_t)half * HALF;
+    DB_CUDA_TRY(context, plan->number,
+                cudaMemcpyAsync(to_device ? device : staging, to_device ? staging : device, bytes,
+                                to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+                                plan->stream),
+                "copying pixels");
+    return db_cuda_status(context, plan->number, cudaEventRecord(plan->copied[half], plan->stream),
+                          "copying pixels");
+}
+
+static void advance(const db_device_plan *plan, walk *w, size_t pixels) {
+    while (pixels) {
+        const size_t left = plan->span[w->span].count - w->begin;
+        const size_t now = pixels < left ? pixels : left;
+        w->begin += now;
+        pixels -= now;
+        if (w->begin == plan->span[w->span].count) *w = (walk){ w->span + 1, 0 };
+    }
+}
+
+db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                          const void *from, void *to, size_t size) {
+    char *const device = (char *)(uintptr_t)from;
+    const size_t all = plan->pixels * size;
+    walk ahead = { 0, 0 }, behind = { 0, 0 };
+    size_t asked = 0, waiting = 0; /* bytes */
+    int half = 0;
+    if (is_direct(plan, to)) return copy_directly(context, plan, layout, device, to, size, 0);
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
+    /* one piece is on its way while the one before is unpacked */
+    while (asked < all || waiting) {
+        piece next = { 0, 0 };
+        if (asked < all) {
+            next = next_piece(plan, layout, &ahead, asked, all, size);
+            DB_TRY(copy_half(context, plan, half, device + next.from, next.bytes, 0));
+            advance(plan, &ahead, next.bytes / size);
+            asked += next.bytes;
+        }
+        if (waiting) {
+            DB_TRY(wait_for(context, plan, !half));
+            copy_spans(plan, &behind, to, (char *)plan->staging.memory + (size_t)!half * HALF,
+                       waiting, size, 0);
+        }
+        waiting = next.bytes;
+        half = !half;
+    }
+    return DB_OK;
+}
+
+db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                            void *to, const void *from, size_t size) {
+    char *const host = (char *)(uintptr_t)from;
+    const size_t all = plan->pixels * size;
+    walk w = { 0, 0 };
+    size_t done = 0;
+    int half = 0;
+    if (is_direct(plan, from)) return copy_directly(context, plan, layout, to, host, size, 1);
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
+    while (done < all) {
+        const piece next = next_piece(plan, layout, &w, done, all, size);
+        DB_TRY(wait_for(context, plan, half));
+        copy_spans(plan, &w, host, (char *)plan->staging.memory + (size_t)half * HALF, next.bytes,
+                   size, 1);
+        DB_TRY(copy_half(context, plan, half, (char *)to + next.from, next.bytes, 1));
+        done += next.bytes;
+        half = !half;
+    }
+    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
+                          "copying pixels");
+}

@@ -1,0 +1,261 @@
+/* The arrays of the job: found again from call to call, compared, and copied where they changed. */
+#include "cuda/plan.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 256 };
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
+
+static const void *pointer_at(const db_kernel_job *job, size_t member) {
+    const void *pointer;
+    memcpy(&pointer, (const char *)job + member, sizeof pointer);
+    return pointer;
+}
+
+static void set_pointer(db_kernel_job *job, size_t member, const void *pointer) {
+    memcpy((char *)job + member, &pointer, sizeof pointer);
+}
+
+/* What is not brought is not there, rather than an address of the host's. */
+static void clear_pointers(db_kernel_job *job) {
+    static const size_t members[] = { offsetof(db_kernel_job, panel),
+                                      offsetof(db_kernel_job, source_double),
+                                      offsetof(db_kernel_job, source_float),
+                                      offsetof(db_kernel_job, sample_double),
+                                      offsetof(db_kernel_job, sample_float),
+                                      offsetof(db_kernel_job, intensity_double),
+                                      offsetof(db_kernel_job, intensity_float),
+                                      offsetof(db_kernel_job, amorphous.knot),
+                                      offsetof(db_kernel_job, amorphous.cubic),
+                                      offsetof(db_kernel_job, amorphous.bin),
+                                      offsetof(db_kernel_job, amplitude_table),
+                                      offsetof(db_kernel_job, lattice_slope_double),
+                                      offsetof(db_kernel_job, lattice_slope_float),
+                                      offsetof(db_kernel_job, source_slope_double),
+                                      offsetof(db_kernel_job, source_slope_float),
+                                      offsetof(db_kernel_job, contraction),
+                                      offsetof(db_kernel_job, derivative) };
+    job->reference = NULL;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        set_pointer(job, members[i], NULL);
+}
+
+static db_cuda_array *find(db_cuda_values *values, size_t member, int normal) {
+    for (size_t i = 0; i < values->count; i++)
+        if (values->array[i].member == member && values->array[i].normal == normal)
+            return &values->array[i];
+    return NULL;
+}
+
+/* Coefficients are laid out for the device (db_cuda_row_*): so many bytes. */
+static size_t coefficient_bytes(const db_device_work *work, size_t bytes) {
+    return bytes / sizeof(db_kernel_contraction) *
+           (work->precision == DB_PRECISION_MIXED ? sizeof(db_cuda_row_float)
+                                                  : sizeof(db_cuda_row_double));
+}
+
+static int is_coefficients(size_t member) { return member == offsetof(db_kernel_job, contraction); }
+
+static size_t bytes_of(const db_device_work *work, const db_device_array *array) {
+    return is_coefficients(array->member) ? coefficient_bytes(work, array->bytes) : array->bytes;
+}
+
+/* Gives every small array its place. Where one is new or has grown, memory is allocated for all,
+ * and all are copied again. */
+static db_status make_room(db_context *context, db_device_plan *plan, const db_device_work *work,
+                           int normal) {
+    db_cuda_values *values = &plan->values;
+    int changed = 0;
+    for (size_t i = 0; i < work->array_count; i++) {
+        const db_device_array *wanted = &work->array[i];
+        const int own = normal && is_coefficients(wanted->member);
+        db_cuda_array *array = find(values, wanted->member, own);
+        if (!array) {
+            array = &values->array[values->count++];
+            *array = (db_cuda_array){ .member = wanted->member, .normal = own };
+        }
+        const size_t bytes = bytes_of(work, wanted);
+        if (wanted->version || bytes <= array->room) continue;
+        array->room = aligned(bytes);
+        changed = 1;
+    }
+    if (!changed) return DB_OK;
+    values->used = 0;
+    for (size_t i = 0; i < values->count; i++) {
+        values->array[i].offset = values->used;
+        values->used += values->array[i].room;
+        if (values->array[i].room) values->array[i].bytes = 0;
+    }
+    DB_TRY(db_cuda_need(context, plan->number, &values->device, values->used,
+                        "the parameters of a plan"));
+    return db_cuda_need_locked(context, plan->number, &values->host, values->used);
+}
+
+/* Windows of columns: {bit, first, end} */
+static const int windows[][3] = {
+    { DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN },
+    { DB_CUDA_WINDOW_PANEL, DB_COLUMN_ORIGIN, DB_COLUMN_Z },
+    { DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_CELLS },
+    { DB_CUDA_WINDOW_CELLS, DB_COLUMN_CELLS, DB_COLUMN_AMPLITUDE },
+};
+
+static int windows_of(const db_kernel_contraction *c) {
+    int found = 0;
+    for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
+        if (c->columns && c->first_column < windows[w][2] &&
+            c->first_column + c->columns > windows[w][1])
+            found |= windows[w][0];
+    return found;
+}
+
+/* The only loose column of a run; -1: none, -2: several. */
+static int loose_column_of(const db_kernel_contraction *c) {
+    const int last = c->first_column + c->columns - 1;
+    if (!c->columns || last < DB_COLUMN_AMPLITUDE) return -1;
+    return c->columns == 1 ? last - DB_COLUMN_AMPLITUDE : -2;
+}
+
+static void lay_out_double(const db_kernel_contraction *c, int loose, db_cuda_row_double *row) {
+    *row = (db_cuda_row_double){ .windows = windows_of(c) };
+    if (loose >= 0) {
+        row->windows = DB_CUDA_WINDOW_LOOSE;
+        row->loose = loose;
+        row->loose_coefficient = c->coefficient_double[0];
+    } else {
+        for (int i = 0; i < c->columns; i++)
+            row->coefficient[c->first_column + i] = c->coefficient_double[i];
+    }
+}
+
+static void lay_out_float(const db_kernel_contraction *c, int loose, db_cuda_row_float *row) {
+    *row = (db_cuda_row_float){ .windows = windows_of(c) };
+    if (loose >= 0) {
+        row->windows = DB_CUDA_WINDOW_LOOSE;
+        row->loose = loose;
+        row->loose_coefficient = c->coefficient_float[0];
+    } else {
+        for (int i = 0; i < c->columns; i++)
+            row->coefficient[c->first_column + i] = c->coefficient_float[i];
+    }
+}
+
+/* Writes coefficients where they differ from what is there. */
+static db_status fill_coefficients(db_context *context, const db_device_work *work, size_t bytes,
+                                   char *out, int *changed) {
+    const db_kernel_contraction *from = work->job.contraction;
+    const int mixed = work->precision == DB_PRECISION_MIXED;
+    for (size_t i = 0; i < bytes / sizeof *from; i++) {
+        union {
+            db_cuda_row_double wide;
+            db_cuda_row_float fine;
+        } row;
+        const int loose = loose_column_of(&from[i]);
+        const size_t size = mixed ? sizeof row.fine : sizeof row.wide;
+        if (loose == -2)
+            return db_fail(context, DB_ERROR_UNSUPPORTED,
+                           "cuda: a parameter that moves several values of sources or rotations");
+        if (mixed)
+            lay_out_float(&from[i], loose, &row.fine);
+        else
+            lay_out_double(&from[i], loose, &row.wide);
+        if (*changed || memcmp(out + i * size, &row, size) != 0) {
+            memcpy(out + i * size, &row, size);
+            *changed = 1;
+        }
+    }
+    return DB_OK;
+}
+
+/* Brings the host's copy of a small array up to date. */
+static db_status fill(db_context *context, db_cuda_values *values, const db_device_work *work,
+                      const db_device_array *wanted, db_cuda_array *array, int *changed) {
+    char *const copy = (char *)values->host.memory + array->offset;
+    const size_t bytes = bytes_of(work, wanted);
+    *changed = array->bytes != bytes;
+    array->bytes = 0; /* until it is on the device */
+    if (is_coefficients(wanted->member)) {
+        DB_TRY(fill_coefficients(context, work, wanted->bytes, copy, changed));
+    } else {
+        const void *from = pointer_at(&work->job, wanted->member);
+        if (!*changed) *changed = memcmp(copy, from, bytes) != 0;
+        if (*changed) memcpy(copy, from, bytes);
+    }
+    array->bytes = bytes;
+    return DB_OK;
+}
+
+static db_status copy_range(db_context *context, db_device_plan *plan, size_t begin, size_t end) {
+    db_cuda_values *values = &plan->values;
+    if (begin == end) return DB_OK;
+    return db_cuda_status(context, plan->number,
+                          cudaMemcpyAsync((char *)values->device.memory + begin,
+                                          (char *)values->host.memory + begin, end - begin,
+                                          cudaMemcpyHostToDevice, plan->stream),
+                          "copying parameters");
+}
+
+static db_status bring_large(db_context *context, db_device_plan *plan, const db_device_work *work,
+                             const db_device_array *wanted, db_cuda_array *array) {
+    if (array->bytes == wanted->bytes && array->version == wanted->version) return DB_OK;
+    array->bytes = 0;
+    DB_TRY(db_cuda_need(context, plan->number, &array->own, wanted->bytes,
+                        "the list of structure factors"));
+    DB_CUDA_TRY(context, plan->number,
+                cudaMemcpyAsync(array->own.memory, pointer_at(&work->job, wanted->member),
+                                wanted->bytes, cudaMemcpyHostToDevice, plan->stream),
+                "copying structure factors");
+    array->bytes = wanted->bytes;
+    array->version = wanted->version;
+    return DB_OK;
+}
+
+static void forget(db_cuda_values *values) {
+    for (size_t i = 0; i < values->count; i++) values->array[i].bytes = 0;
+}
+
+static db_status bring(db_context *context, db_device_plan *plan, const db_device_work *work,
+                       int normal, db_cuda_arguments *a) {
+    db_cuda_values *values = &plan->values;
+    size_t begin = 0, end = 0; /* of neighbouring changes */
+    clear_pointers(&a->job);
+    DB_TRY(make_room(context, plan, work, normal));
+    for (size_t i = 0; i < work->array_count; i++) {
+        const db_device_array *wanted = &work->array[i];
+        db_cuda_array *array =
+            find(values, wanted->member, normal && is_coefficients(wanted->member));
+        if (wanted->version) {
+            DB_TRY(bring_large(context, plan, work, wanted, array));
+            set_pointer(&a->job, wanted->member, array->own.memory);
+            continue;
+        }
+        int changed;
+        DB_TRY(fill(context, values, work, wanted, array, &changed));
+        const char *there = (const char *)values->device.memory + array->offset;
+        if (is_coefficients(wanted->member))
+            a->row = there;
+        else
+            set_pointer(&a->job, wanted->member, there);
+        if (!changed) continue;
+        if (array->offset != end) {
+            DB_TRY(copy_range(context, plan, begin, end));
+            begin = array->offset;
+        }
+        end = array->offset + array->room;
+    }
+    return copy_range(context, plan, begin, end);
+}
+
+db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
+                               const db_device_work *work, int normal, db_cuda_arguments *a) {
+    const db_status status = bring(context, plan, work, normal, a);
+    if (status != DB_OK) forget(&plan->values);
+    return status;
+}
+
+void db_cuda_values_release(db_cuda_values *values) {
+    for (size_t i = 0; i < values->count; i++) db_cuda_release(&values->array[i].own);
+    db_cuda_release(&values->device);
+    db_cuda_release_locked(&values->host);
+    values->count = 0;
+}

@@ -1,0 +1,447 @@
+/* The stand-in is strict where the device would be: the device's memory is out of the host's reach
+ * but for copies and kernels; copies and kernels of a stream run when the stream is waited for, not
+ * before, so that what was not waited for is not there; fresh memory is full of NaN; a barrier that
+ * some thread of a block does not reach stops the program.
+ *
+ * A block's threads are contexts that take turns at barriers. */
+#define _GNU_SOURCE
+#include "stand_in.h"
+
+#include "cuda/arguments.h"
+#include "stand_in_threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum {
+    MOST_PIECES = 512,
+    MOST_OPERATIONS = 4096,
+    MOST_THREADS = 1024,
+    MOST_SHARED_BYTES = 48 << 10, /* without asking for more */
+    STACK_BYTES = 256 << 10,
+    GUARD_BYTES = 64
+};
+
+stand_in_state stand_in;
+static cudaError_t last_error;
+
+static void stop(const char *what) {
+    fprintf(stderr, "CUDA stand-in: %s\n", what);
+    abort();
+}
+
+void stand_in_reset(void) {
+    const size_t live = stand_in.live, allocated = stand_in.allocated;
+    stand_in = (stand_in_state){ .devices = 2,
+                                 .major = 9,
+                                 .memory = (size_t)1 << 32,
+                                 .calls_until_failure = -1,
+                                 .live = live,
+                                 .allocated = allocated };
+    last_error = cudaSuccess;
+}
+
+static cudaError_t failed(cudaError_t error) { return last_error = error; }
+
+/* Every call comes through here; `as` is how it fails. */
+static int fails(void) {
+    stand_in.calls++;
+    if (stand_in.calls_until_failure < 0) return 0;
+    if (stand_in.calls_until_failure > 0) {
+        stand_in.calls_until_failure--;
+        return 0;
+    }
+    stand_in.calls_until_failure = -1;
+    return 1;
+}
+#define MAY_FAIL(as)                                                                               \
+    if (fails()) return failed(as)
+
+/* Memory */
+
+typedef struct {
+    char *memory;
+    size_t bytes, mapped;
+    enum cudaMemoryType type;
+} piece;
+static piece pieces[MOST_PIECES];
+
+static piece *piece_of(const void *memory) {
+    for (int i = 0; i < MOST_PIECES; i++)
+        if (pieces[i].memory && (const char *)memory >= pieces[i].memory &&
+            (const char *)memory < pieces[i].memory + pieces[i].mapped)
+            return &pieces[i];
+    return NULL;
+}
+
+static void reach_device_memory(int reach) {
+    for (int i = 0; i < MOST_PIECES; i++)
+        if (pieces[i].memory && pieces[i].type == cudaMemoryTypeDevice &&
+            mprotect(pieces[i].memory, pieces[i].mapped,
+                     reach ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
+            stop("mprotect");
+}
+
+static cudaError_t allocate(void **memory, size_t bytes, enum cudaMemoryType type) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), mapped = (bytes + page - 1) / page * page;
+    int i = 0;
+    *memory = NULL;
+    MAY_FAIL(cudaErrorMemoryAllocation);
+    if (!bytes) return failed(cudaErrorInvalidValue);
+    if (type == cudaMemoryTypeDevice && stand_in.allocated + bytes > stand_in.memory)
+        return failed(cudaErrorMemoryAllocation);
+    while (i < MOST_PIECES && pieces[i].memory) i++;
+    if (i == MOST_PIECES) stop("too many pieces of memory");
+    void *made = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) return failed(cudaErrorMemoryAllocation);
+    memset(made, 0xff, mapped);
+    pieces[i] = (piece){ made, bytes, mapped, type };
+    if (type == cudaMemoryTypeDevice) {
+        stand_in.allocated += bytes;
+        if (mprotect(made, mapped, PROT_NONE) != 0) stop("mprotect");
+    }
+    stand_in.live++;
+    stand_in.allocations++;
+    *memory = made;
+    return cudaSuccess;
+}
+
+static cudaError_t release(void *memory, enum cudaMemoryType type) {
+    piece *p = piece_of(memory);
+    if (!memory) return cudaSuccess;
+    if (!p || p->memory != memory || p->type != type) stop("freed what was not allocated");
+    if (type == cudaMemoryTypeDevice) stand_in.allocated -= p->bytes;
+    munmap(p->memory, p->mapped);
+    *p = (piece){ 0 };
+    stand_in.live--;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+    return allocate(memory, bytes, cudaMemoryTypeDevice);
+}
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
+    (void)flags;
+    return allocate(memory, bytes, cudaMemoryTypeHost);
+}
+cudaError_t cudaFree(void *memory) { return release(memory, cudaMemoryTypeDevice); }
+cudaError_t cudaFreeHost(void *memory) { return release(memory, cudaMemoryTypeHost); }
+
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
+    *all = stand_in.memory;
+    *left = stand_in.memory - stand_in.allocated;
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory) {
+    const piece *p = piece_of(memory);
+    attributes->type = p ? p->type : cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+}
+
+/* Streams */
+
+typedef struct {
+    enum { COPY, RECORD, LAUNCH } what;
+    void *to;
+    const void *from; /* owned where `staged` */
+    int staged;
+    size_t bytes;
+    cudaEvent_t event;
+    void (*kernel)(db_cuda_arguments);
+    db_cuda_arguments *arguments;
+    uint32_t grid, block;
+} operation;
+
+struct CUstream_st {
+    operation *queue; /* [MOST_OPERATIONS] */
+    int count;
+};
+struct CUevent_st {
+    cudaStream_t stream; /* of a recording that has not happened yet */
+};
+
+static void check_inside(const void *memory, size_t bytes, const char *what) {
+    const piece *p = piece_of(memory);
+    if (p && (const char *)memory + bytes > p->memory + p->bytes) stop(what);
+}
+
+static void copy_now(void *to, const void *from, size_t bytes) {
+    check_inside(to, bytes, "a copy writes behind the end of memory");
+    check_inside(from, bytes, "a copy reads behind the end of memory");
+    reach_device_memory(1);
+    memcpy(to, from, bytes);
+    reach_device_memory(0);
+}
+
+static void run_kernel(const operation *o);
+
+static void run_operation(operation *o) {
+    switch (o->what) {
+    case COPY:
+        copy_now(o->to, o->from, o->bytes);
+        if (o->staged) free((void *)(uintptr_t)o->from);
+        break;
+    case RECORD: o->event->stream = NULL; break;
+    case LAUNCH:
+        run_kernel(o);
+        free(o->arguments);
+        break;
+    }
+}
+
+/* Up to the recording of an event; NULL: all. */
+static void run_stream(cudaStream_t stream, cudaEvent_t event) {
+    int done = 0;
+    while (done < stream->count) {
+        operation *o = &stream->queue[done++];
+        run_operation(o);
+        if (event && o->what == RECORD && o->event == event) break;
+    }
+    stream->count -= done;
+    memmove(stream->queue, stream->queue + done, (size_t)stream->count * sizeof *stream->queue);
+}
+
+static void add(cudaStream_t stream, operation o) {
+    if (stream->count == MOST_OPERATIONS) stop("too many operations of a stream");
+    stream->queue[stream->count++] = o;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    *stream = NULL;
+    MAY_FAIL(cudaErrorLaunchFailure);
+    if (flags != cudaStreamNonBlocking) stop("a stream that waits for others");
+    *stream = calloc(1, sizeof **stream);
+    (*stream)->queue = calloc(MOST_OPERATIONS, sizeof *(*stream)->queue);
+    stand_in.live++;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    run_stream(stream, NULL);
+    free(stream->queue);
+    free(stream);
+    stand_in.live--;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    run_stream(stream, NULL);
+    MAY_FAIL(cudaErrorLaunchFailure);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+    (void)flags;
+    *event = NULL;
+    MAY_FAIL(cudaErrorLaunchFailure);
+    *event = calloc(1, sizeof **event);
+    stand_in.live++;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    if (event->stream) run_stream(event->stream, event);
+    free(event);
+    stand_in.live--;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    MAY_FAIL(cudaErrorLaunchFailure);
+    event->stream = stream;
+    add(stream, (operation){ .what = RECORD, .event = event });
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    if (event->stream) run_stream(event->stream, event);
+    MAY_FAIL(cudaErrorLaunchFailure);
+    return cudaSuccess;
+}
+
+static int on_device(const void *memory) {
+    const piece *p = piece_of(memory);
+    return p && p->type == cudaMemoryTypeDevice;
+}
+
+static void count_copy(const void *to, const void *from, size_t bytes) {
+    if (on_device(to) && !on_device(from)) {
+        stand_in.copies_to_device++;
+        stand_in.bytes_to_device += bytes;
+    }
+    if (on_device(from) && !on_device(to)) {
+        stand_in.copies_to_host++;
+        stand_in.bytes_to_host += bytes;
+    }
+}
+
+static int direction_is_right(const void *to, const void *from, enum cudaMemcpyKind kind) {
+    return kind == cudaMemcpyDefault ||
+           (on_device(to) == (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) &&
+            on_device(from) ==
+                (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice));
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    MAY_FAIL(cudaErrorLaunchFailure);
+    if (!direction_is_right(to, from, kind)) return failed(cudaErrorInvalidValue);
+    count_copy(to, from, bytes);
+    copy_now(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    MAY_FAIL(cudaErrorLaunchFailure);
+    if (!direction_is_right(to, from, kind)) return failed(cudaErrorInvalidValue);
+    count_copy(to, from, bytes);
+    operation o = { .what = COPY, .to = to, .from = from, .bytes = bytes };
+    if (!piece_of(from)) { /* ordinary memory is read at once */
+        void *staged = malloc(bytes);
+        memcpy(staged, from, bytes);
+        o.from = staged;
+        o.staged = 1;
+    }
+    add(stream, o);
+    if (!piece_of(to)) run_stream(stream, NULL); /* and written before the call returns */
+    return cudaSuccess;
+}
+
+/* Kernels */
+
+static struct {
+    uint32_t block, thread, threads, waiting, finished;
+    char *shared;
+    void (*kernel)(db_cuda_arguments);
+    const db_cuda_arguments *arguments;
+    ucontext_t scheduler, context[MOST_THREADS];
+    char *stack[MOST_THREADS];
+    unsigned char done[MOST_THREADS];
+} now;
+
+double *block_memory(void) { return (double *)(void *)now.shared; }
+uint32_t block_number(void) { return now.block; }
+uint32_t thread_number(void) { return now.thread; }
+uint32_t thread_count(void) { return now.threads; }
+
+void block_barrier(void) {
+    const uint32_t self = now.thread;
+    now.waiting++;
+    swapcontext(&now.context[self], &now.scheduler);
+}
+
+static void run_thread(void) {
+    now.kernel(*now.arguments);
+    now.done[now.thread] = 1;
+    now.finished++;
+    swapcontext(&now.context[now.thread], &now.scheduler);
+}
+
+static void start_thread(uint32_t t) {
+    if (!now.stack[t]) now.stack[t] = malloc(STACK_BYTES);
+    getcontext(&now.context[t]);
+    now.context[t].uc_stack.ss_sp = now.stack[t];
+    now.context[t].uc_stack.ss_size = STACK_BYTES;
+    now.context[t].uc_link = NULL;
+    makecontext(&now.context[t], run_thread, 0);
+    now.done[t] = 0;
+}
+
+static void run_block(uint32_t block, size_t shared_bytes) {
+    now.block = block;
+    now.finished = 0;
+    memset(now.shared, 0xff, shared_bytes);
+    for (uint32_t t = 0; t < now.threads; t++) start_thread(t);
+    while (now.finished < now.threads) {
+        now.waiting = 0;
+        for (uint32_t t = 0; t < now.threads; t++) {
+            if (now.done[t]) continue;
+            now.thread = t;
+            swapcontext(&now.scheduler, &now.context[t]);
+        }
+        if (now.waiting && now.waiting != now.threads) stop("a barrier that not all threads reach");
+    }
+}
+
+static void run_kernel(const operation *o) {
+    char *const memory = malloc(o->bytes + GUARD_BYTES + 1);
+    memset(memory, 0x5a, o->bytes + GUARD_BYTES);
+    reach_device_memory(1);
+    now.kernel = o->kernel;
+    now.arguments = o->arguments;
+    now.threads = o->block;
+    now.shared = memory;
+    for (uint32_t b = 0; b < o->grid; b++) run_block(b, o->bytes);
+    for (int i = 0; i < GUARD_BYTES; i++)
+        if (memory[o->bytes + (size_t)i] != 0x5a) stop("a kernel writes behind its block's memory");
+    reach_device_memory(0);
+    free(memory);
+}
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                             size_t shared_bytes, cudaStream_t stream) {
+    MAY_FAIL(cudaErrorLaunchFailure);
+    if (!function) return failed(cudaErrorInvalidValue);
+    if (grid.x < 1 || grid.y != 1 || grid.z != 1 || block.x < 1 || block.x > MOST_THREADS ||
+        block.y != 1 || block.z != 1 || shared_bytes > MOST_SHARED_BYTES)
+        return failed(cudaErrorInvalidConfiguration);
+    operation o = { .what = LAUNCH, .bytes = shared_bytes, .grid = grid.x, .block = block.x };
+    memcpy(&o.kernel, &function, sizeof function);
+    o.arguments = malloc(sizeof *o.arguments);
+    memcpy(o.arguments, arguments[0], sizeof *o.arguments);
+    stand_in.launches++;
+    add(stream, o);
+    return cudaSuccess;
+}
+
+/* Devices */
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = 0;
+    MAY_FAIL(cudaErrorNoDevice);
+    if (stand_in.driver != cudaSuccess) return failed(stand_in.driver);
+    *count = stand_in.devices;
+    return stand_in.devices ? cudaSuccess : failed(cudaErrorNoDevice);
+}
+
+cudaError_t cudaGetDevice(int *device) {
+    MAY_FAIL(cudaErrorInvalidDevice);
+    *device = stand_in.current;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+    if (device < 0 || device >= stand_in.devices) return failed(cudaErrorInvalidDevice);
+    stand_in.current = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+    MAY_FAIL(cudaErrorInvalidDevice);
+    if (device >= stand_in.devices) return failed(cudaErrorInvalidDevice);
+    snprintf(properties->name, sizeof properties->name, "Stand-in %d", device);
+    properties->major = stand_in.major;
+    properties->minor = stand_in.minor;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError(void) {
+    const cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
+}
+
+const char *cudaGetErrorString(cudaError_t error) {
+    switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    default: return "another error";
+    }
+}

@@ -1,0 +1,169 @@
+/* The device code, run on the processor, gives the processor's images, derivatives and normal
+ * equations, for every kind of experiment and in both precisions. */
+#include "gradient/configurations.h"
+#include "gradient/images.h"
+#include "stand_in.h"
+
+#include <dualbragg/cuda.h>
+#include <dualbragg/dualbragg.h>
+#include <dualbragg/normal.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Of the largest value: rounding, with another order of operations. */
+static const double image_bounds[] = { 1e-12, 2e-6 }, slope_bounds[] = { 1e-12, 1e-5 },
+                    sum_bounds[] = { 1e-12, 2e-6 };
+
+typedef struct {
+    db_context *processor, *device;
+    db_experiment experiment;
+    db_parameter parameters[MOST_PARAMETERS];
+    size_t count;
+} bench;
+
+static bench open_bench(const configuration *which) {
+    bench b;
+    stand_in_reset();
+    db_cuda_register();
+    assert_int_equal(db_context_create(&b.processor), DB_OK);
+    assert_int_equal(db_context_create(&b.device), DB_OK);
+    assert_int_equal(db_context_set_device(b.device, "cuda"), DB_OK);
+    b.experiment = configured(b.processor, which);
+    b.count = parameters_of(which, &b.experiment, b.parameters);
+    return b;
+}
+
+static void close_bench(bench *b) {
+    db_experiment_clear(&b->experiment);
+    db_context_destroy(&b->processor);
+    db_context_destroy(&b->device);
+    assert_int_equal(stand_in.live, 0);
+}
+
+static db_plan *plan_of(const bench *b, db_context *context, db_precision precision) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = b->parameters;
+    options.parameter_count = b->count;
+    const db_status status = db_plan_create(context, &b->experiment, &options, &plan);
+    if (status != DB_OK) print_error("%s\n", db_context_message(context));
+    assert_int_equal(status, DB_OK);
+    return plan;
+}
+
+static void expect_near(const char *what, const double *found, const double *expected, size_t count,
+                        double scale, double bound) {
+    const double off = largest_difference(found, expected, count);
+    if (off <= bound * scale) return;
+    print_error("%s: off by %g of %g, bound %g\n", what, off / scale, scale, bound);
+    fail();
+}
+
+static void compare_images(const bench *b, db_precision precision) {
+    db_plan *plan = plan_of(b, b->processor, precision), *own = plan_of(b, b->device, precision);
+    const size_t pixels = db_plan_pixels(plan);
+    images expected = images_create(pixels), found = images_create(pixels);
+    assert_string_equal(db_plan_device(own), "cuda:0");
+    assert_int_equal(db_plan_forward(plan, expected.image), DB_OK);
+    assert_int_equal(db_plan_forward(own, found.image), DB_OK);
+    const double peak = largest(expected.image, pixels);
+    expect_near("image", found.image, expected.image, pixels, peak, image_bounds[precision]);
+    memset(found.image, 0, pixels * sizeof *found.image);
+    assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                     DB_OK);
+    assert_int_equal(db_plan_gradient(own, found.image, (void *const *)found.derivative), DB_OK);
+    expect_near("image with derivatives", found.image, expected.image, pixels, peak,
+                image_bounds[precision]);
+    for (size_t k = 0; k < b->count; k++) {
+        char name[64];
+        db_parameter_name(b->parameters[k], name, sizeof name);
+        /* as in the tests of contraction: one that nearly cancels is known to the image's
+         * precision */
+        const double unit = fmax(largest(expected.derivative[k], pixels),
+                                 (precision == DB_PRECISION_MIXED ? 1 : 0) * peak /
+                                     db_parameter_describe(b->parameters[k])->scale);
+        expect_near(name, found.derivative[k], expected.derivative[k], pixels, unit,
+                    slope_bounds[precision]);
+    }
+    images_destroy(&expected);
+    images_destroy(&found);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
+typedef struct {
+    double chi2, gradient[MOST_PARAMETERS], curvature[MOST_PARAMETERS * MOST_PARAMETERS];
+} equations;
+
+static equations normal_of(db_plan *plan, const float *data, const float *weight) {
+    equations e;
+    assert_int_equal(db_plan_normal(plan, data, weight, &e.chi2, e.gradient, e.curvature), DB_OK);
+    return e;
+}
+
+static void compare_normal(const bench *b, db_precision precision, int weighted) {
+    db_plan *plan = plan_of(b, b->processor, precision), *own = plan_of(b, b->device, precision);
+    const size_t pixels = db_plan_pixels(plan);
+    double *image = calloc(pixels, sizeof *image);
+    float *data = calloc(pixels, sizeof *data), *weight = calloc(pixels, sizeof *weight);
+    assert_true(image && data && weight);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    const double mean = largest(image, pixels) / 50;
+    for (size_t i = 0; i < pixels; i++) {
+        data[i] = (float)(image[i] * (0.6 + 0.1 * (double)(i * 7919 % 11)) + 0.1 * mean);
+        weight[i] = i % 7 == 3 ? 0.0F : (float)(1 / (mean + (double)data[i]));
+        if (weighted && i % 7 == 3) data[i] = NAN;
+    }
+    const equations expected = normal_of(plan, data, weighted ? weight : NULL),
+                    found = normal_of(own, data, weighted ? weight : NULL);
+    const double bound = sum_bounds[precision];
+    expect_near("chi2", &found.chi2, &expected.chi2, 1, expected.chi2, bound);
+    for (size_t k = 0; k < b->count; k++) {
+        const double length = sqrt(expected.curvature[k * b->count + k]);
+        expect_near("gradient", &found.gradient[k], &expected.gradient[k], 1,
+                    length * sqrt(expected.chi2), bound);
+        for (size_t l = 0; l < b->count; l++)
+            expect_near("curvature", &found.curvature[k * b->count + l],
+                        &expected.curvature[k * b->count + l], 1,
+                        length * sqrt(expected.curvature[l * b->count + l]), bound);
+    }
+    free(image);
+    free(data);
+    free(weight);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
+static void equals_the_processor(void **state) {
+    bench b = open_bench(*state);
+    const size_t all = b.count;
+    for (int p = 0; p < 2; p++) {
+        const db_precision precision = p ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
+        b.count = all;
+        compare_images(&b, precision);
+        compare_normal(&b, precision, 1);
+        /* without the cell counts, which have kernels of their own; the lattice by its parameters
+         */
+        b.count = 5;
+        compare_images(&b, precision);
+        compare_normal(&b, precision, 0);
+    }
+    close_bench(&b);
+}
+
+int main(void) {
+    struct CMUnitTest tests[32];
+    for (size_t i = 0; i < configuration_count; i++)
+        tests[i] = (struct CMUnitTest){ configurations[i].name, equals_the_processor, NULL, NULL,
+                                        (void *)(uintptr_t)&configurations[i] };
+    return _cmocka_run_group_tests("same as processor", tests, configuration_count, NULL, NULL);
+}
