@@ -5,6 +5,9 @@
 #include "cli/help.h"
 #include "core/nearest_name.h"
 
+#ifdef DB_HAVE_CUDA
+#include <dualbragg/cuda.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +80,9 @@ static int print_help(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+#ifdef DB_HAVE_CUDA
+    db_cuda_register();
+#endif
     if (argc < 2) {
         db_help_overview(stderr);
         return db_status_exit_code(DB_ERROR_USAGE);

@@ -17,6 +17,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_JANSSON
                                ", JSON"
 #endif
+#ifdef DB_HAVE_CUDA
+                               ", CUDA"
+#endif
 #ifdef DB_HAVE_FIT
                                ", fit"
 #endif
