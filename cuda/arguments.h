@@ -20,14 +20,13 @@ enum {
 
 /* A parameter's derivative, or an image of the basis: coefficients of all columns that have a place
  * of their own, and of one loose column (db_kernel_contraction, laid out for the device). */
-typedef struct db_cuda_row_double {
+typedef struct __attribute__((aligned(16))) db_cuda_row_double {
     double coefficient[DB_COLUMN_AMPLITUDE], loose_coefficient;
     int32_t windows, loose; /* bits: DB_CUDA_WINDOW_*; number of the loose column */
 } db_cuda_row_double;
-typedef struct db_cuda_row_float {
+typedef struct __attribute__((aligned(16))) db_cuda_row_float {
     float coefficient[DB_COLUMN_AMPLITUDE], loose_coefficient;
     int32_t windows, loose;
-    int32_t padding[3]; /* to whole 16 bytes */
 } db_cuda_row_float;
 
 /* Runs of columns between which a coefficient's row is mostly empty. */
@@ -35,8 +34,9 @@ enum {
     DB_CUDA_WINDOW_LATTICE = 1, /* from DB_COLUMN_LATTICE on */
     DB_CUDA_WINDOW_PANEL = 2,   /* from DB_COLUMN_ORIGIN on, intensity included */
     DB_CUDA_WINDOW_GENERAL = 4, /* from DB_COLUMN_Z on */
-    DB_CUDA_WINDOW_CELLS = 8,   /* from DB_COLUMN_CELLS on */
-    DB_CUDA_WINDOW_LOOSE = 16
+    DB_CUDA_WINDOW_DEBYE_WALLER = 8,
+    DB_CUDA_WINDOW_CELLS = 16, /* from DB_COLUMN_CELLS on */
+    DB_CUDA_WINDOW_LOOSE = 32
 };
 
 enum { DB_CUDA_MOST_IMAGES = DB_NORMAL_MOST };
@@ -86,7 +86,8 @@ enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
 static inline size_t db_cuda_term_bytes(const db_kernel_job *job, int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double), sub_rows = (size_t)job->oversample,
                  terms = job->source_count * job->sample_count;
-    return sub_rows * (9 * sizeof(double) * terms + 3 * real * job->source_count);
+    return sub_rows *
+           (9 * sizeof(double) * terms + (2 * sizeof(double) + 3 * real) * job->source_count);
 }
 static inline uint32_t db_cuda_block(int mixed) {
     return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;

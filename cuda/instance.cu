@@ -31,7 +31,7 @@
 /* Image and derivatives, one pixel per thread. */
 #if DB_INSTANCE_KIND > 0
 #define IMAGE_KERNEL(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                                 \
+    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                          \
         const uint32_t pixel = block_number() * BLOCK + thread_number();                           \
         if (pixel >= a.pixels) return;                                                             \
         const pixel_place place = pixel_at(&a, pixel);                                             \
@@ -46,7 +46,7 @@
     DB_CUDA_KERNEL(NAME(normal, name), BLOCK, LEAST_NORMAL_BLOCKS) { sum_slot(shape, &a); }
 #else
 #define IMAGE_KERNEL(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                                 \
+    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                          \
         const uint32_t pixel = block_number() * BLOCK + thread_number();                           \
         if (pixel >= a.pixels) return;                                                             \
         const pixel_place place = pixel_at(&a, pixel);                                             \

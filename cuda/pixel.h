@@ -77,8 +77,9 @@ DB_CUDA_FN fine contract_row(const coefficient_row *row, const pixel_sums *sums)
     DB_WINDOW(DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN)
     DB_WINDOW(DB_CUDA_WINDOW_PANEL, DB_COLUMN_ORIGIN, DB_COLUMN_Z)
 #if DB_INSTANCE_GENERAL
-    DB_WINDOW(DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_CELLS)
+    DB_WINDOW(DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_DEBYE_WALLER)
 #endif
+    DB_WINDOW(DB_CUDA_WINDOW_DEBYE_WALLER, DB_COLUMN_DEBYE_WALLER, DB_COLUMN_CELLS)
 #if DB_INSTANCE_KIND > 1
     DB_WINDOW(DB_CUDA_WINDOW_CELLS, DB_COLUMN_CELLS, DB_COLUMN_AMPLITUDE)
 #endif
@@ -219,11 +220,14 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
     const size_t terms = job->source_count * job->sample_count;
     row_terms row[DB_CUDA_MOST_SUB_ROWS];
     row_term *const term = (row_term *)(void *)block_memory();
-    SHAPE_REAL *const polarization = (SHAPE_REAL *)(void *)(term + (size_t)job->oversample * terms);
+    double *const incident = (double *)(void *)(term + (size_t)job->oversample * terms);
+    SHAPE_REAL *const polarization =
+        (SHAPE_REAL *)(void *)(incident + (size_t)job->oversample * 2 * job->source_count);
     for (int i = 0; i < job->oversample; i++) {
         const double at =
             (region->slow_start + (int)slow + (i + 0.5) * job->sub_pixel) * panel->pixel_size[1];
         row[i].term = term + (size_t)i * terms;
+        row[i].incident = incident + (size_t)i * 2 * job->source_count;
         row[i].polarization = polarization + (size_t)i * job->source_count * 3;
         place_row(panel, at, &row[i]);
         for (size_t n = thread; n < terms; n += threads) {
@@ -232,7 +236,7 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
             place_term(&whole, at, &row[i].term[n]);
         }
         for (size_t j = thread; j < job->source_count; j += threads)
-            fill_row_polarization(job, panel, j, &row[i]);
+            fill_row_source(job, panel, j, &row[i]);
     }
     block_barrier();
     const size_t start = region->offset + slow * region->stride;
@@ -240,7 +244,8 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
     if (end > (uint32_t)region->fast_count) end = (uint32_t)region->fast_count;
     for (uint32_t fast = first + thread; fast < end; fast += threads) {
         pixel_sums sums;
-        render_row_group(shape, job, panel, row, region->fast_start + (int)fast, &sums);
+        render_row_group(shape, job->debye_waller ? ALONG_ROW_THERMAL : ALONG_ROW, job, panel, row,
+                         region->fast_start + (int)fast, &sums);
         store_intensity(job, start + fast, &sums);
     }
 }

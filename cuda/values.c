@@ -96,7 +96,8 @@ static db_status make_room(db_context *context, db_device_plan *plan, const db_d
 static const int windows[][3] = {
     { DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN },
     { DB_CUDA_WINDOW_PANEL, DB_COLUMN_ORIGIN, DB_COLUMN_Z },
-    { DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_CELLS },
+    { DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_DEBYE_WALLER },
+    { DB_CUDA_WINDOW_DEBYE_WALLER, DB_COLUMN_DEBYE_WALLER, DB_COLUMN_CELLS },
     { DB_CUDA_WINDOW_CELLS, DB_COLUMN_CELLS, DB_COLUMN_AMPLITUDE },
 };
 
@@ -117,7 +118,8 @@ static int loose_column_of(const db_kernel_contraction *c) {
 }
 
 static void lay_out_double(const db_kernel_contraction *c, int loose, db_cuda_row_double *row) {
-    *row = (db_cuda_row_double){ .windows = windows_of(c) };
+    memset(row, 0, sizeof *row);
+    row->windows = windows_of(c);
     if (loose >= 0) {
         row->windows = DB_CUDA_WINDOW_LOOSE;
         row->loose = loose;
@@ -129,7 +131,8 @@ static void lay_out_double(const db_kernel_contraction *c, int loose, db_cuda_ro
 }
 
 static void lay_out_float(const db_kernel_contraction *c, int loose, db_cuda_row_float *row) {
-    *row = (db_cuda_row_float){ .windows = windows_of(c) };
+    memset(row, 0, sizeof *row);
+    row->windows = windows_of(c);
     if (loose >= 0) {
         row->windows = DB_CUDA_WINDOW_LOOSE;
         row->loose = loose;
