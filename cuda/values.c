@@ -80,7 +80,9 @@ static db_status make_room(db_context *context, db_device_plan *plan, const db_d
         array->room = aligned(bytes);
         changed = 1;
     }
-    if (!changed) return DB_OK;
+    /* memory may be missing from a failure before */
+    if (!changed && values->device.bytes >= values->used && values->host.bytes >= values->used)
+        return DB_OK;
     values->used = 0;
     for (size_t i = 0; i < values->count; i++) {
         values->array[i].offset = values->used;

@@ -1,0 +1,570 @@
+/* The CUDA backend beside its kernels: regions, pixel types, memory of the device, what warm calls
+ * copy, and failures. */
+#include "stand_in.h"
+
+#include <dualbragg/cuda.h>
+#include <dualbragg/dualbragg.h>
+#include <dualbragg/normal.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const db_parameter some[] = { DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH };
+enum { SOME = sizeof some / sizeof some[0], FAST = 300, SLOW = 11, PIXELS = FAST * SLOW };
+
+static db_context *processor, *device;
+static db_experiment experiment;
+
+static int start(void **state) {
+    (void)state;
+    stand_in_reset();
+    db_cuda_register();
+    assert_int_equal(db_context_create(&processor), DB_OK);
+    assert_int_equal(db_context_create(&device), DB_OK);
+    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+    assert_int_equal(db_experiment_init(processor, &experiment), DB_OK);
+    db_experiment *e = &experiment;
+    for (int i = 0; i < 3; i++) {
+        e->crystal.cell[i] = 50 + 7 * i;
+        e->crystal.cells[i] = 4 + i;
+        e->crystal.misset[i] = 11 * (i + 1);
+    }
+    e->structure_factors.default_F = 10;
+    e->detector.panels[0].fast_pixels = FAST;
+    e->detector.panels[0].slow_pixels = SLOW;
+    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.4;
+    e->detector.centre[0] = 37;
+    e->detector.centre[1] = 3;
+    return 0;
+}
+
+static int finish(void **state) {
+    (void)state;
+    db_experiment_clear(&experiment);
+    db_context_destroy(&processor);
+    db_context_destroy(&device);
+    assert_int_equal(stand_in.live, 0);
+    return 0;
+}
+
+typedef struct {
+    float *image, *derivative[SOME];
+} result;
+
+static result result_create(size_t pixels) {
+    result r;
+    r.image = calloc(pixels, sizeof(float));
+    assert_non_null(r.image);
+    for (int k = 0; k < SOME; k++) {
+        r.derivative[k] = calloc(pixels, sizeof(float));
+        assert_non_null(r.derivative[k]);
+    }
+    return r;
+}
+
+static void result_destroy(result *r) {
+    free(r->image);
+    for (int k = 0; k < SOME; k++) free(r->derivative[k]);
+}
+
+static db_plan *plan_of(db_context *context, db_plan_options options) {
+    db_plan *plan;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    const db_status status = db_plan_create(context, &experiment, &options, &plan);
+    if (status != DB_OK) print_error("%s\n", db_context_message(context));
+    assert_int_equal(status, DB_OK);
+    return plan;
+}
+
+static db_plan_options defaults(void) { return (db_plan_options)DB_PLAN_OPTIONS_INIT; }
+
+static void expect_near(const float *found, const float *expected, size_t count, double bound) {
+    double largest = 0, off = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(isfinite(found[i]));
+        largest = fmax(largest, fabs((double)expected[i]));
+        off = fmax(off, fabs((double)found[i] - (double)expected[i]));
+    }
+    if (off > bound * largest) print_error("off by %g of %g\n", off, largest);
+    assert_true(off <= bound * largest);
+}
+
+/* Image and derivatives on both, with floats: as near as these are to each other. */
+static void compare(db_plan_options options) {
+    const double bound = options.precision == DB_PRECISION_MIXED ? 1e-5 : 2e-7;
+    db_plan *plan = plan_of(processor, options), *own = plan_of(device, options);
+    const size_t pixels = db_plan_pixels(plan);
+    result expected = result_create(pixels), found = result_create(pixels);
+    assert_string_equal(db_plan_device(own), "cuda:0");
+    assert_int_equal(db_plan_forward(plan, expected.image), DB_OK);
+    assert_int_equal(db_plan_forward(own, found.image), DB_OK);
+    expect_near(found.image, expected.image, pixels, bound);
+    assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                     DB_OK);
+    memset(found.image, 0, pixels * sizeof(float));
+    assert_int_equal(db_plan_gradient(own, found.image, (void *const *)found.derivative), DB_OK);
+    expect_near(found.image, expected.image, pixels, bound);
+    for (int k = 0; k < SOME; k++)
+        expect_near(found.derivative[k], expected.derivative[k], pixels, bound);
+    result_destroy(&expected);
+    result_destroy(&found);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
+static void compare_precisions(db_plan_options options) {
+    options.precision = DB_PRECISION_DOUBLE;
+    compare(options);
+    options.precision = DB_PRECISION_MIXED;
+    compare(options);
+}
+
+static void give_list(int interpolate) {
+    db_structure_factors *f = &experiment.structure_factors;
+    const int half = 20, extent = 2 * half + 1;
+    for (int j = 0; j < 3; j++) {
+        f->min[j] = -half;
+        f->extent[j] = extent;
+    }
+    const size_t count = (size_t)extent * (size_t)extent * (size_t)extent;
+    f->amplitude = malloc(count * sizeof(double));
+    assert_non_null(f->amplitude);
+    for (size_t i = 0; i < count; i++) f->amplitude[i] = 20 + (double)((i * 7919) % 31);
+    f->interpolate = interpolate;
+}
+
+static void wide_rows_equal_the_processors(void **state) {
+    (void)state;
+    static const db_crystal_shape shapes[] = { DB_SHAPE_SQUARE, DB_SHAPE_ROUND, DB_SHAPE_GAUSS,
+                                               DB_SHAPE_TOPHAT };
+    for (int i = 0; i < 4; i++) {
+        experiment.crystal.shape = shapes[i];
+        compare_precisions(defaults());
+    }
+    experiment.crystal.shape = DB_SHAPE_SQUARE;
+    experiment.crystal.cells[1] = 17.5; /* no polynomial */
+    compare_precisions(defaults());
+    experiment.oversample = 2;
+    experiment.crystal.mosaic_spread = 0.3;
+    experiment.crystal.mosaic_domains = 3;
+    compare_precisions(defaults());
+    experiment.crystal.b_factor = 12;
+    compare_precisions(defaults());
+    experiment.point_pixel = 1;
+    give_list(0);
+    compare_precisions(defaults());
+}
+
+static void many_sources_and_samples_equal_the_processors(void **state) {
+    (void)state;
+    const db_beam_spread spread = { 0.004, 0.02, 0.003, 0.01, 3, 3, 1, 0.02, 0.01, 3 };
+    assert_int_equal(db_beam_set_spread(processor, &experiment.beam, &spread), DB_OK);
+    experiment.crystal.mosaic_spread = 0.3;
+    experiment.crystal.mosaic_domains = 8;
+    compare_precisions(defaults()); /* terms of the rows fit */
+    experiment.crystal.mosaic_domains = 40;
+    compare_precisions(defaults()); /* they do not */
+}
+
+/* Of any size and place, one overlapping another, with gaps between their rows in the image. */
+static void regions_equal_the_processors(void **state) {
+    (void)state;
+    enum { BOXES = 40 };
+    db_region region[BOXES];
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    size_t offset = 0;
+    for (int i = 0; i < BOXES; i++) {
+        region[i] = (db_region){ .fast_start = 7 * i,
+                                 .slow_start = i % 5,
+                                 .fast_count = 1 + i % 9,
+                                 .slow_count = 1 + i % 6,
+                                 .offset = offset,
+                                 .stride = (size_t)(1 + i % 9) };
+        offset += (size_t)region[i].fast_count * (size_t)region[i].slow_count;
+    }
+    options.regions = region;
+    options.region_count = BOXES;
+    compare_precisions(options);
+    for (int i = 0; i < BOXES; i++) { /* where they are in the image of the panel */
+        region[i].offset = (size_t)region[i].slow_start * FAST + (size_t)region[i].fast_start;
+        region[i].stride = FAST;
+    }
+    compare_precisions(options);
+    region[0] = (db_region){ .fast_start = 3,
+                             .slow_start = 2,
+                             .fast_count = 280,
+                             .slow_count = 7,
+                             .offset = 2 * FAST + 3,
+                             .stride = FAST };
+    options.region_count = 1;
+    compare_precisions(options);
+}
+
+static void pixels_between_regions_stay(void **state) {
+    (void)state;
+    const db_region region[2] = { { 0, 3, 2, 100, 4, 2 * FAST + 3, FAST },
+                                  { 0, 150, 1, 20, 5, FAST + 150, FAST } };
+    float image[PIXELS];
+    for (int wide = 1; wide <= 2; wide++) {
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        options.regions = region;
+        options.region_count = (size_t)wide;
+        db_plan *plan = plan_of(device, options);
+        for (int i = 0; i < PIXELS; i++) image[i] = -1;
+        assert_int_equal(db_plan_forward(plan, image), DB_OK);
+        int rendered = 0;
+        for (int i = 0; i < PIXELS; i++) rendered += image[i] >= 0;
+        assert_int_equal(rendered, wide == 1 ? 400 : 500);
+        db_plan_destroy(&plan);
+    }
+}
+
+/* Images on the device: nothing is copied to the host. */
+static void images_may_stay_on_the_device(void **state) {
+    (void)state;
+    const db_region region = { 0, 3, 2, 270, 4, 2 * FAST + 3, FAST };
+    for (int part = 0; part < 2; part++) {
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        if (part) {
+            options.regions = &region;
+            options.region_count = 1;
+        }
+        db_plan *plan = plan_of(processor, options), *own = plan_of(device, options);
+        const size_t pixels = db_plan_pixels(plan), bytes = pixels * sizeof(float);
+        result expected = result_create(pixels), found = result_create(pixels);
+        void *there[SOME + 1];
+        for (int k = 0; k <= SOME; k++) {
+            assert_int_equal(db_plan_memory_create(own, DB_MEMORY_DEVICE, bytes, &there[k]), DB_OK);
+            assert_int_equal(db_plan_memory_write(own, there[k], found.image, bytes), DB_OK);
+        }
+        assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                         DB_OK);
+        assert_int_equal(db_plan_gradient(own, there[0], there + 1), DB_OK);
+        stand_in_reset();
+        assert_int_equal(db_plan_gradient(own, there[0], there + 1), DB_OK);
+        assert_int_equal(stand_in.launches, 1);
+        assert_int_equal(stand_in.bytes_to_device, 0);
+        assert_int_equal(stand_in.bytes_to_host, 0);
+        assert_int_equal(db_plan_memory_read(own, there[0], found.image, bytes), DB_OK);
+        expect_near(found.image, expected.image, pixels, 2e-7);
+        for (int k = 0; k < SOME; k++) {
+            assert_int_equal(db_plan_memory_read(own, there[k + 1], found.derivative[k], bytes),
+                             DB_OK);
+            expect_near(found.derivative[k], expected.derivative[k], pixels, 2e-7);
+        }
+        /* the image on the device, derivatives on the host */
+        memset(found.derivative[1], 0, bytes);
+        assert_int_equal(db_plan_gradient(own, there[0], (void *const *)found.derivative), DB_OK);
+        for (int k = 0; k < SOME; k++)
+            expect_near(found.derivative[k], expected.derivative[k], pixels, 2e-7);
+        for (int k = 0; k <= SOME; k++) db_plan_memory_destroy(own, &there[k]);
+        result_destroy(&expected);
+        result_destroy(&found);
+        db_plan_destroy(&plan);
+        db_plan_destroy(&own);
+    }
+}
+
+static void warm_calls_copy_what_changed(void **state) {
+    (void)state;
+    give_list(0);
+    db_plan *plan = plan_of(device, defaults());
+    result r = result_create(PIXELS);
+    void *const *derivatives = (void *const *)r.derivative;
+    assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
+    stand_in_reset();
+    assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, 0);
+    assert_int_equal(stand_in.bytes_to_host, PIXELS * sizeof(float));
+    assert_int_equal(stand_in.allocations, 0);
+    stand_in_reset();
+    assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, 0);
+    assert_int_equal(stand_in.bytes_to_host, (SOME + 1) * PIXELS * sizeof(float));
+    assert_int_equal(stand_in.launches, 1);
+    /* the same values again are no change */
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    stand_in_reset();
+    assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, 0);
+    /* the crystal: a sample and the coefficients of five parameters, not the list */
+    experiment.crystal.misset[0] += 0.01;
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    stand_in_reset();
+    assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
+    assert_in_range(stand_in.copies_to_device, 1, 2);
+    assert_in_range(stand_in.bytes_to_device, 1, 4096);
+    assert_int_equal(stand_in.allocations, 0);
+    /* the scale is in the arguments of the kernel */
+    experiment.beam.fluence *= 2;
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    stand_in_reset();
+    assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, 0);
+    /* the list */
+    experiment.structure_factors.amplitude[5] += 1;
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    stand_in_reset();
+    assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, 1);
+    assert_int_equal(stand_in.bytes_to_device, (41 * 41 * 41 + 1) * sizeof(double));
+    assert_int_equal(stand_in.allocations, 0);
+    result_destroy(&r);
+    db_plan_destroy(&plan);
+}
+
+typedef struct {
+    double chi2, gradient[SOME], curvature[SOME * SOME];
+} equations;
+
+static db_status normal(db_plan *plan, const float *data, const float *weight, equations *e) {
+    return db_plan_normal(plan, data, weight, &e->chi2, e->gradient, e->curvature);
+}
+
+/* Data and weights may be here or there, in any combination; those there are not copied. */
+static void data_may_be_on_the_device(void **state) {
+    (void)state;
+    const db_region region[2] = { { 0, 3, 2, 100, 4, 2 * FAST + 3, FAST },
+                                  { 0, 150, 1, 20, 5, FAST + 150, FAST } };
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.regions = region;
+    options.region_count = 2;
+    db_plan *plan = plan_of(processor, options), *own = plan_of(device, options);
+    const size_t pixels = db_plan_pixels(plan), bytes = pixels * sizeof(float);
+    float *data = malloc(bytes), *weight = malloc(bytes);
+    assert_true(data && weight);
+    for (size_t i = 0; i < pixels; i++) {
+        data[i] = (float)(i % 13);
+        weight[i] = i % 3 ? 0.5F : 0;
+        if (weight[i] == 0) data[i] = NAN;
+    }
+    equations expected, found;
+    assert_int_equal(normal(plan, data, weight, &expected), DB_OK);
+    void *data_there, *weight_there;
+    assert_int_equal(db_plan_memory_create(own, DB_MEMORY_DEVICE, bytes, &data_there), DB_OK);
+    assert_int_equal(db_plan_memory_create(own, DB_MEMORY_DEVICE, bytes, &weight_there), DB_OK);
+    assert_int_equal(db_plan_memory_write(own, data_there, data, bytes), DB_OK);
+    assert_int_equal(db_plan_memory_write(own, weight_there, weight, bytes), DB_OK);
+    double first = 0;
+    for (int way = 0; way < 4; way++) {
+        const float *const d = way & 1 ? data_there : data, *const w =
+                                                                way & 2 ? weight_there : weight;
+        assert_int_equal(normal(own, d, w, &found), DB_OK);
+        assert_true(fabs(found.chi2 - expected.chi2) <= 1e-12 * expected.chi2);
+        if (way == 0) first = found.chi2;
+        assert_true(found.chi2 == first); /* the same bits */
+        for (int i = 0; i < SOME * SOME; i++)
+            assert_true(fabs(found.curvature[i] - expected.curvature[i]) <=
+                        1e-12 * sqrt(expected.curvature[i / SOME * (SOME + 1)] *
+                                     expected.curvature[i % SOME * (SOME + 1)]));
+    }
+    stand_in_reset();
+    assert_int_equal(normal(own, data_there, weight_there, &found), DB_OK);
+    assert_int_equal(stand_in.bytes_to_device, 0);
+    assert_int_equal(stand_in.copies_to_host, 1);
+    assert_int_equal(stand_in.launches, 2);
+    /* what is wrong with data is found wherever they are */
+    data[2 * FAST + 8] = INFINITY;
+    weight[2 * FAST + 8] = 1;
+    assert_int_equal(db_plan_memory_write(own, data_there, data, bytes), DB_OK);
+    assert_int_equal(db_plan_memory_write(own, weight_there, weight, bytes), DB_OK);
+    assert_int_equal(normal(own, data_there, weight_there, &found), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "data of pixel (8, 2)"));
+    db_plan_memory_destroy(own, &data_there);
+    db_plan_memory_destroy(own, &weight_there);
+    free(data);
+    free(weight);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
+/* Locked memory of the host is copied as it is. */
+static void locked_memory_serves(void **state) {
+    (void)state;
+    db_plan *plan = plan_of(device, defaults());
+    float image[PIXELS];
+    void *locked;
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_HOST, sizeof image, &locked), DB_OK);
+    memset(locked, 0, sizeof image);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_int_equal(db_plan_forward(plan, locked), DB_OK);
+    assert_memory_equal(image, locked, sizeof image);
+    db_plan_memory_destroy(plan, &locked);
+    db_plan_destroy(&plan);
+}
+
+/* Larger than what a copy takes at a time. */
+static void large_images_come_in_pieces(void **state) {
+    (void)state;
+    experiment.detector.panels[0].fast_pixels = 1500;
+    experiment.detector.panels[0].slow_pixels = 1501;
+    experiment.detector.panels[0].pixel_size[0] = experiment.detector.panels[0].pixel_size[1] =
+        0.05;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.pixel_type = DB_FLOAT64;
+    const db_region region = { 0, 1, 1, 1498, 1499, 1501, 1500 };
+    db_plan *plan, *own;
+    const size_t pixels = 1500 * 1501;
+    double *image = calloc(pixels, sizeof *image), *found = calloc(pixels, sizeof *found);
+    assert_true(image && found);
+    for (int part = 0; part < 2; part++) {
+        if (part) {
+            options.regions = &region;
+            options.region_count = 1;
+        }
+        plan = plan_of(processor, options);
+        own = plan_of(device, options);
+        assert_int_equal(db_plan_forward(plan, image), DB_OK);
+        assert_int_equal(db_plan_forward(own, found), DB_OK);
+        for (size_t i = 0; i < pixels; i++) assert_true(fabs(found[i] - image[i]) <= 1e-12 * 1e3);
+        db_plan_destroy(&plan);
+        db_plan_destroy(&own);
+    }
+    free(image);
+    free(found);
+}
+
+static void what_is_missing_is_said(void **state) {
+    (void)state;
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    stand_in.driver = cudaErrorInsufficientDriver;
+    assert_int_equal(db_context_set_device(context, "cuda"), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(context), "no NVIDIA driver"));
+    stand_in.driver = cudaSuccess;
+    stand_in.devices = 0;
+    assert_int_equal(db_context_set_device(context, "cuda:0"), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(context), "no GPU"));
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    assert_string_equal(db_context_device(context), "cpu");
+    assert_non_null(strstr(db_context_device_note(context), "no GPU"));
+    stand_in.devices = 2;
+    assert_int_equal(db_context_set_device(context, "cuda:2"), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(context), "below that of GPUs, 2"));
+    stand_in.major = 7;
+    stand_in.minor = 0;
+    assert_int_equal(db_context_set_device(context, "cuda"), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(context), "compute capability 7.5"));
+    stand_in.minor = 5;
+    assert_int_equal(db_context_set_device(context, "cuda:1"), DB_OK);
+    assert_string_equal(db_context_device_model(context), "Stand-in 1");
+    db_context_destroy(&context);
+}
+
+static void the_callers_device_stays_current(void **state) {
+    (void)state;
+    float image[PIXELS];
+    stand_in.current = 1;
+    db_plan *plan = plan_of(device, defaults());
+    assert_int_equal(stand_in.current, 1);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+    assert_int_equal(stand_in.current, 1);
+}
+
+static void memory_that_runs_out_is_said(void **state) {
+    (void)state;
+    db_plan *plan;
+    float *image[SOME + 1];
+    for (int k = 0; k <= SOME; k++) image[k] = calloc(PIXELS, sizeof(float));
+    stand_in.memory = 4096;
+    assert_int_equal(db_plan_create(device, &experiment, NULL, &plan), DB_ERROR_MEMORY);
+    assert_null(plan);
+    assert_non_null(strstr(db_context_message(device), "out of the GPU's memory"));
+    assert_int_equal(stand_in.live, 0);
+    /* enough for the image, not for derivatives */
+    stand_in.memory = PIXELS * sizeof(float) + 8192;
+    plan = plan_of(device, defaults());
+    assert_int_equal(db_plan_forward(plan, image[0]), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, image[0], (void *const *)(image + 1)), DB_ERROR_MEMORY);
+    assert_non_null(strstr(db_context_message(device), "derivative images"));
+    assert_int_equal(db_plan_forward(plan, image[0]), DB_OK);
+    stand_in.memory = (size_t)1 << 30;
+    assert_int_equal(db_plan_gradient(plan, image[0], (void *const *)(image + 1)), DB_OK);
+    db_plan_destroy(&plan);
+    /* with auto the processor does it */
+    assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+    stand_in.memory = PIXELS * sizeof(float) + 8192;
+    plan = plan_of(device, defaults());
+    assert_string_equal(db_plan_device(plan), "cuda:0");
+    assert_int_equal(db_plan_gradient(plan, image[0], (void *const *)(image + 1)), DB_OK);
+    assert_string_equal(db_plan_device(plan), "cpu");
+    assert_non_null(strstr(db_context_device_note(device), "out of the GPU's memory"));
+    db_plan_destroy(&plan);
+    for (int k = 0; k <= SOME; k++) free(image[k]);
+}
+
+/* Whichever call of the runtime fails: a status and a message, nothing left behind, and the next
+ * attempt succeeds. */
+static void any_call_may_fail(void **state) {
+    (void)state;
+    float data[PIXELS] = { 0 };
+    result r = result_create(PIXELS), expected = result_create(PIXELS);
+    equations e;
+    db_plan *plan = plan_of(device, defaults());
+    assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                     DB_OK);
+    db_plan_destroy(&plan);
+    long failures = 0;
+    for (long n = 0;; n++) {
+        stand_in_reset();
+        stand_in.calls_until_failure = n;
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        options.parameters = some;
+        options.parameter_count = SOME;
+        db_status status = db_plan_create(device, &experiment, &options, &plan);
+        if (status == DB_OK) status = db_plan_forward(plan, r.image);
+        if (status == DB_OK) status = db_plan_gradient(plan, r.image, (void *const *)r.derivative);
+        if (status == DB_OK) status = normal(plan, data, NULL, &e);
+        const int unharmed = stand_in.calls_until_failure >= 0;
+        stand_in.calls_until_failure = -1;
+        if (status != DB_OK) {
+            failures++;
+            assert_true(status == DB_ERROR_MEMORY || status == DB_ERROR_DEVICE);
+            assert_true(strncmp(db_context_message(device), "cuda:0: ", 8) == 0);
+            if (plan) {
+                assert_int_equal(db_plan_gradient(plan, r.image, (void *const *)r.derivative),
+                                 DB_OK);
+                for (int k = 0; k < SOME; k++)
+                    assert_memory_equal(r.derivative[k], expected.derivative[k],
+                                        PIXELS * sizeof(float));
+            } else {
+                assert_int_equal(stand_in.live, 0);
+            }
+        }
+        db_plan_destroy(&plan);
+        assert_int_equal(stand_in.live, 0);
+        if (unharmed) break;
+    }
+    assert_true(failures > 40);
+    result_destroy(&r);
+    result_destroy(&expected);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(wide_rows_equal_the_processors),
+        TEST(many_sources_and_samples_equal_the_processors),
+        TEST(regions_equal_the_processors),
+        TEST(pixels_between_regions_stay),
+        TEST(images_may_stay_on_the_device),
+        TEST(warm_calls_copy_what_changed),
+        TEST(data_may_be_on_the_device),
+        TEST(locked_memory_serves),
+        TEST(large_images_come_in_pieces),
+        TEST(what_is_missing_is_said),
+        TEST(the_callers_device_stays_current),
+        TEST(memory_that_runs_out_is_said),
+        TEST(any_call_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
