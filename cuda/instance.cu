@@ -67,8 +67,13 @@
 #define KERNELS(name, shape)                                                                       \
     IMAGE_KERNEL(name, shape) NORMAL_KERNEL(name, shape) ROWS_KERNEL(name, shape)
 
+/* With what is to be left out (kernel/spot_cut.h). */
+DB_CUDA_FN kernel_shape with_cut(kernel_shape shape, const db_kernel_job *job) {
+    return (kernel_shape)(shape | (job->cuts ? KERNEL_CUT : 0));
+}
+
 #if DB_INSTANCE_GENERAL
-KERNELS(any, (kernel_shape)a.job.shape)
+KERNELS(any, with_cut((kernel_shape)a.job.shape, &a.job))
 #else
 /* One of the three, as the compiler can see. */
 DB_CUDA_FN kernel_shape compact_shape(const db_kernel_job *job) {
@@ -76,10 +81,9 @@ DB_CUDA_FN kernel_shape compact_shape(const db_kernel_job *job) {
            : job->shape == DB_SHAPE_GAUSS ? KERNEL_GAUSS
                                           : KERNEL_TOPHAT;
 }
-
-KERNELS(square, KERNEL_SQUARE)
+KERNELS(square, with_cut(KERNEL_SQUARE, &a.job))
 #if DB_INSTANCE_KIND < 2
 KERNELS(few_cells, KERNEL_FEW_CELLS)
 #endif
-KERNELS(compact, compact_shape(&a.job))
+KERNELS(compact, with_cut(compact_shape(&a.job), &a.job))
 #endif
