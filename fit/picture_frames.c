@@ -33,9 +33,29 @@ static void paint_boxes(const db_fit_result *r, const db_measured_image *image,
     }
 }
 
+/* Takes the place of *image, whose rows are those of one panel after the other. */
+static db_status compose(db_context *context, const db_panel_layout *layout, float **image) {
+    float *const picture = malloc((size_t)layout->fast * (size_t)layout->slow * sizeof *picture);
+    if (!picture) return db_fail_memory(context, "the pictures of the image");
+    db_panel_layout_compose(layout, *image, picture);
+    free(*image);
+    *image = picture;
+    return DB_OK;
+}
+
+static db_status compose_all(db_context *context, const db_panel_layout *layout,
+                             db_pixel_frames *frames) {
+    DB_TRY(compose(context, layout, &frames->measured));
+    DB_TRY(compose(context, layout, &frames->model));
+    DB_TRY(compose(context, layout, &frames->sigma));
+    frames->fast = layout->fast;
+    frames->slow = layout->slow;
+    return DB_OK;
+}
+
 db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
                                const db_measured_image *image, const db_fit_result *result,
-                               db_pixel_frames *frames) {
+                               const db_panel_layout *layout, db_pixel_frames *frames) {
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     const int rendered = result->model_image && result->fast_pixels == image->fast_pixels &&
                          result->slow_pixels == image->slow_pixels;
@@ -56,7 +76,10 @@ db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
         frames->sigma[i] =
             (float)sqrt(db_pixel_variance(&config->settings, (double)frames->model[i]));
     paint_boxes(result, image, frames);
-    return DB_OK;
+    if (layout->count < 2) return DB_OK;
+    const db_status status = compose_all(context, layout, frames);
+    if (status != DB_OK) db_pixel_frames_clear(frames);
+    return status;
 }
 
 static void reduce_block(const db_pixel_frames *in, int fast, int slow,

@@ -2,9 +2,10 @@
 #ifndef DB_FIT_PICTURE_FRAMES_H
 #define DB_FIT_PICTURE_FRAMES_H
 
-#include <dualbragg/fit.h>
+#include "fit/panel_layout.h"
 
-/* Measured image, model and standard deviations, pixel by pixel; NAN: no trusted pixel, no model.
+/* Measured image, model and standard deviations, pixel by pixel, in the layout of the panels; NAN:
+ * no panel, no trusted pixel, no model.
  * In the pixels of shoeboxes model and deviations are those that the target saw; elsewhere the
  * deviations are those of photons and readout noise. */
 typedef struct db_pixel_frames {
@@ -14,7 +15,7 @@ typedef struct db_pixel_frames {
 
 db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
                                const db_measured_image *image, const db_fit_result *result,
-                               db_pixel_frames *frames);
+                               const db_panel_layout *layout, db_pixel_frames *frames);
 void db_pixel_frames_clear(db_pixel_frames *frames);
 
 /* Each pixel of a picture stands for a block of block x block pixels of the image. */

@@ -113,8 +113,14 @@ static db_status page(const db_html_report *report) {
 
 db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
                             const db_measured_image *image, const db_fit_result *result) {
+    db_panel_layout layout;
+    DB_TRY(db_panel_layout_make(context, &result->experiment, image, &layout));
     db_text_stream text;
-    DB_TRY(db_text_stream_open(context, &text));
-    const db_html_report report = { context, text.stream, config, image, result };
-    return db_text_stream_write(context, &text, page(&report), path);
+    db_status status = db_text_stream_open(context, &text);
+    if (status == DB_OK) {
+        const db_html_report report = { context, text.stream, config, image, result, &layout };
+        status = db_text_stream_write(context, &text, page(&report), path);
+    }
+    db_panel_layout_clear(&layout);
+    return status;
 }

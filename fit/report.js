@@ -293,12 +293,25 @@ function resolution(f, s) {
   for (let y = 0; y < 3; y++) for (let x = 0; x < 3; x++) square += u[x] * v[y] * about.resolution[(k + y) * (n + 1) + i + x];
   return square > 0 ? 1 / Math.sqrt(square) : Infinity;
 }
+// A place of the picture in pixels of the detector, and of the panel if there are several.
+function whereabouts(f, s, digits) {
+  f *= block; s *= block;
+  if (!about.panels) return f.toFixed(digits) + ', ' + s.toFixed(digits);
+  for (let p = 0; p < about.panels.length; p++) {
+    const [x, y, fx, fy, sx, sy, nf, ns] = about.panels[p], det = fx * sy - fy * sx;
+    const pf = ((f - x) * sy - (s - y) * sx) / det, ps = ((s - y) * fx - (f - x) * fy) / det;
+    if (pf >= 0 && ps >= 0 && pf < nf && ps < ns)
+      return (digits ? pf.toFixed(digits) : Math.floor(pf)) + ', ' + (digits ? ps.toFixed(digits) : Math.floor(ps)) + ' of panel ' + p;
+  }
+  return 'between panels';
+}
 const number = (v, digits) => v === null || v !== v ? '\u2013' : (+v).toFixed(digits);
 const withSign = (v, digits) => v === null || v !== v ? '\u2013' : (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(digits);
 function tell(f, s) {
   if (f < 0 || s < 0 || f >= fast || s >= slow) return;
   const i = s * fast + f, m = measured.value[i], c = model.value[i], n = boxAt(f + 0.5, s + 0.5);
-  readout.textContent = 'fast ' + f * block + ', slow ' + s * block + '   ' + number(resolution(f + 0.5, s + 0.5), 2) + ' \u00c5   measured ' +
+  const centre = about.panels ? 0.5 : 0;
+  readout.textContent = 'pixel ' + whereabouts(f + centre, s + centre, 0) + '   ' + number(resolution(f + 0.5, s + 0.5), 2) + ' \u00c5   measured ' +
     (m === m ? +m.toPrecision(6) : 'not trusted') + '   model ' + number(c, 2) + '   residual ' + withSign(m - c, 2) + '   ' +
     withSign((m - c) / sigma.value[i], 1) + ' \u03c3' + (n >= 0 ? '   reflection ' + boxes[n].hkl : '');
 }
@@ -306,7 +319,7 @@ function select(n, come) {
   shown.selected = n;
   const b = boxes[n];
   if (!b) { detail.textContent = ''; draw(); return; }
-  detail.textContent = 'Reflection ' + b.hkl + ': ' + number(b.d, 2) + ' \u00c5, predicted at ' + number(b.fast * block, 1) + ', ' + number(b.slow * block, 1) +
+  detail.textContent = 'Reflection ' + b.hkl + ': ' + number(b.d, 2) + ' \u00c5, predicted at ' + whereabouts(b.fast, b.slow, 1) +
     ' \u00b7 I = ' + (+b.intensity).toPrecision(4) + (b.esd > 0 ? ' \u00b1 ' + b.esd.toPrecision(2) : '') + ' \u00b7 \u03c7\u00b2 per pixel ' + number(b.chi2, 2) +
     ' \u00b7 sigma Z ' + number(b.sigmaZ, 2) + (b.outlier ? ' (outlier)' : '') + ' \u00b7 farthest pixel ' + withSign(b.worst, 1) + ' \u03c3' +
     (b.offset[0] !== null ? ' \u00b7 observed minus model centroid ' + withSign(b.offset[0], 2) + ', ' + withSign(b.offset[1], 2) + ' px' : '') +

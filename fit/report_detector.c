@@ -1,6 +1,5 @@
 /* Goodness of fit over the detector: misfit of its areas, and where spots lie off the model. */
 #include "fit/report_html.h"
-#include "fit/sheet.h"
 
 #include <math.h>
 
@@ -17,15 +16,20 @@ static void print_colour(FILE *out, double chi2, double most) {
 }
 
 static int side(const db_html_report *report) {
-    return report->image->fast_pixels > report->image->slow_pixels ? report->image->fast_pixels
-                                                                   : report->image->slow_pixels;
+    return report->layout->fast > report->layout->slow ? report->layout->fast
+                                                       : report->layout->slow;
 }
 
 static void open_map(const db_html_report *report, const char *title) {
     fprintf(report->stream,
             "<figure><figcaption><b>%s</b></figcaption><svg class=\"chart\" viewBox=\"0 0 %d %d\" "
             "role=\"img\" aria-label=\"%s\">",
-            title, report->image->fast_pixels, report->image->slow_pixels, title);
+            title, report->layout->fast, report->layout->slow, title);
+}
+
+static void area_box(const db_html_report *report, const db_fit_area *area, double box[4]) {
+    db_panel_layout_box(report->layout, area->panel, area->fast_start, area->slow_start,
+                        area->fast_count, area->slow_count, box);
 }
 
 static void misfit_map(const db_html_report *report) {
@@ -40,27 +44,28 @@ static void misfit_map(const db_html_report *report) {
     for (size_t a = 0; a < r->area_count; a++) {
         const db_fit_area *const area = &r->areas[a];
         const double chi2 = area->after.chi2_reduced;
-        const int first_row = db_sheet_first_row(report->image, area->panel);
+        double box[4];
+        area_box(report, area, box);
+        const double letters = fmin(size, fmin(0.35 * box[2], 0.8 * box[3]));
         fprintf(out,
-                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" stroke=\"#fff\" "
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" stroke=\"#fff\" "
                 "stroke-width=\"%.1f\" fill=\"",
-                area->fast_start, first_row + area->slow_start, area->fast_count, area->slow_count,
-                0.1 * size);
+                box[0], box[1], box[2], box[3], 0.1 * size);
         if (area->after.pixels == 0) {
             fputs("#eceff2\"/>", out);
             continue;
         }
         print_colour(out, chi2, most);
-        fprintf(out,
-                "\"><title>%zu pixels, R %.3f, correlation %.3f; start: %.2f</title></rect><text "
-                "x=\"%d\" y=\"%d\" text-anchor=\"middle\" style=\"font-size:%.0fpx;fill:%s\">%.2f"
-                "</text>",
-                area->after.pixels, isfinite(area->after.residual) ? area->after.residual : 0,
-                isfinite(area->after.correlation) ? area->after.correlation : 0,
-                isfinite(area->before.chi2_reduced) ? area->before.chi2_reduced : 0,
-                area->fast_start + area->fast_count / 2,
-                first_row + area->slow_start + area->slow_count / 2 + (int)(0.35 * size), size,
-                log(fmax(1, chi2)) > 0.5 * log(fmax(1.5, most)) ? "#fff" : "#1c2430", chi2);
+        fprintf(
+            out,
+            "\"><title>%zu pixels, R %.3f, correlation %.3f; start: %.2f</title></rect><text "
+            "x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" style=\"font-size:%.0fpx;fill:%s\">%.2f"
+            "</text>",
+            area->after.pixels, isfinite(area->after.residual) ? area->after.residual : 0,
+            isfinite(area->after.correlation) ? area->after.correlation : 0,
+            isfinite(area->before.chi2_reduced) ? area->before.chi2_reduced : 0,
+            box[0] + 0.5 * box[2], box[1] + 0.5 * box[3] + 0.35 * letters, letters,
+            log(fmax(1, chi2)) > 0.5 * log(fmax(1.5, most)) ? "#fff" : "#1c2430", chi2);
     }
     fputs("</svg></figure>", out);
 }
@@ -86,25 +91,29 @@ static void shift_map(const db_html_report *report) {
     open_map(report, "Observed minus model centroid of each spot");
     for (size_t a = 0; a < r->area_count; a++) {
         const db_fit_area *const area = &r->areas[a];
+        double box[4];
+        area_box(report, area, box);
         fprintf(out,
-                "<rect class=\"outline\" style=\"stroke-width:%.1f\" x=\"%d\" y=\"%d\" "
-                "width=\"%d\" height=\"%d\"/>",
-                0.5 * width, area->fast_start,
-                db_sheet_first_row(report->image, area->panel) + area->slow_start, area->fast_count,
-                area->slow_count);
+                "<rect class=\"outline\" style=\"stroke-width:%.1f\" x=\"%.1f\" y=\"%.1f\" "
+                "width=\"%.1f\" height=\"%.1f\"/>",
+                0.5 * width, box[0], box[1], box[2], box[3]);
     }
     for (size_t b = 0; b < r->shoebox_count; b++) {
         const db_fit_shoebox *const box = &r->shoeboxes[b];
         const double *const offset = box->centroid_offset;
         if (!isfinite(offset[0])) continue;
-        arrow(out, hypot(offset[0], offset[1]) > FAR ? "shift out" : "shift", box->predicted[0],
-              db_sheet_first_row(report->image, box->region.panel) + box->predicted[1],
-              offset[0] * stretch, offset[1] * stretch, width);
+        double from[2], to[2];
+        const double *const at = box->predicted;
+        db_panel_layout_point(report->layout, box->region.panel, at[0], at[1], from);
+        db_panel_layout_point(report->layout, box->region.panel, at[0] + stretch * offset[0],
+                              at[1] + stretch * offset[1], to);
+        arrow(out, hypot(offset[0], offset[1]) > FAR ? "shift out" : "shift", from[0], from[1],
+              to[0] - from[0], to[1] - from[1], width);
     }
     const double margin = 0.03 * longest;
-    arrow(out, "shift", margin, report->image->slow_pixels - margin, stretch, 0, 1.5 * width);
+    arrow(out, "shift", margin, report->layout->slow - margin, stretch, 0, 1.5 * width);
     fprintf(out, "<text x=\"%.0f\" y=\"%.0f\" style=\"font-size:%.0fpx\">1 pixel</text></svg>",
-            margin + stretch + 0.01 * longest, report->image->slow_pixels - margin * 0.75,
+            margin + stretch + 0.01 * longest, report->layout->slow - margin * 0.75,
             0.024 * longest);
     fputs("</figure>", out);
 }

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_REPORT_HTML_H
 #define DB_FIT_REPORT_HTML_H
 
-#include <dualbragg/fit.h>
+#include "fit/panel_layout.h"
 #include <stdio.h>
 
 typedef struct db_html_report {
@@ -11,6 +11,7 @@ typedef struct db_html_report {
     const db_fit_config *config;
     const db_measured_image *image;
     const db_fit_result *result;
+    const db_panel_layout *layout; /* of the pictures */
 } db_html_report;
 
 /* Text with the characters that HTML reserves replaced. */

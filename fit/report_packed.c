@@ -10,8 +10,7 @@
 #include <zlib.h>
 #endif
 
-enum { BYTES = 3 }; /* of a number: counts reach millions */
-static const uint32_t MISSING = 0xffffff;
+enum { BYTES = 3 };                     /* of a number: counts reach millions */
 static const double LARGEST = 0x7ffffe; /* differences take one bit more */
 
 db_packing db_packing_for(const float *values, size_t count, double noise) {
@@ -33,6 +32,8 @@ db_packing db_packing_for(const float *values, size_t count, double noise) {
 }
 
 #if defined(DB_HAVE_PNG)
+static const uint32_t MISSING = 0xffffff;
+
 static uint32_t number_of(const db_packing *p, float value) {
     const double v = p->logarithmic ? log2((double)value) : (double)value;
     if (!isfinite(v)) return MISSING;

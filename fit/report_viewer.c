@@ -5,7 +5,6 @@
 #include "fit/picture_frames.h"
 #include "fit/report_html.h"
 #include "fit/report_packed.h"
-#include "fit/sheet.h"
 #include "io/colour.h"
 #include "io/quantile.h"
 
@@ -31,9 +30,12 @@ static void draw_spots(const db_html_report *report, int block) {
     const db_fit_result *const r = report->result;
     for (size_t i = 0; i < r->shoebox_count; i++) {
         const db_fit_shoebox *const box = &r->shoeboxes[i];
+        double at[2];
+        db_panel_layout_point(report->layout, box->region.panel, box->predicted[0],
+                              box->predicted[1], at);
         fprintf(report->stream, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>",
-                db_html_box_class[db_html_box_kind(box)], box->predicted[0] / block,
-                box->predicted[1] / block, fmax(4, 0.6 * box->region.fast_count / block));
+                db_html_box_class[db_html_box_kind(box)], at[0] / block, at[1] / block,
+                fmax(4, 0.6 * box->region.fast_count / block));
     }
 }
 
@@ -111,23 +113,47 @@ static db_status print_scale(const db_html_report *report, db_colour_map map, co
     return status;
 }
 
-/* 1/d^2 on a grid over the panel, to be interpolated; 0, not known, for several panels. */
+/* A point of the picture in pixels of the first panel, extended beyond its edges. */
+static void point_of_first_panel(const db_panel_layout *layout, double x, double y,
+                                 double point[2]) {
+    const db_panel_place *const p = &layout->panel[0];
+    const double determinant = p->fast[0] * p->slow[1] - p->fast[1] * p->slow[0];
+    const double dx = x - p->corner[0], dy = y - p->corner[1];
+    point[0] = (dx * p->slow[1] - dy * p->slow[0]) / determinant;
+    point[1] = (dy * p->fast[0] - dx * p->fast[1]) / determinant;
+}
+
+/* 1/d^2 on a grid over the picture, to be interpolated. The plane of the first panel stands for
+ * all. */
 static db_status print_resolution(const db_html_report *report) {
     db_fit_geometry geometry;
     DB_TRY(db_fit_geometry_of(report->context, &report->result->experiment, &geometry));
     fprintf(report->stream, "\"grid\":%d,\"resolution\":[", GRID);
     for (int s = 0; s <= GRID; s++)
         for (int f = 0; f <= GRID; f++) {
-            const double d = geometry.panel_count > 1
-                                 ? INFINITY
-                                 : db_fit_geometry_resolution(
-                                       &geometry, 0, (double)report->image->fast_pixels * f / GRID,
-                                       (double)report->image->slow_pixels * s / GRID);
+            double point[2];
+            point_of_first_panel(report->layout, (double)report->layout->fast * f / GRID,
+                                 (double)report->layout->slow * s / GRID, point);
+            const double d = db_fit_geometry_resolution(&geometry, 0, point[0], point[1]);
             fprintf(report->stream, "%s%.7g", s || f ? "," : "", isfinite(d) ? 1 / (d * d) : 0);
         }
     fputs("],", report->stream);
     db_fit_geometry_clear(&geometry);
     return DB_OK;
+}
+
+/* Where the panels are, so that the script can tell a pixel's place in its own. */
+static void print_panels(const db_html_report *report) {
+    FILE *const out = report->stream;
+    if (report->layout->count < 2) return;
+    fputs("\"panels\":[", out);
+    for (size_t p = 0; p < report->layout->count; p++) {
+        const db_panel_place *const place = &report->layout->panel[p];
+        fprintf(out, "%s[%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%d,%d]", p ? "," : "", place->corner[0],
+                place->corner[1], place->fast[0], place->fast[1], place->slow[0], place->slow[1],
+                place->fast_pixels, place->slow_pixels);
+    }
+    fputs("],", out);
 }
 
 static void print_number(FILE *out, double value) {
@@ -143,10 +169,14 @@ static void print_boxes(const db_html_report *report) {
     fputs("\"boxes\":[", out);
     for (size_t i = 0; i < r->shoebox_count; i++) {
         const db_fit_shoebox *const b = &r->shoeboxes[i];
-        const int first_row = db_sheet_first_row(report->image, b->region.panel);
+        const db_region *const g = &b->region;
+        double at[2], box[4];
+        db_panel_layout_point(report->layout, g->panel, b->predicted[0], b->predicted[1], at);
+        db_panel_layout_box(report->layout, g->panel, g->fast_start, g->slow_start, g->fast_count,
+                            g->slow_count, box);
         const double numbers[] = { b->d_spacing,
-                                   b->predicted[0],
-                                   b->predicted[1] + first_row,
+                                   at[0],
+                                   at[1],
                                    b->intensity,
                                    b->intensity_esd,
                                    b->sigma_z,
@@ -154,10 +184,9 @@ static void print_boxes(const db_html_report *report) {
                                    b->chi2 / fmax(1, b->pixels_used),
                                    b->centroid_offset[0],
                                    b->centroid_offset[1] };
-        fprintf(out, "%s[%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d", i ? "," : "", b->hkl[0], b->hkl[1],
-                b->hkl[2], b->region.fast_start, b->region.slow_start + first_row,
-                b->region.fast_count, b->region.slow_count, (int)db_html_box_kind(b), b->outlier,
-                b->strong_pixels, b->strong_explained);
+        fprintf(out, "%s[%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%d,%d,%d,%d", i ? "," : "", b->hkl[0],
+                b->hkl[1], b->hkl[2], box[0], box[1], box[2], box[3], (int)db_html_box_kind(b),
+                b->outlier, b->strong_pixels, b->strong_explained);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) print_number(out, numbers[k]);
         fputs("]", out);
     }
@@ -219,6 +248,7 @@ static db_status print_frames(const db_html_report *report, const db_picture_fra
     DB_TRY(print_scale(report, DB_COLOUR_GREY, "grey"));
     DB_TRY(print_scale(report, DB_COLOUR_SIGNED, "signed"));
     DB_TRY(print_resolution(report));
+    print_panels(report);
     print_boxes(report);
     fputs("}</script>\n", report->stream);
     return DB_OK;
@@ -228,7 +258,7 @@ db_status db_html_viewer(const db_html_report *report) {
     db_pixel_frames pixels;
     db_picture_frames pictures;
     DB_TRY(db_pixel_frames_make(report->context, report->config, report->image, report->result,
-                                &pixels));
+                                report->layout, &pixels));
     db_status status = db_picture_frames_make(report->context, &pixels, LONGEST_SIDE, &pictures);
     if (status == DB_OK) {
         fputs("<section id=\"images\"><h2>Images</h2>", report->stream);

@@ -13,7 +13,11 @@ db_status db_fit_write_png(db_context *context, const char *path, const db_fit_c
                            const db_measured_image *image, const db_fit_result *result) {
     db_pixel_frames pixels;
     db_picture_frames frames;
-    DB_TRY(db_pixel_frames_make(context, config, image, result, &pixels));
+    db_panel_layout layout;
+    DB_TRY(db_panel_layout_make(context, &result->experiment, image, &layout));
+    const db_status made = db_pixel_frames_make(context, config, image, result, &layout, &pixels);
+    db_panel_layout_clear(&layout);
+    DB_TRY(made);
     db_status status = db_picture_frames_make(context, &pixels, LONGEST_SIDE, &frames);
     db_pixel_frames_clear(&pixels);
     DB_TRY(status);

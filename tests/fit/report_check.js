@@ -41,7 +41,7 @@ try {
   event('pointermove', PointerEvent);
   await settle();
   const told = document.getElementById('readout').textContent;
-  const values = told.match(/^fast (\d+), slow (\d+) +([\d.]+) \u00c5 +measured ([-\d.]+) +model ([\d.]+) +residual ([+\u2212][\d.]+) +([+\u2212][\d.]+) \u03c3 +reflection/);
+  const values = told.match(/^pixel (\d+), (\d+) +([\d.]+) \u00c5 +measured ([-\d.]+) +model ([\d.]+) +residual ([+\u2212][\d.]+) +([+\u2212][\d.]+) \u03c3 +reflection/);
   check('the pixel under the pointer is told', !!values, told);
   if (values) {
     check('residual is measured minus model', Math.abs(+values[4] - +values[5] - +values[6].replace('\u2212', '-')) < 0.011, told);

@@ -134,6 +134,36 @@ static void the_page_takes_a_rendered_model(void **state) {
     free(model);
 }
 
+/* The lower half of the detector as a panel of its own. */
+static void panels_are_shown_in_their_places(void **state) {
+    (void)state;
+    db_detector *const detector = &made_up.result.experiment.detector;
+    db_panel *const one = detector->panels, two[2] = { one[0], one[0] };
+    two[0].slow_pixels = SYNTHETIC_SLOW / 2;
+    two[1].slow_pixels = SYNTHETIC_SLOW - SYNTHETIC_SLOW / 2;
+    for (int i = 0; i < 3; i++)
+        two[1].origin[i] += (SYNTHETIC_SLOW / 2 + 20) * one->pixel_size[1] * one->slow_axis[i];
+    db_image_panel rows[2] = { { "", 0, two[0].slow_pixels },
+                               { "", two[0].slow_pixels, two[1].slow_pixels } };
+    detector->panels = two;
+    detector->panel_count = 2;
+    made_up.image.panels = rows;
+    made_up.image.panel_count = 2;
+    char *const page = written_page("panels.html");
+    detector->panels = one;
+    detector->panel_count = 1;
+    made_up.image.panels = NULL;
+    made_up.image.panel_count = 0;
+#if defined(DB_HAVE_PNG)
+    assert_non_null(strstr(page, "\"panels\":[["));
+    char shape[64];
+    snprintf(shape, sizeof shape, "data-fast=\"%d\" data-slow=\"%d\"", SYNTHETIC_FAST,
+             SYNTHETIC_SLOW + 20);
+    assert_int_equal(count(page, shape), 3);
+#endif
+    free(page);
+}
+
 static void an_empty_result_still_makes_a_page(void **state) {
     (void)state;
     db_fit_result *const r = &made_up.result;
@@ -325,6 +355,7 @@ int main(void) {
         cmocka_unit_test(every_element_of_the_page_is_closed),
         cmocka_unit_test(the_page_shows_the_result),
         cmocka_unit_test(the_page_takes_a_rendered_model),
+        cmocka_unit_test(panels_are_shown_in_their_places),
         cmocka_unit_test(an_empty_result_still_makes_a_page),
         cmocka_unit_test(a_failed_output_leaves_no_file),
         cmocka_unit_test(json_says_the_same),
