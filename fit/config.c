@@ -23,6 +23,8 @@ void db_fit_config_init(db_fit_config *config) {
     config->orientation[0] = NAN;
     config->beam_centre[0] = config->beam_centre[1] = NAN;
     config->scale = 1;
+    config->trusted[0] = config->trusted[1] = NAN;
+    config->hot_sigma = 50;
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) config->range[p] = NAN;
 }
 
@@ -46,13 +48,22 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
 }
 
 static db_status check_data(const db_config_reader *reader, const db_yaml_node *root,
-                            const db_fit_settings *settings) {
+                            const db_fit_config *config) {
+    const db_fit_settings *const settings = &config->settings;
     const db_yaml_node *const data = db_yaml_find(root, "data");
     if (!data) return DB_OK;
     if (settings->dmin > 0 && settings->dmax > 0 && settings->dmin >= settings->dmax)
         return db_config_fail(reader, db_yaml_find(data, "dmax"), "data", "dmax",
                               "resolution range is empty: dmin %g is not below dmax %g",
                               settings->dmin, settings->dmax);
+    if (db_yaml_find(data, "reflections") && db_yaml_find(data, "spots"))
+        return db_config_fail(reader, db_yaml_find(data, "spots"), "data", "spots",
+                              "cannot stand beside reflections: one list says which reflections "
+                              "get shoeboxes");
+    if (config->trusted[0] >= config->trusted[1])
+        return db_config_fail(reader, db_yaml_find(data, "trusted"), "data", "trusted",
+                              "expected the smaller limit first, found [%g, %g]",
+                              config->trusted[0], config->trusted[1]);
     const int *const roi = settings->roi;
     if (roi[0] > roi[1] || roi[2] > roi[3])
         return db_config_fail(reader, db_yaml_find(data, "roi"), "data", "roi",
@@ -104,7 +115,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         if (map) DB_TRY(db_config_take_section(reader, section->name, section, map, config));
     }
     DB_TRY(check_axes(reader, root, &config->setup));
-    DB_TRY(check_data(reader, root, &config->settings));
+    DB_TRY(check_data(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");

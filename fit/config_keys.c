@@ -57,7 +57,7 @@ static const char *const backgrounds[] = { "plane", "constant", "fixed", "none",
 
 static const db_config_key top_keys[] = {
     OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image",
-          "frame_0001.cbf", "measured image: SMV or miniCBF"),
+          "frame_0001.cbf", "measured image: SMV or CBF"),
     OTHER("output", DB_KEY_FILE, IN_CONFIG(output_prefix),
           "the configuration's name with _refined, in the working directory", "frame_0001",
           "prefix of the files written: .yaml .mat .json .html .log"),
@@ -70,6 +70,14 @@ static const db_config_key model_keys[] = {
            "with header, what is left out below comes from the image header"),
     CHOICE("convention", IN_CONFIG(setup.convention), conventions, NULL, 0, NULL,
            "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
+    OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header",
+          "refined.expt",
+          "DIALS experiment list: its frame, panels, beam, spindle and crystal; keys of crystal, "
+          "beam "
+          "and spindle win, distance moves the panels"),
+    INTEGERS("expt_number", 1, IN_CONFIG(setup.expt_number), (COUNT_FROM(0)), "",
+             "the only one, or the one that shows the image", -1, "0",
+             "which experiment of the list, from 0"),
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame",
           "crystal.mat",
           "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, "
@@ -194,6 +202,18 @@ static const db_config_key data_keys[] = {
             FROM_HEADER ", else 1", "1.0", "of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL,
             NULL, "standard deviation of one pixel without photons"),
+    NUMBERS("trusted", 2, IN_CONFIG(trusted), (ANY), "counts",
+            "that of the image, or of the experiment list", "[-10, 65000]",
+            "least and largest count that is trusted"),
+    OTHER(
+        "mask", DB_KEY_FILE, IN_CONFIG(mask_file), "none", "mask.img",
+        "SMV image of the same size (panels one below the other); pixels that are 0 in it are left "
+        "out"),
+    OTHER("hot_pixels", DB_KEY_FILE, IN_CONFIG(hot_pixel_file), "none", "hot.txt",
+          "text file of pixels to leave out: fast slow [panel], from 0"),
+    NUMBERS("hot_sigma", 1, IN_CONFIG(hot_sigma), (NOT_NEGATIVE), "", NULL, NULL,
+            "a pixel that is alone and so many standard deviations above its surroundings is left "
+            "out; 0: none"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL,
             "finest resolution used; 0: all"),
     NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL,
@@ -202,6 +222,11 @@ static const db_config_key data_keys[] = {
              NULL, 0, NULL, "shoeboxes are (2w + 1) pixels wide (free)"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
              "the strongest so many are used (free)"),
+    OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels",
+          "reflections.txt", "text file of h k l: only these get shoeboxes (free)"),
+    OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
+          "text file of fast slow [panel]: only predicted reflections this near to one of them get "
+          "shoeboxes (free)"),
     NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
             "a pixel so many standard deviations above the local background is strong"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/physical_range.h"
+#include "io/dials_frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,6 +82,53 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
     return DB_OK;
 }
 
+/* The list says what the configuration does not; the image header is not asked. */
+static db_status take_list(db_context *context, db_fit_config *config,
+                           void (*notices)(void *user, const char *line), void *user) {
+    db_setup *const setup = &config->setup;
+    const char *const image = *config->image_file ? config->image_file : NULL;
+    db_setup listed;
+    db_setup_init(&listed);
+    DB_TRY(db_setup_read_expt(context, config->expt_file, setup->expt_number, image, &listed,
+                              notices, user));
+    if (!isnan(config->beam_centre[0]))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "%s: model.beam_centre_px: cannot be given beside the experiment list %s, in "
+            "whose frame the detector stands",
+            config->config_file, config->expt_file);
+    fill(&setup->wavelength, listed.wavelength);
+    fill(&setup->polarization, listed.polarization);
+    if (isnan(setup->osc) && !isnan(listed.osc)) {
+        setup->osc = listed.osc;
+        if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
+    }
+    if (fabs(setup->phi) <= 0) setup->phi = listed.phi;
+    setup->sensor_thickness = listed.sensor_thickness;
+    setup->attenuation_depth = listed.attenuation_depth;
+    setup->detector_size[0] = setup->detector_size[1] = NAN;
+    if (setup->convention == DB_CONVENTION_MOSFLM) setup->convention = listed.convention;
+    if (isnan(setup->twotheta)) setup->twotheta = 0;
+    setup->expt_file = config->expt_file;
+    setup->expt_number = listed.expt_number;
+    setup->expt_image = image;
+    return DB_OK;
+}
+
+/* What is written about it later stays in the list's frame only if that is the usual one. */
+static db_status check_frame(db_context *context, const db_fit_config *config,
+                             const db_experiment *start) {
+    double frame[3][3];
+    if (!*config->expt_file) return DB_OK;
+    db_dials_frame(start, frame);
+    if (frame[0][0] == 1 && frame[1][1] == 1 && frame[2][2] == 1) return DB_OK;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: expected a beam that travels along -z to within 10 degree, found direction "
+                   "%g %g %g",
+                   config->expt_file, start->beam.direction[0], start->beam.direction[1],
+                   start->beam.direction[2]);
+}
+
 static db_status missing(db_context *context, const db_fit_config *config, const char *key) {
     return db_fail(
         context, DB_ERROR_USAGE, "%s: model.%s is not given, and %s", config->config_file, key,
@@ -92,6 +140,7 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
                                 const db_measured_image *image,
                                 void (*notices)(void *user, const char *line), void *user) {
     db_setup *const setup = &config->setup;
+    if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
     if (isnan(setup->wavelength)) return missing(context, config, "wavelength");
     if (isnan(setup->distance) && isnan(setup->close_distance))
@@ -190,6 +239,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     start->beam.scale = config->scale;
     start_ties(settings, start, notices, user);
     db_status status = db_experiment_check(context, start);
+    if (status == DB_OK) status = check_frame(context, config, start);
     if (status == DB_OK) status = complete_bounds(context, config, start);
     if (status != DB_OK) {
         db_experiment_clear(start);

@@ -48,16 +48,27 @@ static void take_detector(const db_detector *detector, db_fit_config *config) {
     memcpy(setup->panel_shift, detector->panel_shift, sizeof setup->panel_shift);
 }
 
+/* The refined list has it, moved and turned. */
+static void leave_detector(db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    setup->distance = setup->close_distance = NAN;
+    setup->rotation[0] = setup->rotation[1] = setup->rotation[2] = setup->twotheta = 0;
+    setup->expt_number = -1;
+}
+
 db_status db_fit_refined_config(db_context *context, const db_fit_config *config,
                                 const db_experiment *experiment, db_fit_config *refined) {
-    if (experiment->detector.panel_count != 1)
+    if (experiment->detector.panel_count != 1 && !*config->expt_file)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "a configuration describes one panel, the model has %zu",
                        experiment->detector.panel_count);
     *refined = *config;
     take_crystal(&experiment->crystal, refined);
     take_beam(&experiment->beam, refined);
-    take_detector(&experiment->detector, refined);
+    if (*config->expt_file)
+        leave_detector(refined);
+    else
+        take_detector(&experiment->detector, refined);
     refined->setup.phi = experiment->goniometer.phi;
     memcpy(refined->setup.spindle_tilt, experiment->goniometer.tilt,
            sizeof refined->setup.spindle_tilt);

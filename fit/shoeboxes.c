@@ -74,6 +74,31 @@ static int prediction_order(const void *a, const void *b) {
     return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
 }
 
+static int compare_hkl(const void *a, const void *b) {
+    const db_fit_spot *const x = a, *const y = b;
+    for (int i = 0; i < 3; i++)
+        if (x->hkl[i] != y->hkl[i]) return x->hkl[i] < y->hkl[i] ? -1 : 1;
+    return 0;
+}
+
+/* Is the reflection in the list, or within half a box of a spot in it? */
+static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
+    if (!list->by_position) {
+        const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
+                                           reflection->hkl[2] } };
+        return list->count &&
+               bsearch(&key, list->spot, list->count, sizeof *list->spot, compare_hkl) != NULL;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const db_fit_spot *const s = &list->spot[i];
+        if (s->panel == reflection->panel &&
+            hypot(s->position[0] - reflection->position[0],
+                  s->position[1] - reflection->position[1]) <= half_width)
+            return 1;
+    }
+    return 0;
+}
+
 /* Fills list with the reflections that get a box; returns how many. own: room for one box. */
 static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
                      db_shoebox_choice choice, candidate *list, uint8_t *own) {
@@ -83,7 +108,12 @@ static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
             region_at(&grid->prediction->reflection[i], data->settings->shoebox_half_width);
         double excess;
         if (!inside(&region, data->image) || !own_pixels(data, grid, i, &region, own)) continue;
-        if (!is_strong(data, &region, own, &excess) && choice == DB_SHOEBOXES_STRONG) continue;
+        const int strong = is_strong(data, &region, own, &excess);
+        const db_fit_spots *const spots = data->settings->spots;
+        const int taken = spots ? is_listed(spots, &grid->prediction->reflection[i],
+                                            data->settings->shoebox_half_width)
+                                : strong;
+        if (!taken && choice == DB_SHOEBOXES_STRONG) continue;
         list[count++] = (candidate){ i, excess };
     }
     if (choice == DB_SHOEBOXES_STRONG && count > (size_t)data->settings->max_shoeboxes) {

@@ -24,8 +24,8 @@ typedef struct db_shoeboxes {
 
 typedef enum db_shoebox_choice {
     DB_SHOEBOXES_ALL,   /* every predicted reflection */
-    DB_SHOEBOXES_STRONG /* those with strong pixels, at most settings.max_shoeboxes, strongest first
-                         */
+    DB_SHOEBOXES_STRONG /* those with strong pixels, or that settings.spots lists, at most
+                           settings.max_shoeboxes, strongest first */
 } db_shoebox_choice;
 
 /* What is measured: an image, its strong pixels, and how to treat them. */

@@ -34,6 +34,27 @@ static db_status rename_from(db_context *context, const char *yaml_path,
     return DB_OK;
 }
 
+/* "PREFIX.expt" for "PREFIX.yaml". */
+static db_status name_list(db_context *context, const char *yaml_path,
+                           char name[DB_FIT_PATH_SIZE]) {
+    const size_t length = strlen(yaml_path), folder = folder_length(yaml_path);
+    const size_t stem =
+        length > 5 && strcmp(yaml_path + length - 5, ".yaml") == 0 ? length - 5 : length;
+    const int size =
+        snprintf(name, DB_FIT_PATH_SIZE, "%.*s.expt", (int)(stem - folder), yaml_path + folder);
+    return size < DB_FIT_PATH_SIZE
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE, "%s: the name is too long", yaml_path);
+}
+
+static db_status rename_all(db_context *context, const char *path, db_fit_config *refined) {
+    char *const names[] = { refined->image_file,     refined->hkl_file,  refined->mask_file,
+                            refined->hot_pixel_file, refined->spot_file, refined->reflection_file };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        DB_TRY(rename_from(context, path, names[i]));
+    return *refined->expt_file ? name_list(context, path, refined->expt_file) : DB_OK;
+}
+
 static void print_heading(const db_fit_config *config, const db_fit_result *result, FILE *stream) {
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
     db_yaml_print_text(stream, config->config_file);
@@ -55,8 +76,7 @@ db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_
     if (!refined) return db_fail_memory(context, path);
     db_text_stream text;
     db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
-    if (status == DB_OK) status = rename_from(context, path, refined->image_file);
-    if (status == DB_OK) status = rename_from(context, path, refined->hkl_file);
+    if (status == DB_OK) status = rename_all(context, path, refined);
     if (status == DB_OK) status = db_text_stream_open(context, &text);
     if (status == DB_OK) {
         print_heading(config, result, text.stream);

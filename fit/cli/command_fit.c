@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/output.h"
@@ -19,6 +19,7 @@ typedef struct fit_run {
     db_context *context;
     db_fit_config config;
     db_measured_image image;
+    db_fit_spots spots;
     db_experiment start;
     db_fit_result *result;
     db_fit_log log;
@@ -102,9 +103,10 @@ static int same_file(const char *a, const char *b) {
 typedef struct output_file {
     const char *suffix, *what;
 } output_file;
-enum { OUT_YAML, OUT_MATRIX, OUT_JSON, OUT_PNG, OUT_HTML, OUT_LOG, OUTPUT_COUNT };
+enum { OUT_YAML, OUT_LIST, OUT_MATRIX, OUT_JSON, OUT_PNG, OUT_HTML, OUT_LOG, OUTPUT_COUNT };
 static const output_file outputs[OUTPUT_COUNT] = {
     [OUT_YAML] = { "yaml", "refined model, a configuration again" },
+    [OUT_LIST] = { "expt", "experiment list for DIALS" },
     [OUT_MATRIX] = { "mat", "MOSFLM orientation matrix" },
     [OUT_JSON] = { "json", "everything, for programs" },
     [OUT_PNG] = { "png", "measured and refined image" },
@@ -126,8 +128,11 @@ static void output_path(const fit_run *run, int output, char path[DB_FIT_PATH_SI
 /* Before hours of work: the results will find their place, and replace no input. */
 static db_status check_outputs(const fit_run *run) {
     const db_fit_config *const config = &run->config;
-    const char *const inputs[] = { config->config_file, config->image_file, config->matrix_file,
-                                   config->hkl_file };
+    const char *const inputs[] = { config->config_file,    config->image_file,
+                                   config->matrix_file,    config->hkl_file,
+                                   config->expt_file,      config->mask_file,
+                                   config->spot_file,      config->hot_pixel_file,
+                                   config->reflection_file };
     for (int o = 0; o < OUTPUT_COUNT; o++) {
         char path[DB_FIT_PATH_SIZE + 8];
         output_path(run, o, path);
@@ -178,9 +183,20 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
         return db_complain("fit", DB_ERROR_USAGE,
                            "%s: no image; expected 'image: FILE' there or --image FILE",
                            config->config_file);
-    status = check_outputs(run);
-    if (status != DB_OK) return status;
-    status = db_read_image(run->context, config->image_file, &run->image);
+    return check_outputs(run);
+}
+
+/* The image with its masks, and the list of reflections to use. */
+static db_status read_data(fit_run *run) {
+    db_fit_config *const config = &run->config;
+    const int by_position = *config->spot_file != '\0';
+    const char *const list = by_position ? config->spot_file : config->reflection_file;
+    db_status status =
+        db_fit_config_read_image(run->context, config, &run->image, db_fit_say_line, &run->log);
+    if (status == DB_OK && *list) {
+        status = db_fit_spots_read(run->context, list, by_position, &run->spots);
+        config->settings.spots = &run->spots;
+    }
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
@@ -216,10 +232,33 @@ static db_status refine(fit_run *run) {
     return run->result ? DB_OK : complain(run, status);
 }
 
+/* What was trusted, for readers who do not have the masks. */
+static void trusted_range(const db_measured_image *image, double range[2]) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    range[0] = 0;
+    range[1] = 1e9;
+    for (size_t i = 0; i < count; i++)
+        if (image->mask[i] == DB_MASK_TRUSTED && (double)image->value[i] < range[0])
+            range[0] = floor((double)image->value[i]);
+    if (isfinite(image->overload)) range[1] = image->overload;
+}
+
+static db_status write_list(const fit_run *run, const char *path) {
+    char *const whole = realpath(run->config.image_file, NULL);
+    db_expt_image image = { .path = whole ? whole : run->config.image_file,
+                            .pedestal = run->image.pedestal,
+                            .gain = run->config.settings.gain };
+    trusted_range(&run->image, image.trusted);
+    const db_status status = db_write_expt(run->context, path, &run->result->experiment, &image);
+    free(whole);
+    return status;
+}
+
 static db_status write_output(const fit_run *run, int output, const char *path) {
     db_context *const context = run->context;
     switch (output) {
     case OUT_YAML: return db_fit_write_yaml(context, path, &run->config, run->result);
+    case OUT_LIST: return write_list(run, path);
     case OUT_MATRIX: return db_write_mosflm_matrix(context, path, &run->result->experiment);
     case OUT_JSON: return db_fit_write_json(context, path, &run->config, run->result);
     case OUT_PNG: return db_fit_write_png(context, path, &run->config, &run->image, run->result);
@@ -263,7 +302,8 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     run->log_open = 1;
     say_head(run);
     const int noted = *db_context_device_note(run->context) != 0;
-    status = refine(run);
+    status = read_data(run);
+    if (status == DB_OK) status = refine(run);
     if (status != DB_OK) return status;
     if (!noted) say_device_note(run);
     db_fit_say_result(&run->log, &run->config, run->result);
@@ -279,6 +319,7 @@ static void run_clear(fit_run *run) {
     db_fit_result_destroy(&run->result);
     db_experiment_clear(&run->start);
     db_measured_image_clear(&run->image);
+    db_fit_spots_clear(&run->spots);
     db_fit_options_clear(&run->options);
     db_context_destroy(&run->context);
 }

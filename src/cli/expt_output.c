@@ -58,7 +58,9 @@ db_status db_expt_output(const db_session *session, const char *image, double pe
         return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
     }
     char *name = name_in_list(s->expt_file, image);
-    const db_expt_image described = { name ? name : image, pedestal, gain };
+    const db_expt_image described = { .path = name ? name : image,
+                                      .pedestal = pedestal,
+                                      .gain = gain };
     const db_status status =
         db_write_expt(session->context, s->expt_file, &session->experiment, &described);
     free(name);

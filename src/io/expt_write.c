@@ -65,6 +65,7 @@ static json_t *panel_model(const source *from, size_t index) {
                  gain = from->image ? from->image->gain : 1;
     const db_detector *detector = &from->experiment->detector;
     const int sensor = detector->sensor_thickness > 0;
+    const int given = from->image && from->image->trusted[0] < from->image->trusted[1];
     double origin[3], fast[3], slow[3];
     (void)db_experiment_pixel_position(from->experiment, index, 0, 0, origin);
     edge(from->experiment, index, panel->fast_pixels, 0, origin, fast);
@@ -76,7 +77,8 @@ static json_t *panel_model(const source *from, size_t index) {
         "SENSOR_CCD", "fast_axis", turned(from, fast), "slow_axis", turned(from, slow), "origin",
         turned(from, origin), "raw_image_offset", 0, 0, "image_size", panel->fast_pixels,
         panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
-        "trusted_range", -1 - pedestal, LARGEST_COUNT - pedestal);
+        "trusted_range", given ? from->image->trusted[0] : -1 - pedestal,
+        given ? from->image->trusted[1] : LARGEST_COUNT - pedestal);
     json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness",
                              sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material", "", "mu",
                              sensor ? 1e3 / detector->attenuation_depth : 0.0, "identifier", "",

@@ -134,7 +134,7 @@ static void a_turning_crystal_has_a_scan(void **state) {
     (void)state;
     db_experiment e;
     make_experiment(DB_CONVENTION_XDS, 0.5, &e);
-    const db_expt_image image = { "data/shot_12_007.img", 40, 2.5 };
+    const db_expt_image image = { "data/shot_12_007.img", 40, 2.5, { 0, 0 } };
     json_t *list = written(&e, &image);
     const json_t *scan = model(list, "scan"), *set = model(list, "imageset");
     double first, width;
@@ -161,7 +161,7 @@ static void a_still_crystal_stands_as_it_does_in_the_beam(void **state) {
     db_experiment still, turning;
     make_experiment(DB_CONVENTION_MOSFLM, 0, &still);
     make_experiment(DB_CONVENTION_MOSFLM, 0.5, &turning);
-    const db_expt_image image = { "still1.img", 40, 1 };
+    const db_expt_image image = { "still1.img", 40, 1, { -7, 900 } };
     json_t *list = written(&still, &image), *other = written(&turning, &image);
     assert_null(model(list, "scan"));
     const json_t *set = model(list, "imageset");
@@ -207,7 +207,7 @@ static void names_become_templates(void **state) {
     db_experiment e;
     make_experiment(DB_CONVENTION_MOSFLM, 0.5, &e);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const db_expt_image image = { cases[i].name, 0, 1 };
+        const db_expt_image image = { cases[i].name, 0, 1, { 0, 0 } };
         json_t *list = written(&e, &image);
         const char *template =
             json_string_value(json_object_get(model(list, "imageset"), "template"));

@@ -70,6 +70,25 @@ typedef struct db_fit_stage {
     int max_evaluations;
 } db_fit_stage;
 
+/* Reflections that a list names: by index, or by where they were seen. */
+typedef struct db_fit_spot {
+    int hkl[3];
+    size_t panel;
+    double position[2]; /* pixels of the panel, fast, slow */
+} db_fit_spot;
+typedef struct db_fit_spots {
+    int by_position; /* 0: hkl counts; 1: panel and position */
+    size_t count;
+    db_fit_spot *spot; /* ordered by hkl, or as read; owned */
+} db_fit_spots;
+
+/* Reads lines "h k l" (by_position 0) or "fast slow" or "fast slow panel" (1; panels from 0).
+ * Further columns, blank lines and what follows '#' are passed over. Clear it with
+ * db_fit_spots_clear. */
+DB_API db_status db_fit_spots_read(db_context *context, const char *path, int by_position,
+                                   db_fit_spots *spots);
+DB_API void db_fit_spots_clear(db_fit_spots *spots);
+
 typedef struct db_fit_settings {
     size_t size; /* sizeof(db_fit_settings): set by db_fit_settings_init */
     db_fit_intensity intensity;
@@ -81,11 +100,13 @@ typedef struct db_fit_settings {
     double huber_limit;     /* standard deviations beyond which DB_FIT_HUBER counts linearly; 3 */
     double student_freedom; /* degrees of freedom of DB_FIT_STUDENT; 4 */
     db_fit_background background;
-    double gain;            /* counts per photon; 1 */
-    double readout_noise;   /* counts, standard deviation of one pixel; 0 */
-    double dmin, dmax;      /* resolution range of the reflections used (A); 0: open */
-    int shoebox_half_width; /* pixels; shoeboxes are (2w+1)^2 */
-    int max_shoeboxes;      /* strongest ones are kept */
+    double gain;               /* counts per photon; 1 */
+    double readout_noise;      /* counts, standard deviation of one pixel; 0 */
+    double dmin, dmax;         /* resolution range of the reflections used (A); 0: open */
+    int shoebox_half_width;    /* pixels; shoeboxes are (2w+1)^2 */
+    int max_shoeboxes;         /* strongest ones are kept */
+    const db_fit_spots *spots; /* free: reflections that get shoeboxes; NULL: those with strong
+                                  pixels; borrowed */
     double strong_sigma; /* a pixel is strong if it exceeds the local background by so many of its
                             standard deviations and touches at least two more such pixels */
     int min_strong_reflections; /* fewer than this: the image is refused as blank */
@@ -259,6 +280,12 @@ typedef struct db_fit_config {
     char image_file[DB_FIT_PATH_SIZE];
     char output_prefix[DB_FIT_PATH_SIZE]; /* outputs: prefix.yaml, .mat, .json, .html, .log */
     char matrix_file[DB_FIT_PATH_SIZE], hkl_file[DB_FIT_PATH_SIZE];
+    char expt_file[DB_FIT_PATH_SIZE]; /* experiment list that the model comes from; "" */
+    char mask_file[DB_FIT_PATH_SIZE], hot_pixel_file[DB_FIT_PATH_SIZE];
+    char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE]; /* see db_fit_spots_read */
+    double trusted[2]; /* least and largest count that is trusted; NAN: not given */
+    double hot_sigma;  /* a pixel that is alone and so many standard deviations above its
+                          surroundings is hot; 0: none */
     char command[2 * DB_FIT_PATH_SIZE]; /* command line, for the record; "" */
     int header_geometry; /* 1: wavelength, distance, pixels, beam centre come from the image header
                             unless given */
@@ -291,6 +318,16 @@ DB_API db_status db_fit_config_read(db_context *context, const char *path,
 DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
                                      db_setup *setup);
 
+/* Reads the configuration's image and masks what must not count: pixels outside the trusted range
+ * (the configuration's, else those of the experiment list's panels), rectangles masked in that
+ * list, pixels that are 0 in the mask file, those of the list of hot pixels (lines "fast slow
+ * [panel]"), and pixels found hot. Notices say how many. DB_ERROR_INPUT if the list's panels are
+ * not the image's. */
+DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
+                                          db_measured_image *image,
+                                          void (*notices)(void *user, const char *line),
+                                          void *user);
+
 /* The starting model of a configuration for an image. Completes config->setup from the header
  * (header_geometry), turns ranges into bounds, adds default stages, takes the gain from the header
  * if it was not given, and refuses starting values outside their bounds and detectors of another
@@ -309,7 +346,9 @@ DB_API db_status db_fit_write_html(db_context *context, const char *path,
 DB_API db_status db_fit_write_png(db_context *context, const char *path,
                                   const db_fit_config *config, const db_measured_image *image,
                                   const db_fit_result *result);
-/* The refined model as a configuration that db_fit_config_read takes again as a starting model. */
+/* The refined model as a configuration that db_fit_config_read takes again as a starting model. One
+ * from an experiment list names a list of the same name, with .expt for .yaml, which is to be
+ * written beside it (db_write_expt). */
 DB_API db_status db_fit_write_yaml(db_context *context, const char *path,
                                    const db_fit_config *config, const db_fit_result *result);
 

@@ -177,6 +177,8 @@ DB_API db_status db_write_pgm(db_context *context, const char *path, const float
 typedef struct db_expt_image {
     const char *path; /* as the list is to name it: absolute, or relative to the list's folder */
     double pedestal, gain; /* stored counts = pedestal + gain * photons */
+    double trusted[2];     /* least and largest trusted count, pedestal subtracted; both 0: that of
+                              16-bit images */
 } db_expt_image;
 
 /* A DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes, goniometer,
