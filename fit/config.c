@@ -163,5 +163,7 @@ db_status db_fit_config_read(db_context *context, const char *path, const char *
     config->setup.matrix_file = *config->matrix_file ? config->matrix_file : NULL;
     config->setup.hkl_file =
         config->settings.intensity == DB_FIT_KNOWN && *config->hkl_file ? config->hkl_file : NULL;
+    config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
+    config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
     return DB_OK;
 }

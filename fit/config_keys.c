@@ -182,7 +182,13 @@ static const db_config_key model_keys[] = {
 
 static const db_config_key intensity_keys[] = {
     OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
-          "text file of h k l F (electrons), all reflections of P1, both Friedel mates"),
+          "structure factors (electrons): text file of h k l F, MTZ or mmCIF file"),
+    OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities",
+          "F(+),F(-)",
+          "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
+    OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
+          "text files hold all of P1, others have their own", "P 61 2 2",
+          "number or symbol of the space group that expands a text file"),
     NUMBERS("default_F", 1, IN_CONFIG(setup.default_F), (NOT_NEGATIVE), "electrons", NULL, NULL,
             "amplitude of reflections not in the file"),
 };

@@ -105,7 +105,14 @@ const db_flag db_flags[] = {
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS
     { G, .name = "-hkl", .arguments = "FILE", .unit = "electrons", TEXT(setup.hkl_file),
-      .help = "list of h k l F, one reflection a line, P1 with both Friedel mates" },
+      .help = "structure factors: lines of h k l F, P1 with both Friedel mates; or an MTZ or mmCIF file, "
+              "which is expanded by its space group" },
+    { G, .name = "-hkl_columns", .arguments = "LABEL[,LABEL]", TEXT(setup.hkl_columns),
+      .help = "column of an MTZ file (two for Friedel mates, as 'F(+),F(-)'), item of an mmCIF file; default: "
+              "the first amplitudes, else intensities" },
+    { G, .name = "-hkl_space_group", .arguments = "GROUP", TEXT(setup.hkl_space_group),
+      .help = "number or symbol of the space group that expands lines of h k l F; default: they stand for "
+              "themselves" },
     { G, .name = "-default_F", .arguments = "F", .unit = "electrons", NUMBER(setup.default_F, 1),
       .help = "structure factor of every reflection that is not in the list; default 0" },
     { G, .name = "-nointerpolate", SETS(setup.interpolate, 0),

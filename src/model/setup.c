@@ -83,12 +83,19 @@ void db_setup_init(db_setup *setup) {
 
 /* Reads the list, or what an earlier run kept of it; writes the cache from the list. */
 static db_status read_structure_factors(db_context *context, const db_setup *setup,
-                                        db_structure_factors *factors) {
+                                        db_structure_factors *factors,
+                                        const db_setup_notes *notes) {
     if (!setup->hkl_file)
         return setup->cache_file
                    ? db_read_structure_factor_cache(context, setup->cache_file, factors)
                    : DB_OK;
-    DB_TRY(db_read_hkl(context, setup->hkl_file, factors));
+    const db_structure_factor_options options = { setup->hkl_columns, setup->hkl_space_group };
+    char chosen[96];
+    DB_TRY(setup->compat ? db_read_hkl(context, setup->hkl_file, factors)
+                         : db_read_structure_factors(context, setup->hkl_file, &options, factors,
+                                                     chosen, sizeof chosen));
+    if (!setup->compat && *chosen && !setup->hkl_columns)
+        db_setup_note(notes, "%s: amplitudes from %s", setup->hkl_file, chosen);
     return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
                              : DB_OK;
 }
@@ -108,7 +115,7 @@ static db_status structure_factors(db_context *context, const db_setup *setup,
     if (setup->interpolate < 0)
         db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
                                     : "auto-selected no interpolation");
-    DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, factors));
+    DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, factors, notes));
     factors->interpolate = wanted && factors->amplitude;
     return DB_OK;
 }

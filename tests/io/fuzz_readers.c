@@ -37,6 +37,15 @@ static void read_list(db_context *context, const char *path) {
     free(factors.amplitude);
 }
 
+static void read_amplitudes(db_context *context, const char *path) {
+    db_structure_factors factors = { .default_F = 3 };
+    if (check_status(context, path,
+                     db_read_structure_factors(context, path, NULL, &factors, NULL, 0),
+                     "structure factors"))
+        require(factors.amplitude && factors.listed > 0, "structure factors", "none");
+    free(factors.amplitude);
+}
+
 static void read_sources(db_context *context, const char *path) {
     db_beam beam = { .direction = { 1, 0, 0 }, .wavelength = 1 };
     if (check_status(context, path, db_read_sources(context, path, &beam), "sources"))
@@ -123,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     float pixels[4];
     uint8_t mask[4];
     read_list(context, path);
+    read_amplitudes(context, path);
     read_sources(context, path);
     read_curve(context, path);
     read_image(context, path);

@@ -19,6 +19,28 @@ extern "C" {
  * finite. */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
 
+/* How to read structure factors. */
+typedef struct db_structure_factor_options {
+    const char *columns;     /* labels of an MTZ file (one, or two of Friedel mates with a comma
+                                between), item of an mmCIF file; NULL: chosen */
+    const char *space_group; /* number or symbol by whose operators a text list (or an mmCIF file)
+                                is expanded; NULL: a text list is taken as it stands */
+} db_structure_factor_options;
+
+/* Reads structure factors from an MTZ file, an mmCIF file of reflections, or lines as db_read_hkl,
+ * recognized by content. The first two, and lines with a space group, are expanded to the whole
+ * sphere: by the operators, and to Friedel mates where the file has no values for them (an MTZ pair
+ * X(+), X(-) has). Without columns the first amplitudes with sigmas are taken, else the first that
+ * are no map coefficients, else a pair of mates, else intensities, of which the square root is
+ * taken, 0 for negative ones; of mmCIF F_meas_au, F_meas, F_calc_au, F_calc, intensity_meas.
+ * Replaces the list; keeps default_F; listed counts what was expanded, repetitions included.
+ * options may be NULL. chosen (may be NULL): what was taken, as "FP" or "F(+), F(-)"; "" for text.
+ */
+DB_API db_status db_read_structure_factors(db_context *context, const char *path,
+                                           const db_structure_factor_options *options,
+                                           db_structure_factors *factors, char *chosen,
+                                           size_t chosen_size);
+
 /* Writes a list as binary file that is read much faster, in the layout of nanoBragg's Fdump.bin,
  * and reads it back: the same box of the same amplitudes. Reading replaces the list; keeps
  * default_F, which entries of the box not listed had when the file was written. A file whose size

@@ -56,7 +56,8 @@ typedef struct db_setup {
     long mosaic_seed;
     double b_factor; /* A^2; 0 */
     /* structure factors */
-    const char *hkl_file; /* borrowed; NULL */
+    const char *hkl_file;                      /* see db_read_structure_factors; borrowed; NULL */
+    const char *hkl_columns, *hkl_space_group; /* the same */
     double default_F;
     int interpolate;        /* -1 automatic, 0 nearest, 1 tricubic */
     const char *cache_file; /* structure factor cache: written with a list, read without; NULL */

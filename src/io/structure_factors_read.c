@@ -1,0 +1,174 @@
+/* Structure factors of whatever kind of file: MTZ, mmCIF or lines of h k l F, expanded by the space
+ * group's operators where there are any. */
+#include <dualbragg/io.h>
+
+#include "core/context_internal.h"
+#include "io/cif.h"
+#include "io/file_content.h"
+#include "io/mtz_read.h"
+#include "io/reflection_list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct reading {
+    db_context *context;
+    const char *path;
+    const db_structure_factor_options *options;
+    char *chosen;
+    size_t chosen_size;
+    db_reflection_list list;
+} reading;
+
+static db_status read_text(reading *r) {
+    db_text text;
+    DB_TRY(db_text_open(r->context, r->path, &text));
+    db_status status = db_hkl_parse(r->context, &text, &r->list);
+    db_text_close(&text);
+    if (status != DB_OK || !r->options->space_group) return status;
+    db_symmetry symmetry;
+    DB_TRY(db_symmetry_of_group(r->context, r->options->space_group, &symmetry));
+    return db_reflection_list_expand(r->context, &symmetry, &r->list);
+}
+
+/* A CIF file begins, after comments, with a data block. */
+static int is_cif(const db_file_content *content) {
+    const char *p = content->bytes;
+    for (;;) {
+        p += strspn(p, " \t\r\n");
+        if (*p != '#') break;
+        p += strcspn(p, "\n");
+    }
+    return strncmp(p, "data_", 5) == 0;
+}
+
+static db_status cif_symmetry(const reading *r, const char *start, const char *end,
+                              db_symmetry *symmetry) {
+    static const char *const sources[][2] = { { "symmetry_equiv", "pos_as_xyz" },
+                                              { "space_group_symop", "operation_xyz" } };
+    memset(symmetry, 0, sizeof *symmetry);
+    if (r->options->space_group)
+        return db_symmetry_of_group(r->context, r->options->space_group, symmetry);
+    for (int s = 0; s < 2; s++) {
+        db_cif_table table;
+        DB_TRY(db_cif_table_read(r->context, r->path, start, end, sources[s][0], &table));
+        const int column = db_cif_column(&table, sources[s][1]);
+        int good = 1;
+        for (size_t row = 0; row < table.rows && column >= 0; row++)
+            good &= db_symmetry_add(symmetry, db_cif_value(&table, row, column));
+        db_cif_table_clear(&table);
+        if (!good)
+            return db_fail(r->context, DB_ERROR_INPUT, "%s: expected operators as _%s.%s", r->path,
+                           sources[s][0], sources[s][1]);
+        if (symmetry->count) return DB_OK;
+    }
+    db_cif_table table;
+    char name[64];
+    DB_TRY(db_cif_table_read(r->context, r->path, start, end, "symmetry", &table));
+    const db_word symbol = db_cif_value(&table, 0, db_cif_column(&table, "space_group_name_H-M"));
+    snprintf(name, sizeof name, "%.*s", DB_WORD_ARGUMENTS(symbol));
+    db_cif_table_clear(&table);
+    if (*name) return db_symmetry_of_group(r->context, name, symmetry);
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "%s: expected operators or a space group, found none; name the space group",
+                   r->path);
+}
+
+/* The item asked for, or the first of the usual ones. */
+static db_status cif_column(const reading *r, const db_cif_table *table, int *column,
+                            int *squared) {
+    static const char *const usual[] = { "F_meas_au", "F_meas", "F_calc_au", "F_calc",
+                                         "intensity_meas" };
+    const char *const wanted = r->options->columns;
+    for (size_t i = 0; i < (wanted ? 1 : sizeof usual / sizeof *usual); i++) {
+        const char *const item = wanted ? wanted : usual[i];
+        *column = db_cif_column(table, item);
+        *squared = strstr(item, "intensity") != NULL || strstr(item, "_I") != NULL;
+        if (*column < 0) continue;
+        snprintf(r->chosen, r->chosen_size, "%s", item);
+        return DB_OK;
+    }
+    return db_fail(r->context, DB_ERROR_INPUT, "%s: expected %s%s in the table _refln, found none",
+                   r->path, wanted ? "the item " : "F_meas_au, F_meas, F_calc or intensity_meas",
+                   wanted ? wanted : "");
+}
+
+static db_status cif_rows(reading *r, const db_cif_table *table) {
+    static const char *const names[3] = { "index_h", "index_k", "index_l" };
+    int columns[3], amplitude = 0, squared = 0;
+    for (int i = 0; i < 3; i++) columns[i] = db_cif_column(table, names[i]);
+    if (columns[0] < 0 || columns[1] < 0 || columns[2] < 0)
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "%s: expected _refln.index_h, _k, _l in the first data block, found none",
+                       r->path);
+    DB_TRY(cif_column(r, table, &amplitude, &squared));
+    for (size_t row = 0; row < table->rows; row++) {
+        int index[3];
+        double value;
+        for (int i = 0; i < 3; i++) {
+            if (!db_cif_number(table, row, columns[i], &value) || value != rint(value) ||
+                fabs(value) > 1e6)
+                return db_fail(r->context, DB_ERROR_INPUT,
+                               "%s: reflection %zu: expected a whole number as %s", r->path,
+                               row + 1, names[i]);
+            index[i] = (int)value;
+        }
+        if (!db_cif_number(table, row, amplitude, &value)) continue; /* not measured */
+        DB_TRY(db_reflection_list_add(r->context, &r->list, index,
+                                      squared ? sqrt(fmax(0, value)) : value));
+    }
+    return r->list.count
+               ? DB_OK
+               : db_fail(r->context, DB_ERROR_INPUT, "%s: no reflection has a value", r->path);
+}
+
+static db_status read_cif(reading *r, const db_file_content *content) {
+    const char *const start = content->bytes, *const end = start + content->size;
+    db_symmetry symmetry;
+    db_cif_table table;
+    DB_TRY(cif_symmetry(r, start, end, &symmetry));
+    DB_TRY(db_cif_table_read(r->context, r->path, start, end, "refln", &table));
+    const db_status status = cif_rows(r, &table);
+    db_cif_table_clear(&table);
+    return status == DB_OK ? db_reflection_list_expand(r->context, &symmetry, &r->list) : status;
+}
+
+static db_status read_any(reading *r, const db_file_content *content) {
+    const db_structure_factor_options *const o = r->options;
+    if (db_is_mtz(content)) {
+        if (o->space_group)
+            return db_fail(r->context, DB_ERROR_USAGE,
+                           "%s: an MTZ file has its own space group; %s cannot be given", r->path,
+                           o->space_group);
+        return db_mtz_read(r->context, r->path, content, o->columns, r->chosen, r->chosen_size,
+                           &r->list);
+    }
+    if (is_cif(content)) return read_cif(r, content);
+    if (o->columns)
+        return db_fail(r->context, DB_ERROR_USAGE,
+                       "%s: columns %s: expected an MTZ or mmCIF file, found lines of text",
+                       r->path, o->columns);
+    return read_text(r);
+}
+
+db_status db_read_structure_factors(db_context *context, const char *path,
+                                    const db_structure_factor_options *options,
+                                    db_structure_factors *factors, char *chosen,
+                                    size_t chosen_size) {
+    static const db_structure_factor_options nothing = { NULL, NULL };
+    char scratch[1];
+    reading r = { .context = context,
+                  .path = path,
+                  .options = options ? options : &nothing,
+                  .chosen = chosen ? chosen : scratch,
+                  .chosen_size = chosen ? chosen_size : sizeof scratch };
+    db_file_content content;
+    *r.chosen = '\0';
+    DB_TRY(db_file_content_read(context, path, &content));
+    db_status status = read_any(&r, &content);
+    db_file_content_clear(&content);
+    if (status == DB_OK) status = db_reflection_list_box(context, path, &r.list, factors);
+    db_reflection_list_clear(&r.list);
+    return status;
+}

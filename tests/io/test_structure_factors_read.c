@@ -1,0 +1,306 @@
+/* Structure factors from MTZ and mmCIF files and from asymmetric units, on the whole sphere. */
+#define _POSIX_C_SOURCE 200809L
+#include "expect.h"
+#include "files_for_tests.h"
+#include "io/symmetry.h"
+
+#include <dualbragg/io.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* An MTZ file from its parts. */
+typedef struct mtz_parts {
+    const char *columns; /* "F:F SIGF:Q ..." behind H K L */
+    const char *operators[8];
+    int width;         /* columns with H K L */
+    const float *rows; /* [count][width] */
+    int count;
+    int big_endian;
+} mtz_parts;
+
+static void put_word(unsigned char *at, uint32_t word, int big_endian) {
+    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (big_endian ? 24 - 8 * i : 8 * i));
+}
+
+static void put_record(unsigned char *bytes, size_t *size, const char *text) {
+    memset(bytes + *size, ' ', 80);
+    memcpy(bytes + *size, text, strlen(text) < 80 ? strlen(text) : 80);
+    *size += 80;
+}
+
+static const char *mtz_file(const char *name, const mtz_parts *p) {
+    static unsigned char bytes[20000];
+    char text[100], label[32], type;
+    size_t size = 80;
+    memset(bytes, 0, sizeof bytes);
+    memcpy(bytes, "MTZ ", 4);
+    bytes[8] = p->big_endian ? 0x11 : 0x44;
+    bytes[9] = p->big_endian ? 0x11 : 0x41;
+    for (int i = 0; i < p->count * p->width; i++, size += 4) {
+        uint32_t word;
+        memcpy(&word, &p->rows[i], 4);
+        put_word(bytes + size, word, p->big_endian);
+    }
+    put_word(bytes + 4, (uint32_t)(size / 4 + 1), p->big_endian);
+    put_record(bytes, &size, "VERS MTZ:V1.1");
+    snprintf(text, sizeof text, "NCOL %8d %12d %8d", p->width, p->count, 0);
+    put_record(bytes, &size, text);
+    for (int i = 0; i < 8 && p->operators[i]; i++) {
+        snprintf(text, sizeof text, "SYMM %s", p->operators[i]);
+        put_record(bytes, &size, text);
+    }
+    put_record(bytes, &size, "VALM -999");
+    put_record(bytes, &size, "COLUMN H                              H                 0  9    1");
+    put_record(bytes, &size, "COLUMN K                              H                 0  9    1");
+    put_record(bytes, &size, "COLUMN L                              H                 0  9    1");
+    int used = 0;
+    for (const char *c = p->columns; sscanf(c, " %31[^:]:%c%n", label, &type, &used) == 2;
+         c += used) {
+        snprintf(text, sizeof text, "COLUMN %-30s %c %17d %17d %4d", label, type, 0, 9, 1);
+        put_record(bytes, &size, text);
+    }
+    put_record(bytes, &size, "END ");
+    return folder_file(name, bytes, size);
+}
+
+static db_structure_factors factors;
+static char chosen[64];
+
+static db_status read_as(const char *path, const char *columns, const char *group) {
+    const db_structure_factor_options options = { columns, group };
+    factors.default_F = -1;
+    return db_read_structure_factors(test_context(), path, &options, &factors, chosen,
+                                     sizeof chosen);
+}
+
+static double amplitude(int h, int k, int l) {
+    const int index[3] = { h, k, l };
+    size_t at = 0;
+    for (int i = 0; i < 3; i++) {
+        const int from = index[i] - factors.min[i];
+        if (from < 0 || from >= factors.extent[i]) return -1;
+        at = at * (size_t)factors.extent[i] + (size_t)from;
+    }
+    return factors.amplitude[at];
+}
+
+static void forget(void) {
+    free(factors.amplitude);
+    memset(&factors, 0, sizeof factors);
+}
+
+/* P 3: x,y,z; -y,x-y,z; -x+y,-x,z turns (h,k,l) to (k,-h-k,l) and (-h-k,h,l). */
+static const float three_rows[] = { 1, 2, 3, 50, 1, -999, 7, 2, 0, 1, 70,  2, 33, NAN,
+                                    0, 0, 4, 25, 1, 16,   9, 3, 1, 1, NAN, 1, 4,  5 };
+#define P3                                                                                         \
+    { "x,y,z", "-y, x-y, z", "-X+Y,-X,Z", NULL }
+
+static void an_mtz_file_is_expanded_by_its_operators(void **state) {
+    (void)state;
+    for (int big_endian = 0; big_endian < 2; big_endian++) {
+        const mtz_parts p = { "FP:F SIGFP:Q I:J M:R", P3, 7, three_rows, 4, big_endian };
+        const char *path = mtz_file("p3.mtz", &p);
+        expect_ok(test_context(), read_as(path, NULL, NULL));
+        assert_string_equal(chosen, "FP");
+        assert_true(amplitude(1, 2, 3) == 50 && amplitude(2, -3, 3) == 50 &&
+                    amplitude(-3, 1, 3) == 50);
+        assert_true(amplitude(-1, -2, -3) == 50 && amplitude(3, -1, -3) == 50);
+        assert_true(amplitude(2, 1, 3) == -1 && amplitude(1, 2, -3) == -1);
+        assert_true(amplitude(0, 0, 4) == 25 && amplitude(0, 0, -4) == 25);
+        assert_true(amplitude(3, 1, 1) == -1); /* no value */
+        forget();
+        expect_ok(test_context(), read_as(path, "I", NULL));
+        assert_string_equal(chosen, "I (intensities)");
+        assert_true(amplitude(0, 0, 4) == 4 && amplitude(3, 1, 1) == 2);
+        assert_true(amplitude(1, 2, 3) == -1); /* marked as missing */
+        forget();
+    }
+}
+
+static void friedel_pairs_keep_their_own_values(void **state) {
+    (void)state;
+    static const float rows[] = { 1, 2, 3, 10, 20, 2, 0, 1, 30, NAN, 0, 1, 1, NAN, 40 };
+    const mtz_parts p = { "F(+):G F(-):G", P3, 5, rows, 3, 0 };
+    expect_ok(test_context(), read_as(mtz_file("pair.mtz", &p), NULL, NULL));
+    assert_string_equal(chosen, "F(+), F(-)");
+    assert_true(amplitude(1, 2, 3) == 10 && amplitude(-1, -2, -3) == 20);
+    assert_true(amplitude(2, -3, 3) == 10 && amplitude(-2, 3, -3) == 20);
+    assert_true(amplitude(2, 0, 1) == 30 && amplitude(-2, 0, -1) == 30);
+    assert_true(amplitude(0, 1, 1) == 40 && amplitude(0, -1, -1) == 40);
+    forget();
+    expect_ok(test_context(), read_as(folder_path("pair.mtz"), "F(-),F(+)", NULL));
+    assert_true(amplitude(1, 2, 3) == 20 && amplitude(-1, -2, -3) == 10);
+    forget();
+}
+
+/* Map coefficients are passed over; amplitudes with sigmas come first. */
+static void sensible_columns_are_chosen(void **state) {
+    (void)state;
+    static const float rows[] = { 1, 2, 3, 10, 20, 30, 1 };
+    const mtz_parts first = { "FWT:F FC:F FP:F SIGFP:Q", P3, 7, rows, 1, 0 };
+    expect_ok(test_context(), read_as(mtz_file("a.mtz", &first), NULL, NULL));
+    assert_string_equal(chosen, "FP");
+    forget();
+    const mtz_parts second = { "FWT:F FC:F PHIC:P IMEAN:J", P3, 7, rows, 1, 0 };
+    expect_ok(test_context(), read_as(mtz_file("b.mtz", &second), NULL, NULL));
+    assert_string_equal(chosen, "FC");
+    forget();
+    const mtz_parts third = { "FWT:F I(+):K I(-):K FREE:I", P3, 7, rows, 1, 0 };
+    expect_ok(test_context(), read_as(mtz_file("c.mtz", &third), NULL, NULL));
+    assert_string_equal(chosen, "I(+), I(-) (intensities)");
+    assert_true(fabs(amplitude(-1, -2, -3) - sqrt(30)) < 1e-12);
+    forget();
+}
+
+static void what_an_mtz_file_lacks_is_named(void **state) {
+    (void)state;
+    db_context *context = test_context();
+    const mtz_parts p = { "FP:F SIGFP:Q I:J M:R", P3, 7, three_rows, 4, 0 };
+    const char *path = mtz_file("p3.mtz", &p);
+    expect_failure(context, DB_ERROR_INPUT, read_as(path, "FC", NULL), path, "FC", "FP I");
+    expect_failure(context, DB_ERROR_INPUT, read_as(path, "SIGFP", NULL), "SIGFP");
+    expect_failure(context, DB_ERROR_INPUT, read_as(path, "FP,I", NULL), "mates");
+    expect_failure(context, DB_ERROR_USAGE, read_as(path, NULL, "P 3"), "own space group");
+    const mtz_parts none = { "M:R N:I", P3, 5, three_rows, 4, 0 };
+    expect_failure(context, DB_ERROR_INPUT, read_as(mtz_file("n.mtz", &none), NULL, NULL),
+                   "amplitudes or intensities", "none");
+    const mtz_parts alone = { "FP:F SIGFP:Q I:J M:R", { NULL }, 7, three_rows, 4, 0 };
+    expect_failure(context, DB_ERROR_INPUT, read_as(mtz_file("o.mtz", &alone), NULL, NULL),
+                   "0 operators");
+    size_t size;
+    char *bytes = load_file(folder_path("p3.mtz"), &size);
+    for (size_t cut = 0; cut < size; cut += 7) {
+        const db_status status = read_as(folder_file("cut.mtz", bytes, cut), NULL, NULL);
+        if (status != DB_OK) assert_non_null(strstr(db_context_message(context), "cut.mtz"));
+        forget();
+    }
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (char)(bytes[i] ^ (1 << i % 8));
+        (void)read_as(folder_file("flip.mtz", bytes, size), NULL, NULL);
+        forget();
+        bytes[i] = (char)(bytes[i] ^ (1 << i % 8));
+    }
+    free(bytes);
+}
+
+static void an_mmcif_file_is_expanded(void **state) {
+    (void)state;
+    static const char text[] =
+        "# a comment\ndata_r1\nloop_\n_symmetry_equiv.id\n_symmetry_equiv.pos_as_xyz\n1 'X,  Y,  "
+        "Z'\n"
+        "2 '-X,Y+1/2,-Z'\nloop_\n_refln.index_h\n_refln.index_k\n_refln.index_l\n_refln.F_meas_au\n"
+        "_refln.intensity_meas\n1 2 3 12.5 100\n0 1 0 ? 64\n2 0 1 4(1) .\n";
+    const char *path = folder_text("sf.cif", text);
+    expect_ok(test_context(), read_as(path, NULL, NULL));
+    assert_string_equal(chosen, "F_meas_au");
+    assert_true(amplitude(1, 2, 3) == 12.5 && amplitude(-1, 2, -3) == 12.5 &&
+                amplitude(1, -2, 3) == 12.5 && amplitude(1, 2, -3) == -1);
+    assert_true(amplitude(2, 0, 1) == 4 && amplitude(0, 1, 0) == -1);
+    forget();
+    expect_ok(test_context(), read_as(path, "intensity_meas", NULL));
+    assert_true(amplitude(0, 1, 0) == 8 && amplitude(-1, 2, -3) == 10);
+    forget();
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(path, "F_calc", NULL), "F_calc");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   read_as(folder_text("no.cif", "data_x\n_cell.length_a 3\n"), NULL, NULL),
+                   "no.cif", "space group");
+}
+
+/* Found in CCP4's table: skipped where that is not installed. */
+static void a_text_list_is_expanded_by_its_space_group(void **state) {
+    (void)state;
+    const char *path = folder_text("au.hkl", "1 2 3 10\n0 0 4 7\n-1 -2 -3 11\n");
+    const db_status status = read_as(path, NULL, "P 43 21 2");
+    if (status == DB_ERROR_UNSUPPORTED) {
+        print_message("%s\n", db_context_message(test_context()));
+        skip();
+    }
+    expect_ok(test_context(), status);
+    assert_true(amplitude(2, 1, -3) == 10 && amplitude(-1, -2, 3) == 10);
+    assert_true(amplitude(-1, -2, -3) == 11 && amplitude(-2, -1, 3) == 11);
+    assert_true(amplitude(0, 0, -4) == 7);
+    forget();
+    static const struct {
+        const char *name;
+        int operators;
+    } groups[] = { { "1", 1 },       { "96", 8 },     { "P6122", 12 },   { "p 21 21 21", 4 },
+                   { "C 1 2 1", 2 }, { "R 3 :H", 3 }, { "I 4 3 2", 24 }, { "F m -3 m", 48 } };
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        db_symmetry symmetry;
+        expect_ok(test_context(), db_symmetry_of_group(test_context(), groups[i].name, &symmetry));
+        assert_int_equal(symmetry.count, groups[i].operators);
+    }
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(path, NULL, "P 99"), "P 99");
+    expect_failure(test_context(), DB_ERROR_USAGE, read_as(path, "FP", NULL), "lines of text");
+}
+
+static void operators_are_read(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "", "x,y", "x,y,y", "x,y,2/0q", "2x,y,z", "x,y,z+", "x+x,y,z"
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        db_symmetry s = { 0 };
+        if (db_symmetry_add(&s, (db_word){ bad[i], strlen(bad[i]) })) fail_msg("'%s'", bad[i]);
+    }
+    static const char *const good[] = { "x,y,z", " -X + Y , -x, 1/3+Z", "y,x,-z+0.5" };
+    db_symmetry s = { 0 };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(db_symmetry_add(&s, (db_word){ good[i], strlen(good[i]) }));
+    assert_int_equal(s.count, 3);
+    assert_int_equal(s.rotation[1][0], -1);
+    assert_int_equal(s.rotation[1][1], 1);
+    assert_int_equal(s.rotation[2][8], -1);
+}
+
+/* The same structure factors in two forms: 23731 reflections in an MTZ file, and all of P1 as
+ * text. */
+static void an_mtz_file_and_its_p1_list_agree(void **state) {
+    (void)state;
+    char command[600];
+    const char *mtz = shared_path("realdata/thermolysin/2tli_P1_2.0A.mtz");
+    expect_ok(test_context(), read_as(mtz, NULL, NULL));
+    assert_string_equal(chosen, "FMODEL");
+    snprintf(command, sizeof command, "xz -dc '%s' 2>/dev/null",
+             shared_path("realdata/thermolysin/2tli_P1_2.0A.hkl.xz"));
+    FILE *list = popen(command, "r");
+    assert_non_null(list);
+    int h, k, l;
+    size_t rows = 0, entries = 0;
+    double f, worst = 0;
+    while (fscanf(list, "%d %d %d %lf", &h, &k, &l, &f) == 4) {
+        worst = fmax(worst, fabs(amplitude(h, k, l) - f) / fmax(1, f));
+        rows++;
+    }
+    pclose(list);
+    if (rows == 0) skip(); /* no xz */
+    const size_t box =
+        (size_t)factors.extent[0] * (size_t)factors.extent[1] * (size_t)factors.extent[2];
+    for (size_t i = 0; i < box; i++) entries += factors.amplitude[i] >= 0;
+    print_message("%zu rows, worst difference %.2g\n", rows, worst);
+    assert_int_equal(rows, 524138);
+    assert_int_equal(entries, rows);
+    assert_true(worst < 1e-4); /* four decimals in the text */
+    forget();
+    expect_ok(test_context(), read_as(shared_path("realdata/hewl/4bs7-sf.cif"), NULL, NULL));
+    assert_true(factors.listed > 13000);
+    forget();
+    expect_ok(test_context(), read_as(shared_path("realdata/hewl/RTSAD_HEWL_refine_25.mtz"),
+                                      "F-model(+),F-model(-)", NULL));
+    forget();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_mtz_file_is_expanded_by_its_operators),
+        cmocka_unit_test(friedel_pairs_keep_their_own_values),
+        cmocka_unit_test(sensible_columns_are_chosen),
+        cmocka_unit_test(what_an_mtz_file_lacks_is_named),
+        cmocka_unit_test(an_mmcif_file_is_expanded),
+        cmocka_unit_test(a_text_list_is_expanded_by_its_space_group),
+        cmocka_unit_test(operators_are_read),
+        cmocka_unit_test(an_mtz_file_and_its_p1_list_agree),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
