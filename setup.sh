@@ -68,9 +68,21 @@ install_packages() {
 build_preset() {
     preset=$1
     shift
-    step "Configuring build/$preset" cmake --preset "$preset"
+    # shellcheck disable=SC2086 # a list of arguments
+    step "Configuring build/$preset" cmake --preset "$preset" $with_cuda
     step "Building build/$preset ($jobs jobs)" \
         cmake --build --preset "$preset" -j "$jobs" ${1:+--target} "$@"
+}
+
+# Where nvcc is, the device code is built too, for one architecture; what needs a GPU is skipped without one.
+find_nvcc() {
+    nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)
+    if [ "$nvcc" ]; then
+        with_cuda="-DDB_WITH_CUDA=ON -DCMAKE_CUDA_COMPILER=$nvcc -DCMAKE_CUDA_ARCHITECTURES=90"
+        echo "nvcc: $nvcc; the device code is built for sm_90"
+    else
+        echo "nvcc: not found; the device code is compiled for the processor only"
+    fi
 }
 
 check_format() {
@@ -109,6 +121,7 @@ run_tests() {
 
 mkdir -p build
 log=$root/build/setup.log
+with_cuda=
 
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev"
@@ -128,6 +141,7 @@ demo)
 test)
     install_packages $tools $libraries $test_packages clang-format
     check_format
+    find_nvcc
     build_preset dev
     check_tidy
     run_tests dev

@@ -3,6 +3,7 @@
 #include "bench/timing.h"
 #include "core/context_internal.h"
 
+#include <dualbragg/device.h>
 #include <dualbragg/normal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ db_status db_bench_call_warm(db_bench_caller *caller, db_bench_output output,
 static db_status cold_context(const db_bench_caller *caller, db_context **context) {
     DB_TRY(db_context_create(context));
     DB_TRY(db_context_set_isa(*context, db_context_isa(caller->context)));
+    DB_TRY(db_context_set_device(*context, db_context_device(caller->context)));
     return db_context_set_threads(*context, db_context_threads(caller->context));
 }
 

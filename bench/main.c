@@ -3,6 +3,9 @@
 #include "bench/single_call.h"
 #include "core/context_internal.h"
 
+#ifdef DB_HAVE_CUDA
+#include <dualbragg/cuda.h>
+#endif
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
 #include <errno.h>
@@ -80,6 +83,9 @@ static db_status run(db_context *context, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     db_context *context = NULL;
+#ifdef DB_HAVE_CUDA
+    db_cuda_register();
+#endif
     db_status status = db_context_create(&context);
     if (status == DB_OK) status = run(context, argc, argv);
     if (status != DB_OK)

@@ -7,6 +7,7 @@
 #include "bench/whole_program.h"
 #include "core/context_internal.h"
 
+#include <dualbragg/device.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ typedef struct {
     float *other_image;       /* what a program wrote; NULL without programs */
     db_bench_programs programs;
     db_bench_prober prober;
+    db_bench_device_memory device;
     char folder[DB_BENCH_PATH_SIZE], list[DB_BENCH_PATH_SIZE]; /* files that workloads read */
 } bench;
 
@@ -87,11 +89,21 @@ static db_status visit_programs(const bench *b, int first_row) {
     return DB_OK;
 }
 
+static db_status visit_device(const bench *b, int row) {
+    if (!b->device.plan || !db_bench_row_is_plain(&b->results->rows[row])) return DB_OK;
+    for (db_bench_device_timing t = 0; t < DB_BENCH_DEVICE_TIMINGS; t++)
+        DB_TRY(db_bench_device_visit(&b->callers[row], t, &b->device,
+                                     &b->results->rows[row].device[t]));
+    return DB_OK;
+}
+
 static db_status visit_workload(const bench *b, int first_row) {
     for (int row = first_row; row < first_row + DB_BENCH_PRECISIONS; row++)
         for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++)
             if (is_timed(b, row, t))
                 DB_TRY(db_bench_timings[t].cold ? visit_cold(b, row, t) : visit_warm(b, row, t));
+    for (int row = first_row; row < first_row + DB_BENCH_PRECISIONS; row++)
+        DB_TRY(visit_device(b, row));
     if (reference_takes(b, &b->results->rows[first_row].workload))
         DB_TRY(visit_programs(b, first_row));
     return DB_OK;
@@ -150,7 +162,7 @@ static db_status prepare(bench *b) {
         for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++) DB_TRY(choose_calls(b, row, t));
         DB_TRY(db_bench_call_heap(&b->callers[row], &b->images, &r->rows[row].warm_heap));
     }
-    return DB_OK;
+    return db_bench_device_memory_create(b->callers[0].plan, pixels, &b->device);
 }
 
 static db_status run_rounds(bench *b) {
@@ -169,6 +181,7 @@ static db_status run_rounds(bench *b) {
 }
 
 static void clear(bench *b) {
+    db_bench_device_memory_destroy(&b->device);
     for (int row = 0; b->callers && row < b->results->row_count; row++)
         db_bench_caller_close(&b->callers[row]);
     free(b->callers);
@@ -190,7 +203,11 @@ db_status db_bench_measure(db_context *context, const db_bench_options *options,
     results->threads = options->threads ? options->threads : results->machine.processors;
     DB_TRY(db_context_set_threads(context, results->threads));
     if (options->isa) DB_TRY(db_context_set_isa(context, options->isa));
+    if (options->device) DB_TRY(db_context_set_device(context, options->device));
     snprintf(results->isa, sizeof results->isa, "%s", db_context_isa(context));
+    if (strcmp(db_context_device(context), "cpu") != 0)
+        snprintf(results->device, sizeof results->device, "%s, %.120s", db_context_device(context),
+                 db_context_device_model(context));
     if (gmtime_r(&now, &utc))
         strftime(results->date, sizeof results->date, "%Y-%m-%d %H:%M UTC", &utc);
     results->load_before = db_bench_system_load();

@@ -21,6 +21,7 @@ enum {
     REPEATS,
     THREADS,
     ISA,
+    DEVICE,
     QUICK,
     OUTPUT,
     SAMPLE_LIMIT,
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
     { "repeats", required_argument, NULL, REPEATS },
     { "threads", required_argument, NULL, THREADS },
     { "isa", required_argument, NULL, ISA },
+    { "device", required_argument, NULL, DEVICE },
     { "quick", no_argument, NULL, QUICK },
     { "output", required_argument, NULL, OUTPUT },
     { "sample-limit", required_argument, NULL, SAMPLE_LIMIT },
@@ -62,6 +64,7 @@ void db_bench_print_help(void) {
         "  --threads N            default 2; 0: all processors\n"
         "  --isa NAME             auto, sse2, avx2 or avx512; default DUALBRAGG_ISA, else the "
         "best one\n"
+        "  --device NAME          cpu, cuda, cuda:N or auto; default DUALBRAGG_DEVICE, else cpu\n"
         "  --quick                sizes 256,512 and 2 rounds, where not given, and smaller "
         "images of the\n"
         "                         loads: a trial, not a measurement\n"
@@ -176,6 +179,7 @@ static db_status take(db_context *context, int option, const char *value,
     case LOADS: return read_loads(context, value, options);
     case ONCE: return read_once(context, value, options);
     case ISA: options->isa = value; break;
+    case DEVICE: options->device = value; break;
     case QUICK: options->quick = 1; break;
     case OUTPUT: options->output = value; break;
     case REFERENCE: options->reference = value; break;

@@ -16,6 +16,7 @@ typedef struct db_bench_options {
     int repeats;              /* rounds */
     int threads;              /* as given: 0 means all */
     const char *isa;          /* NULL: the context's default */
+    const char *device;       /* NULL: the context's default */
     const char *output;       /* prefix of the reports, or NULL */
     const char *reference;    /* program beside which ours is timed, or NULL */
     const char *program;      /* ours, or NULL: found beside the benchmark */

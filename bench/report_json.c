@@ -67,6 +67,10 @@ static json_t *row_json(const db_bench_row *row) {
     json_object_set_new(object, "warm_allocations", json_integer((json_int_t)row->warm_heap.calls));
     json_object_set_new(object, "warm_heap_growth_bytes",
                         json_integer((json_int_t)row->warm_heap.bytes));
+    for (db_bench_device_timing t = 0; t < DB_BENCH_DEVICE_TIMINGS; t++)
+        if (row->device[t].count)
+            json_object_set_new(object, db_bench_device_timing_names[t],
+                                series_json(&row->device[t]));
     if (row->reference.count) json_object_set_new(object, "reference", reference_json(row));
     return object;
 }
@@ -86,9 +90,10 @@ static json_t *run_json(const db_bench_results *results) {
     for (int k = 0; k < DB_BENCH_PARAMETERS; k++)
         json_array_append_new(parameters,
                               json_string(db_parameter_describe(db_bench_parameters[k])->name));
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "version", db_version(), "date",
-                     results->date, "isa", results->isa, "threads", results->threads, "rounds",
-                     results->options.repeats, "parameters", parameters, "reference",
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "version", db_version(),
+                     "date", results->date, "isa", results->isa, "device",
+                     *results->device ? results->device : "cpu", "threads", results->threads,
+                     "rounds", results->options.repeats, "parameters", parameters, "reference",
                      name_or_null(results->reference_name), "program",
                      name_or_null(results->program_name));
 }

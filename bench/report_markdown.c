@@ -25,6 +25,7 @@ static void put_conditions(FILE *out, const db_bench_results *r) {
     const db_bench_machine *m = &r->machine;
     fprintf(out, "dualbragg %s, %s, %d threads, %s, %d round%s\n\n", db_version(), r->isa,
             r->threads, r->date, r->options.repeats, r->options.repeats == 1 ? "" : "s");
+    if (*r->device) fprintf(out, "- device: %s\n", r->device);
     fprintf(out, "- machine: %s, %d processors, %.1f GiB", m->processor, m->processors,
             m->memory / (1 << 30));
     if (m->cache[2] > 0)
@@ -122,6 +123,24 @@ static void put_cold(FILE *out, const db_bench_results *r) {
     }
 }
 
+static void put_device(FILE *out, const db_bench_results *r) {
+    static const char *const titles[] = { "pixels",     "samples",
+                                          "precision",  "image min, ms",
+                                          "median, ms", "16 derivatives min, ms",
+                                          "median, ms", "normal equations min, ms",
+                                          "median, ms", "image to locked memory min, ms",
+                                          "median, ms", NULL };
+    fputs("\n## Kernels alone, and an image of a changed plan copied to locked memory\n\n", out);
+    db_bench_put_head(out, titles, 3);
+    for (int i = 0; i < r->row_count; i++) {
+        if (!db_bench_row_is_plain(&r->rows[i])) continue;
+        put_row_name(out, &r->rows[i]);
+        for (db_bench_device_timing t = 0; t < DB_BENCH_DEVICE_TIMINGS; t++)
+            db_bench_put_times(out, &r->rows[i].device[t]);
+        fputc('\n', out);
+    }
+}
+
 static void put_comparison(FILE *out, const db_bench_comparison *c) {
     if (isfinite(c->correlation))
         fprintf(out, " %.9f |", c->correlation);
@@ -169,6 +188,7 @@ db_status db_bench_report_markdown(db_context *context, const db_bench_results *
     put_targets(out, results);
     put_warm(out, results);
     put_cold(out, results);
+    if (*results->device) put_device(out, results);
     if (*results->reference_name) put_reference(out, results);
     db_bench_put_loads(out, results);
     put_rounding(out, results);

@@ -2,6 +2,7 @@
 #ifndef DB_BENCH_RESULTS_H
 #define DB_BENCH_RESULTS_H
 
+#include "bench/device_calls.h"
 #include "bench/image_comparison.h"
 #include "bench/library_calls.h"
 #include "bench/machine.h"
@@ -30,6 +31,7 @@ typedef struct db_bench_row {
     db_bench_workload workload;
     db_precision precision;
     db_bench_series timing[DB_BENCH_TIMINGS];
+    db_bench_series device[DB_BENCH_DEVICE_TIMINGS]; /* empty on the processor */
     db_bench_heap warm_heap;
     /* with a reference program, for workloads within its limit */
     db_bench_series reference; /* whole process; the same in all rows of a workload */
@@ -41,7 +43,7 @@ typedef struct db_bench_results {
     db_bench_options options;
     db_bench_machine machine;
     int threads;
-    char isa[16], date[32];
+    char isa[16], date[32], device[160]; /* "": the processor */
     double load_before, load_after;
     char reference_name[256], program_name[256]; /* "": none */
     db_bench_row *rows; /* workload after workload, its precisions together */

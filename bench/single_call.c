@@ -4,6 +4,8 @@
 #include "bench/rows.h"
 #include "core/context_internal.h"
 
+#include <dualbragg/device.h>
+
 static db_status call(db_context *context, const db_bench_options *options,
                       const db_bench_workload *workload) {
     const size_t pixels = (size_t)workload->size * (size_t)workload->size;
@@ -28,6 +30,7 @@ db_status db_bench_single_call(db_context *context, const db_bench_options *opti
     char folder[DB_BENCH_PATH_SIZE] = "", list[DB_BENCH_PATH_SIZE];
     DB_TRY(db_context_set_threads(context, options->threads));
     if (options->isa) DB_TRY(db_context_set_isa(context, options->isa));
+    if (options->device) DB_TRY(db_context_set_device(context, options->device));
     DB_TRY(db_bench_scratch_create(context, folder));
     db_status status = db_bench_rows_write_list(context, &results, folder, list);
     if (status == DB_OK) status = call(context, options, &row.workload);

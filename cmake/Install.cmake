@@ -45,6 +45,12 @@ if(TARGET dualbragg_fit)
   db_install_library(dualbragg_fit dualbraggFitTargets ${PROJECT_SOURCE_DIR}/fit/include)
 endif()
 
+if(TARGET dualbragg_cuda)
+  install(TARGETS dualbragg_cuda EXPORT dualbraggCudaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/cuda/include/dualbragg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT dualbraggCudaTargets NAMESPACE dualbragg:: DESTINATION ${DB_PACKAGE_DIR})
+endif()
+
 configure_package_config_file(cmake/dualbraggConfig.cmake.in ${PROJECT_BINARY_DIR}/dualbraggConfig.cmake
                               INSTALL_DESTINATION ${DB_PACKAGE_DIR} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/dualbraggConfigVersion.cmake

@@ -10,6 +10,9 @@
  * the normal equations take twice the room. */
 enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64 };
 
+/* Memory of a block that every GPU has without being asked. */
+enum { DB_CUDA_MOST_BLOCK_BYTES = 48 << 10 };
+
 /* Kernels along rows: a block takes so many pixels of a row, and has so many bytes for the row's
  * terms. */
 enum {
@@ -100,10 +103,12 @@ static inline uint32_t db_cuda_products(size_t images) {
 static inline uint32_t db_cuda_row_length(size_t images) {
     return (uint32_t)((images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK) | 1;
 }
-static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, int mixed) {
+/* With so many threads to a block. */
+static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, uint32_t threads,
+                                          int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double);
     return groups * db_normal_size(images) * sizeof(double) +
-           db_cuda_block(mixed) * db_cuda_row_length(images) * DB_NORMAL_BLOCK * real;
+           threads * db_cuda_row_length(images) * DB_NORMAL_BLOCK * real;
 }
 
 #endif

@@ -4,18 +4,22 @@
 #ifndef DB_CUDA_LAUNCH_BOUNDS_H
 #define DB_CUDA_LAUNCH_BOUNDS_H
 
+#if defined(DB_INSTANCE_PRECISION_MIXED)
 #define LEAST_ROWS_BLOCKS 6
+#else
+#define LEAST_ROWS_BLOCKS 5
+#endif
 
 #if DB_INSTANCE_GENERAL
 #define LEAST_IMAGE_BLOCKS_any 2
 #elif DB_INSTANCE_KIND == 0
-#define LEAST_IMAGE_BLOCKS_square 6
-#define LEAST_IMAGE_BLOCKS_few_cells 6
-#define LEAST_IMAGE_BLOCKS_compact 6
+#define LEAST_IMAGE_BLOCKS_square 5
+#define LEAST_IMAGE_BLOCKS_few_cells 5
+#define LEAST_IMAGE_BLOCKS_compact 5
 #elif DB_INSTANCE_KIND == 1
 #define LEAST_IMAGE_BLOCKS_square 3
-#define LEAST_IMAGE_BLOCKS_few_cells 4
-#define LEAST_IMAGE_BLOCKS_compact 4
+#define LEAST_IMAGE_BLOCKS_few_cells 3
+#define LEAST_IMAGE_BLOCKS_compact 3
 #else
 #define LEAST_IMAGE_BLOCKS_square 3
 #define LEAST_IMAGE_BLOCKS_compact 3

@@ -320,20 +320,24 @@ static int on_device(const void *memory) {
     return memory && db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE;
 }
 
-/* The numbers of slots and groups depend on the work alone, so that sums have the same bits on
- * every GPU. */
-static void choose_slots(const db_device_plan *plan, const db_device_work *work,
-                         db_cuda_arguments *a) {
+/* The numbers of slots and groups, and of threads, which is returned, depend on the work alone, so
+ * that sums have the same bits on every GPU. */
+static uint32_t choose_slots(const db_device_plan *plan, const db_device_work *work,
+                             db_cuda_arguments *a) {
     const size_t images = work->job.parameter_count + 1;
-    const uint32_t block = db_cuda_block(is_mixed(work)), rounds = blocks_for(plan->pixels, block),
-                   squares = db_cuda_products(images);
+    const int mixed = is_mixed(work);
+    const uint32_t squares = db_cuda_products(images);
+    uint32_t threads = db_cuda_block(mixed);
+    while (db_cuda_normal_bytes(images, 1, threads, mixed) > DB_CUDA_MOST_BLOCK_BYTES) threads /= 2;
+    const uint32_t rounds = blocks_for(plan->pixels, threads);
     a->size = (uint32_t)db_normal_size(images);
     a->slots = (uint32_t)(MOST_SUM_BYTES / (a->size * sizeof(double)));
     if (a->slots > MOST_SLOTS) a->slots = MOST_SLOTS;
     if (a->slots > rounds) a->slots = rounds;
     a->groups = 1;
-    while (2 * a->groups * squares <= block) a->groups *= 2;
+    while (2 * a->groups * squares <= threads) a->groups *= 2;
     a->row_length = db_cuda_row_length(images);
+    return threads;
 }
 
 static db_status normal(db_context *context, db_device_plan *plan, const db_device_work *work,
@@ -344,7 +348,7 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     const int mixed = is_mixed(work);
     const size_t images = work->job.parameter_count + 1;
     db_cuda_arguments a = arguments_of(plan, work, layout);
-    choose_slots(plan, work, &a);
+    const uint32_t threads = choose_slots(plan, work, &a);
     const size_t sum_bytes = a.size * sizeof(double);
     DB_TRY(db_cuda_need(context, plan->number, &plan->sums, a.slots * sum_bytes,
                         "the sums of normal equations"));
@@ -354,7 +358,7 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     a.sums = plan->sums.memory;
     DB_TRY(launch(context, plan,
                   db_cuda_kernels_of((int)work->kind, mixed)->normal[shape_number(work)], a.slots,
-                  db_cuda_block(mixed), db_cuda_normal_bytes(images, a.groups, mixed), &a));
+                  threads, db_cuda_normal_bytes(images, a.groups, threads, mixed), &a));
     DB_TRY(launch(context, plan, db_cuda_add_slots, blocks_for(a.size, DB_CUDA_ADD_SUMS),
                   DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS,
                   DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS * sizeof(double), &a));

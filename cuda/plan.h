@@ -34,6 +34,8 @@ typedef struct db_cuda_span {
     size_t packed, element, count;
 } db_cuda_span;
 
+_Static_assert(sizeof(db_cuda_arguments) <= 4096, "arguments of a kernel are no longer than that");
+
 struct db_device_plan {
     int number;
     cudaStream_t stream;

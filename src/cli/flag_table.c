@@ -478,7 +478,7 @@ const db_flag db_flags[] = {
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),
       .help = "where to compute: the processor (default), the first or another NVIDIA GPU; auto: the GPU if "
-              "there is one that can do it" },
+              "there is one that can do it; see docs/gpu.md" },
     { G, .name = "-progress", SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
     { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },

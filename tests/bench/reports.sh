@@ -86,6 +86,8 @@ expect_status 2 --sample-limit 0
 expect_status 2 --sizes 32,
 expect_status 2 --repeats 0
 expect_status 2 --isa mmx
+expect_status 2 --device 1
+expect_status 4 --device abacus
 expect_status 2 --bogus
 expect_status 3 --output "$work/missing/x"
 expect_status 3 --quick --loads none --sizes 8 --reference "$work/missing/program"

@@ -10,6 +10,7 @@ cmake -S "$SOURCE_DIR/tests/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$pre
 cmake --build "$work/build"
 "$work/build/render"
 if [ -f "$prefix/include/dualbragg/fit.h" ]; then "$work/build/settings"; fi
+if [ -f "$prefix/include/dualbragg/cuda.h" ]; then "$work/build/device"; fi
 
 if command -v pkg-config > /dev/null; then
     pc=$(dirname "$(find "$prefix" -name dualbragg.pc)")

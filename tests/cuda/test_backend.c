@@ -1,9 +1,7 @@
 /* The CUDA backend beside its kernels: regions, pixel types, memory of the device, what warm calls
  * copy, and failures. */
-#include "stand_in.h"
+#include "machine.h"
 
-#include <dualbragg/cuda.h>
-#include <dualbragg/dualbragg.h>
 #include <dualbragg/normal.h>
 
 #include <math.h>
@@ -23,8 +21,7 @@ static db_experiment experiment;
 
 static int start(void **state) {
     (void)state;
-    stand_in_reset();
-    db_cuda_register();
+    machine_reset();
     assert_int_equal(db_context_create(&processor), DB_OK);
     assert_int_equal(db_context_create(&device), DB_OK);
     assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
@@ -49,7 +46,7 @@ static int finish(void **state) {
     db_experiment_clear(&experiment);
     db_context_destroy(&processor);
     db_context_destroy(&device);
-    assert_int_equal(stand_in.live, 0);
+    COUNTED(assert_int_equal(stand_in.live, 0);)
     return 0;
 }
 
@@ -260,11 +257,11 @@ static void images_may_stay_on_the_device(void **state) {
         assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
                          DB_OK);
         assert_int_equal(db_plan_gradient(own, there[0], there + 1), DB_OK);
-        stand_in_reset();
+        machine_reset();
         assert_int_equal(db_plan_gradient(own, there[0], there + 1), DB_OK);
-        assert_int_equal(stand_in.launches, 1);
-        assert_int_equal(stand_in.bytes_to_device, 0);
-        assert_int_equal(stand_in.bytes_to_host, 0);
+        COUNTED(assert_int_equal(stand_in.launches, 1);)
+        COUNTED(assert_int_equal(stand_in.bytes_to_device, 0);)
+        COUNTED(assert_int_equal(stand_in.bytes_to_host, 0);)
         assert_int_equal(db_plan_memory_read(own, there[0], found.image, bytes), DB_OK);
         expect_near(found.image, expected.image, pixels, 2e-7);
         for (int k = 0; k < SOME; k++) {
@@ -293,43 +290,43 @@ static void warm_calls_copy_what_changed(void **state) {
     void *const *derivatives = (void *const *)r.derivative;
     assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
     assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
-    stand_in_reset();
+    machine_reset();
     assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
-    assert_int_equal(stand_in.copies_to_device, 0);
-    assert_int_equal(stand_in.bytes_to_host, PIXELS * sizeof(float));
-    assert_int_equal(stand_in.allocations, 0);
-    stand_in_reset();
+    COUNTED(assert_int_equal(stand_in.copies_to_device, 0);)
+    COUNTED(assert_int_equal(stand_in.bytes_to_host, PIXELS * sizeof(float));)
+    COUNTED(assert_int_equal(stand_in.allocations, 0);)
+    machine_reset();
     assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
-    assert_int_equal(stand_in.copies_to_device, 0);
-    assert_int_equal(stand_in.bytes_to_host, (SOME + 1) * PIXELS * sizeof(float));
-    assert_int_equal(stand_in.launches, 1);
+    COUNTED(assert_int_equal(stand_in.copies_to_device, 0);)
+    COUNTED(assert_int_equal(stand_in.bytes_to_host, (SOME + 1) * PIXELS * sizeof(float));)
+    COUNTED(assert_int_equal(stand_in.launches, 1);)
     /* the same values again are no change */
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
-    stand_in_reset();
+    machine_reset();
     assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
-    assert_int_equal(stand_in.copies_to_device, 0);
+    COUNTED(assert_int_equal(stand_in.copies_to_device, 0);)
     /* the crystal: a sample and the coefficients of five parameters, not the list */
     experiment.crystal.misset[0] += 0.01;
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
-    stand_in_reset();
+    machine_reset();
     assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
-    assert_in_range(stand_in.copies_to_device, 1, 2);
-    assert_in_range(stand_in.bytes_to_device, 1, 4096);
-    assert_int_equal(stand_in.allocations, 0);
+    COUNTED(assert_in_range(stand_in.copies_to_device, 1, 2);)
+    COUNTED(assert_in_range(stand_in.bytes_to_device, 1, 4096);)
+    COUNTED(assert_int_equal(stand_in.allocations, 0);)
     /* the scale is in the arguments of the kernel */
     experiment.beam.fluence *= 2;
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
-    stand_in_reset();
+    machine_reset();
     assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
-    assert_int_equal(stand_in.copies_to_device, 0);
+    COUNTED(assert_int_equal(stand_in.copies_to_device, 0);)
     /* the list */
     experiment.structure_factors.amplitude[5] += 1;
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
-    stand_in_reset();
+    machine_reset();
     assert_int_equal(db_plan_forward(plan, r.image), DB_OK);
-    assert_int_equal(stand_in.copies_to_device, 1);
-    assert_int_equal(stand_in.bytes_to_device, (41 * 41 * 41 + 1) * sizeof(double));
-    assert_int_equal(stand_in.allocations, 0);
+    COUNTED(assert_int_equal(stand_in.copies_to_device, 1);)
+    COUNTED(assert_int_equal(stand_in.bytes_to_device, (41 * 41 * 41 + 1) * sizeof(double));)
+    COUNTED(assert_int_equal(stand_in.allocations, 0);)
     result_destroy(&r);
     db_plan_destroy(&plan);
 }
@@ -379,11 +376,11 @@ static void data_may_be_on_the_device(void **state) {
                         1e-12 * sqrt(expected.curvature[i / SOME * (SOME + 1)] *
                                      expected.curvature[i % SOME * (SOME + 1)]));
     }
-    stand_in_reset();
+    machine_reset();
     assert_int_equal(normal(own, data_there, weight_there, &found), DB_OK);
-    assert_int_equal(stand_in.bytes_to_device, 0);
-    assert_int_equal(stand_in.copies_to_host, 1);
-    assert_int_equal(stand_in.launches, 2);
+    COUNTED(assert_int_equal(stand_in.bytes_to_device, 0);)
+    COUNTED(assert_int_equal(stand_in.copies_to_host, 1);)
+    COUNTED(assert_int_equal(stand_in.launches, 2);)
     /* what is wrong with data is found wherever they are */
     data[2 * FAST + 8] = INFINITY;
     weight[2 * FAST + 8] = 1;
@@ -397,6 +394,61 @@ static void data_may_be_on_the_device(void **state) {
     free(weight);
     db_plan_destroy(&plan);
     db_plan_destroy(&own);
+}
+
+/* All parameters that an experiment can have at once: rows of the normal equations so long that
+ * fewer threads make a block. */
+static void many_parameters_serve(void **state) {
+    (void)state;
+    static const char *const more[] = {
+        "F:0:0:1", "F:0:1:0", "F:1:0:0",         "F:1:1:0",
+        "F:1:1:1", "F:2:1:0", "source_weight:0", "source_weight:1"
+    };
+    enum { MORE = sizeof more / sizeof *more, MOST = DB_PARAMETER_COUNT + MORE };
+    const db_beam_spread spread = { 0.004, 0.02, 0.003, 0.01, 3, 3, 1, 0.02, 0.01, 3 };
+    assert_int_equal(db_beam_set_spread(processor, &experiment.beam, &spread), DB_OK);
+    experiment.detector.sensor_thickness = 450;
+    experiment.detector.attenuation_depth = 300;
+    experiment.detector.sensor_layers = 2;
+    experiment.background.water_size = 0.02;
+    experiment.crystal.mosaic_spread = 0.3;
+    experiment.crystal.mosaic_domains = 2;
+    experiment.detector.panels[0].fast_pixels = 40;
+    give_list(0);
+    db_parameter parameters[MOST];
+    size_t count = 0;
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+        if (db_parameter_exists(&experiment, (db_parameter)p))
+            parameters[count++] = (db_parameter)p;
+    for (int i = 0; i < MORE; i++)
+        assert_int_equal(db_parameter_find(NULL, more[i], &parameters[count++]), DB_OK);
+    static float data[40 * SLOW];
+    for (int i = 0; i < 40 * SLOW; i++) data[i] = (float)(i % 7);
+    for (int p = 0; p < 2; p++) {
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        options.precision = p ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
+        options.parameters = parameters;
+        options.parameter_count = count;
+        double chi2[2], gradient[2][MOST];
+        static double curvature[2][MOST * MOST];
+        for (int i = 0; i < 2; i++) {
+            db_plan *plan;
+            assert_int_equal(db_plan_create(i ? device : processor, &experiment, &options, &plan),
+                             DB_OK);
+            const db_status status =
+                db_plan_normal(plan, data, NULL, &chi2[i], gradient[i], curvature[i]);
+            if (status != DB_OK) print_error("%s\n", db_context_message(device));
+            assert_int_equal(status, DB_OK);
+            db_plan_destroy(&plan);
+        }
+        const double bound = p ? 2e-6 : 1e-12;
+        assert_true(fabs(chi2[1] - chi2[0]) <= bound * chi2[0]);
+        for (size_t k = 0; k < count; k++)
+            for (size_t l = 0; l < count; l++)
+                assert_true(fabs(curvature[1][k * count + l] - curvature[0][k * count + l]) <=
+                            bound *
+                                sqrt(curvature[0][k * count + k] * curvature[0][l * count + l]));
+    }
 }
 
 /* Locked memory of the host is copied as it is. */
@@ -445,6 +497,7 @@ static void large_images_come_in_pieces(void **state) {
     free(found);
 }
 
+#if !defined(DB_ON_GPU)
 static void what_is_missing_is_said(void **state) {
     (void)state;
     db_context *context;
@@ -561,6 +614,7 @@ static void any_call_may_fail(void **state) {
     result_destroy(&r);
     result_destroy(&expected);
 }
+#endif
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
@@ -573,12 +627,16 @@ int main(void) {
         TEST(images_may_stay_on_the_device),
         TEST(warm_calls_copy_what_changed),
         TEST(data_may_be_on_the_device),
+        TEST(many_parameters_serve),
         TEST(locked_memory_serves),
         TEST(large_images_come_in_pieces),
+#if !defined(DB_ON_GPU)
         TEST(what_is_missing_is_said),
         TEST(the_callers_device_stays_current),
         TEST(memory_that_runs_out_is_said),
         TEST(any_call_may_fail),
+#endif
     };
+    machine_find();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Every public header compiles alone as C17.
 set -eu
-for header in "$SOURCE_DIR"/src/include/dualbragg/*.h "$SOURCE_DIR"/fit/include/dualbragg/*.h; do
+for header in "$SOURCE_DIR"/src/include/dualbragg/*.h "$SOURCE_DIR"/fit/include/dualbragg/*.h "$SOURCE_DIR"/cuda/include/dualbragg/*.h; do
     "${CC:-cc}" -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c \
-        -I"$SOURCE_DIR/src/include" -I"$SOURCE_DIR/fit/include" - <<SOURCE || { echo "$header"; exit 1; }
+        -I"$SOURCE_DIR/src/include" -I"$SOURCE_DIR/fit/include" -I"$SOURCE_DIR/cuda/include" - <<SOURCE || { echo "$header"; exit 1; }
 #include <dualbragg/${header##*/}>
 int unit_is_not_empty;
 SOURCE

@@ -26,7 +26,9 @@ enum {
     GUARD_BYTES = 64
 };
 
-stand_in_state stand_in;
+#define PLENTY                                                                                     \
+    { .devices = 2, .major = 9, .memory = (size_t)1 << 32, .calls_until_failure = -1 }
+stand_in_state stand_in = PLENTY;
 static cudaError_t last_error;
 
 static void stop(const char *what) {
@@ -36,12 +38,9 @@ static void stop(const char *what) {
 
 void stand_in_reset(void) {
     const size_t live = stand_in.live, allocated = stand_in.allocated;
-    stand_in = (stand_in_state){ .devices = 2,
-                                 .major = 9,
-                                 .memory = (size_t)1 << 32,
-                                 .calls_until_failure = -1,
-                                 .live = live,
-                                 .allocated = allocated };
+    stand_in = (stand_in_state)PLENTY;
+    stand_in.live = live;
+    stand_in.allocated = allocated;
     last_error = cudaSuccess;
 }
 

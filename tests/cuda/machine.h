@@ -1,0 +1,36 @@
+/* What a test of the backend runs on: the stand-in, whose calls can be counted, or a GPU. */
+#ifndef DB_TESTS_CUDA_MACHINE_H
+#define DB_TESTS_CUDA_MACHINE_H
+
+#include <dualbragg/cuda.h>
+#include <dualbragg/dualbragg.h>
+
+#if defined(DB_ON_GPU)
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SKIPPED = 77 };
+
+#define COUNTED(check)
+static inline void machine_reset(void) {}
+
+/* Ends the program as skipped where there is no GPU. */
+static inline void machine_find(void) {
+    db_context *context;
+    db_cuda_register();
+    if (db_context_create(&context) != DB_OK || db_context_set_device(context, "cuda") != DB_OK) {
+        printf("skipped: %s\n", db_context_message(context));
+        exit(SKIPPED);
+    }
+    printf("%s: %s\n", db_context_device(context), db_context_device_model(context));
+    db_context_destroy(&context);
+}
+#else
+#include "stand_in.h"
+
+#define COUNTED(check) check
+static inline void machine_reset(void) { stand_in_reset(); }
+static inline void machine_find(void) { db_cuda_register(); }
+#endif
+
+#endif
