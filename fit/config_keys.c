@@ -84,6 +84,10 @@ static const db_config_key model_keys[] = {
           "edges from cell"),
     NUMBERS("cell", 6, IN_CONFIG(setup.cell), (POSITIVE), "A, deg", "from the matrix",
             "[58.4, 58.4, 152.2, 90, 90, 90]", "a, b, c, alpha, beta, gamma"),
+    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows",
+          "P 43 21 2",
+          "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only "
+          "what it leaves free is refined"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
             "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
             "rotation, row by row, from the standard frame (c along z, b in the yz plane); "

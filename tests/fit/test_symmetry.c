@@ -1,0 +1,222 @@
+/* Cells that keep their symmetry: the table, what names say, and configurations. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/crystal_system.h"
+#include "fit/scratch_file.h"
+#include "fit/synthetic_result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static db_context *context;
+static synthetic made_up;
+static db_fit_config config;
+static db_experiment start;
+static char notices[4096];
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    return synthetic_make(context, &made_up) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    synthetic_clear(&made_up);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static void keep_notice(void *user, const char *line) {
+    (void)user;
+    strncat(notices, line, sizeof notices - strlen(notices) - 2);
+    strcat(notices, "\n");
+}
+
+static const double right[6] = { 10, 11, 12, 90, 90, 90 }, slanted[6] = { 10, 11, 12, 90, 97, 90 },
+                    slanted_c[6] = { 10, 11, 12, 90, 90, 97 },
+                    slanted_a[6] = { 10, 11, 12, 97, 90, 90 },
+                    hexagonal[6] = { 10, 10, 12, 90, 90, 120 },
+                    rhombohedral[6] = { 10, 10, 10, 80, 80, 80 };
+
+static void names_mean_their_systems(void **state) {
+    (void)state;
+    static const struct {
+        const char *symmetry;
+        const double *cell;
+        const char *name;
+    } cases[] = {
+        { "triclinic", right, "triclinic" },
+        { "aP", right, "triclinic" },
+        { "1", right, "triclinic" },
+        { "P -1", right, "triclinic" },
+        { "monoclinic", slanted, "monoclinic, unique axis b" },
+        { "monoclinic", slanted_a, "monoclinic, unique axis a" },
+        { "mC", slanted_c, "monoclinic, unique axis c" },
+        { "4", right, "monoclinic, unique axis b" },
+        { "P 21", slanted_c, "monoclinic, unique axis c" },
+        { "P 1 21 1", slanted_c, "monoclinic, unique axis b" },
+        { "P1211", slanted, "monoclinic, unique axis b" },
+        { "C2", slanted, "monoclinic, unique axis b" },
+        { "P 1 1 21", slanted, "monoclinic, unique axis c" },
+        { "P 2 1 1", slanted, "monoclinic, unique axis a" },
+        { "P 1 21/c 1", slanted, "monoclinic, unique axis b" },
+        { "C c", slanted, "monoclinic, unique axis b" },
+        { "orthorhombic", right, "orthorhombic" },
+        { "oF", right, "orthorhombic" },
+        { "19", right, "orthorhombic" },
+        { "P 21 21 21", right, "orthorhombic" },
+        { "P212121", right, "orthorhombic" },
+        { "P 2 2 2", right, "orthorhombic" },
+        { "P n a 21", right, "orthorhombic" },
+        { "C m c m", right, "orthorhombic" },
+        { "tetragonal", right, "tetragonal" },
+        { "tI", right, "tetragonal" },
+        { "96", right, "tetragonal" },
+        { "P 43 21 2", right, "tetragonal" },
+        { "P4322", right, "tetragonal" },
+        { "P 43", right, "tetragonal" },
+        { "I -4 2 d", right, "tetragonal" },
+        { "trigonal", hexagonal, "hexagonal axes" },
+        { "trigonal", rhombohedral, "rhombohedral axes" },
+        { "152", hexagonal, "hexagonal axes" },
+        { "P 31 2 1", rhombohedral, "hexagonal axes" },
+        { "hR", rhombohedral, "rhombohedral axes" },
+        { "hR", hexagonal, "hexagonal axes" },
+        { "R 3 :H", rhombohedral, "hexagonal axes" },
+        { "R 3 2 :R", hexagonal, "rhombohedral axes" },
+        { "155", rhombohedral, "rhombohedral axes" },
+        { "hexagonal", hexagonal, "hexagonal axes" },
+        { "hP", hexagonal, "hexagonal axes" },
+        { "178", hexagonal, "hexagonal axes" },
+        { "P 61 2 2", hexagonal, "hexagonal axes" },
+        { "P -6 m 2", hexagonal, "hexagonal axes" },
+        { "cubic", right, "cubic" },
+        { "cI", right, "cubic" },
+        { "I 2 3", right, "cubic" },
+        { "P 21 3", right, "cubic" },
+        { "P 41 3 2", right, "cubic" },
+        { "P4332", right, "cubic" },
+        { "F m -3 m", right, "cubic" },
+        { "I a -3 d", right, "cubic" },
+        { "P -4 3 m", right, "cubic" },
+        { "230", right, "cubic" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const db_cell_ties *const ties = db_cell_ties_of(cases[i].symmetry, cases[i].cell);
+        if (!ties || strcmp(ties->name, cases[i].name) != 0)
+            fail_msg("%s is %s, expected %s", cases[i].symmetry, ties ? ties->name : "nothing",
+                     cases[i].name);
+    }
+    static const char *const nonsense[] = { "",           "0",   "231", "-3",  "tX",  "xP",
+                                            "tetragonol", "P q", "P",   "R 4", "Z 2", "1e3" };
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+        if (db_cell_ties_of(nonsense[i], right)) fail_msg("'%s' means something", nonsense[i]);
+}
+
+static void cells_become_regular(void **state) {
+    (void)state;
+    double edge, angle, cell[6] = { 10.02, 9.98, 12, 90.1, 89.8, 119.7 };
+    db_cell_regularize(db_cell_ties_of("P 61 2 2", cell), cell, &edge, &angle);
+    const double expected[6] = { 10, 10, 12, 90, 90, 120 };
+    for (int i = 0; i < 6; i++) assert_true(fabs(cell[i] - expected[i]) < 1e-12);
+    assert_true(fabs(edge - 0.02 / 9.98) < 1e-9 && fabs(angle - 0.3) < 1e-9);
+    double third[6] = { 10, 10.3, 9.7, 80, 80.3, 79.7 };
+    db_cell_regularize(db_cell_ties_of("hR", third), third, &edge, &angle);
+    for (int i = 0; i < 6; i++) assert_true(fabs(third[i] - (i < 3 ? 10 : 80)) < 1e-12);
+}
+
+/* Reads model and refinement, and starts; returns the status. */
+static db_status begin(const char *model, const char *rest) {
+    char text[1024];
+    snprintf(text, sizeof text, "image: none.cbf\nmodel: {%s}\n%s\n", model, rest);
+    db_experiment_clear(&start);
+    notices[0] = '\0';
+    const db_status status =
+        db_fit_config_read(context, scratch_file("symmetry.yaml", text), NULL, 0, &config);
+    if (status != DB_OK) fail_msg("%s", db_context_message(context));
+    return db_fit_config_start(context, &config, &made_up.image, &start, keep_notice, NULL);
+}
+
+static const db_fit_parameter *refined(db_parameter p) {
+    for (size_t i = 0; i < config.settings.parameter_count; i++)
+        if (config.settings.parameters[i].parameter == p) return &config.settings.parameters[i];
+    return NULL;
+}
+
+static void only_what_symmetry_leaves_free_is_refined(void **state) {
+    (void)state;
+    assert_int_equal(begin("cell: [58.1, 58.5, 152, 90, 90, 90.2], symmetry: P 43 21 2",
+                           "refine: {cell_a: {range: 1}, cell_b: {range: 2}, cell_c: , "
+                           "cell_gamma: {range: 1}, misset_x: }\n"
+                           "stages: [{refine: [cell_a, cell_gamma], tolerance: 0.01}]"),
+                     DB_OK);
+    assert_true(fabs(start.crystal.cell[0] - 58.3) < 1e-9 &&
+                start.crystal.cell[0] == start.crystal.cell[1] && start.crystal.cell[5] == 90);
+    assert_int_equal(config.settings.parameter_count, 4);
+    assert_int_equal(refined(DB_CELL_A)->follows, -1);
+    assert_true(fabs(refined(DB_CELL_A)->lower - 57.3) < 1e-9);
+    assert_int_equal(refined(DB_CELL_B)->follows, DB_CELL_A);
+    assert_null(refined(DB_CELL_GAMMA));
+    assert_int_equal(config.settings.stages[0].active[DB_CELL_GAMMA], 0);
+    assert_int_equal(config.settings.stages[0].active[DB_CELL_B], 1);
+    assert_non_null(strstr(notices, "made regular for P 43 21 2 (tetragonal)"));
+    assert_non_null(strstr(notices, "cell_gamma: not refined, tetragonal fixes it at 90"));
+}
+
+static void ties_are_added_where_they_are_missing(void **state) {
+    (void)state;
+    assert_int_equal(begin("cell: [60, 60, 60, 85, 85, 85], symmetry: R 3 :R",
+                           "refine: {cell_c: {range: 2}, cell_beta: {range: 3}}"),
+                     DB_OK);
+    assert_int_equal(config.settings.parameter_count, 6);
+    assert_int_equal(refined(DB_CELL_A)->follows, -1);
+    assert_true(fabs(refined(DB_CELL_A)->upper - 62) < 1e-9);
+    assert_int_equal(refined(DB_CELL_B)->follows, DB_CELL_A);
+    assert_int_equal(refined(DB_CELL_C)->follows, DB_CELL_A);
+    assert_int_equal(refined(DB_CELL_ALPHA)->follows, -1);
+    assert_true(fabs(refined(DB_CELL_ALPHA)->lower - 82) < 1e-9);
+    assert_int_equal(refined(DB_CELL_GAMMA)->follows, DB_CELL_ALPHA);
+    assert_null(strstr(notices, "cell"));
+
+    assert_int_equal(begin("cell: [60, 61, 62, 90, 99, 90], symmetry: mP",
+                           "refine: {cell_a: , cell_b: , cell_c: , cell_alpha: , cell_beta: }"),
+                     DB_OK);
+    assert_int_equal(config.settings.parameter_count, 4);
+    assert_non_null(refined(DB_CELL_BETA));
+    assert_null(refined(DB_CELL_ALPHA));
+
+    /* nothing of the cell is refined: nothing is tied */
+    assert_int_equal(
+        begin("cell: [60, 60, 60, 90, 90, 90], symmetry: cubic", "refine: {misset_x: }"), DB_OK);
+    assert_int_equal(config.settings.parameter_count, 1);
+}
+
+static void a_cell_that_contradicts_is_refused(void **state) {
+    (void)state;
+    assert_int_equal(begin("cell: [58, 60, 152, 90, 90, 90], symmetry: 96", "refine: {cell_a: }"),
+                     DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "model.symmetry: 96 (tetragonal)"));
+    assert_int_equal(begin("cell: [58, 58, 152, 90, 90, 92], symmetry: tP", "refine: {cell_a: }"),
+                     DB_ERROR_INPUT);
+    assert_int_equal(begin("cell: [58, 58, 152, 90, 90, 90], symmetry: tY", "refine: {cell_a: }"),
+                     DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "found 'tY'"));
+    memset(&start, 0, sizeof start);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_mean_their_systems),
+        cmocka_unit_test(cells_become_regular),
+        cmocka_unit_test(only_what_symmetry_leaves_free_is_refined),
+        cmocka_unit_test(ties_are_added_where_they_are_missing),
+        cmocka_unit_test(a_cell_that_contradicts_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
