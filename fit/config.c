@@ -161,6 +161,7 @@ db_status db_fit_config_read(db_context *context, const char *path, const char *
     db_yaml_free(&root);
     if (status != DB_OK) return status;
     config->setup.matrix_file = *config->matrix_file ? config->matrix_file : NULL;
+    config->setup.spectrum_file = *config->spectrum_file ? config->spectrum_file : NULL;
     config->setup.hkl_file =
         config->settings.intensity == DB_FIT_KNOWN && *config->hkl_file ? config->hkl_file : NULL;
     config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;

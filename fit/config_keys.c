@@ -121,6 +121,11 @@ static const db_config_key model_keys[] = {
            "full relative width of the wavelength"),
     INTEGERS("dispersion_steps", 1, IN_CONFIG(setup.dispersion_steps), (COUNT_FROM(1)), "",
              "automatic", 0, "5", "wavelengths across the dispersion"),
+    OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",
+          "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its "
+          "mean is shifted to the wavelength given here, if any"),
+    NUMBERS("spectrum_stretch", 1, IN_CONFIG(setup.spectrum_stretch), (ANY), "", NULL, NULL,
+            "width of the spectrum about its mean, as a multiple of the file's"),
     SCALED("divergence", 2, IN_CONFIG(setup.divergence_range), 1e-3, (NOT_NEGATIVE), "mrad", "none",
            "[0.1, 0.1]", "full angular width of the beam: horizontal, vertical"),
     INTEGERS("divergence_steps", 2, IN_CONFIG(setup.divergence_steps), (COUNT_FROM(1)), "",

@@ -141,6 +141,7 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
                                 const db_measured_image *image,
                                 void (*notices)(void *user, const char *line), void *user) {
     db_setup *const setup = &config->setup;
+    setup->wavelength_given |= !isnan(setup->wavelength);
     if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
     if (isnan(setup->wavelength)) return missing(context, config, "wavelength");

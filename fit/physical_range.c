@@ -29,6 +29,7 @@ void db_physical_range(db_parameter parameter, double *least, double *most) {
     case DB_DIVERGENCE_HORIZONTAL:
     case DB_DIVERGENCE_VERTICAL:
     case DB_WATER_SIZE:
+    case DB_SPECTRUM_STRETCH:
     case DB_AMORPHOUS_THICKNESS: *least = 0; break;
     case DB_DISPERSION:
         *least = 0;

@@ -26,6 +26,7 @@ static void take_beam(const db_beam *beam, db_fit_config *config) {
     config->setup.polarization = beam->polarization;
     config->setup.fluence = beam->fluence;
     config->setup.dispersion = beam->dispersion;
+    config->setup.spectrum_stretch = beam->spectrum_stretch;
     for (int i = 0; i < 2; i++) /* in radian; without divergence the key stays open */
         if (!isnan(config->setup.divergence_range[i]) || beam->divergence[i] != 0)
             config->setup.divergence_range[i] = 1e-3 * beam->divergence[i];

@@ -48,8 +48,10 @@ static db_status name_list(db_context *context, const char *yaml_path,
 }
 
 static db_status rename_all(db_context *context, const char *path, db_fit_config *refined) {
-    char *const names[] = { refined->image_file,     refined->hkl_file,  refined->mask_file,
-                            refined->hot_pixel_file, refined->spot_file, refined->reflection_file };
+    char *const names[] = { refined->image_file,     refined->hkl_file,
+                            refined->spectrum_file,  refined->mask_file,
+                            refined->hot_pixel_file, refined->spot_file,
+                            refined->reflection_file };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         DB_TRY(rename_from(context, path, names[i]));
     return *refined->expt_file ? name_list(context, path, refined->expt_file) : DB_OK;

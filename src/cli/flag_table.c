@@ -160,8 +160,8 @@ const db_flag db_flags[] = {
     /* beam */
 #define G .group = DB_GROUP_BEAM
     { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .aliases = "-wavelength -wave", .arguments = "WAVELENGTH", .unit = "A",
-      NUMBER(setup.wavelength, 1), .help = "central wavelength; default 1" },
-    { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .arguments = "ENERGY", .unit = "eV", NUMBER(setup.wavelength, 12398.42),
+      NUMBER(setup.wavelength, 1), SETS(setup.wavelength_given, 1), .help = "central wavelength; default 1" },
+    { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .arguments = "ENERGY", .unit = "eV", NUMBER(setup.wavelength, 12398.42), SETS(setup.wavelength_given, 1),
       .reciprocal = 1,
       .help = "photon energy instead of the wavelength" },
     { G, .name = "-fluence", .also = DB_FOR_NOISE, .arguments = "FLUENCE", .unit = "photons/m^2",
@@ -205,6 +205,13 @@ const db_flag db_flags[] = {
     { G, .name = "-sourcefile", .arguments = "FILE", .unit = "wavelengths in m",
       TEXT(setup.source_file),
       .help = "sources x y z weight wavelength, instead of divergence and dispersion" },
+    { G, .name = "-spectrumfile", .arguments = "FILE", .unit = "A or eV",
+      TEXT(setup.spectrum_file),
+      .help = "two columns, wavelength or energy, and weight, instead of dispersion; its mean is the "
+              "central wavelength, or shifted to that of -lambda or -energy" },
+    { G, .name = "-spectrum_stretch", .arguments = "FACTOR", NUMBER(setup.spectrum_stretch, 1),
+      .help = "width of the spectrum (or of the wavelengths of -sourcefile) about its mean, as a "
+              "multiple of the given one; default 1" },
     { G, .name = "-polar", .arguments = "K", NUMBER(setup.polarization, 1),
       SETS(setup.polarized, 1),
       .help = "Kahn polarization factor, -1 to 1; default 0 (unpolarized)" },

@@ -28,9 +28,9 @@ db_source_grid db_source_grid_of(const db_beam *beam) {
     return grid;
 }
 
-static double wavelength_of(const db_beam *beam, const db_source *source) {
-    return 1e-10 * beam->wavelength * source->wavelength_ratio *
-           (1 + source->spread[2] * beam->dispersion);
+/* In metre. */
+static double wavelength_of(const db_experiment *experiment, size_t source) {
+    return 1e-10 * db_experiment_source_wavelength(experiment, source);
 }
 
 static void report_spread(const db_session *session) {
@@ -43,7 +43,7 @@ static void report_spread(const db_session *session) {
                    db_tidy(1e-3 * beam->divergence[0] * beam->sources[j].spread[0], 1), digits,
                    db_tidy(1e-3 * beam->divergence[1] * beam->sources[j].spread[1], 1));
     for (size_t j = 0; j < grid.wavelengths; j++)
-        printf("lambda%zu = %.15g\n", j, wavelength_of(beam, &beam->sources[j]));
+        printf("lambda%zu = %.15g\n", j, wavelength_of(&session->experiment, j));
 }
 
 /* The sources' places, at a distance of the reference's for those it makes itself. */

@@ -73,8 +73,9 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
     return DB_OK;
 }
 
-static const char *what_is_missing(unsigned moves) {
-    return moves & DB_MOVES_SENSOR
+static const char *what_is_missing(db_parameter parameter, unsigned moves) {
+    return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
+           : moves & DB_MOVES_SENSOR
                ? "sensor, and without one the image does not depend on it smoothly"
            : moves & DB_MOVES_BACKGROUND ? "such background"
            : moves & DB_MOVES_SOURCES    ? "such source"
@@ -93,7 +94,7 @@ static db_status take_parameter(db_plan *plan, size_t k) {
             return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice", name);
     if (!db_parameter_exists(&plan->experiment, p))
         return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s",
-                       name, what_is_missing(info->moves));
+                       name, what_is_missing(p, info->moves));
     if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
     if (plan->beyond_table == DB_PARAMETER_SLOTS)
         return db_fail(plan->context, DB_ERROR_USAGE,

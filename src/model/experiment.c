@@ -34,6 +34,7 @@ static void beam_defaults(db_beam *beam) {
     beam->polarized = 1;
     beam->fluence = DB_DEFAULT_FLUENCE;
     beam->scale = 1;
+    beam->spectrum_stretch = 1;
     beam->source_count = 1;
     set3(beam->sources[0].direction, 1, 0, 0);
     beam->sources[0].wavelength_ratio = 1;

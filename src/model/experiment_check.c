@@ -124,19 +124,31 @@ static db_status check_sources(db_context *context, const db_experiment *experim
 
 /* A negative B, as of amplitudes sharper than the data, makes intensities grow with resolution;
  * this keeps the factor within the range of single precision. |q| is at most 2/wavelength. */
-static db_status check_b_factor(db_context *context, const db_experiment *experiment) {
+static db_status check_b_factor(db_context *context, double b, double wavelength) {
+    const double least = -LARGEST_EXPONENT * wavelength * wavelength / 2;
+    if (b >= least) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "B factor: expected at least %g A^2 at a wavelength of %g A, found %g", least,
+                   wavelength, b);
+}
+
+/* Wavelengths are linear in the sources' ratios, hence extreme where these are, for each place in
+ * the dispersion, which check_sources looks at. */
+static db_status check_wavelengths(db_context *context, const db_experiment *experiment) {
     const db_beam *beam = &experiment->beam;
-    const double b = experiment->crystal.b_factor;
-    if (!(b < 0)) return DB_OK;
-    for (size_t j = 0; j < beam->source_count; j++) {
-        const db_source *s = &beam->sources[j];
-        const double wavelength =
-            beam->wavelength * s->wavelength_ratio * (1 + s->spread[2] * beam->dispersion);
-        const double least = -LARGEST_EXPONENT * wavelength * wavelength / 2;
-        if (!(b >= least))
-            return db_fail(context, DB_ERROR_INPUT,
-                           "B factor: expected at least %g A^2 at a wavelength of %g A, found %g",
-                           least, wavelength, b);
+    size_t extreme[4] = { 0, 0, 0, 0 };
+    for (size_t j = 1; j < beam->source_count; j++) {
+        const db_source *s = beam->sources;
+        if (s[j].wavelength_ratio < s[extreme[0]].wavelength_ratio) extreme[0] = j;
+        if (s[j].wavelength_ratio > s[extreme[1]].wavelength_ratio) extreme[1] = j;
+        if (s[j].spread[2] < s[extreme[2]].spread[2]) extreme[2] = j;
+        if (s[j].spread[2] > s[extreme[3]].spread[2]) extreme[3] = j;
+    }
+    for (int k = 0; k < 4; k++) {
+        const double wavelength = db_experiment_source_wavelength(experiment, extreme[k]);
+        DB_TRY(check_range(context, "wavelength of a source, with stretch and dispersion",
+                           wavelength, 1e-9, 1e10, "angstrom"));
+        DB_TRY(check_b_factor(context, experiment->crystal.b_factor, wavelength));
     }
     return DB_OK;
 }
@@ -150,6 +162,7 @@ static db_status check_reference(db_context *context, const db_experiment *exper
         { "B factor", experiment->crystal.b_factor },
         { "tilt of the spindle", experiment->goniometer.tilt[0] },
         { "tilt of the spindle", experiment->goniometer.tilt[1] },
+        { "stretch of the spectrum", experiment->beam.spectrum_stretch - 1 },
         { "shift of panels", experiment->detector.panel_shift[0] },
         { "shift of panels", experiment->detector.panel_shift[1] },
         { "shift of panels", experiment->detector.panel_shift[2] },
@@ -177,6 +190,7 @@ static db_status check_beam(db_context *context, const db_experiment *experiment
         DB_TRY(check_range(context, "divergence", beam->divergence[i], -6300, 6300, "mrad"));
     }
     DB_TRY(check_range(context, "dispersion", beam->dispersion, -1e3, 1e3, ""));
+    DB_TRY(check_range(context, "spectrum stretch", beam->spectrum_stretch, -1e6, 1e6, ""));
     DB_TRY(check_range(context, "polarization", beam->polarization, -2, 2, ""));
     DB_TRY(check_range(context, "fluence", beam->fluence, 0, 1e60, "photons/m^2"));
     DB_TRY(check_range(context, "scale", beam->scale, -1e30, 1e30, ""));
@@ -299,7 +313,7 @@ static db_status check_background(db_context *context, const db_background *b) {
 db_status db_experiment_check(db_context *context, const db_experiment *experiment) {
     DB_TRY(check_crystal(context, &experiment->crystal));
     DB_TRY(check_beam(context, experiment));
-    DB_TRY(check_b_factor(context, experiment));
+    DB_TRY(check_wavelengths(context, experiment));
     DB_TRY(check_unit_vector(context, "spindle axis", experiment->goniometer.spindle_axis));
     for (int i = 0; i < 2; i++)
         DB_TRY(check_range(context, "spindle tilt", experiment->goniometer.tilt[i], -1e6, 1e6,

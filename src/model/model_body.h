@@ -123,6 +123,27 @@ static void polarization_tensor(const model_inputs *m, vec3 incident, num tensor
     }
 }
 
+/* Mean of the sources' wavelengths, as a ratio to the beam's. */
+static num mean_ratio(const model_inputs *m) {
+    const db_beam *beam = &m->experiment->beam;
+    num sum = n_constant(0), total = n_constant(0);
+    for (size_t j = 0; j < beam->source_count; j++) {
+        const num weight = parameter(m, db_parameter_source_weight(j));
+        sum = n_add(sum, n_scale(weight, beam->sources[j].wavelength_ratio));
+        total = n_add(total, weight);
+    }
+    return n_div(sum, total);
+}
+
+/* Wavelength of a source, of a spectrum stretched about its mean, with dispersion. */
+static num source_wavelength(const model_inputs *m, const db_source *s, num mean) {
+    const num wavelength = parameter(m, DB_WAVELENGTH), dispersion = parameter(m, DB_DISPERSION),
+              widening = n_shift(parameter(m, DB_SPECTRUM_STRETCH), -1);
+    const num from_mean = n_shift(n_neg(mean), s->wavelength_ratio);
+    const num ratio = n_shift(n_mul(widening, from_mean), s->wavelength_ratio);
+    return n_mul(n_mul(wavelength, ratio), n_shift(n_scale(dispersion, s->spread[2]), 1));
+}
+
 /* Sources: divergence (6.2: vertical angle about the polarization axis first, then horizontal about
  * beam x polarization), then the tilt of the whole beam about the same axes. */
 static void beam_sources(const model_inputs *m, source_interface *source) {
@@ -132,7 +153,7 @@ static void beam_sources(const model_inputs *m, source_interface *source) {
     const mat3 tilt =
         m3_multiply(m3_rotation(vertical, n_scale(parameter(m, DB_BEAM_HORIZONTAL), 1e-3)),
                     m3_rotation(horizontal, n_scale(parameter(m, DB_BEAM_VERTICAL), 1e-3)));
-    const num wavelength = parameter(m, DB_WAVELENGTH), dispersion = parameter(m, DB_DISPERSION),
+    const num mean = mean_ratio(m),
               horizontal_range = n_scale(parameter(m, DB_DIVERGENCE_HORIZONTAL), 1e-3),
               vertical_range = n_scale(parameter(m, DB_DIVERGENCE_VERTICAL), 1e-3);
     num total = n_constant(0);
@@ -147,9 +168,7 @@ static void beam_sources(const model_inputs *m, source_interface *source) {
                      m3_apply(m3_rotation(horizontal, n_scale(vertical_range, s->spread[1])),
                               fixed(s->direction)));
         const vec3 incident = m3_apply(tilt, diverged);
-        const num own_wavelength = n_mul(n_scale(wavelength, s->wavelength_ratio),
-                                         n_shift(n_scale(dispersion, s->spread[2]), 1));
-        source[j].kappa = n_div(n_constant(1), own_wavelength);
+        source[j].kappa = n_div(n_constant(1), source_wavelength(m, s, mean));
         source[j].s0 = v3_scale(incident, source[j].kappa);
         polarization_tensor(m, incident, source[j].polarization);
         source[j].weight = n_div(source[j].weight, total);

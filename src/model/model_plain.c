@@ -22,6 +22,11 @@ void db_model_lattice(const db_experiment *experiment, double rows[9]) {
     }
 }
 
+double db_experiment_source_wavelength(const db_experiment *experiment, size_t source) {
+    const model_inputs inputs = { experiment, NULL };
+    return source_wavelength(&inputs, &experiment->beam.sources[source], mean_ratio(&inputs)).v;
+}
+
 void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]) {
     const model_inputs inputs = { experiment, NULL };
     const vec3 v = spindle_axis(&inputs);

@@ -96,10 +96,18 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
                                          : NULL;
 }
 
+/* Sources that differ in wavelength by more than the beam's dispersion makes them. */
+static int has_spectrum(const db_beam *beam) {
+    for (size_t j = 1; j < beam->source_count; j++)
+        if (beam->sources[j].wavelength_ratio != beam->sources[0].wavelength_ratio) return 1;
+    return 0;
+}
+
 int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
     /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
     if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SENSOR)
         return experiment->detector.sensor_thickness != 0;
+    if (parameter == DB_SPECTRUM_STRETCH) return has_spectrum(&experiment->beam);
     if (parameter == DB_WATER_SIZE) return experiment->background.water_size != 0;
     if (parameter == DB_AMORPHOUS_THICKNESS) return experiment->background.count > 0;
     return place_of(experiment, parameter) != NULL;

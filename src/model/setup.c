@@ -50,6 +50,7 @@ void db_setup_init(db_setup *setup) {
     setup->molecules = NAN;
 
     setup->wavelength = 1;
+    setup->spectrum_stretch = 1;
     setup->fluence = DB_DEFAULT_FLUENCE;
     setup->exposure = 1;
     setup->beamsize = 0.1;

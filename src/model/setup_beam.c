@@ -108,6 +108,28 @@ static int spread_given(const db_setup *setup) {
     return setup->dispersion > 0 || setup->dispersion_steps > 0;
 }
 
+/* The spectrum in the place of a dispersion, on top of the grid of directions. */
+static db_status spectrum(db_context *context, const db_setup *setup, db_beam *beam,
+                          const db_setup_notes *notes) {
+    db_spectrum read;
+    if (setup->compat)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "spectrum file %s: the reference (compat) has none; expected a source file",
+                       setup->spectrum_file);
+    if (setup->source_file || setup->dispersion > 0 || setup->dispersion_steps > 0)
+        return db_fail(context, DB_ERROR_USAGE, "spectrum file %s: expected no %s beside it",
+                       setup->spectrum_file, setup->source_file ? "source file" : "dispersion");
+    DB_TRY(spread_sources(context, setup, beam, notes));
+    DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));
+    const db_status status = db_beam_set_spectrum(context, beam, read.wavelength, read.weight,
+                                                  read.count, setup->wavelength_given);
+    if (status == DB_OK)
+        db_setup_note(notes, "spectrum of %zu wavelengths %s a mean of %.6g A", read.count,
+                      setup->wavelength_given ? "shifted to" : "with", beam->wavelength);
+    db_spectrum_clear(&read);
+    return status;
+}
+
 static db_status fluence(db_context *context, const db_setup *setup, db_beam *beam,
                          const db_setup_notes *notes) {
     beam->fluence = setup->fluence;
@@ -146,6 +168,8 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
     /* the reference polarizes at every sample even where polarization is switched off */
     beam->polarized = setup->polarized || (setup->compat && setup->oversample_polar);
     DB_TRY(fluence(context, setup, beam, notes));
+    beam->spectrum_stretch = setup->spectrum_stretch;
+    if (setup->spectrum_file) return spectrum(context, setup, beam, notes);
     if (!setup->source_file) return spread_sources(context, setup, beam, notes);
     if (spread_given(setup))
         db_setup_note(notes, "source file given: divergence and dispersion are not used");

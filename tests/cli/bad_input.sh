@@ -30,6 +30,10 @@
         sim $small -compat -spindle_tilt 1 0 -floatfile o
     expect 2 "(compat) has no shift of panels: expected 0, found 0.1" sim $small -compat -panel_shift 0 0 0.1 -floatfile o
     expect 2 "(compat) has no rotation of panels: expected 0, found 2" sim $small -compat -panel_turn 2 0 0 -floatfile o
+    expect 2 "parameter spectrum_stretch: the experiment has no sources of several wavelengths" \
+        grad $small -params spectrum_stretch
+    expect 3 "no_such.dat" sim $small -spectrumfile no_such.dat -floatfile o
+    expect 2 "expected no dispersion beside it" sim $small -spectrumfile no_such.dat -dispersion 1 -floatfile o
     expect 2 "(compat) has no B factor: expected 0, found 3" sim $small -compat -b_factor 3 -floatfile o
     expect 2 "no parameters named" grad $small
     expect 2 "-params: unknown parameter 'distanse'; the nearest known one is 'distance'" grad $small -params distanse

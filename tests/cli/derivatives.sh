@@ -24,7 +24,7 @@ features=$("$DUALBRAGG" --version)
     succeed grad $small -params all --precision mixed --threads 2 -prefix mixed
     # all: those of the table that this experiment has; the table's title line stands for the image
     expected=$("$DUALBRAGG" grad --list-params |
-        grep -cv '^sensor_\|^attenuation_\|^water_\|^amorphous_\|:')
+        grep -cv '^sensor_\|^attenuation_\|^water_\|^amorphous_\|^spectrum_\|:')
     [ "$(ls mixed_*.f32 | wc -l)" -eq "$expected" ] ||
         complain "-params all: $(ls mixed_*.f32 | wc -l) images instead of $expected"
     succeed grad $small -params all -detector_thick 300 -detector_abs 200 -water 1 -prefix thick
@@ -34,8 +34,8 @@ features=$("$DUALBRAGG" --version)
     # one source, one reflection
     printf '%s\n' '0 0 0 60' '1 0 0 70' '0 1 0 80' '1 1 1 90' > few.hkl
     printf '%s\n' '-10 0 0 1 1.3e-10' '-10 0.05 0 0.5 1.29e-10' > two.src
-    succeed check $small -hkl few.hkl -sourcefile two.src -params source_weight:1,F:0:1:0 -nointerpolate
-    [ "$(grep -c ' ok$' ../out)" -eq 2 ] || complain "check of indexed parameters: $(cat ../out)"
+    succeed check $small -hkl few.hkl -sourcefile two.src -params source_weight:1,F:0:1:0,spectrum_stretch -nointerpolate
+    [ "$(grep -c ' ok$' ../out)" -eq 3 ] || complain "check of indexed parameters: $(cat ../out)"
     succeed grad $small -hkl few.hkl -interpolate -params F:0:1:0
     [ -s grad_F:0:1:0.f32 ] || complain "no image of the derivative by a structure factor"
     # nothing more is left behind

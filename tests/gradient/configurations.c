@@ -72,6 +72,16 @@ static void divergence_dispersion_weights(db_context *context, db_experiment *e)
     set3(e->detector.rotation, 3, 4, -2);
 }
 
+/* Three directions with the same four wavelengths, stretched; weights of sources move the mean. */
+static void spectrum(db_context *context, db_experiment *e) {
+    static const double wavelength[4] = { 1.28, 1.3, 1.305, 1.33 }, weight[4] = { 0.4, 3, 2, 0.7 };
+    const db_beam_spread spread = { 0.012, 0, 0.006, 1, 3, 1, 0, 0, 1, 1 };
+    assert_int_equal(db_beam_set_spread(context, &e->beam, &spread), DB_OK);
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 4, 1), DB_OK);
+    e->beam.spectrum_stretch = 1.4;
+    e->crystal.b_factor = 9;
+}
+
 /* Eight cells: the kink of the amplitude half way between nodes is below 1e-20. */
 static void gauss(db_context *context, db_experiment *e) {
     (void)context;
@@ -262,6 +272,7 @@ const configuration configurations[] = {
     { "mosaic and phi", mosaic_phi, 0.01, NULL },
     { "divergence and dispersion with weights", divergence_dispersion_weights, 0.01,
       "source_weight:2 source_weight:0" },
+    { "spectrum", spectrum, 0.01, "source_weight:1 source_weight:11" },
     { "gauss, mosaic", gauss, 0.01, NULL },
     { "oversample 3", oversample3, 0.01, NULL },
     { "round", round_crystal, 0.01, NULL },

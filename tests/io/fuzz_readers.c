@@ -58,6 +58,19 @@ static void read_sources(db_context *context, const char *path) {
     free(beam.sources);
 }
 
+static void read_spectrum(db_context *context, const char *path) {
+    db_spectrum s;
+    if (check_status(context, path, db_read_spectrum(context, path, &s), "spectrum")) {
+        require(s.count > 0, "spectrum", "nothing in it");
+        for (size_t i = 0; i < s.count; i++)
+            require(s.wavelength[i] > 0 && isfinite(s.wavelength[i]) && s.weight[i] > 0, "spectrum",
+                    "unusable line");
+    } else {
+        require(!s.wavelength && !s.weight && !s.count, "spectrum", "lines after a failure");
+    }
+    db_spectrum_clear(&s);
+}
+
 static void read_curve(db_context *context, const char *path) {
     db_background b = { 0 };
     if (check_status(context, path, db_read_stol(context, path, DB_Q, &b, NULL), "stol")) {
@@ -134,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     read_list(context, path);
     read_amplitudes(context, path);
     read_sources(context, path);
+    read_spectrum(context, path);
     read_curve(context, path);
     read_image(context, path);
     read_header(context, path);

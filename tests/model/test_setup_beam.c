@@ -117,6 +117,48 @@ static void a_source_file_replaces_the_grid(void **state) {
     setup_assert_refused(&setup, DB_ERROR_FILE, "no_such.src");
 }
 
+/* Energies become wavelengths, each direction gets all of them, the mean is the beam's wavelength
+ * or comes to lie there; stretch works about the mean. */
+static void a_spectrum_takes_the_place_of_dispersion(void **state) {
+    (void)state;
+    setup_write_file("two.eV", "# energy, weight\n9918.736 3\n9000, 0\n8265.61333333333;1\n");
+    db_setup setup = setup_start();
+    setup.spectrum_file = "two.eV";
+    setup.divergence_range[0] = 0.01;
+    setup.divergence_steps[0] = 3;
+    db_experiment e = setup_resolved(&setup);
+    assert_int_equal(e.beam.source_count, 6);
+    setup_assert_close(e.beam.wavelength, 1.3125, 1e-9);
+    setup_assert_close(db_experiment_source_wavelength(&e, 0), 1.25, 1e-9);
+    setup_assert_close(db_experiment_source_wavelength(&e, 5), 1.5, 1e-9);
+    setup_assert_close(e.beam.sources[4].weight, 3, 0);
+    assert_non_null(strstr(setup_notices(), "spectrum of 2 wavelengths with a mean of 1.3125 A"));
+    assert_true(db_parameter_exists(&e, DB_SPECTRUM_STRETCH));
+    e.beam.spectrum_stretch = 3;
+    setup_assert_close(db_experiment_source_wavelength(&e, 0), 1.3125 - 3 * 0.0625, 1e-9);
+    setup_assert_close(db_experiment_source_wavelength(&e, 1), 1.3125 + 3 * 0.1875, 1e-9);
+    db_experiment_clear(&e);
+    setup.wavelength = 2.625;
+    setup.wavelength_given = 1;
+    e = setup_resolved(&setup);
+    setup_assert_close(e.beam.wavelength, 2.625, 0);
+    setup_assert_close(db_experiment_source_wavelength(&e, 1), 3, 1e-9);
+    db_experiment_clear(&e);
+    setup.spectrum_stretch = -8; /* the larger one falls below 0 */
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "wavelength of a source");
+    setup.spectrum_stretch = 1;
+    setup.dispersion = 0.01;
+    setup_assert_refused(&setup, DB_ERROR_USAGE, "expected no dispersion");
+    setup.dispersion = 0;
+    setup.source_file = "two.src";
+    setup_assert_refused(&setup, DB_ERROR_USAGE, "expected no source file");
+    setup.source_file = NULL;
+    setup.spectrum_file = "no_such.eV";
+    setup_assert_refused(&setup, DB_ERROR_FILE, "no_such.eV");
+    setup.compat = 1;
+    setup_assert_refused(&setup, DB_ERROR_UNSUPPORTED, "compat");
+}
+
 static void flux_time_and_beam_size_make_the_fluence(void **state) {
     (void)state;
     db_setup setup = setup_start();
@@ -214,6 +256,7 @@ int main(void) {
         cmocka_unit_test(a_round_beam_leaves_out_the_corners),
         cmocka_unit_test(dispersion_spreads_wavelengths_over_its_full_width),
         cmocka_unit_test(a_source_file_replaces_the_grid),
+        cmocka_unit_test(a_spectrum_takes_the_place_of_dispersion),
         cmocka_unit_test(flux_time_and_beam_size_make_the_fluence),
         cmocka_unit_test(phi_steps_follow_from_what_is_given),
         cmocka_unit_test(oversampling_follows_the_sharpest_spot),

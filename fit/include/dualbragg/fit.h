@@ -278,6 +278,7 @@ typedef struct db_fit_config {
     db_setup setup;
     char config_file[DB_FIT_PATH_SIZE]; /* the file read; "" for defaults */
     char image_file[DB_FIT_PATH_SIZE];
+    char spectrum_file[DB_FIT_PATH_SIZE]; /* "": none */
     char output_prefix[DB_FIT_PATH_SIZE]; /* outputs: prefix.yaml, .mat, .json, .html, .log */
     char matrix_file[DB_FIT_PATH_SIZE], hkl_file[DB_FIT_PATH_SIZE];
     char symmetry[DB_FIT_NAME_SIZE]; /* crystal system, lattice or space group; "": none */

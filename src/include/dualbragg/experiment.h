@@ -45,26 +45,30 @@ typedef struct db_source {
                                 [0] of the horizontal divergence: an angle spread[0] * divergence[0] about
                                 the vertical axis beam x polarization; [1] of the vertical divergence,
                                 about        the polarization axis, applied first; [2] of the dispersion */
-    double wavelength_ratio; /* wavelength of this source / wavelength of the beam, without
-                                dispersion, which multiplies it by 1 + spread[2] * dispersion */
+    double wavelength_ratio; /* wavelength of this source / wavelength of the beam, without stretch
+                                (see db_beam) and dispersion, which multiplies it by 1 + spread[2] *
+                                dispersion */
     double weight;           /* relative intensity; weights are normalized by their sum */
 } db_source;
 
 typedef struct db_beam {
     double direction[3];         /* unit vector of photon travel */
     double polarization_axis[3]; /* unit vector along the E field */
-    double wavelength;           /* central wavelength (angstrom) */
-    double divergence[2]; /* full ranges (mrad): horizontal, vertical; see db_source.spread */
-    double dispersion;    /* full relative range of wavelengths; see db_source.spread */
-    double tilt[2];       /* beam steering (mrad): horizontal, vertical, about the axes of
-                             db_source.spread; turns all sources, leaves detector, crystal and
-                             polarization axis where they are */
-    double polarization;  /* Kahn factor, -1 to 1; 0 = unpolarized */
-    int polarized;        /* 0: no polarization correction at all (factor 1) */
-    double fluence;       /* photons/m^2 */
-    double scale;         /* free overall factor; 1 */
-    size_t source_count;  /* >= 1 */
-    db_source *sources;   /* owned by the experiment */
+    double wavelength;           /* central wavelength (angstrom); all sources' are in proportion to
+                                    it, so that it shifts a spectrum */
+    double spectrum_stretch; /* multiplies what the sources' wavelength_ratio differs by from its
+                                mean, to which they contribute by their weights; 1 */
+    double divergence[2];    /* full ranges (mrad): horizontal, vertical; see db_source.spread */
+    double dispersion;       /* full relative range of wavelengths; see db_source.spread */
+    double tilt[2];          /* beam steering (mrad): horizontal, vertical, about the axes of
+                                db_source.spread; turns all sources, leaves detector, crystal and
+                                polarization axis where they are */
+    double polarization;     /* Kahn factor, -1 to 1; 0 = unpolarized */
+    int polarized;           /* 0: no polarization correction at all (factor 1) */
+    double fluence;          /* photons/m^2 */
+    double scale;            /* free overall factor; 1 */
+    size_t source_count;     /* >= 1 */
+    db_source *sources;      /* owned by the experiment */
 } db_beam;
 
 typedef struct db_goniometer {
@@ -210,6 +214,15 @@ typedef struct db_beam_spread {
 } db_beam_spread;
 DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
                                     const db_beam_spread *spread);
+
+/* Makes each source one for each of `count` wavelengths (angstrom), whose weights multiply its own.
+ * The beam's wavelength becomes their mean; with keep_wavelength 1 it stays, and the spectrum is
+ * shifted there in proportion. DB_ERROR_INPUT without positive weights and wavelengths. */
+DB_API db_status db_beam_set_spectrum(db_context *context, db_beam *beam, const double *wavelength,
+                                      const double *weight, size_t count, int keep_wavelength);
+
+/* Wavelength of a source (angstrom), stretch and dispersion included. source < source_count. */
+DB_API double db_experiment_source_wavelength(const db_experiment *experiment, size_t source);
 
 /* Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major, columns
  * a*, b*, c*. DB_ERROR_INPUT if singular or left-handed. */

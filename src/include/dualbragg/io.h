@@ -70,6 +70,19 @@ DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
  * '#' starts a comment. Missing columns take the defaults of the beam. */
 DB_API db_status db_read_sources(db_context *context, const char *path, db_beam *beam);
 
+/* A spectrum: wavelengths and their weights, > 0. */
+typedef struct db_spectrum {
+    size_t count;
+    double *wavelength, *weight; /* angstrom, any unit; owned */
+} db_spectrum;
+
+/* Reads two columns: wavelength (angstrom, below 100 in all lines) or photon energy (eV, at least
+ * 100 in all lines), and weight; lines of weight 0 are left out. Separated by white space, commas
+ * or semicolons; '#' starts a comment. The caller clears *spectrum, which is overwritten; it owns
+ * nothing after a failure. */
+DB_API db_status db_read_spectrum(db_context *context, const char *path, db_spectrum *spectrum);
+DB_API void db_spectrum_clear(db_spectrum *spectrum);
+
 /* Reads amplitudes of amorphous matter into background->stol and amplitude, replacing those there:
  * lines of two columns, sin(theta)/lambda (1/angstrom, or what `abscissa` says) and F of one
  * molecule (electrons; may be negative). '#' comments, blank lines and columns after the second are

@@ -55,7 +55,9 @@ enum {
     X(SPINDLE_TILT_ACROSS, "spindle_tilt_across", goniometer.tilt[1], "deg", 0.1,                  \
       DB_MOVES_ROTATIONS, "tilt of the spindle axis out of its plane with the beam")               \
     X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, DB_MOVES_SOURCES,                     \
-      "central wavelength, at fixed crystal")                                                      \
+      "central wavelength, to which those of all sources are in proportion, at fixed crystal")     \
+    X(SPECTRUM_STRETCH, "spectrum_stretch", beam.spectrum_stretch, "1", 0.05, DB_MOVES_SOURCES,    \
+      "width of the sources' spectrum about its mean, as a multiple of the given one")             \
     X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, DB_MOVES_SOURCES,               \
       "beam tilt about beam x polarization, at fixed detector")                                    \
     X(BEAM_VERTICAL, "beam_vertical", beam.tilt[1], "mrad", 1, DB_MOVES_SOURCES,                   \
@@ -116,8 +118,9 @@ enum { DB_PARAMETER_SLOTS = 8, DB_SOURCE_WEIGHT_FIRST = 1 << 20, DB_AMPLITUDE_FI
 DB_API db_parameter db_parameter_source_weight(size_t source);
 DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 
-/* 1 if the experiment has this parameter: all of the table (those of the sensor, of water and of
- * amorphous matter if there are any), sources and listed reflections that exist. */
+/* 1 if the experiment has this parameter: all of the table (those of the sensor, of water, of
+ * amorphous matter and of the spectrum if there are any), sources and listed reflections that
+ * exist. */
 DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
 
 /* Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J

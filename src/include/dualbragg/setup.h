@@ -80,6 +80,9 @@ typedef struct db_setup {
     int divergence_steps[2];
     int round_divergence;
     const char *source_file;
+    const char *spectrum_file; /* instead of a dispersion; borrowed; NULL */
+    int wavelength_given;      /* 1: the spectrum is shifted to have its mean there */
+    double spectrum_stretch;   /* db_beam's; 1 */
     double polarization;
     int polarized;
     /* spindle */
