@@ -60,6 +60,20 @@ static void unscaled_cell(FILE *out, double error) {
         fprintf(out, "<td class=\"n\">%s</td>", isinf(error) ? "?" : "&#8211;");
 }
 
+/* Whether any parameter has a prior: only then there is a column for it. */
+static int any_prior(const db_html_report *report) {
+    for (size_t i = 0; i < report->result->parameter_count; i++)
+        if (isfinite(report->config->settings.parameters[i].prior[1])) return 1;
+    return 0;
+}
+
+static void prior_cell(FILE *out, const double prior[2]) {
+    if (isfinite(prior[1]))
+        fprintf(out, "<td class=\"n\">%.8g &#177; %.3g</td>", prior[0], prior[1]);
+    else
+        fputs("<td></td>", out);
+}
+
 static void parameter_row(const db_html_report *report, size_t i) {
     const db_fit_result *const r = report->result;
     const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
@@ -71,6 +85,7 @@ static void parameter_row(const db_html_report *report, size_t i) {
     unscaled_cell(out, r->error_unscaled[i]);
     fprintf(out, "<td class=\"n\">%+.3g</td><td>%s</td>", r->refined[i] - r->start[i], info->unit);
     bounds_cell(out, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
+    if (any_prior(report)) prior_cell(out, report->config->settings.parameters[i].prior);
     fprintf(out, "<td class=\"meaning\">%s</td></tr>", info->description);
 }
 
@@ -80,8 +95,10 @@ void db_html_parameters(const db_html_report *report) {
     fputs("<section id=\"parameters\"><h2>Parameters</h2><div class=\"wide\"><table><thead><tr>"
           "<th>parameter</th><th class=\"n\">start</th><th class=\"n\">refined</th><th "
           "class=\"n\">error by noise alone</th><th class=\"n\">change</th><th>unit</th><th>"
-          "between its bounds</th><th>meaning</th></tr></thead><tbody>",
+          "between its bounds</th>",
           out);
+    if (any_prior(report)) fputs("<th class=\"n\">prior</th>", out);
+    fputs("<th>meaning</th></tr></thead><tbody>", out);
     for (size_t i = 0; i < r->parameter_count; i++) parameter_row(report, i);
     const double *const cell = r->experiment.crystal.cell;
     fprintf(out,

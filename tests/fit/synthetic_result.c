@@ -131,6 +131,8 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     }
     config->range[0] = 1;
     config->settings.parameters[2].follows = DB_CELL_A;
+    config->settings.parameters[1].prior[0] = 58.5;
+    config->settings.parameters[1].prior[1] = 0.1;
     config->settings.parameters[3].lower = 0;
     r->at_bound[3] = -1;
     r->before =

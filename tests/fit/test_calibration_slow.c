@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIXELS = 500, PEAK = 1000, MOST_REPEATS = 2000 };
+enum { PEAK = 1000, MOST_REPEATS = 2000 };
 
 /* Over 200 repeats the mean is known to 0.07 and the width to 0.05. */
 static const double FARTHEST_MEAN = 0.15, FARTHEST_WIDTH = 0.15;
@@ -22,15 +22,13 @@ static const double FARTHEST_MEAN = 0.15, FARTHEST_WIDTH = 0.15;
 static db_context *context;
 static db_experiment truth;
 
-static int make_truth(void **state) {
+static int make_context(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK) return -1;
-    return rendered_experiment(context, PIXELS, PEAK, &truth) == DB_OK ? 0 : -1;
+    return db_context_create(&context) == DB_OK ? 0 : -1;
 }
 
-static int drop_truth(void **state) {
+static int drop_context(void **state) {
     (void)state;
-    db_experiment_clear(&truth);
     db_context_destroy(&context);
     return 0;
 }
@@ -49,6 +47,7 @@ static void set_up(db_fit_settings *settings, db_fit_intensity intensity) {
     db_fit_settings_init(settings);
     settings->intensity = intensity;
     settings->model_error = 0;
+    settings->target = DB_FIT_POISSON;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         refine_parameter(settings, list[i], -1);
     refine_parameter(settings, DB_CELL_B, DB_CELL_A);
@@ -111,17 +110,18 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
     db_measured_image_clear(&image);
 }
 
-static void errors_are_calibrated(db_fit_intensity intensity, const char *name) {
+static void errors_are_calibrated(db_fit_intensity intensity, const char *name, int pixels) {
     db_fit_settings settings;
     pulls p = { 0 };
     set_up(&settings, intensity);
+    assert_int_equal(rendered_experiment(context, pixels, PEAK, &truth), DB_OK);
     for (int repeat = 0; repeat < repeats(); repeat++) refine_one(&settings, repeat, &p);
     const double n = p.count;
     int failures = 0;
     printf("\n%s intensities, %d images of %d x %d pixels, strongest pixels about %d photons, chi2 "
            "per degree of "
            "freedom %.4f, %d not converged\n",
-           name, p.count, PIXELS, PIXELS, PEAK, p.chi2 / n, p.not_converged);
+           name, p.count, pixels, pixels, PEAK, p.chi2 / n, p.not_converged);
     printf("| %-15s | mean pull | width | mean error | rms deviation | unit "
            "|\n|---|---|---|---|---|---|\n",
            "parameter");
@@ -135,18 +135,20 @@ static void errors_are_calibrated(db_fit_intensity intensity, const char *name) 
                p.error[i] / n, sqrt(p.deviation[i] / n), info->unit, good ? "" : " FAILED");
         failures += !good;
     }
+    db_experiment_clear(&truth);
     assert_int_equal(failures, 0);
     assert_true(p.not_converged <= p.count / 100);
 }
 
 static void with_known_amplitudes(void **state) {
     (void)state;
-    errors_are_calibrated(DB_FIT_KNOWN, "Known");
+    errors_are_calibrated(DB_FIT_KNOWN, "Known", 500);
 }
 
+/* Shoeboxes know one spot each: the crystal is so large that tails of neighbours do not matter. */
 static void with_free_intensities(void **state) {
     (void)state;
-    errors_are_calibrated(DB_FIT_FREE, "Free");
+    errors_are_calibrated(DB_FIT_FREE, "Free", 1000);
 }
 
 int main(void) {
@@ -154,5 +156,5 @@ int main(void) {
         cmocka_unit_test(with_known_amplitudes),
         cmocka_unit_test(with_free_intensities),
     };
-    return cmocka_run_group_tests(tests, make_truth, drop_truth);
+    return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -105,6 +105,7 @@ static void the_page_shows_the_result(void **state) {
     assert_non_null(strstr(page, "<li>mosaic_spread ends at its lower bound 0"));
     assert_non_null(strstr(page, ">0.0014</td>")); /* error by noise alone */
     assert_non_null(strstr(page, "misset_x +0.71 with cell_a -0.70"));
+    assert_non_null(strstr(page, "58.5 &#177; 0.1</td>")); /* prior */
     assert_int_equal(count(page, "<circle class=\"found\""),
                      1 + 46); /* one in the key; 54 strong boxes, 8 of them shifted */
     assert_int_equal(count(page, "<circle class=\"missed\""), 1 + 8);
