@@ -97,20 +97,31 @@ static void take_direction(const db_shot *shot, const db_fit_direction *from,
     }
 }
 
+/* Blocks per parameter from which their disagreement tells errors. */
+static const size_t LEAST_PARTS = 4;
+
 /* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
 static void estimate_errors(const db_shot *shot, double chi2_reduced, db_fit_result *result) {
     const size_t n = shot->variables.count;
     int used[DB_PARAMETER_COUNT] = { 0 };
     db_covariance c;
     for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
-    db_covariance_estimate(shot->normal, n, used, &c);
+    const size_t parts = shot->blocks.count;
+    const int enough = parts >= LEAST_PARTS * n;
+    db_covariance_estimate(shot->normal, enough ? shot->scatter : NULL, n, used, &c);
     for (size_t i = 0; i < result->parameter_count; i++) {
         result->error[i] = result->error_unscaled[i] = NAN;
+        result->error_scaled[i] = result->error_robust[i] = NAN;
         result->correlation[i][i] = 1;
     }
     for (size_t k = 0; k < n; k++) {
-        result->error_unscaled[shot->variables.index[k]] = c.error[k];
-        result->error[shot->variables.index[k]] = c.error[k] * sqrt(fmax(1, chi2_reduced));
+        const size_t i = shot->variables.index[k];
+        result->error_unscaled[i] = c.error[k];
+        result->error_scaled[i] = c.error[k] * sqrt(fmax(1, chi2_reduced));
+        /* Each parameter takes some of the parts' disagreement away. */
+        result->error_robust[i] =
+            c.robust[k] * sqrt((double)parts / fmax(1, (double)parts - (double)n));
+        result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
         for (size_t l = 0; l < n; l++)
             result->correlation[shot->variables.index[k]][shot->variables.index[l]] =
                 c.correlation[k][l];
@@ -148,6 +159,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(describe(context, data, taken, shot, &result->after, result));
     db_goodness_shifts(result);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
+    db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
     estimate_errors(shot, result->after.chi2_reduced, result);
     return DB_OK;
 }

@@ -85,8 +85,24 @@ static void invert(const scaled_matrix *m, const double *value, const double *ve
     }
 }
 
-void db_covariance_estimate(const double *normal, size_t count, const int *used,
-                            db_covariance *estimate) {
+/* Root of the diagonal of inverse x scatter x inverse. */
+static void estimate_robust(const scaled_matrix *m, const double *inverse, const double *scatter,
+                            size_t count, db_covariance *estimate) {
+    const size_t n = m->count;
+    for (size_t a = 0; a < n; a++) {
+        double sum = 0;
+        for (size_t b = 0; b < n; b++)
+            for (size_t c = 0; c < n && isfinite(inverse[a * n + a]); c++)
+                sum += inverse[a * n + b] * m->alone[b] *
+                       scatter[m->index[b] * count + m->index[c]] * m->alone[c] *
+                       inverse[a * n + c];
+        estimate->robust[m->index[a]] =
+            isfinite(inverse[a * n + a]) ? sqrt(fmax(0, sum)) * m->alone[a] : INFINITY;
+    }
+}
+
+void db_covariance_estimate(const double *normal, const double *scatter, size_t count,
+                            const int *used, db_covariance *estimate) {
     scaled_matrix m;
     double value[MOST], vector[MOST * MOST], inverse[MOST * MOST];
     memset(estimate, 0, sizeof *estimate);
@@ -94,6 +110,7 @@ void db_covariance_estimate(const double *normal, size_t count, const int *used,
     const size_t n = m.count;
     for (size_t i = 0; i < count; i++) {
         estimate->error[i] = used[i] ? INFINITY : (double)NAN;
+        estimate->robust[i] = scatter && used[i] ? INFINITY : (double)NAN;
         estimate->correlation[i][i] = 1;
     }
     for (size_t i = 0, a = 0; i < count; i++) { /* without influence: directions of their own */
@@ -112,6 +129,7 @@ void db_covariance_estimate(const double *normal, size_t count, const int *used,
     for (size_t k = 0; k < n; k++)
         describe_direction(&m, value, vector, k, &estimate->direction[estimate->direction_count++]);
     invert(&m, value, vector, inverse);
+    if (scatter) estimate_robust(&m, inverse, scatter, count, estimate);
     for (size_t a = 0; a < n; a++) {
         const double own = inverse[a * n + a];
         estimate->error[m.index[a]] = sqrt(own) * m.alone[a];

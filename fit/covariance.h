@@ -6,8 +6,9 @@
 
 /* Of `count` parameters, in their order. */
 typedef struct db_covariance {
-    double error[DB_PARAMETER_COUNT]; /* standard errors; NAN: left out; INFINITY: takes part in a
-                                         direction that the data do not determine */
+    double error[DB_PARAMETER_COUNT];  /* standard errors; NAN: left out; INFINITY: takes part in a
+                                          direction that the data do not determine */
+    double robust[DB_PARAMETER_COUNT]; /* likewise, from the scatter */
     double correlation[DB_PARAMETER_COUNT][DB_PARAMETER_COUNT]; /* 1 on the diagonal; 0 where an
                                                                    error is not finite */
     db_fit_direction direction[DB_PARAMETER_COUNT];             /* the worst determined first */
@@ -15,8 +16,11 @@ typedef struct db_covariance {
 } db_covariance;
 
 /* normal: [count][count], of residuals in units of their standard deviations; `used` (one per
- * parameter) leaves out those held at a bound. */
-void db_covariance_estimate(const double *normal, size_t count, const int *used,
-                            db_covariance *estimate);
+ * parameter) leaves out those held at a bound. scatter: [count][count], sum over independent parts
+ * of the data of the products of half their gradients; gives robust errors, those of the sandwich
+ * normal^-1 scatter normal^-1 (Huber 1967, White 1982), which ask for no right model or noise;
+ * NULL: robust stays NAN. */
+void db_covariance_estimate(const double *normal, const double *scatter, size_t count,
+                            const int *used, db_covariance *estimate);
 
 #endif

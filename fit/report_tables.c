@@ -52,8 +52,7 @@ static void bounds_cell(FILE *out, const db_fit_parameter *settings, double valu
             at_bound ? " class=\"bad\"" : "", at_bound ? " <b class=\"bad\">at bound</b>" : "");
 }
 
-/* The error that the variances alone give, in the same unit. */
-static void unscaled_cell(FILE *out, double error) {
+static void error_cell(FILE *out, double error) {
     if (error > 0 && isfinite(error))
         fprintf(out, "<td class=\"n\">%.2g</td>", error);
     else
@@ -82,7 +81,9 @@ static void parameter_row(const db_html_report *report, size_t i) {
     fprintf(out, "<tr><td><b>%s</b></td><td class=\"n\">%s</td><td class=\"n\"><b>%s</b></td>",
             info->name, db_value_with_error(start, r->start[i], NAN),
             db_value_with_error(refined, r->refined[i], r->error[i]));
-    unscaled_cell(out, r->error_unscaled[i]);
+    error_cell(out, r->error_unscaled[i]);
+    error_cell(out, r->error_scaled[i]);
+    error_cell(out, r->error_robust[i]);
     fprintf(out, "<td class=\"n\">%+.3g</td><td>%s</td>", r->refined[i] - r->start[i], info->unit);
     bounds_cell(out, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
     if (any_prior(report)) prior_cell(out, report->config->settings.parameters[i].prior);
@@ -92,20 +93,25 @@ static void parameter_row(const db_html_report *report, size_t i) {
 void db_html_parameters(const db_html_report *report) {
     const db_fit_result *const r = report->result;
     FILE *const out = report->stream;
-    fputs("<section id=\"parameters\"><h2>Parameters</h2><div class=\"wide\"><table><thead><tr>"
-          "<th>parameter</th><th class=\"n\">start</th><th class=\"n\">refined</th><th "
-          "class=\"n\">error by noise alone</th><th class=\"n\">change</th><th>unit</th><th>"
-          "between its bounds</th>",
-          out);
+    fputs(
+        "<section id=\"parameters\"><h2>Parameters</h2><div class=\"wide\"><table><thead><tr>"
+        "<th>parameter</th><th class=\"n\">start</th><th class=\"n\">refined</th><th "
+        "class=\"n\">error by noise</th><th class=\"n\">by misfit</th><th class=\"n\">by spots</th>"
+        "<th class=\"n\">change</th><th>unit</th><th>"
+        "between its bounds</th>",
+        out);
     if (any_prior(report)) fputs("<th class=\"n\">prior</th>", out);
     fputs("<th>meaning</th></tr></thead><tbody>", out);
     for (size_t i = 0; i < r->parameter_count; i++) parameter_row(report, i);
     const double *const cell = r->experiment.crystal.cell;
     fprintf(out,
             "</tbody></table></div><p class=\"note\">Refined values with standard errors in "
-            "units of the last digit. These, the ones to quote, are the errors by noise alone "
-            "times the root of &#967;&#178; per degree of freedom (%.2f) where it exceeds 1: the "
-            "misfit is taken for more of the same noise. Neither knows of systematic errors. "
+            "units of the last digit. Errors <i>by noise</i> follow from the variances of the "
+            "pixels alone; <i>by misfit</i>, these times the root of &#967;&#178; per degree of "
+            "freedom (%.2f) where it exceeds 1; <i>by spots</i>, from how much single shoeboxes "
+            "pull the parameter in different directions, which needs neither the right noise nor "
+            "independent residuals within a spot. Quoted is the larger of the last two. None "
+            "knows of errors that all spots share. "
             "Refined cell: %.4f %.4f %.4f &#197;, %.3f %.3f %.3f&#176;.</p></section>",
             sqrt(fmax(0, r->after.chi2_reduced)), cell[0], cell[1], cell[2], cell[3], cell[4],
             cell[5]);

@@ -92,8 +92,9 @@ static db_status allocate(db_shot *shot) {
     shot->shape = calloc(pixels + 1, sizeof *shot->shape);
     shot->solution = calloc(blocks + 1, sizeof *shot->solution);
     shot->normal = calloc(n * n + 1, sizeof *shot->normal);
+    shot->scatter = calloc(n * n + 1, sizeof *shot->scatter);
     int missing = !work->sums || !work->linear_sums || !work->steps || !shot->shape ||
-                  !shot->solution || !shot->normal;
+                  !shot->solution || !shot->normal || !shot->scatter;
     for (size_t c = 0; c < shot->variables.columns; c++) {
         work->derivative[c] = calloc(pixels + 1, sizeof *work->derivative[c]);
         missing |= !work->derivative[c];
@@ -158,6 +159,7 @@ void db_shot_destroy(db_shot *shot) {
     free(shot->shape);
     free(shot->solution);
     free(shot->normal);
+    free(shot->scatter);
     memset(shot, 0, sizeof *shot);
 }
 
@@ -334,10 +336,26 @@ static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
             db_eliminate(all, shot->rule == DB_INTENSITY_EACH ? n : n + 1, gradient, normal, all);
 }
 
+/* How much single blocks pull, each in its own direction. shift[k]: what of the pull on a shared J
+ * passes on to variable k. own: gradient of the first block, whose place the total has taken. */
+static void scatter_blocks(db_shot *shot, const double *own, const double *shift) {
+    const size_t n = shot->variables.count;
+    double pull[DB_PARAMETER_COUNT];
+    memset(shot->scatter, 0, n * n * sizeof *shot->scatter);
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        const double *const gradient = b == 0 ? own : gradient_of(shot, b);
+        for (size_t k = 0; k < n; k++) pull[k] = 0.5 * (gradient[k] - shift[k] * gradient[n]);
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l < n; l++) shot->scatter[k * n + l] += pull[k] * pull[l];
+    }
+}
+
 /* Adds the blocks' sums in their order. J, if they share it, is the unknown after the variables. */
 static void add_up(db_shot *shot, db_shot_depth depth) {
     const size_t n = shot->variables.count, all = n + DB_LINEAR;
     double *const first = gradient_of(shot, 0), *const total = normal_of(shot, 0);
+    double own[DB_PARAMETER_COUNT + 1], shift[DB_PARAMETER_COUNT] = { 0 };
+    memcpy(own, first, (n + 1) * sizeof *own);
     for (size_t b = 0; b < shot->blocks.count; b++) {
         shot->loss += shot->solution[b].loss;
         if (b == 0) continue;
@@ -348,6 +366,10 @@ static void add_up(db_shot *shot, db_shot_depth depth) {
                 total[k * all + l] += normal[k * all + l];
         }
     }
+    for (size_t k = 0; k < n && depth == DB_SHOT_NORMAL; k++)
+        if (shot->rule == DB_INTENSITY_SHARED && total[n * all + n] > 0)
+            shift[k] = total[n * all + k] / total[n * all + n];
+    if (depth == DB_SHOT_NORMAL) scatter_blocks(shot, own, shift);
     if (depth == DB_SHOT_NORMAL && shot->rule == DB_INTENSITY_SHARED)
         shot->loss -= db_eliminate(n + 1, n, first, total, all);
     memcpy(shot->gradient, first, n * sizeof *first);

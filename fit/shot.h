@@ -48,6 +48,8 @@ typedef struct db_shot {
     double loss;                         /* ridge included */
     double gradient[DB_PARAMETER_COUNT]; /* of the loss, per unit of the quantity */
     double *normal;                      /* [count][count]: half the loss's second derivatives */
+    double *scatter;                     /* [count][count], with NORMAL: sum over blocks of the
+                                            products of half their gradients */
     db_linear_solution *solution;        /* [blocks]; also where the next evaluation begins */
     float *shape;                        /* rendered image, element by element like value */
 

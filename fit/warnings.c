@@ -78,10 +78,11 @@ static void about_fit(list *l) {
     const db_fit_result *const r = l->result;
     const db_fit_statistics *const s = &r->after;
     if (s->chi2_reduced > MISFIT)
-        warn(l,
-             "chi2 per degree of freedom is %.2f: the model misses more than noise; standard "
-             "errors are enlarged %.1f times, but know nothing of systematic shifts",
-             s->chi2_reduced, sqrt(s->chi2_reduced));
+        warn(
+            l,
+            "chi2 per degree of freedom is %.2f: the model misses more than noise; standard errors "
+            "allow for misfit that differs from spot to spot, not for what all spots share",
+            s->chi2_reduced);
     if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
         warn(l,
              "chi2 per degree of freedom is %.2f: gain, readout noise or model error are "

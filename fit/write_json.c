@@ -131,6 +131,8 @@ static json_t *parameters_array(document *d, const db_fit_config *config,
         set(d, entry, "refined", number(result->refined[i]));
         set(d, entry, "error", number(result->error[i]));
         set(d, entry, "error_unscaled", number(result->error_unscaled[i]));
+        set(d, entry, "error_scaled", number(result->error_scaled[i]));
+        set(d, entry, "error_robust", number(result->error_robust[i]));
         set(d, entry, "determined", json_boolean(!isinf(result->error[i])));
         set(d, entry, "min", number(settings->lower));
         set(d, entry, "max", number(settings->upper));

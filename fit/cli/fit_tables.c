@@ -84,13 +84,16 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config, const d
     }
 }
 
+/* How much more than noise there is in the errors. */
 static void say_errors(db_fit_log *log, const db_fit_result *r) {
-    const double chi2 = r->after.chi2_reduced;
-    if (!(chi2 > 1)) return;
-    db_fit_say(log,
-               "  Errors are %.2f times (root of chi2 per degree of freedom) what the noise alone "
-               "would give.\n",
-               sqrt(chi2));
+    double most = 0;
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (isfinite(r->error[i]) && r->error_unscaled[i] > 0)
+            most = fmax(most, r->error[i] / r->error_unscaled[i]);
+    if (most > 1.5)
+        db_fit_say(log,
+                   "  Errors allow for misfit: they are up to %.1f times what noise alone gives.\n",
+                   most);
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {

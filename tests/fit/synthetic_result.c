@@ -126,6 +126,8 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         r->refined[i] = refined[i];
         r->error[i] = error[i];
         r->error_unscaled[i] = error[i] / 1.5;
+        r->error_scaled[i] = error[i] / 1.2;
+        r->error_robust[i] = error[i];
         for (size_t k = 0; k < 4; k++)
             r->correlation[i][k] = i == k ? 1 : i == 2 || k == 2 ? NAN : i + k == 1 ? -0.81 : 0.15;
     }

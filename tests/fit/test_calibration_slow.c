@@ -77,7 +77,8 @@ static void spoil(db_experiment *start, int repeat) {
 typedef struct pulls {
     int count, not_converged;
     double chi2, sum[DB_PARAMETER_COUNT], square[DB_PARAMETER_COUNT], error[DB_PARAMETER_COUNT],
-        deviation[DB_PARAMETER_COUNT];
+        deviation[DB_PARAMETER_COUNT], noise_square[DB_PARAMETER_COUNT],
+        robust_square[DB_PARAMETER_COUNT];
 } pulls;
 
 static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
@@ -104,6 +105,8 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
         p->square[i] += pull * pull;
         p->error[i] += result->error[i];
         p->deviation[i] += off * off;
+        p->noise_square[i] += pow(off / result->error_unscaled[i], 2);
+        p->robust_square[i] += pow(off / result->error_robust[i], 2);
     }
     db_fit_result_destroy(&result);
     db_experiment_clear(&start);
@@ -122,8 +125,9 @@ static void errors_are_calibrated(db_fit_intensity intensity, const char *name, 
            "per degree of "
            "freedom %.4f, %d not converged\n",
            name, p.count, pixels, pixels, PEAK, p.chi2 / n, p.not_converged);
-    printf("| %-15s | mean pull | width | mean error | rms deviation | unit "
-           "|\n|---|---|---|---|---|---|\n",
+    printf("| %-13s | mean pull | width | rms pull, noise alone | rms pull, spots' disagreement | "
+           "mean "
+           "error | rms deviation | unit |\n|---|---|---|---|---|---|---|---|\n",
            "parameter");
     for (size_t i = 0; i < settings.parameter_count; i++) {
         if (settings.parameters[i].follows >= 0) continue;
@@ -131,8 +135,9 @@ static void errors_are_calibrated(db_fit_intensity intensity, const char *name, 
             db_parameter_describe(settings.parameters[i].parameter);
         const double mean = p.sum[i] / n, width = sqrt((p.square[i] - n * mean * mean) / (n - 1));
         const int good = fabs(mean) <= FARTHEST_MEAN && fabs(width - 1) <= FARTHEST_WIDTH;
-        printf("| %-15s | %+.3f | %.3f | %.3g | %.3g | %s |%s\n", info->name, mean, width,
-               p.error[i] / n, sqrt(p.deviation[i] / n), info->unit, good ? "" : " FAILED");
+        printf("| %-13s | %+.3f | %.3f | %.3f | %.3f | %.3g | %.3g | %s |%s\n", info->name, mean,
+               width, sqrt(p.noise_square[i] / n), sqrt(p.robust_square[i] / n), p.error[i] / n,
+               sqrt(p.deviation[i] / n), info->unit, good ? "" : " FAILED");
         failures += !good;
     }
     db_experiment_clear(&truth);

@@ -19,7 +19,7 @@ static void errors_are_roots_of_the_inverse(void **state) {
     const double normal[4] = { 4, 2, 2, 9 };
     const int used[2] = { 1, 1 };
     db_covariance c;
-    db_covariance_estimate(normal, 2, used, &c);
+    db_covariance_estimate(normal, NULL, 2, used, &c);
     close_to(c.error[0], sqrt(9 / 32.0));
     close_to(c.error[1], sqrt(4 / 32.0));
     close_to(c.correlation[0][1], -2 / 6.0);
@@ -32,7 +32,7 @@ static void a_parameter_at_its_bound_is_left_out(void **state) {
     const double normal[9] = { 4, 1, 2, 1, 5, 1, 2, 1, 9 };
     const int used[3] = { 1, 0, 1 };
     db_covariance c;
-    db_covariance_estimate(normal, 3, used, &c);
+    db_covariance_estimate(normal, NULL, 3, used, &c);
     close_to(c.error[0], sqrt(9 / 32.0));
     assert_true(isnan(c.error[1]));
     assert_true(c.correlation[0][1] == 0 && c.correlation[1][2] == 0);
@@ -45,9 +45,9 @@ static void what_the_data_do_not_determine_has_no_finite_error(void **state) {
     const double same[4] = { 1, 1, 1, 1 }, nothing[4] = { 3, 0, 0, 0 };
     const int used[2] = { 1, 1 };
     db_covariance c;
-    db_covariance_estimate(same, 2, used, &c);
+    db_covariance_estimate(same, NULL, 2, used, &c);
     assert_true(isinf(c.error[0]) && isinf(c.error[1]));
-    db_covariance_estimate(nothing, 2, used, &c);
+    db_covariance_estimate(nothing, NULL, 2, used, &c);
     assert_true(isinf(c.error[1]));
     close_to(c.error[0], sqrt(1 / 3.0)); /* the other one is determined */
 }
@@ -70,7 +70,7 @@ static void undetermined_parameters_do_not_spoil_the_others(void **state) {
     normal[5 * 6 + 0] = normal[0 * 6 + 5] = -1e-22;
     const int used[6] = { 1, 1, 1, 1, 1, 1 };
     db_covariance c;
-    db_covariance_estimate(normal, 6, used, &c);
+    db_covariance_estimate(normal, NULL, 6, used, &c);
     /* The twins leave 4 - 100^2/7e4 of the first one. */
     const double left = 4 - 1e4 / 7e4, determinant = left * 9 - 4;
     close_to(c.error[0], sqrt(9 / determinant));
@@ -88,7 +88,7 @@ static void directions_are_eigenvectors_in_units_of_the_single_errors(void **sta
     const double normal[4] = { 4, 0.6 * 2 * 3, 0.6 * 2 * 3, 9 };
     const int used[2] = { 1, 1 };
     db_covariance c;
-    db_covariance_estimate(normal, 2, used, &c);
+    db_covariance_estimate(normal, NULL, 2, used, &c);
     assert_int_equal(c.direction_count, 2);
     const db_fit_direction *const worst = &c.direction[0], *const best = &c.direction[1];
     close_to(worst->eigenvalue, 0.4);
@@ -107,7 +107,7 @@ static void an_undetermined_direction_is_named_first(void **state) {
     const double normal[9] = { 1, 0, 2, 0, 0, 0, 2, 0, 4 };
     const int used[3] = { 1, 1, 1 };
     db_covariance c;
-    db_covariance_estimate(normal, 3, used, &c);
+    db_covariance_estimate(normal, NULL, 3, used, &c);
     assert_int_equal(c.direction_count, 3);
     assert_true(isinf(c.direction[0].condition) && c.direction[0].component[1] == 1);
     assert_true(isinf(c.direction[1].condition) && isnan(c.direction[1].change[0]));
@@ -116,10 +116,27 @@ static void an_undetermined_direction_is_named_first(void **state) {
     close_to(c.direction[2].condition, 1);
 }
 
+/* One parameter of curvature 4; parts of the data pull with forces whose squares add up to 36: an
+ * error of 6/4. Where the scatter is the normal matrix, as for a right model, nothing changes. */
+static void robust_errors_are_those_of_the_sandwich(void **state) {
+    (void)state;
+    const double one[1] = { 4 }, forces[1] = { 36 }, normal[4] = { 4, 2, 2, 9 };
+    const int used[2] = { 1, 1 };
+    db_covariance c;
+    db_covariance_estimate(one, forces, 1, used, &c);
+    close_to(c.robust[0], 1.5);
+    close_to(c.error[0], 0.5);
+    db_covariance_estimate(normal, normal, 2, used, &c);
+    close_to(c.robust[0], c.error[0]);
+    close_to(c.robust[1], c.error[1]);
+    db_covariance_estimate(normal, NULL, 2, used, &c);
+    assert_true(isnan(c.robust[0]));
+}
+
 static void nothing_to_refine_is_no_error(void **state) {
     (void)state;
     db_covariance c;
-    db_covariance_estimate(NULL, 0, NULL, &c);
+    db_covariance_estimate(NULL, NULL, 0, NULL, &c);
     assert_int_equal(c.direction_count, 0);
 }
 
@@ -131,6 +148,7 @@ int main(void) {
         cmocka_unit_test(undetermined_parameters_do_not_spoil_the_others),
         cmocka_unit_test(directions_are_eigenvectors_in_units_of_the_single_errors),
         cmocka_unit_test(an_undetermined_direction_is_named_first),
+        cmocka_unit_test(robust_errors_are_those_of_the_sandwich),
         cmocka_unit_test(nothing_to_refine_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,12 +214,15 @@ typedef struct db_fit_result {
     size_t parameter_count; /* those of the settings */
     db_parameter parameter[DB_PARAMETER_COUNT];
     double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT];
-    /* Standard errors. error, the one to quote, is error_unscaled, which the variances alone give,
-     * times sqrt(chi2_reduced) where that exceeds 1: the misfit that the variances do not account
-     * for is taken for more of the same noise. NAN: tied, or at its bound; INFINITY: the data do
-     * not determine it. */
-    double error[DB_PARAMETER_COUNT], error_unscaled[DB_PARAMETER_COUNT];
-    int at_bound[DB_PARAMETER_COUNT]; /* -1 lower, 1 upper, 0 inside */
+    /* Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
+    double error_unscaled[DB_PARAMETER_COUNT]; /* from the variances alone */
+    double error_scaled[DB_PARAMETER_COUNT];   /* times sqrt(chi2_reduced) where that exceeds 1: the
+                                                  misfit is taken for more of the same noise */
+    double error_robust[DB_PARAMETER_COUNT];   /* from how much shoeboxes (or tiles) disagree: needs
+                                                  neither the right noise nor independent residuals
+                                                  within them; NAN: too few of them */
+    double error[DB_PARAMETER_COUNT];          /* the one to quote: the larger of the last two */
+    int at_bound[DB_PARAMETER_COUNT];          /* -1 lower, 1 upper, 0 inside */
     double correlation[DB_PARAMETER_COUNT]
                       [DB_PARAMETER_COUNT];         /* 1 on the diagonal; 0 where not defined */
     db_fit_direction direction[DB_PARAMETER_COUNT]; /* the worst determined first */
