@@ -299,6 +299,16 @@ static db_status read_models(const models *m, const char *image, db_experiment *
     return read_crystal(m, &g, is_still, &experiment->crystal, content);
 }
 
+/* The only experiment of a list may be that of another shot. */
+static void note_other_image(const db_json *imageset, const char *image, db_expt_content *content) {
+    if (!image || !imageset->value || image_number(imageset, image) >= 0) return;
+    const db_json images = db_json_member(imageset, "images");
+    const char *first = db_json_text(imageset, "template");
+    if (!first) first = json_string_value(json_array_get(images.value, 0));
+    if (first)
+        snprintf(content->other_image, sizeof content->other_image, "%.127s", last_part(first));
+}
+
 static db_status read_list(const db_json *root, const db_expt_selection *selection,
                            db_experiment *experiment, db_expt_content *content) {
     size_t number = 0;
@@ -313,6 +323,7 @@ static db_status read_list(const db_json *root, const db_expt_selection *selecti
     DB_TRY(model_of(root, &m.experiment, "scan", &m.scan));
     DB_TRY(model_of(root, &m.experiment, "crystal", &m.crystal));
     DB_TRY(model_of(root, &m.experiment, "imageset", &m.imageset));
+    note_other_image(&m.imageset, selection->image, content);
     return read_models(&m, selection->image, experiment, content);
 }
 #endif

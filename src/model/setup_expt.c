@@ -113,6 +113,9 @@ db_status db_setup_read_expt(db_context *context, const char *path, int number, 
         setup->expt_file = path;
         setup->expt_number = (int)content.number;
         setup->expt_image = image;
+        if (*content.other_image)
+            db_setup_note(&notes, "%s: experiment %ld shows %s, not %s", path, content.number,
+                          content.other_image, image);
         if (number < 0 && content.number > 0)
             db_setup_note(&notes, "%s: experiment %ld", path, content.number);
     }

@@ -145,22 +145,29 @@ static void panels_stand_in_groups_within_groups(void **state) {
     (void)state;
     const char *path = folder_text(
         "groups.expt",
-        "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL("p0", "[1,2,0]") "," PANEL("p1", "[1,2,0]") "," PANEL(
-            "p2",
-            "[3,0,1]") "],\"hierarchy\":" GROUP("[1,0,0]", "[0,1,0]", "[0,0,-100]",
-                                                GROUP(
-                                                    "[0,1,0]", "[-1,0,0]", "[10,20,0]",
-                                                    "{\"panel\":0}") "," GROUP("[0,1,0]",
-                                                                               "[-1,0,0]",
-                                                                               "[-10,0,0]",
-                                                                               GROUP("[0,1,0]",
-                                                                                     "[-1,0,0]",
-                                                                                     "[5,0,0]",
-                                                                                     "{\"panel\":"
-                                                                                     "1}")) ","
-                                                                                            "{\"pan"
-                                                                                            "el\":"
-                                                                                            "2}") "}]}");
+        "{" ONE(
+            "") "," BEAM
+                ",\"detector\":[{\"panels\":[" PANEL("p0", "[1,2,0]") "," PANEL("p1", "[1,2,0]") "," PANEL(
+                    "p2",
+                    "[3,0,1]") "],\"hierarchy\":" GROUP("[1,0,0]", "[0,1,0]", "[0,0,-100]",
+                                                        GROUP(
+                                                            "[0,1,0]", "[-1,0,0]", "[10,20,0]",
+                                                            "{\"panel\":0}") "," GROUP("[0,1,0]",
+                                                                                       "[-1,0,0]",
+                                                                                       "[-10,0,0]",
+                                                                                       GROUP(
+                                                                                           "[0,1,"
+                                                                                           "0]",
+                                                                                           "[-1,0,"
+                                                                                           "0]",
+                                                                                           "[5,0,"
+                                                                                           "0]",
+                                                                                           "{\"pane"
+                                                                                           "l\":"
+                                                                                           "1}")) ","
+                                                                                                  "{\"pan"
+                                                                                                  "el\":"
+                                                                                                  "2}") "}]}");
     static const double corner[3][3] = { { 8, 21, -100 }, { -11, 3, -100 }, { 3, 0, -99 } };
     static const double fast[3][3] = { { 0, 1, 0 }, { -1, 0, 0 }, { 1, 0, 0 } };
     static const double slow[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, -1, 0 } };
@@ -263,10 +270,17 @@ static void of_several_experiments_one_is_chosen(void **state) {
                             third = { 2, NULL }, fourth = { 3, NULL }, none = { -1, "three.cbf" };
     read_experiment(path, &one, &e, &content);
     assert_true(e.beam.wavelength == 1 && content.number == 0);
+    assert_string_equal(content.other_image, "");
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
     read_experiment(path, &third, &e, &content);
     assert_true(e.beam.wavelength == 2 && content.number == 2);
+    assert_string_equal(content.other_image, "");
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    const db_expt_selection forced = { 1, "one.cbf" };
+    read_experiment(path, &forced, &e, &content);
+    assert_string_equal(content.other_image, "two.cbf");
     db_expt_content_clear(&content);
     expect_failure(test_context(), DB_ERROR_INPUT,
                    db_read_expt(test_context(), path, &two, &e, &content), path, "2 experiments",

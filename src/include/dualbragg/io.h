@@ -245,6 +245,8 @@ typedef struct db_expt_panel {
 /* What a list says beyond what a db_experiment holds. */
 typedef struct db_expt_content {
     long number;              /* of the experiment taken, from 0 */
+    char other_image[128];    /* the selection names an image that the experiment does not show:
+                                 the first one that it does; "" */
     int has_crystal;          /* 0: cell and orientation are as they were */
     double phi, osc_range;    /* of the image (degree); osc_range 0: a still */
     char space_group[96];     /* Hall symbol; "" */
