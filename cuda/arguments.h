@@ -13,10 +13,12 @@ enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64 };
 /* Memory of a block that every GPU has without being asked. */
 enum { DB_CUDA_MOST_BLOCK_BYTES = 48 << 10 };
 
-/* Kernels along rows: a block takes so many pixels of a row, and has so many bytes for the row's
- * terms. */
+/* Kernels along rows: a block takes so many pixels of a row, more where a row's terms are few and
+ * the pixels soon done; and has at most so many bytes for the terms. */
 enum {
-    DB_CUDA_ROW_CHUNK = 1024,
+    DB_CUDA_SHORT_CHUNK = 256,
+    DB_CUDA_LONG_CHUNK = 2048,
+    DB_CUDA_MANY_TERMS = 16,
     DB_CUDA_MOST_TERM_BYTES = 40 << 10,
     DB_CUDA_MOST_SUB_ROWS = 4 /* those of kernel/row.h */
 };
@@ -51,11 +53,13 @@ typedef struct db_cuda_arguments {
     /* [region_count + 1] blocks of the kernel along rows before each */
     const uint32_t *row_start;
     uint32_t region_count, pixels; /* of all regions */
+    uint32_t row_chunk;            /* of the kernel along rows */
     const void *row;               /* [panel][parameter_count] db_cuda_row_* */
     void *derivative[DB_CUDA_MOST_IMAGES];
     /* normal equations */
     double *sums;                             /* [slots][db_normal_size(parameter_count + 1)] */
     uint32_t slots, size, groups, row_length; /* of a pixel's row, in blocks of columns */
+    int32_t lattice_first; /* 1: images number 0 to 8 are the columns of the lattice */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for

@@ -63,17 +63,33 @@ DB_CUDA_FN const coefficient_row *rows_of(const db_cuda_arguments *a, const db_r
     return (const coefficient_row *)a->row + region->panel * a->job.parameter_count;
 }
 
-/* Columns times coefficients. The numbers of the columns are constants, so that these stay in
- * registers. */
+/* Four neighbours in memory, read and written at once. */
+typedef struct __attribute__((aligned(16))) {
+    SHAPE_REAL of[DB_NORMAL_BLOCK];
+} quad;
+
+/* Columns from `first` to `end` times their coefficients. The numbers of the columns are constants,
+ * so that these stay in registers. */
+DB_CUDA_FN fine contract_window(const coefficient_row *row, const pixel_sums *sums, int first,
+                                int end, fine slope) {
+    const quad *four = (const quad *)(const void *)row->coefficient;
+    DB_CUDA_UNROLL
+    for (int q = first / DB_NORMAL_BLOCK; q * DB_NORMAL_BLOCK < end; q++) {
+        const quad coefficient = four[q];
+        DB_CUDA_UNROLL
+        for (int i = 0; i < DB_NORMAL_BLOCK; i++) {
+            const int c = q * DB_NORMAL_BLOCK + i;
+            if (c >= first && c < end) slope = l_fma(coefficient.of[i], sums->column[c], slope);
+        }
+    }
+    return slope;
+}
+
 DB_CUDA_FN fine contract_row(const coefficient_row *row, const pixel_sums *sums) {
     const int32_t windows = row->windows;
     fine slope = 0;
 #define DB_WINDOW(window, first, end)                                                              \
-    if (windows & (window)) {                                                                      \
-        DB_CUDA_UNROLL                                                                             \
-        for (int c = (first); c < (end); c++)                                                      \
-            slope = l_fma(row->coefficient[c], sums->column[c], slope);                            \
-    }
+    if (windows & (window)) slope = contract_window(row, sums, first, end, slope);
     DB_WINDOW(DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN)
     DB_WINDOW(DB_CUDA_WINDOW_PANEL, DB_COLUMN_ORIGIN, DB_COLUMN_Z)
 #if DB_INSTANCE_GENERAL
@@ -96,10 +112,8 @@ DB_CUDA_FN void store_derivatives(const db_cuda_arguments *a, const pixel_place 
         store_pixel(&a->job, a->derivative[k], p->element, contract_row(&row[k], sums));
 }
 
-/* Four neighbours of a row, read and written at once. */
-typedef struct __attribute__((aligned(16))) {
-    SHAPE_REAL of[DB_NORMAL_BLOCK];
-} quad;
+/* Quads that hold nothing but columns of the lattice, where these come first. */
+enum { WHOLE_QUADS = (DB_COLUMN_ORIGIN - DB_COLUMN_LATTICE) / DB_NORMAL_BLOCK };
 
 /* A pixel's row of the normal equations; zeros behind its end, and all of it where the pixel does
  * not count. */
@@ -126,7 +140,19 @@ DB_CUDA_FN void write_row(kernel_shape shape, const db_cuda_arguments *a, uint32
     const pixel_weight w = pixel_weight_of(weight, a->job.weight != NULL);
     const coefficient_row *row = rows_of(a, p.region);
     const uint32_t images = (uint32_t)a->job.parameter_count;
-    for (uint32_t b = 0; b < length; b++) {
+    uint32_t begin = 0;
+    if (a->lattice_first) /* the first images are columns, and their numbers constants */
+        DB_CUDA_UNROLL
+    for (; begin < WHOLE_QUADS; begin++) {
+        quad four;
+        DB_CUDA_UNROLL
+        for (uint32_t i = 0; i < DB_NORMAL_BLOCK; i++) {
+            const uint32_t k = begin * DB_NORMAL_BLOCK + i;
+            four.of[i] = weighted(w, row[k].coefficient[k] * sums.column[k]);
+        }
+        out[begin] = four;
+    }
+    for (uint32_t b = begin; b < length; b++) {
         quad four;
         DB_CUDA_UNROLL
         for (uint32_t i = 0; i < DB_NORMAL_BLOCK; i++) {
@@ -213,10 +239,9 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
                    r = region_of(a->row_start, a->region_count, block);
     const db_region *region = &job->region[r];
     const db_kernel_panel *panel = &job->panel[region->panel];
-    const uint32_t chunks =
-        ((uint32_t)region->fast_count + DB_CUDA_ROW_CHUNK - 1) / DB_CUDA_ROW_CHUNK;
+    const uint32_t chunks = ((uint32_t)region->fast_count + a->row_chunk - 1) / a->row_chunk;
     const uint32_t in_region = block - a->row_start[r], slow = in_region / chunks,
-                   first = (in_region - slow * chunks) * DB_CUDA_ROW_CHUNK;
+                   first = (in_region - slow * chunks) * a->row_chunk;
     const size_t terms = job->source_count * job->sample_count;
     row_terms row[DB_CUDA_MOST_SUB_ROWS];
     row_term *const term = (row_term *)(void *)block_memory();
@@ -240,7 +265,7 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
     }
     block_barrier();
     const size_t start = region->offset + slow * region->stride;
-    uint32_t end = first + DB_CUDA_ROW_CHUNK;
+    uint32_t end = first + a->row_chunk;
     if (end > (uint32_t)region->fast_count) end = (uint32_t)region->fast_count;
     for (uint32_t fast = first + thread; fast < end; fast += threads) {
         pixel_sums sums;

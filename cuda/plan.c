@@ -49,7 +49,8 @@ static db_cuda_arguments arguments_of(const db_device_plan *plan, const db_devic
                             .region_start = plan->region_start,
                             .row_start = plan->row_start,
                             .region_count = (uint32_t)plan->region_count,
-                            .pixels = plan->pixels };
+                            .pixels = plan->pixels,
+                            .row_chunk = plan->row_chunk };
     a.job.region = layout == DB_CUDA_PACKED ? plan->packed_region : plan->region;
     return a;
 }
@@ -77,10 +78,12 @@ static void list_spans(db_device_plan *plan, const db_device_work *work) {
 
 static db_status count_pixels(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
+    const size_t terms = work->job.source_count * work->job.sample_count;
     size_t pixels = 0, rows = 0, blocks = 0;
+    plan->row_chunk = terms < DB_CUDA_MANY_TERMS ? DB_CUDA_LONG_CHUNK : DB_CUDA_SHORT_CHUNK;
     for (size_t i = 0; i < work->region_count; i++) {
         const db_region *r = &work->job.region[i];
-        const size_t chunks = ((size_t)r->fast_count + DB_CUDA_ROW_CHUNK - 1) / DB_CUDA_ROW_CHUNK;
+        const size_t chunks = ((size_t)r->fast_count + plan->row_chunk - 1) / plan->row_chunk;
         pixels += (size_t)r->fast_count * (size_t)r->slow_count;
         rows += (size_t)r->slow_count;
         blocks += chunks * (size_t)r->slow_count;
@@ -113,8 +116,8 @@ static void fill_regions(const db_device_plan *plan, const db_device_work *work,
         start[i] = (uint32_t)pixels;
         row_start[i] = (uint32_t)blocks;
         pixels += (size_t)r->fast_count * (size_t)r->slow_count;
-        blocks += ((size_t)r->fast_count + DB_CUDA_ROW_CHUNK - 1) / DB_CUDA_ROW_CHUNK *
-                  (size_t)r->slow_count;
+        blocks +=
+            ((size_t)r->fast_count + plan->row_chunk - 1) / plan->row_chunk * (size_t)r->slow_count;
     }
     start[count] = plan->pixels;
     row_start[count] = plan->row_blocks;
@@ -340,6 +343,24 @@ static uint32_t choose_slots(const db_device_plan *plan, const db_device_work *w
     return threads;
 }
 
+static int lattice_is_first(const db_device_work *work, size_t panels) {
+    const size_t images = work->job.parameter_count, columns = DB_COLUMN_ORIGIN;
+    if (images < columns) return 0;
+    for (size_t panel = 0; panel < panels; panel++)
+        for (size_t k = 0; k < columns; k++) {
+            const db_kernel_contraction *c = &work->job.contraction[panel * images + k];
+            if (c->columns != 1 || c->first_column != DB_COLUMN_LATTICE + (int)k) return 0;
+        }
+    return 1;
+}
+
+static size_t panel_count(const db_device_work *work) {
+    for (size_t i = 0; i < work->array_count; i++)
+        if (work->array[i].member == offsetof(db_kernel_job, panel))
+            return work->array[i].bytes / sizeof *work->job.panel;
+    return 0;
+}
+
 static db_status normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                         double *sums) {
     const db_cuda_layout layout = on_device(work->job.data) || on_device(work->job.weight)
@@ -356,6 +377,7 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     DB_TRY(db_cuda_values_bring(context, plan, work, 1, &a));
     DB_TRY(bring_data(context, plan, work, layout, &a));
     a.sums = plan->sums.memory;
+    a.lattice_first = lattice_is_first(work, panel_count(work));
     DB_TRY(launch(context, plan,
                   db_cuda_kernels_of((int)work->kind, mixed)->normal[shape_number(work)], a.slots,
                   threads, db_cuda_normal_bytes(images, a.groups, threads, mixed), &a));

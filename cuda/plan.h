@@ -42,7 +42,8 @@ struct db_device_plan {
     cudaEvent_t copied[2]; /* each half of the staging memory is free again */
     size_t region_count;
     uint32_t pixels, row_blocks; /* of all regions */
-    int wide;                    /* 1: rows are long enough for kernels along them */
+    uint32_t row_chunk;
+    int wide; /* 1: rows are long enough for kernels along them */
     db_cuda_span *span;
     size_t span_count;
     /* regions as the caller's images have them, and one packed behind the other */

@@ -5,12 +5,12 @@
 #include <dualbragg/cuda.h>
 #include <dualbragg/dualbragg.h>
 
-#if defined(DB_ON_GPU)
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { SKIPPED = 77 };
 
+#if defined(DB_ON_GPU)
 #define COUNTED(check)
 static inline void machine_reset(void) {}
 
@@ -30,7 +30,24 @@ static inline void machine_find(void) {
 
 #define COUNTED(check) check
 static inline void machine_reset(void) { stand_in_reset(); }
-static inline void machine_find(void) { db_cuda_register(); }
+
+#if defined(__SANITIZE_THREAD__)
+#define DB_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DB_THREAD_SANITIZER 1
+#endif
+#endif
+
+/* The stand-in's threads are contexts that take turns, which the thread sanitizer does not follow.
+ */
+static inline void machine_find(void) {
+#if defined(DB_THREAD_SANITIZER)
+    printf("skipped: the stand-in does not run under the thread sanitizer\n");
+    exit(SKIPPED);
+#endif
+    db_cuda_register();
+}
 #endif
 
 #endif
