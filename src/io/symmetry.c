@@ -62,13 +62,16 @@ void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int
     for (int i = 0; i < 3; i++) turned[i] = hkl[0] * r[i] + hkl[1] * r[3 + i] + hkl[2] * r[6 + i];
 }
 
-static db_status open_table(db_context *context, const char *group, db_text *text) {
-    char path[1024];
+enum { PATH_SIZE = 1024 };
+
+/* path: has its name afterwards, which the text borrows. */
+static db_status open_table(db_context *context, const char *group, char path[PATH_SIZE],
+                            db_text *text) {
     const char *const file = getenv("SYMINFO"), *const folder = getenv("CLIBD");
     if (file)
-        snprintf(path, sizeof path, "%s", file);
+        snprintf(path, PATH_SIZE, "%s", file);
     else
-        snprintf(path, sizeof path, "%s/syminfo.lib", folder ? folder : "/usr/share/ccp4");
+        snprintf(path, PATH_SIZE, "%s/syminfo.lib", folder ? folder : "/usr/share/ccp4");
     if (db_text_open(context, path, text) == DB_OK) return DB_OK;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "space group %s: its operators are in CCP4's table syminfo.lib (Debian: "
@@ -124,9 +127,10 @@ static db_status search(db_context *context, db_text *text, const char *group,
 }
 
 db_status db_symmetry_of_group(db_context *context, const char *group, db_symmetry *symmetry) {
+    char path[PATH_SIZE];
     db_text text;
     memset(symmetry, 0, sizeof *symmetry);
-    DB_TRY(open_table(context, group, &text));
+    DB_TRY(open_table(context, group, path, &text));
     const db_status status = search(context, &text, group, symmetry);
     db_text_close(&text);
     return status;
