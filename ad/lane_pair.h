@@ -63,9 +63,10 @@ AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) {
     a.hi = AD_PASTE2(vec_and, REAL)(a.hi, b.hi);
     return a;
 }
-AD_INLINE int l_any(lane_mask m) {
-    return AD_PASTE2(vec_any, REAL)(m.lo) || AD_PASTE2(vec_any, REAL)(m.hi);
+AD_INLINE unsigned l_bitmask(lane_mask m) {
+    return AD_PASTE2(vec_bitmask, REAL)(m.lo) | AD_PASTE2(vec_bitmask, REAL)(m.hi) << LANES / 2;
 }
+AD_INLINE int l_any(lane_mask m) { return l_bitmask(m) != 0; }
 AD_INLINE lane l_keep(lane_mask m, lane a) {
     return (lane){ AD_PASTE2(vec_keep, REAL)(m.lo, a.lo), AD_PASTE2(vec_keep, REAL)(m.hi, a.hi) };
 }

@@ -89,6 +89,7 @@ AD_INLINE lane_mask l_lt(lane a, lane b) { return a < b; }
 AD_INLINE lane_mask l_le(lane a, lane b) { return a <= b; }
 AD_INLINE lane_mask l_eq(lane a, lane b) { return a == b; }
 AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) { return a && b; }
+AD_INLINE unsigned l_bitmask(lane_mask m) { return m ? 1 : 0; }
 AD_INLINE int l_any(lane_mask m) { return m; }
 AD_INLINE lane l_keep(lane_mask m, lane a) { return m ? a : 0; }
 AD_INLINE lane l_max(lane a, lane b) { return a > b ? a : b; }

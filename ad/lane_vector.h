@@ -27,7 +27,8 @@ AD_INLINE lane_mask l_lt(lane a, lane b) { return AD_PASTE2(vec_lt, REAL)(a, b);
 AD_INLINE lane_mask l_le(lane a, lane b) { return AD_PASTE2(vec_le, REAL)(a, b); }
 AD_INLINE lane_mask l_eq(lane a, lane b) { return AD_PASTE2(vec_eq, REAL)(a, b); }
 AD_INLINE lane_mask l_and(lane_mask a, lane_mask b) { return AD_PASTE2(vec_and, REAL)(a, b); }
-AD_INLINE int l_any(lane_mask m) { return AD_PASTE2(vec_any, REAL)(m); }
+AD_INLINE unsigned l_bitmask(lane_mask m) { return AD_PASTE2(vec_bitmask, REAL)(m); }
+AD_INLINE int l_any(lane_mask m) { return l_bitmask(m) != 0; }
 AD_INLINE lane l_keep(lane_mask m, lane a) { return AD_PASTE2(vec_keep, REAL)(m, a); }
 AD_INLINE lane l_max(lane a, lane b) { return AD_PASTE2(vec_max, REAL)(a, b); }
 AD_INLINE lane l_select(lane_mask m, lane a, lane b) {

@@ -55,6 +55,7 @@ typedef long double longdouble;
 #define l_eq AD_LANE(l_eq)
 #define l_and AD_LANE(l_and)
 #define l_any AD_LANE(l_any)
+#define l_bitmask AD_LANE(l_bitmask)
 #define l_keep AD_LANE(l_keep)
 #define l_max AD_LANE(l_max)
 #define l_select AD_LANE(l_select)

@@ -147,11 +147,11 @@ static inline vec_mask_double vec_and_double(vec_mask_double a, vec_mask_double 
 static inline vec_mask_float vec_and_float(vec_mask_float a, vec_mask_float b) { return a & b; }
 #endif
 
-/* Whether a mask has any lane at all; a where it has, else 0; and the larger of two numbers, b
+/* The lanes of a mask as bits; a where it has one, else 0; and the larger of two numbers, b
  * where one is NaN. */
 #if defined(__AVX512F__)
-static inline int vec_any_double(vec_mask_double m) { return m != 0; }
-static inline int vec_any_float(vec_mask_float m) { return m != 0; }
+static inline unsigned vec_bitmask_double(vec_mask_double m) { return m; }
+static inline unsigned vec_bitmask_float(vec_mask_float m) { return m; }
 static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
     return (vec_double)_mm512_maskz_mov_pd(m, (__m512d)a);
 }
@@ -165,8 +165,12 @@ static inline vec_float vec_max_float(vec_float a, vec_float b) {
     return (vec_float)_mm512_max_ps((__m512)a, (__m512)b);
 }
 #elif defined(__AVX2__)
-static inline int vec_any_double(vec_mask_double m) { return _mm256_movemask_pd((__m256d)m) != 0; }
-static inline int vec_any_float(vec_mask_float m) { return _mm256_movemask_ps((__m256)m) != 0; }
+static inline unsigned vec_bitmask_double(vec_mask_double m) {
+    return (unsigned)_mm256_movemask_pd((__m256d)m);
+}
+static inline unsigned vec_bitmask_float(vec_mask_float m) {
+    return (unsigned)_mm256_movemask_ps((__m256)m);
+}
 static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
     return (vec_double)_mm256_and_pd((__m256d)m, (__m256d)a);
 }
@@ -180,8 +184,12 @@ static inline vec_float vec_max_float(vec_float a, vec_float b) {
     return (vec_float)_mm256_max_ps((__m256)a, (__m256)b);
 }
 #elif defined(__SSE2__)
-static inline int vec_any_double(vec_mask_double m) { return _mm_movemask_pd((__m128d)m) != 0; }
-static inline int vec_any_float(vec_mask_float m) { return _mm_movemask_ps((__m128)m) != 0; }
+static inline unsigned vec_bitmask_double(vec_mask_double m) {
+    return (unsigned)_mm_movemask_pd((__m128d)m);
+}
+static inline unsigned vec_bitmask_float(vec_mask_float m) {
+    return (unsigned)_mm_movemask_ps((__m128)m);
+}
 static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
     return (vec_double)_mm_and_pd((__m128d)m, (__m128d)a);
 }
@@ -195,8 +203,12 @@ static inline vec_float vec_max_float(vec_float a, vec_float b) {
     return (vec_float)_mm_max_ps((__m128)a, (__m128)b);
 }
 #else
-static inline int vec_any_double(vec_mask_double m) { return (m[0] | m[1]) != 0; }
-static inline int vec_any_float(vec_mask_float m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
+static inline unsigned vec_bitmask_double(vec_mask_double m) {
+    return (m[0] ? 1U : 0) | (m[1] ? 2U : 0);
+}
+static inline unsigned vec_bitmask_float(vec_mask_float m) {
+    return (m[0] ? 1U : 0) | (m[1] ? 2U : 0) | (m[2] ? 4U : 0) | (m[3] ? 8U : 0);
+}
 static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
     return (vec_double)(m & (vec_bits_double)a);
 }

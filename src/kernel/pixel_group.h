@@ -44,6 +44,7 @@ AD_INLINE fine fine_set(double a) { return l_set((SHAPE_REAL)a); }
 #include "kernel/amplitude.h"
 #include "kernel/lattice_free.h"
 #include "kernel/row.h"
+#include "kernel/row_reach.h"
 #include "kernel/samples.h"
 #include "kernel/debye_waller.h"
 #include "kernel/site.h"
@@ -157,9 +158,10 @@ AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const
         const db_kernel_source_double *wide_s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
         fine q[3] = { omega, omega, omega };
-        if (along_row)
-            view->term = row->term + j * job->sample_count;
-        else
+        if (along_row) {
+            view->ends.first_term = j * job->sample_count;
+            view->term = row->term + view->ends.first_term;
+        } else
             view->q = scattering_vector_double_0(s->wide_d,
                                                  n_passive_double_0(l_set_double(wide_s->kappa)),
                                                  wide_passive(wide_s->s0));
@@ -265,6 +267,8 @@ AD_INLINE void render_row_group(kernel_shape shape, int along_row, const db_kern
             const site place =
                 row_site(job, panel, row,
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
+            if (shape >= KERNEL_CUT)
+                view.ends = ends_of_group(shape, job, row, view.fast, view.inverse_distance);
             add_sources(shape, 0, along_row, job, panel, row, &place, &view, sums);
         }
 }

@@ -18,6 +18,12 @@ typedef struct {
     double corner[3], along_slow[3];
 } panel_term;
 
+#if LANES > 1
+/* Of plans that leave samples out: the terms of bundles of samples, without INDEX_SHIFT, and room
+ * behind the last bundle. [vector][source x sample] */
+typedef SHAPE_REAL bundled_terms[3][DB_MOST_ROW_TERMS + LANES];
+#endif
+
 typedef struct {
     double start[3], square[3]; /* first point; coefficients of powers of f in |x|^2 */
     /* [source][3], coefficients of powers of f in x.W x */
@@ -25,6 +31,10 @@ typedef struct {
     /* [source][2], coefficients of powers of f in -2 kappa x.s0; with a Debye-Waller factor */
     double *incident;
     row_term *term; /* [source][sample] */
+#if LANES > 1
+    bundled_terms *at_start; /* linear[][0] */
+    const bundled_terms *along_fast, *constant;
+#endif
 } row_terms;
 
 AD_INLINE double row_dot(const double a[3], const double b[3]) {
@@ -87,7 +97,22 @@ typedef struct {
     SHAPE_REAL polarization[DB_MOST_SUB_ROWS][3 * DB_MOST_ROW_TERMS];
     double incident[DB_MOST_SUB_ROWS][2 * DB_MOST_ROW_TERMS];
     row_term term[DB_MOST_SUB_ROWS][DB_MOST_ROW_TERMS];
+    bundled_terms at_start[DB_MOST_SUB_ROWS], along_fast, constant;
 } tile_terms;
+
+AD_INLINE void fill_bundles(const db_kernel_job *job, size_t count, tile_terms *tile) {
+    const double shift = job->table_used ? 0 : INDEX_SHIFT;
+    for (int c = 0; c < 3; c++) {
+        for (size_t n = 0; n < count; n++) {
+            tile->along_fast[c][n] = (SHAPE_REAL)tile->term[0][n].linear[c][1];
+            tile->constant[c][n] = (SHAPE_REAL)(tile->term[0][n].constant[c] - shift);
+        }
+        for (size_t n = count; n < count + LANES; n++) {
+            tile->along_fast[c][n] = tile->constant[c][n] = 0;
+            for (int i = 0; i < job->oversample; i++) tile->at_start[i][c][n] = 0;
+        }
+    }
+}
 
 AD_INLINE void fill_panel_terms(const db_kernel_job *job, const db_kernel_panel *panel,
                                 tile_terms *tile) {
@@ -98,8 +123,12 @@ AD_INLINE void fill_panel_terms(const db_kernel_job *job, const db_kernel_panel 
         tile->row[i].polarization = tile->polarization[i];
         tile->row[i].incident = tile->incident[i];
         tile->row[i].term = tile->term[i];
+        tile->row[i].at_start = &tile->at_start[i];
+        tile->row[i].along_fast = (const bundled_terms *)&tile->along_fast;
+        tile->row[i].constant = (const bundled_terms *)&tile->constant;
         if (i > 0) memcpy(tile->term[i], tile->term[0], count * sizeof(row_term));
     }
+    if (job->cuts) fill_bundles(job, count, tile);
 }
 
 /* Sub-pixel row number i. */
@@ -108,8 +137,11 @@ AD_INLINE void fill_row(const db_kernel_job *job, const db_kernel_panel *panel, 
     row_terms *row = &tile->row[i];
     place_row(panel, slow, row);
     for (size_t j = 0; j < job->source_count; j++) fill_row_source(job, panel, j, row);
-    for (size_t n = 0; n < job->source_count * job->sample_count; n++)
-        place_term(&tile->panel[n], slow, &row->term[n]);
+    const size_t count = job->source_count * job->sample_count;
+    for (size_t n = 0; n < count; n++) place_term(&tile->panel[n], slow, &row->term[n]);
+    for (int c = 0; c < 3 && job->cuts; c++)
+        for (size_t n = 0; n < count; n++)
+            (*row->at_start)[c][n] = (SHAPE_REAL)row->term[n].linear[c][0];
 }
 #endif
 

@@ -9,6 +9,7 @@ typedef struct {
     wide_vec3 q;
     const row_term *term; /* those of the source's samples */
     wide fast, inverse_distance;
+    group_ends ends; /* of plans that leave samples out */
 } index_view;
 
 /* One source seen from one sub-pixel. */
@@ -81,6 +82,8 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row
     source_sums source;
     source.sum = fine_set(0);
     fine partial = fine_set(0);
+    unsigned in_reach = 0;
+    (void)in_reach;
     (void)u;
     (void)q;
     (void)sums;
@@ -93,6 +96,14 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row
         if (s > 0 && s % DB_PARTIAL_SUM == 0) {
             source.sum = l_add(source.sum, partial);
             partial = fine_set(0);
+        }
+        if (cut && along_row && view->ends.used) {
+            if (s % LANES == 0) in_reach = samples_in_reach(shape, job, &view->ends, s);
+            if (!in_reach) {
+                s += LANES - 1 - s % LANES;
+                continue;
+            }
+            if (!(in_reach >> s % LANES & 1)) continue;
         }
         miller_indices(along_row, job, s, view, h);
         for (int j = 0; j < 3; j++) {

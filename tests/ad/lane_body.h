@@ -70,9 +70,10 @@ static void AD_LANE(check_comparisons)(const REAL *a, const REAL *b) {
            (REAL)(a[i] <= b[i] && a[i] < 1 ? 1 : 2));
     EXPECT("keep", l_keep(l_lt(x, y), x), a[i] < b[i] ? a[i] : 0);
     EXPECT("max", l_max(x, y), a[i] > b[i] ? a[i] : b[i]);
-    int any = 0;
-    for (int i = 0; i < LANES; i++) any |= a[i] < b[i];
-    assert_true((l_any(l_lt(x, y)) != 0) == any);
+    unsigned bits = 0;
+    for (int i = 0; i < LANES; i++) bits |= (a[i] < b[i] ? 1U : 0) << i;
+    assert_true(l_bitmask(l_lt(x, y)) == bits);
+    assert_true((l_any(l_lt(x, y)) != 0) == (bits != 0));
     EXPECT("select", l_select(l_lt(x, y), x, y), a[i] < b[i] ? a[i] : b[i]);
 }
 

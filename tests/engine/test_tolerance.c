@@ -101,7 +101,7 @@ static db_experiment random_job(int job) {
     return e;
 }
 
-/* An image and its derivative images, one behind the other. */
+/* An image, its derivative images, and room for one more image, one behind the other. */
 typedef struct {
     size_t pixels;
     double *image;
@@ -110,7 +110,7 @@ typedef struct {
 
 static images images_of(const db_plan *plan) {
     images r = { .pixels = db_plan_pixels(plan) };
-    r.image = calloc(r.pixels * (SOME + 1), sizeof *r.image);
+    r.image = calloc(r.pixels * (SOME + 2), sizeof *r.image);
     assert_non_null(r.image);
     for (size_t k = 0; k < SOME; k++) r.derivative[k] = r.image + (k + 1) * r.pixels;
     return r;
@@ -310,7 +310,7 @@ static void images_lack_at_most_the_tolerance(void **unused) {
     }
 }
 
-/* Gradient and image of a plan with regions, packed one after another. */
+/* Gradient and image (the one more) of a plan with these regions. */
 static images rendered(const db_experiment *e, db_precision precision, double tolerance,
                        const db_region *regions, size_t count) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
@@ -326,6 +326,7 @@ static images rendered(const db_experiment *e, db_precision precision, double to
     assert_true(plan->job.cuts);
     images r = images_of(plan);
     assert_int_equal(db_plan_gradient(plan, r.image, r.derivative), DB_OK);
+    assert_int_equal(db_plan_forward(plan, r.image + (SOME + 1) * r.pixels), DB_OK);
     db_plan_destroy(&plan);
     return r;
 }
@@ -376,7 +377,7 @@ static void a_pixel_has_the_same_bits_in_any_region(void **unused) {
                                         .slow_count = 7,
                                         .stride = (size_t)wide };
                 const images part = rendered(&e, (db_precision)precision, tolerance, &box, 1);
-                for (size_t k = 0; k <= SOME; k++)
+                for (size_t k = 0; k <= SOME + 1; k++)
                     for (int row = 0; row < 7; row++)
                         assert_memory_equal(part.image + k * part.pixels + (size_t)(row * wide),
                                             whole_panel.image + k * whole_panel.pixels +
@@ -400,7 +401,7 @@ static void same_bits_for_any_number_of_threads(void **unused) {
         db_context_set_threads(context, 3);
         const images three = rendered(&e, DB_PRECISION_MIXED, tolerance, &all, 1);
         db_context_set_threads(context, 0);
-        assert_memory_equal(one.image, three.image, one.pixels * (SOME + 1) * sizeof(double));
+        assert_memory_equal(one.image, three.image, one.pixels * (SOME + 2) * sizeof(double));
         free(one.image);
         free(three.image);
         db_experiment_clear(&e);

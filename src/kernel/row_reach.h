@@ -1,0 +1,90 @@
+/* Samples of which no pixel of a group along a row needs anything, found for a bundle of samples at
+ * once: the lanes are samples here, and the group is given by its ends. For plans that leave
+ * samples out (kernel/spot_cut.h); what counts in a pixel is still for the pixel's own lane to say.
+ */
+#ifndef DB_KERNEL_ROW_REACH_H
+#define DB_KERNEL_ROW_REACH_H
+
+#if LANES > 1
+/* The first and last pixel of a group. */
+typedef struct {
+    int used; /* 0: not worth looking at */
+    const row_terms *row;
+    size_t first_term; /* of the source */
+    /* where they are along the row, 1/distance, and by how much an index between them may leave the
+     * straight line from one to the other */
+    SHAPE_REAL fast[2], inverse_distance[2], excess;
+} group_ends;
+
+#define REAL SHAPE_REAL
+#define DIRS 0
+
+/* Between the ends a direction d departs from the straight line by at most (3/8) (l/R)^2, l being
+ * their distance: |d''| <= 3/R^2. An index is kappa a.d, at most half the largest, and a constant.
+ * 1.1: R is smaller between the ends, by less than that if l < 0.4 R. 2^-20: rounding. */
+AD_INLINE group_ends ends_of_group(kernel_shape shape, const db_kernel_job *job,
+                                   const row_terms *row, wide fast, wide inverse_distance) {
+    double place[LANES], inverse[LANES];
+    l_store_double(place, fast);
+    l_store_double(inverse, inverse_distance);
+    const double nearest = inverse[0] > inverse[LANES - 1] ? inverse[0] : inverse[LANES - 1],
+                 angle = (place[LANES - 1] - place[0]) * nearest,
+                 half_largest = job->largest_index / 2;
+    /* nodes that a group passes, from which on streaks cross nearly all groups; measured */
+    const double most = shape % KERNEL_CUT == KERNEL_SQUARE ? LANES * LANES / 160.0 : 4;
+    group_ends e = { .row = row };
+    e.used = LANES >= 4 && angle < 0.4 && angle * half_largest < most;
+    e.excess = (SHAPE_REAL)(half_largest * 3 / 8 * 1.21 * angle * angle +
+                            (1 + job->largest_index) * 0x1p-20);
+    for (int i = 0; i < 2; i++) {
+        e.fast[i] = (SHAPE_REAL)place[i * (LANES - 1)];
+        e.inverse_distance[i] = (SHAPE_REAL)inverse[i * (LANES - 1)];
+    }
+    return e;
+}
+
+/* Which of the samples from number s on, one in each lane, may count somewhere in the group: each
+ * index is at least as far from its node as it is in the middle, less half the distance of the
+ * ends.
+ */
+AD_INLINE unsigned samples_in_reach(kernel_shape shape, const db_kernel_job *job,
+                                    const group_ends *e, size_t s) {
+    const size_t n = e->first_term + s;
+    const fine half = fine_set(0.5), zero = fine_set(0);
+    fine offset[3];
+    for (int c = 0; c < 3; c++) {
+        const fine at_start = l_load(&(*e->row->at_start)[c][n]),
+                   along = l_load(&(*e->row->along_fast)[c][n]),
+                   constant = l_load(&(*e->row->constant)[c][n]);
+        fine h[2];
+        for (int i = 0; i < 2; i++)
+            h[i] = l_fma(l_fma(along, l_set(e->fast[i]), at_start), l_set(e->inverse_distance[i]),
+                         constant);
+        const fine reach = l_fma(half, l_abs(l_sub(h[1], h[0])), l_set(e->excess));
+        const fine middle = l_reduce(l_mul(half, l_add(h[0], h[1])));
+        offset[c] = l_max(l_sub(l_abs(middle), reach), zero);
+    }
+    return l_bitmask(sample_counts(shape, job, offset));
+}
+
+#undef REAL
+#undef DIRS
+#else
+/* A single pixel is looked at by itself. */
+typedef struct {
+    int used;
+    size_t first_term;
+} group_ends;
+AD_INLINE group_ends ends_of_group(kernel_shape shape, const db_kernel_job *job,
+                                   const row_terms *row, wide fast, wide inverse_distance) {
+    const group_ends none = { 0, 0 };
+    (void)shape, (void)job, (void)row, (void)fast, (void)inverse_distance;
+    return none;
+}
+AD_INLINE unsigned samples_in_reach(kernel_shape shape, const db_kernel_job *job,
+                                    const group_ends *e, size_t s) {
+    (void)shape, (void)job, (void)e, (void)s;
+    return 1;
+}
+#endif
+#endif
