@@ -11,15 +11,18 @@ typedef struct point {
 typedef struct search {
     const db_lm_problem *problem;
     point here, there;
-    double *scale; /* largest diagonals met */
+    double *diagonal; /* of the normal matrix here */
+    double *scale;    /* of the damping: large diagonals met before count, but less and less */
     double *step, *lower, *upper;
     double damping, growth;
     int evaluations;
 } search;
 
+const double db_lm_free_damping = 1e-9;
+
 static size_t point_room(size_t n) { return n * (n + 2); }
 
-size_t db_lm_room(size_t count) { return 2 * point_room(count) + 4 * count; }
+size_t db_lm_room(size_t count) { return 2 * point_room(count) + 5 * count; }
 
 static point lay_out_point(size_t n, double *memory) {
     return (point){ memory, memory + n, memory + 2 * n, 0 };
@@ -39,19 +42,22 @@ static int evaluate(search *s, point *p) {
 
 static void take_scale(search *s) {
     const size_t n = s->problem->count;
-    for (size_t i = 0; i < n; i++) s->scale[i] = fmax(s->scale[i], s->here.normal[i * n + i]);
+    for (size_t i = 0; i < n; i++) {
+        s->diagonal[i] = s->here.normal[i * n + i];
+        s->scale[i] = fmax(0.1 * s->scale[i], s->diagonal[i]);
+    }
 }
 
 /* A step from here, of at most `part` of the longest. */
-static double step_within(search *s, double damping, double part) {
+static double step_within(search *s, double damping, const double *scale, double part) {
     const db_lm_problem *const problem = s->problem;
     for (size_t i = 0; i < problem->count; i++) {
         const double most = part * problem->longest[i];
         s->lower[i] = fmax(fmin(problem->lower[i] - s->here.x[i], 0), -most);
         s->upper[i] = fmin(fmax(problem->upper[i] - s->here.x[i], 0), most);
     }
-    return db_box_step(problem->count, s->here.gradient, s->here.normal, damping, s->scale,
-                       s->lower, s->upper, s->step);
+    return db_box_step(problem->count, s->here.gradient, s->here.normal, damping, scale, s->lower,
+                       s->upper, s->step);
 }
 
 double db_lm_step_length(double promise, double loss, double degrees) {
@@ -73,11 +79,11 @@ static void go_there(search *s) {
 
 /* Damping after a step that brought `gain` of what was promised. */
 static void adapt(search *s, double gain) {
-    const double least = 1e-9, first = 1e-3;
+    const double first = 1e-3;
     if (gain > 0) {
         const double bend = 2 * gain - 1;
         s->damping *= fmax(0.1, 1 - bend * bend * bend);
-        if (s->damping < least) s->damping = least;
+        s->damping = fmax(s->damping, db_lm_free_damping);
         s->growth = 4;
     } else {
         s->damping = fmax(s->damping, first) * s->growth;
@@ -89,7 +95,7 @@ static void adapt(search *s, double gain) {
 static int advance(search *s, db_lm_end *end) {
     const double most = 1e10;
     const db_lm_problem *const problem = s->problem;
-    const double promise = step_within(s, s->damping, 1);
+    const double promise = step_within(s, s->damping, s->scale, 1);
     for (size_t i = 0; i < problem->count; i++) {
         const double x = s->here.x[i] + s->step[i];
         s->there.x[i] = fmin(fmax(x, problem->lower[i]), problem->upper[i]);
@@ -106,27 +112,32 @@ static int advance(search *s, db_lm_end *end) {
     return better || (s->damping < most && promise > 1e-15 * fabs(s->here.loss));
 }
 
+static double free_promise(search *s) {
+    return step_within(s, db_lm_free_damping, s->diagonal, INFINITY);
+}
+
 static db_lm_end run(search *s, double *promise) {
     db_lm_end end = DB_LM_STOPPED;
     if (!evaluate(s, &s->here) || !finite_point(s->problem->count, &s->here)) return end;
     take_scale(s);
     do {
-        *promise = step_within(s, 1e-9, INFINITY);
+        *promise = free_promise(s);
         if (converged(s, *promise)) return DB_LM_CONVERGED;
         if (s->evaluations >= s->problem->most_evaluations) return DB_LM_LIMIT;
     } while (advance(s, &end));
-    *promise = step_within(s, 1e-9, INFINITY);
+    *promise = free_promise(s);
     return end;
 }
 
 db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *memory) {
     const size_t n = problem->count;
-    search s = { .problem = problem, .damping = 1e-3, .growth = 4 };
+    search s = { .problem = problem, .damping = 1e-2, .growth = 4 };
     memset(memory, 0, db_lm_room(n) * sizeof *memory);
     s.here = lay_out_point(n, memory);
     s.there = lay_out_point(n, memory + point_room(n));
     s.scale = memory + 2 * point_room(n);
-    s.step = s.scale + n;
+    s.diagonal = s.scale + n;
+    s.step = s.diagonal + n;
     s.lower = s.step + n;
     s.upper = s.lower + n;
     memcpy(s.here.x, x, n * sizeof *x);

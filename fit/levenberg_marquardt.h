@@ -41,6 +41,10 @@ typedef struct db_lm_result {
 size_t db_lm_room(size_t count);
 db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *memory);
 
+/* What a step that is as good as free is damped by, so that combinations of unknowns that the data
+ * do not determine to four digits of a single one's error promise nothing. */
+extern const double db_lm_free_damping;
+
 /* Length, in standard errors, of a step that promises this decrease. */
 double db_lm_step_length(double promise, double loss, double degrees);
 

@@ -49,6 +49,12 @@ static void cede(const double mine[2], const double other[2], const db_region *r
                  uint8_t *own) {
     const double step[2] = { other[0] - mine[0], other[1] - mine[1] };
     const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
+    /* How far along the box's farthest corner is. */
+    const double fast_end = step[0] > 0 ? region->fast_start + region->fast_count - 0.5
+                                        : region->fast_start + 0.5,
+                 slow_end = step[1] > 0 ? region->slow_start + region->slow_count - 0.5
+                                        : region->slow_start + 0.5;
+    if ((fast_end - mine[0]) * step[0] + (slow_end - mine[1]) * step[1] <= half) return;
     for (int s = 0; s < region->slow_count; s++) {
         for (int f = 0; f < region->fast_count; f++) {
             const double along = (region->fast_start + f + 0.5 - mine[0]) * step[0] +

@@ -296,6 +296,7 @@ static db_status finish(minimization *m, db_stage_result *result) {
     db_shot *const shot = m->shot;
     const db_variables *const v = m->variables;
     double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT], step[DB_PARAMETER_COUNT];
+    double diagonal[DB_PARAMETER_COUNT];
     if (m->cancelled) return db_fail(shot->context, DB_ERROR_CANCELLED, "cancelled by the caller");
     DB_TRY(evaluate_at(m, m->best_value, DB_SHOT_NORMAL));
     memcpy(result->value, m->best_value, sizeof result->value);
@@ -303,9 +304,10 @@ static db_status finish(minimization *m, db_stage_result *result) {
     for (size_t k = 0; k < v->count; k++) {
         lower[k] = fmin(v->lower[k] - m->best_value[k], 0);
         upper[k] = fmax(v->upper[k] - m->best_value[k], 0);
+        diagonal[k] = shot->normal[k * v->count + k];
     }
-    const double promise =
-        db_box_step(v->count, shot->gradient, shot->normal, 0, m->scale, lower, upper, step);
+    const double promise = db_box_step(v->count, shot->gradient, shot->normal, db_lm_free_damping,
+                                       diagonal, lower, upper, step);
     result->promise = fmax(0, promise) / fabs(m->loss);
     result->step = db_lm_step_length(promise, m->loss, shot->degrees);
     explain(m, result);

@@ -79,16 +79,65 @@ static db_status index_limits(db_context *context, const db_fit_geometry *geomet
     return DB_OK;
 }
 
+/* A reciprocal lattice row: nodes q0 + l c*. */
+typedef struct lattice_row {
+    double from_centre[3]; /* of the Ewald sphere to the node l = 0 */
+    double step[3];        /* c* */
+} lattice_row;
+
+/* Between which l the row is within a radius of the sphere's centre; 0: never. */
+static int within_radius(const lattice_row *row, double radius, double between[2]) {
+    const double a = db_dot(row->step, row->step), b = db_dot(row->step, row->from_centre);
+    const double c = db_dot(row->from_centre, row->from_centre) - radius * radius;
+    const double square = b * b - a * c;
+    if (square < 0) return 0;
+    between[0] = (-b - sqrt(square)) / a;
+    between[1] = (-b + sqrt(square)) / a;
+    return 1;
+}
+
+/* The nodes of a row in the shell around the Ewald sphere in which all predicted ones are: turned
+ * by at most the excitation limit they would touch it. */
+static db_status predict_row(db_context *context, const db_fit_geometry *geometry,
+                             const db_prediction_range *range, double thickness, int limit,
+                             db_reflection *r, size_t *room, db_prediction *prediction) {
+    const double origin[3] = { r->hkl[0], r->hkl[1], 0 }, sphere = db_length(geometry->s0);
+    lattice_row row;
+    double outer[2], inner[2] = { INFINITY, -INFINITY };
+    db_apply(geometry->a_star, origin, row.from_centre);
+    for (int i = 0; i < 3; i++) {
+        row.from_centre[i] += geometry->s0[i];
+        row.step[i] = geometry->a_star[3 * i + 2];
+    }
+    if (!within_radius(&row, sphere + thickness, outer)) return DB_OK;
+    if (sphere > thickness) within_radius(&row, sphere - thickness, inner);
+    const int last = (int)fmin(limit, floor(outer[1]));
+    for (int l = (int)fmax(-limit, ceil(outer[0])); l <= last; l++) {
+        if (l > inner[0] && l < inner[1]) { /* too deep inside: on to the other side */
+            l = (int)fmin(last, ceil(inner[1]) - 1);
+            continue;
+        }
+        r->hkl[2] = l;
+        if (predicted(geometry, range, r)) DB_TRY(append(context, prediction, room, r));
+    }
+    return DB_OK;
+}
+
 static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
                              const db_prediction_range *range, db_prediction *prediction) {
     int limit[3];
     size_t room = 0;
     DB_TRY(index_limits(context, geometry, range->dmin, limit));
     db_reflection r = { 0 };
+    /* A turn by an angle moves a node by at most the angle x its distance from the origin; the
+     * angle of the node itself, by at most pi/2 x its radius. */
+    const double thickness =
+        1.001 * ((range->excitation_angle + geometry->half_rotation) * degree / range->dmin +
+                 1.6 * geometry->node_radius);
     for (r.hkl[0] = -limit[0]; r.hkl[0] <= limit[0]; r.hkl[0]++)
         for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
-            for (r.hkl[2] = -limit[2]; r.hkl[2] <= limit[2]; r.hkl[2]++)
-                if (predicted(geometry, range, &r)) DB_TRY(append(context, prediction, &room, &r));
+            DB_TRY(
+                predict_row(context, geometry, range, thickness, limit[2], &r, &room, prediction));
     return DB_OK;
 }
 

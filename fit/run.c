@@ -98,6 +98,53 @@ static void store(run *r, const db_shot *shot, const db_stage_result *end) {
     snprintf(result->reason, sizeof result->reason, "%s", end->reason);
 }
 
+/* Sums of what the model says of the crystal and of what is measured above the local background. */
+static void total_counts(const db_shot *shot, double *model, double *measured) {
+    const db_fit_blocks *const blocks = &shot->blocks;
+    *model = *measured = 0;
+    for (size_t b = 0; b < blocks->count; b++) {
+        const db_region *const r = &blocks->region[b];
+        for (int s = 0; s < r->slow_count; s++) {
+            for (int f = 0; f < r->fast_count; f++) {
+                const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+                if (!(blocks->weight[i] > 0)) continue;
+                *model += (double)shot->shape[i];
+                *measured += (double)blocks->value[i] - (double)blocks->background[i];
+            }
+        }
+    }
+}
+
+static size_t position_of(const db_fit_result *result, db_parameter p) {
+    size_t i = 0;
+    while (i < result->parameter_count && result->parameter[i] != p) i++;
+    return i;
+}
+
+/* Known: while a stage does not refine the scale, it is that of the total intensity. Spots need not
+ * overlap their models for that, while the scale of least squares would be next to none. */
+static db_status match_total(run *r, int number, const db_stage_data *taken) {
+    db_fit_result *const result = r->result;
+    const size_t i = position_of(result, DB_SCALE);
+    if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count ||
+        r->data.settings->stages[number].active[DB_SCALE])
+        return DB_OK;
+    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
+    db_shot shot;
+    double model, measured;
+    DB_TRY(db_stage_data_shot(r->context, &result->experiment, &r->data, taken, &request, &shot));
+    const db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) total_counts(&shot, &model, &measured);
+    db_shot_destroy(&shot);
+    DB_TRY(status);
+    if (!(model > 0 && measured > 0)) return DB_OK;
+    const db_fit_parameter *const p = &r->data.settings->parameters[i];
+    double *const scale = &result->experiment.beam.scale;
+    *scale = fmin(fmax(*scale * measured / model, p->lower), p->upper);
+    result->refined[i] = *scale;
+    return DB_OK;
+}
+
 /* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
 static db_status start_scale(db_shot *shot) {
     db_variables *const v = &shot->variables;
@@ -121,7 +168,7 @@ static db_status optimize(run *r, int number, db_stage_data *taken, db_shot *sho
         return db_fail(r->context, DB_ERROR_INPUT,
                        "stage %s: %zu usable pixels are too few for its coefficients",
                        r->data.settings->stages[number].name, shot->pixels_used);
-    if (known && number == 0) DB_TRY(start_scale(shot));
+    if (known) DB_TRY(start_scale(shot));
     DB_TRY(db_shot_evaluate(shot, shot->variables.start, DB_SHOT_LOSS));
     /* Known: the first stage starts too far off for weights from the model. */
     if (number > 0 || !known) DB_TRY(db_stage_data_adapt(taken, &r->data, shot));
@@ -132,6 +179,7 @@ static db_status optimize(run *r, int number, db_stage_data *taken, db_shot *sho
 static db_status run_on(run *r, int number, db_stage_data *taken, db_stage_result *end) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
     double turned[3];
+    DB_TRY(match_total(r, number, taken));
     turned_so_far(r, turned);
     const db_shot_request request = { .active = stage->active,
                                       .turned = turns(stage) ? turned : NULL,
@@ -156,11 +204,13 @@ static db_status run_stage(run *r, int number, db_stage_result *end) {
 }
 
 static db_status run_stages(run *r) {
+    const double begin = now();
     for (size_t s = 0; s < r->data.settings->stage_count; s++) {
         db_stage_result end;
         DB_TRY(run_stage(r, (int)s, &end));
         if (end.end == DB_STAGE_DIVERGED) break;
     }
+    r->result->refining_seconds = now() - begin;
     return DB_OK;
 }
 

@@ -44,6 +44,7 @@ static int belongs(db_parameter p, stage_subject subject) {
     case DB_MISSET_Y:
     case DB_MISSET_Z:
     case DB_PHI: return 1;
+    case DB_SCALE:
     case DB_CELLS_A:
     case DB_CELLS_B:
     case DB_CELLS_C:

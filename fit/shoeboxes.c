@@ -63,6 +63,17 @@ static int is_strong(const db_fit_data *data, const db_region *region, const uin
     return count >= FEWEST_STRONG;
 }
 
+/* May a box be strong? Counts strong pixels whoever's they are, which is far less work than to ask
+ * whose they are. */
+static int may_be_strong(const db_fit_data *data, const db_region *region) {
+    int count = 0;
+    for (int s = 0; s < region->slow_count; s++) {
+        const uint8_t *const row = data->strong->strong + db_sheet_index(data->image, region, 0, s);
+        for (int f = 0; f < region->fast_count; f++) count += row[f] != 0;
+    }
+    return count >= FEWEST_STRONG;
+}
+
 static int stronger_first(const void *a, const void *b) {
     const candidate *const x = a, *const y = b;
     if (x->excess != y->excess) return x->excess < y->excess ? 1 : -1;
@@ -107,13 +118,16 @@ static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
         const db_region region =
             region_at(&grid->prediction->reflection[i], data->settings->shoebox_half_width);
         double excess;
-        if (!inside(&region, data->image) || !own_pixels(data, grid, i, &region, own)) continue;
-        const int strong = is_strong(data, &region, own, &excess);
+        if (!inside(&region, data->image)) continue;
         const db_fit_spots *const spots = data->settings->spots;
+        const int all = choice != DB_SHOEBOXES_STRONG;
+        if (!all && !spots && !may_be_strong(data, &region)) continue;
+        if (!own_pixels(data, grid, i, &region, own)) continue;
+        const int strong = is_strong(data, &region, own, &excess);
         const int taken = spots ? is_listed(spots, &grid->prediction->reflection[i],
                                             data->settings->shoebox_half_width)
                                 : strong;
-        if (!taken && choice == DB_SHOEBOXES_STRONG) continue;
+        if (!taken && !all) continue;
         list[count++] = (candidate){ i, excess };
     }
     if (choice == DB_SHOEBOXES_STRONG && count > (size_t)data->settings->max_shoeboxes) {

@@ -230,7 +230,9 @@ typedef struct db_fit_result {
     db_experiment experiment;        /* refined; owned */
     db_fit_statistics before, after; /* same data, starting and refined model */
     int evaluations;
-    double seconds;
+    double seconds;          /* all */
+    double refining_seconds; /* without strong pixels before, and statistics and errors after the
+                                stages */
     db_fit_history *history;
     size_t history_count;
     db_fit_shoebox *shoeboxes;

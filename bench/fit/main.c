@@ -1,0 +1,209 @@
+/* Figures of the refinement: time and evaluations, what comes back from noise, from how far.
+ *
+ *     dualbragg_fit_bench times|recovery|radius [REPEATS]
+ *
+ * Prints tables for bench/README.md. */
+#include "scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct bench {
+    db_context *context;
+    int repeats;
+} bench;
+
+static int complain(const bench *b, const char *what) {
+    fprintf(stderr, "%s: %s\n", what, db_context_message(b->context));
+    return 1;
+}
+
+static const db_bench_error usual = { 0.2, 0.003, 1.5, 0.5, 1.1, 0.1 };
+static const db_bench_error usual_free = { 0.1, 0.002, 1, 0.5, 1.1, 0 };
+
+/* Wall and processor time, the latter over all threads (s). */
+typedef struct moment {
+    double wall, work;
+} moment;
+
+static moment now(void) {
+    struct timespec wall, work;
+    clock_gettime(CLOCK_MONOTONIC, &wall);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &work);
+    return (moment){ (double)wall.tv_sec + 1e-9 * (double)wall.tv_nsec,
+                     (double)work.tv_sec + 1e-9 * (double)work.tv_nsec };
+}
+
+static int time_scene(const bench *b, const char *name, const db_bench_scene *scene,
+                      const db_bench_error *error) {
+    moment least = { INFINITY, INFINITY };
+    double stages = INFINITY;
+    int evaluations = 0;
+    for (int i = 0; i < b->repeats; i++) {
+        db_experiment start;
+        db_fit_result *result;
+        if (db_bench_spoil(b->context, &scene->truth, error, 1, &start) != DB_OK)
+            return complain(b, name);
+        const moment begin = now();
+        const db_status status =
+            db_fit_run(b->context, &start, &scene->image, &scene->settings, NULL, NULL, &result);
+        const moment end = now();
+        db_experiment_clear(&start);
+        if (!result) return complain(b, name);
+        least.wall = fmin(least.wall, end.wall - begin.wall);
+        least.work = fmin(least.work, end.work - begin.work);
+        stages = fmin(stages, result->refining_seconds);
+        evaluations = result->evaluations;
+        for (size_t h = 0; h < result->history_count && getenv("DB_BENCH_VERBOSE"); h++)
+            fprintf(stderr, "stage %d, evaluation %d: target %.6f\n", result->history[h].stage,
+                    result->history[h].evaluation, result->history[h].target);
+        if (status != DB_OK) fprintf(stderr, "%s: %s\n", name, result->reason);
+        db_fit_result_destroy(&result);
+    }
+    printf("| %s | %d | %.3f | %.3f | %.3f |\n", name, evaluations, stages, least.wall, least.work);
+    return 0;
+}
+
+static int times(const bench *b) {
+    db_bench_scene still, large;
+    if (db_bench_still(b->context, 1, &still) != DB_OK) return complain(b, "still");
+    if (db_bench_large_still(b->context, 1, &large) != DB_OK) return complain(b, "large still");
+    printf("| refinement | evaluations | stages (s) | with statistics and errors (s) | processor "
+           "(s) |\n"
+           "|---|---:|---:|---:|---:|\n");
+    const int failed =
+        time_scene(b, "512 x 512 pixels, known structure factors, 12 parameters", &still, &usual) +
+        time_scene(b, "2048 x 2048 pixels, 150 shoeboxes, free intensities, 10 parameters", &large,
+                   &usual_free);
+    db_bench_scene_clear(&still);
+    db_bench_scene_clear(&large);
+    return failed;
+}
+
+/* Deviations of a result: orientation (degree), largest of the edges (relative), crystal size
+ * (relative), distance (mm), beam centre (pixels). */
+enum { DEVIATIONS = 5 };
+static const char *const deviation_name[DEVIATIONS] = { "orientation (degree)", "cell edges",
+                                                        "crystal size", "distance (mm)",
+                                                        "beam centre (pixels)" };
+static const double wanted[DEVIATIONS] = { 0.003, 2e-4, 0.03, 0.02, 0.1 };
+
+static void deviations(const db_experiment *truth, const db_experiment *found, double *d) {
+    d[0] = db_bench_angle(&truth->crystal, &found->crystal);
+    d[1] = 0;
+    for (int i = 0; i < 3; i++)
+        d[1] = fmax(d[1], fabs(found->crystal.cell[i] / truth->crystal.cell[i] - 1));
+    d[2] = fabs(found->crystal.cells[0] / truth->crystal.cells[0] - 1);
+    d[3] = fabs(found->detector.distance - truth->detector.distance);
+    d[4] = hypot(found->detector.centre[0] - truth->detector.centre[0],
+                 found->detector.centre[1] - truth->detector.centre[1]) /
+           0.172;
+}
+
+static int recovery(const bench *b) {
+    double sum[DEVIATIONS] = { 0 }, worst[DEVIATIONS] = { 0 };
+    for (int i = 0; i < b->repeats; i++) {
+        db_bench_scene scene;
+        db_experiment start;
+        db_fit_result *result;
+        if (db_bench_still(b->context, (uint32_t)i + 1, &scene) != DB_OK ||
+            db_bench_spoil(b->context, &scene.truth, &usual, (uint32_t)i + 1, &start) != DB_OK)
+            return complain(b, "scene");
+        db_fit_run(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
+        if (!result) return complain(b, "recovery");
+        double d[DEVIATIONS];
+        deviations(&scene.truth, &result->experiment, d);
+        for (int k = 0; k < DEVIATIONS; k++) {
+            sum[k] += d[k] * d[k];
+            worst[k] = fmax(worst[k], d[k]);
+        }
+        db_fit_result_destroy(&result);
+        db_experiment_clear(&start);
+        db_bench_scene_clear(&scene);
+    }
+    printf("| deviation from the truth, %d images | wanted | root mean square | largest |\n"
+           "|---|---:|---:|---:|\n",
+           b->repeats);
+    for (int k = 0; k < DEVIATIONS; k++)
+        printf("| %s | %.2g | %.2g | %.2g |\n", deviation_name[k], wanted[k],
+               sqrt(sum[k] / b->repeats), worst[k]);
+    return 0;
+}
+
+/* Did a refinement end at the truth, within ten times what noise allows? */
+static int came_back(const db_experiment *truth, const db_experiment *found) {
+    double d[DEVIATIONS];
+    deviations(truth, found, d);
+    for (int k = 0; k < DEVIATIONS; k++)
+        if (d[k] > 3 * wanted[k]) return 0;
+    return 1;
+}
+
+static int radius(const bench *b) {
+    static const double factors[] = { 1, 1.5, 2, 3, 4 };
+    db_bench_scene scene;
+    if (db_bench_still(b->context, 1, &scene) != DB_OK) return complain(b, "scene");
+    printf("| start off by: misset, edges, beam centre, scale | came back, of %d | evaluations, "
+           "mean |\n"
+           "|---|---:|---:|\n",
+           b->repeats);
+    for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++) {
+        int back = 0, evaluations = 0;
+        for (int i = 0; i < b->repeats; i++) {
+            const uint32_t seed = (uint32_t)i + 1;
+            const double part = factors[f] * cbrt(db_bench_uniform(seed, 20));
+            const db_bench_error error = { 0.5 * part,
+                                           0.005 * factors[f] * db_bench_uniform(seed, 21),
+                                           pow(3, db_bench_uniform(seed, 22)),
+                                           factors[f] * sqrt(db_bench_uniform(seed, 23)),
+                                           1.1,
+                                           0 };
+            db_experiment start;
+            db_fit_result *result;
+            if (db_bench_spoil(b->context, &scene.truth, &error, seed, &start) != DB_OK)
+                return complain(b, "start");
+            db_fit_run(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
+            if (result) {
+                const int good = came_back(&scene.truth, &result->experiment);
+                back += good;
+                evaluations += result->evaluations;
+                if (!good && getenv("DB_BENCH_VERBOSE"))
+                    fprintf(stderr, "seed %u: %.2f degree, off by %.3f after %d: %s\n", seed,
+                            error.turn,
+                            db_bench_angle(&scene.truth.crystal, &result->experiment.crystal),
+                            result->evaluations, result->reason);
+            }
+            db_fit_result_destroy(&result);
+            db_experiment_clear(&start);
+        }
+        printf("| up to %.2g degree, %.2g %%, %.2g pixels, factor 3 | %d | %.1f |\n",
+               0.5 * factors[f], 0.5 * factors[f], factors[f], back,
+               (double)evaluations / b->repeats);
+        fflush(stdout);
+    }
+    db_bench_scene_clear(&scene);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        int (*run)(const bench *b);
+        int repeats;
+    } kinds[] = { { "times", times, 5 }, { "recovery", recovery, 20 }, { "radius", radius, 200 } };
+    bench b = { .repeats = argc > 2 ? atoi(argv[2]) : 0 };
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && argc > 1; k++) {
+        if (strcmp(argv[1], kinds[k].name) != 0) continue;
+        if (b.repeats < 1) b.repeats = kinds[k].repeats;
+        if (db_context_create(&b.context) != DB_OK) return 1;
+        if (argc > 3) db_context_set_threads(b.context, atoi(argv[3]));
+        const int failed = kinds[k].run(&b);
+        db_context_destroy(&b.context);
+        return failed;
+    }
+    fprintf(stderr, "usage: dualbragg_fit_bench times|recovery|radius [REPEATS [THREADS]]\n");
+    return 2;
+}

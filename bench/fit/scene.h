@@ -1,0 +1,45 @@
+/* Images to refine against: rendered, with photon noise, of a known crystal. */
+#ifndef DB_BENCH_FIT_SCENE_H
+#define DB_BENCH_FIT_SCENE_H
+
+#include <dualbragg/fit.h>
+#include <stdint.h>
+
+typedef struct db_bench_scene {
+    db_experiment truth;
+    db_measured_image image;
+    db_fit_settings settings; /* parameters refined; default stages */
+} db_bench_scene;
+
+/* 512 x 512 pixels, known structure factors, twelve parameters: misset, three cell edges, crystal
+ * size, mosaic spread, distance, beam centre, scale. Brightest pixel 1000 photons, background 10.
+ */
+db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *scene);
+
+/* 2048 x 2048 pixels, free intensities: at most 150 shoeboxes, ten parameters: misset, three cell
+ * edges, crystal size, mosaic spread, beam centre. */
+db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene);
+
+void db_bench_scene_clear(db_bench_scene *scene);
+
+/* A number from 0 to 1 that is a function of two others. */
+double db_bench_uniform(uint32_t seed, uint32_t number);
+
+/* How far a start is off. */
+typedef struct db_bench_error {
+    double turn;     /* degree, about a random axis */
+    double cell;     /* relative, of each edge, with a random sign */
+    double scale;    /* factor, either way */
+    double beam;     /* pixels, in a random direction */
+    double size;     /* factor on the crystal size */
+    double distance; /* mm, with a random sign */
+} db_bench_error;
+
+/* The truth, off by so much; every number differs with the seed. */
+db_status db_bench_spoil(db_context *context, const db_experiment *truth,
+                         const db_bench_error *error, uint32_t seed, db_experiment *start);
+
+/* Angle between two orientations (degree), misset included. */
+double db_bench_angle(const db_crystal *a, const db_crystal *b);
+
+#endif

@@ -1,0 +1,221 @@
+/* Other methods and targets than the default ones, priors, and orientations at which misset angles
+ * are degenerate: all find the rendered crystal. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIXELS = 400 };
+static db_context *context;
+static db_experiment truth, start;
+static db_measured_image image;
+static db_fit_settings settings;
+static db_fit_result *result;
+
+static int make_image(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK) return -1;
+    return rendered_image(context, &truth, 5, &image) == DB_OK ? 0 : -1;
+}
+
+static int drop_image(void **state) {
+    (void)state;
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* Known amplitudes; orientation and an edge a little off. */
+static int spoil(void **state) {
+    (void)state;
+    static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z, DB_CELL_A };
+    if (db_experiment_copy(context, &truth, &start) != DB_OK) return -1;
+    start.crystal.misset[0] += 0.05;
+    start.crystal.misset[1] -= 0.04;
+    start.crystal.misset[2] += 0.03;
+    start.crystal.cell[0] *= 1.001;
+    db_fit_settings_init(&settings);
+    settings.intensity = DB_FIT_KNOWN;
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        refine_parameter(&settings, list[i], -1);
+        const double value = db_parameter_get(&start, list[i]), range = i < 3 ? 0.2 : 0.3;
+        settings.parameters[i].lower = value - range;
+        settings.parameters[i].upper = value + range;
+    }
+    settings.stage_count = 1;
+    db_fit_stage *const stage = &settings.stages[0];
+    *stage = (db_fit_stage){ .name = "only",
+                             .algorithm = "LM",
+                             .blur = 1,
+                             .target = -1,
+                             .tolerance = 1e-8,
+                             .step = 0.01,
+                             .max_evaluations = 60 };
+    for (size_t i = 0; i < settings.parameter_count; i++) stage->active[list[i]] = 1;
+    return 0;
+}
+
+static int forget(void **state) {
+    (void)state;
+    db_fit_result_destroy(&result);
+    db_experiment_clear(&start);
+    return 0;
+}
+
+static db_status run(void) {
+    db_fit_result_destroy(&result);
+    return db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+}
+
+static void found_within(const char *what, double angle, double edge) {
+    assert_non_null(result);
+    const double off = misorientation(&truth.crystal, &result->experiment.crystal);
+    const double ratio = result->experiment.crystal.cell[0] / truth.crystal.cell[0] - 1;
+    if (!(off < angle && fabs(ratio) < edge))
+        fail_msg("%s: the orientation is %.4f degree off, the edge %.1e", what, off, ratio);
+}
+
+static void gradient_methods_go_by_their_names(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "LM", "LD_LBFGS", "LD_SLSQP", "LD_MMA", "LD_CCSAQ", "LD_VAR2", "LD_TNEWTON_PRECOND_RESTART"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        strcpy(settings.stages[0].algorithm, names[i]);
+        settings.stages[0].max_evaluations = 300;
+        if (run() != DB_OK) fail_msg("%s: %s", names[i], db_context_message(context));
+        found_within(names[i], 0.006, 3e-4);
+        if (i == 0) assert_true(result->evaluations <= 8);
+    }
+}
+
+/* They end when their evaluations are used up; what they found is near. */
+static void global_methods_search_between_bounds(void **state) {
+    (void)state;
+    static const char *const names[] = { "GN_CRS2_LM", "GN_DIRECT_L", "GN_ISRES", "G_MLSL_LDS",
+                                         "GD_STOGO" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        strcpy(settings.stages[0].algorithm, names[i]);
+        settings.stages[0].max_evaluations = 150;
+        const db_status status = run();
+        if (status != DB_OK && status != DB_NOT_CONVERGED)
+            fail_msg("%s: %s", names[i], db_context_message(context));
+        assert_non_null(result);
+        assert_true(result->evaluations <= 150);
+        assert_true(result->after.chi2 <= result->before.chi2 * 1.001);
+    }
+    settings.parameters[3].upper = INFINITY;
+    assert_int_equal(run(), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "cell_a needs a range"));
+}
+
+static void every_target_finds_the_crystal(void **state) {
+    (void)state;
+    for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
+        for (int background = DB_FIT_BACKGROUND_PLANE; background <= DB_FIT_BACKGROUND_FIXED;
+             background++) {
+            char what[40];
+            settings.target = (db_fit_target)target;
+            settings.background = (db_fit_background)background;
+            snprintf(what, sizeof what, "target %d, background %d", target, background);
+            if (run() != DB_OK) fail_msg("%s: %s", what, db_context_message(context));
+            found_within(what, 0.008, 4e-4);
+        }
+    }
+}
+
+/* Zingers on one pixel in a hundred spoil least squares, not Student's likelihood. */
+static void zingers_are_borne(void **state) {
+    (void)state;
+    double off[2];
+    float *const clean = malloc(sizeof *clean * PIXELS * PIXELS);
+    assert_non_null(clean);
+    memcpy(clean, image.value, sizeof *clean * PIXELS * PIXELS);
+    for (int i = 0; i < PIXELS * PIXELS; i++)
+        if (image.mask[i] == 0 && (unsigned)(i * 2654435761U) % 100 == 7)
+            image.value[i] += (float)(300 + i % 2000);
+    for (int robust = 0; robust < 2; robust++) {
+        settings.target = robust ? DB_FIT_STUDENT : DB_FIT_GAUSSIAN;
+        run();
+        assert_non_null(result);
+        off[robust] = misorientation(&truth.crystal, &result->experiment.crystal);
+        if (robust) found_within("student", 0.01, 5e-4);
+    }
+    memcpy(image.value, clean, sizeof *clean * PIXELS * PIXELS);
+    free(clean);
+    assert_true(off[1] < 0.5 * off[0]);
+}
+
+/* A prior a hundred times tighter than the data's own error holds the edge, one a hundred times
+ * wider does not; in between it counts as a measurement. */
+static void priors_count_as_measurements(void **state) {
+    (void)state;
+    assert_int_equal(run(), DB_OK);
+    const double own = result->refined[3], error = result->error_unscaled[3];
+    for (int i = -1; i <= 1; i++) {
+        double *const prior = settings.parameters[3].prior;
+        prior[1] = error * pow(100, i);
+        prior[0] = own + 4 * error;
+        assert_int_equal(run(), DB_OK);
+        const double weight = 1 / (1 + pow(prior[1] / error, 2)); /* of the prior */
+        assert_true(fabs(result->refined[3] - (own + weight * 4 * error)) < 0.15 * error);
+        assert_true(fabs(result->error_unscaled[3] / error - sqrt(1 - weight)) < 0.05);
+    }
+}
+
+/* Where the middle angle is 90 degree, and just before it: the same turns, the same errors of the
+ * orientation. */
+static void orientations_have_no_poles(void **state) {
+    (void)state;
+    static const double angles[][3] = { { 20, 90, 30 }, { 20, 84.2, 30 }, { -170, -89.9, 100 } };
+    for (size_t i = 0; i < sizeof angles / sizeof angles[0]; i++) {
+        /* The same crystal, described by large missets on another orientation. */
+        db_experiment described = truth;
+        memcpy(described.crystal.misset, angles[i], sizeof angles[i]);
+        static const double cubic[6] = { 1, 1, 1, 90, 90, 90 };
+        db_crystal both[2] = { truth.crystal, described.crystal };
+        double r[2][9];
+        for (int k = 0; k < 2; k++) {
+            memcpy(both[k].cell, cubic, sizeof cubic);
+            db_crystal_matrix(&both[k], r[k]);
+        }
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                start.crystal.orientation[3 * a + b] =
+                    r[1][a] * r[0][b] + r[1][3 + a] * r[0][3 + b] + r[1][6 + a] * r[0][6 + b];
+        for (int k = 0; k < 3; k++) start.crystal.misset[k] = angles[i][k];
+        assert_true(misorientation(&truth.crystal, &start.crystal) < 1e-6);
+        start.crystal.misset[0] += 0.03;
+        start.crystal.misset[1] -= 0.04;
+        start.crystal.cell[0] = 1.001 * truth.crystal.cell[0];
+        for (int k = 0; k < 3; k++) {
+            settings.parameters[k].lower = start.crystal.misset[k] - 0.2;
+            settings.parameters[k].upper = start.crystal.misset[k] + 0.2;
+        }
+        if (run() != DB_OK) fail_msg("angles %zu: %s", i, db_context_message(context));
+        found_within("near the pole", 0.006, 3e-4);
+        assert_true(result->evaluations <= 8);
+        for (int k = 0; k < 3; k++) assert_true(result->error[k] > 0 && result->error[k] < 0.1);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(gradient_methods_go_by_their_names, spoil, forget),
+        cmocka_unit_test_setup_teardown(global_methods_search_between_bounds, spoil, forget),
+        cmocka_unit_test_setup_teardown(every_target_finds_the_crystal, spoil, forget),
+        cmocka_unit_test_setup_teardown(zingers_are_borne, spoil, forget),
+        cmocka_unit_test_setup_teardown(priors_count_as_measurements, spoil, forget),
+        cmocka_unit_test_setup_teardown(orientations_have_no_poles, spoil, forget),
+    };
+    return cmocka_run_group_tests(tests, make_image, drop_image);
+}
