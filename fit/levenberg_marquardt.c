@@ -16,6 +16,7 @@ typedef struct search {
     double *step, *lower, *upper;
     double damping, growth;
     int evaluations;
+    int rejected; /* steps in a row */
 } search;
 
 const double db_lm_free_damping = 1e-9;
@@ -93,7 +94,8 @@ static void adapt(search *s, double gain) {
 
 /* Tries a damped step; 0: the search is over. */
 static int advance(search *s, db_lm_end *end) {
-    const double most = 1e10;
+    const double most = 1e10, rounding = 1e-6; /* of a loss summed over images of floats */
+    const int patience = 3;
     const db_lm_problem *const problem = s->problem;
     const double promise = step_within(s, s->damping, s->scale, 1);
     for (size_t i = 0; i < problem->count; i++) {
@@ -108,8 +110,10 @@ static int advance(search *s, db_lm_end *end) {
     const int better = finite_point(problem->count, &s->there) && decrease > 0;
     adapt(s, better ? fmin(decrease / promise, 1) : 0);
     if (better) go_there(s);
+    s->rejected = better ? 0 : s->rejected + 1;
     *end = DB_LM_NO_PROGRESS;
-    return better || (s->damping < most && promise > 1e-15 * fabs(s->here.loss));
+    return better || (s->damping < most && promise > 1e-15 * fabs(s->here.loss) &&
+                      (s->rejected < patience || promise > rounding * fabs(s->here.loss)));
 }
 
 static double free_promise(search *s) {

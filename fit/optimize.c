@@ -25,7 +25,7 @@ typedef struct minimization {
     int number; /* of the stage */
     int evaluations;
     db_status status;
-    int diverged, cancelled;
+    int diverged, cancelled, no_progress;
     const char *stopped_by; /* the method's own words */
     double scale[DB_PARAMETER_COUNT];
     double loss; /* priors included; so are gradient and normal matrix, in the shot */
@@ -223,6 +223,7 @@ static db_status run_lm(minimization *m) {
     const db_lm_result end = db_lm_minimize(&problem, x, memory);
     free(memory);
     m->diverged = end.end == DB_LM_STOPPED && !m->cancelled;
+    m->no_progress = end.end == DB_LM_NO_PROGRESS;
     m->stopped_by = "no step, however short, lowers the target";
     return DB_OK;
 }
@@ -277,6 +278,13 @@ static void explain(const minimization *m, db_stage_result *r) {
                  "converged: a further step would be %.2g standard errors long and promises a "
                  "relative decrease of the target of %.1e",
                  r->step, r->promise);
+    } else if (m->no_progress && r->step <= 0.5) {
+        r->end = DB_STAGE_CONVERGED;
+        snprintf(
+            r->reason, sizeof r->reason,
+            "converged: no step lowers the target beyond its rounding; a free one would be %.2g "
+            "standard errors long",
+            r->step);
     } else if (m->evaluations >= m->stage->max_evaluations) {
         r->end = DB_STAGE_LIMIT;
         snprintf(r->reason, sizeof r->reason,
