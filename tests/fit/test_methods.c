@@ -93,7 +93,7 @@ static void gradient_methods_go_by_their_names(void **state) {
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         strcpy(settings.stages[0].algorithm, names[i]);
-        settings.stages[0].max_evaluations = 300;
+        settings.stages[0].max_evaluations = 60;
         /* NLopt ends by criteria of its own, which need not be ours. */
         const db_status status = run();
         if (status != DB_OK && (i == 0 || status != DB_NOT_CONVERGED))
@@ -111,12 +111,12 @@ static void global_methods_search_between_bounds(void **state) {
                                          "GD_STOGO" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         strcpy(settings.stages[0].algorithm, names[i]);
-        settings.stages[0].max_evaluations = 150;
+        settings.stages[0].max_evaluations = 50;
         const db_status status = run();
         if (status != DB_OK && status != DB_NOT_CONVERGED)
             fail_msg("%s: %s", names[i], db_context_message(context));
         assert_non_null(result);
-        assert_true(result->evaluations <= 150);
+        assert_true(result->evaluations <= 50);
         assert_true(result->after.chi2 <= result->before.chi2 * 1.001);
     }
     settings.parameters[3].upper = INFINITY;
@@ -127,15 +127,12 @@ static void global_methods_search_between_bounds(void **state) {
 static void every_target_finds_the_crystal(void **state) {
     (void)state;
     for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
-        for (int background = DB_FIT_BACKGROUND_PLANE; background <= DB_FIT_BACKGROUND_FIXED;
-             background++) {
-            char what[40];
-            settings.target = (db_fit_target)target;
-            settings.background = (db_fit_background)background;
-            snprintf(what, sizeof what, "target %d, background %d", target, background);
-            if (run() != DB_OK) fail_msg("%s: %s", what, db_context_message(context));
-            found_within(what, 0.008, 4e-4);
-        }
+        char what[40];
+        settings.target = (db_fit_target)target;
+        settings.background = (db_fit_background)(target % (DB_FIT_BACKGROUND_FIXED + 1));
+        snprintf(what, sizeof what, "target %d, background %d", target, settings.background);
+        if (run() != DB_OK) fail_msg("%s: %s", what, db_context_message(context));
+        found_within(what, 0.008, 4e-4);
     }
 }
 
