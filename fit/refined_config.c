@@ -49,11 +49,14 @@ static void take_detector(const db_detector *detector, db_fit_config *config) {
     memcpy(setup->panel_shift, detector->panel_shift, sizeof setup->panel_shift);
 }
 
-/* The refined list has it, moved and turned. */
-static void leave_detector(db_fit_config *config) {
+/* The refined list has detector and spindle, moved and turned. */
+static void leave_to_list(db_fit_config *config) {
     db_setup *const setup = &config->setup;
     setup->distance = setup->close_distance = NAN;
     setup->rotation[0] = setup->rotation[1] = setup->rotation[2] = setup->twotheta = 0;
+    memset(setup->panel_turn, 0, sizeof setup->panel_turn);
+    memset(setup->panel_shift, 0, sizeof setup->panel_shift);
+    memset(setup->spindle_tilt, 0, sizeof setup->spindle_tilt);
     setup->expt_number = -1;
 }
 
@@ -66,14 +69,12 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     *refined = *config;
     take_crystal(&experiment->crystal, refined);
     take_beam(&experiment->beam, refined);
-    if (*config->expt_file)
-        leave_detector(refined);
-    else
-        take_detector(&experiment->detector, refined);
+    if (!*config->expt_file) take_detector(&experiment->detector, refined);
     refined->setup.phi = experiment->goniometer.phi;
     memcpy(refined->setup.spindle_tilt, experiment->goniometer.tilt,
            sizeof refined->setup.spindle_tilt);
     refined->setup.oversample = experiment->oversample;
+    if (*config->expt_file) leave_to_list(refined);
     refined->header_geometry = 0;
     refined->output_prefix[0] = '\0';
     return DB_OK;

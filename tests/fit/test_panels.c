@@ -244,6 +244,9 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
 
     expect_ok(db_experiment_copy(context, &from_list, &back));
     back.detector.rotation[1] = 2;
+    back.detector.panel_shift[0] = 0.2;
+    back.detector.panel_turn[2] = 0.5;
+    back.goniometer.tilt[0] = 3;
     back.crystal.cell[0] = 58.9;
     back.detector.centre[0] += 0.3;
     db_fit_result refined = { .experiment = back, .reason = "" };
@@ -262,6 +265,10 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
         (void)db_experiment_pixel_position(&from_list, p, 11, 17, y);
         for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - y[i]) < 1e-9);
     }
+    double axis[2][3];
+    db_experiment_spindle_axis(&back, axis[0]);
+    db_experiment_spindle_axis(&from_list, axis[1]);
+    for (int i = 0; i < 3; i++) assert_true(fabs(axis[0][i] - axis[1][i]) < 1e-9);
     double a[9], b[9];
     db_crystal_matrix(&back.crystal, a);
     db_crystal_matrix(&from_list.crystal, b);
