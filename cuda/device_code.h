@@ -9,9 +9,10 @@
         name(const __grid_constant__ db_cuda_arguments a)
 #define DB_CUDA_FN static __device__ __forceinline__
 #define DB_CUDA_UNROLL _Pragma("unroll")
-/* Memory that the threads of a block share; its size is said at the launch. */
+/* Memory that the threads of a block share; its size is said at the launch. Read and written 16
+ * bytes at a time. */
 DB_CUDA_FN double *block_memory(void) {
-    extern __shared__ double db_cuda_block_memory[];
+    extern __shared__ __align__(16) double db_cuda_block_memory[];
     return db_cuda_block_memory;
 }
 DB_CUDA_FN void block_barrier(void) { __syncthreads(); }

@@ -55,6 +55,18 @@ struct db_device_plan {
     db_cuda_buffer results, data, sums, staging, host_sums;
 };
 
+static inline int db_cuda_is_mixed(const db_device_work *work) {
+    return work->precision == DB_PRECISION_MIXED;
+}
+
+/* Blocks of so many pixels each. */
+static inline uint32_t db_cuda_blocks(uint32_t pixels, uint32_t block) {
+    return (uint32_t)(((uint64_t)pixels + block - 1) / block);
+}
+
+/* DB_CUDA_SHAPE_* of the kernels for a work. */
+int db_cuda_shape(const db_device_work *work);
+
 /* A pixel's place in images on the device: packed, or as the caller has them. */
 typedef enum db_cuda_layout { DB_CUDA_PACKED, DB_CUDA_AS_GIVEN } db_cuda_layout;
 
@@ -64,5 +76,16 @@ db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_lay
                           const void *from, void *to, size_t size);
 db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                             void *to, const void *from, size_t size);
+
+/* What kernels are given, but for the arrays of the job. */
+db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,
+                                       db_cuda_layout layout);
+
+/* Starts so many blocks of threads with so many bytes of memory of their own. */
+db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
+                         uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a);
+
+/* The end of a call with this status: after a failure nothing of it is still on its way. */
+db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope);
 
 #endif

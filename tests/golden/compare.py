@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-INSTRUCTION_SETS = ["sse2", "avx2", "avx512"]
+INSTRUCTION_SETS = os.environ.get("INSTRUCTION_SETS", "sse2 avx2 avx512").split()
 THREADS = [1, 2, 4]
 DEVICE_MISSING = 4
 

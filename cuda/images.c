@@ -1,0 +1,80 @@
+/* Images and derivative images of a plan on a GPU. */
+#include "cuda/plan.h"
+
+#include "cuda/backend.h"
+
+static int along_rows(const db_device_plan *plan, const db_device_work *work) {
+    const db_kernel_job *job = &work->job;
+    return work->kind == DB_KERNEL_FORWARD && plan->wide &&
+           job->oversample <= DB_CUDA_MOST_SUB_ROWS &&
+           db_cuda_term_bytes(job, db_cuda_is_mixed(work)) <= DB_CUDA_MOST_TERM_BYTES &&
+           (!db_cuda_is_mixed(work) || db_offsets_suffice(job));
+}
+
+static int is_gradient(const db_device_work *work) {
+    return work->kind != DB_KERNEL_FORWARD && work->kind != DB_KERNEL_GENERAL_FORWARD;
+}
+
+/* Image number i of a work: the image itself, then the derivatives. */
+static void *image_of(const db_device_work *work, size_t i) {
+    return i == 0 ? work->job.image : work->job.derivative[i - 1];
+}
+
+static db_cuda_layout layout_of_images(const db_device_work *work, size_t images) {
+    for (size_t i = 0; i < images; i++)
+        if (db_cuda_place_of(image_of(work, i)) == DB_CUDA_ON_DEVICE) return DB_CUDA_AS_GIVEN;
+    return DB_CUDA_PACKED;
+}
+
+static db_status start_images(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              db_cuda_arguments *a) {
+    const int mixed = db_cuda_is_mixed(work), shape = db_cuda_shape(work);
+    const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, mixed);
+    if (along_rows(plan, work))
+        return db_cuda_launch(context, plan, kernels->rows[shape], plan->row_blocks, DB_CUDA_BLOCK,
+                              db_cuda_term_bytes(&work->job, mixed), a);
+    const uint32_t block = db_cuda_block(mixed);
+    return db_cuda_launch(context, plan, kernels->image[shape], db_cuda_blocks(plan->pixels, block),
+                          block, 0, a);
+}
+
+static db_status render(db_context *context, db_device_plan *plan, const db_device_work *work) {
+    const size_t images = 1 + (is_gradient(work) ? work->job.parameter_count : 0),
+                 size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
+    const db_cuda_layout layout = layout_of_images(work, images);
+    const size_t image_bytes =
+        (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
+    char *own[DB_CUDA_MOST_IMAGES + 1] = { 0 };
+    size_t own_count = 0;
+    db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
+    if (images > DB_CUDA_MOST_IMAGES)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "cuda:%d: %zu derivative images; expected at most %d", plan->number,
+                       images - 1, DB_CUDA_MOST_IMAGES - 1);
+    for (size_t i = 0; i < images; i++)
+        own_count += db_cuda_place_of(image_of(work, i)) != DB_CUDA_ON_DEVICE;
+    DB_TRY(db_cuda_need(context, plan->number, &plan->results, own_count * image_bytes,
+                        images > 1 ? "image and derivative images" : "an image"));
+    DB_TRY(db_cuda_values_bring(context, plan, work, 0, &a));
+    own_count = 0;
+    for (size_t i = 0; i < images; i++) {
+        void *there = image_of(work, i);
+        if (db_cuda_place_of(there) != DB_CUDA_ON_DEVICE)
+            there = own[i] = (char *)plan->results.memory + own_count++ * image_bytes;
+        if (i == 0)
+            a.job.image = there;
+        else
+            a.derivative[i - 1] = there;
+    }
+    DB_TRY(start_images(context, plan, work, &a));
+    for (size_t i = 0; i < images; i++)
+        if (own[i]) DB_TRY(db_cuda_to_host(context, plan, layout, own[i], image_of(work, i), size));
+    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
+}
+
+db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
+                              const db_device_work *work) {
+    db_cuda_scope scope;
+    DB_TRY(db_cuda_enter(context, plan->number, &scope));
+    return db_cuda_finish(plan, render(context, plan, work), &scope);
+}

@@ -1,0 +1,40 @@
+/* Starting kernels, and the arguments that all of them have. */
+#include "cuda/plan.h"
+
+db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
+                         uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a) {
+    void *arguments[] = { a };
+    const dim3 grid = { blocks, 1, 1 }, block = { threads, 1, 1 };
+    return db_cuda_status(context, plan->number,
+                          cudaLaunchKernel(kernel, grid, block, arguments, bytes, plan->stream),
+                          "starting a kernel");
+}
+
+int db_cuda_shape(const db_device_work *work) {
+    if (work->kind == DB_KERNEL_GENERAL_FORWARD || work->kind == DB_KERNEL_GENERAL_GRADIENT)
+        return DB_CUDA_SHAPE_ANY;
+    if (work->job.shape != DB_SHAPE_SQUARE) return DB_CUDA_SHAPE_COMPACT;
+    return work->job.few_cells && work->kind != DB_KERNEL_GRADIENT_CELLS ? DB_CUDA_SHAPE_FEW_CELLS
+                                                                         : DB_CUDA_SHAPE_SQUARE;
+}
+
+db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,
+                                       db_cuda_layout layout) {
+    db_cuda_arguments a = { .job = work->job,
+                            .region_start = plan->region_start,
+                            .row_start = plan->row_start,
+                            .region_count = (uint32_t)plan->region_count,
+                            .pixels = plan->pixels,
+                            .row_chunk = plan->row_chunk };
+    a.job.region = layout == DB_CUDA_PACKED ? plan->packed_region : plan->region;
+    return a;
+}
+
+db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope) {
+    if (status != DB_OK) {
+        (void)cudaStreamSynchronize(plan->stream);
+        (void)cudaGetLastError();
+    }
+    db_cuda_leave(scope);
+    return status;
+}

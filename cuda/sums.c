@@ -1,0 +1,119 @@
+/* Normal equations of a plan on a GPU. */
+#include "cuda/plan.h"
+
+#include "cuda/backend.h"
+
+#include <string.h>
+
+enum {
+    MOST_SUM_BYTES = 16 << 20, /* of the slots ... */
+    MOST_SLOTS = 4096          /* ... which are enough to keep any GPU busy */
+};
+
+/* Data and weights on the device: those given there as they are, those of the host copied. */
+static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
+                            db_cuda_layout layout, db_cuda_arguments *a) {
+    const float *const given[] = { work->job.data, work->job.weight };
+    const float *there[2] = { given[0], given[1] };
+    const size_t bytes =
+        (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * sizeof(float);
+    size_t own = 0;
+    int wanted[2];
+    for (int i = 0; i < 2; i++) {
+        wanted[i] = given[i] && db_cuda_place_of(given[i]) != DB_CUDA_ON_DEVICE;
+        own += (size_t)wanted[i];
+    }
+    DB_TRY(db_cuda_need(context, plan->number, &plan->data, own * bytes, "data and weights"));
+    own = 0;
+    for (int i = 0; i < 2; i++) {
+        if (!wanted[i]) continue;
+        char *const to = (char *)plan->data.memory + own++ * bytes;
+        DB_TRY(db_cuda_to_device(context, plan, layout, to, given[i], sizeof(float)));
+        there[i] = (const float *)(void *)to;
+    }
+    a->job.data = there[0];
+    a->job.weight = there[1];
+    return DB_OK;
+}
+
+static int on_device(const void *memory) {
+    return memory && db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE;
+}
+
+/* The numbers of slots and groups, and of threads, which is returned, depend on the work alone, so
+ * that sums have the same bits on every GPU. */
+static uint32_t choose_slots(const db_device_plan *plan, const db_device_work *work,
+                             db_cuda_arguments *a) {
+    const size_t images = work->job.parameter_count + 1;
+    const int mixed = db_cuda_is_mixed(work);
+    const uint32_t squares = db_cuda_products(images);
+    uint32_t threads = db_cuda_block(mixed);
+    while (db_cuda_normal_bytes(images, 1, threads, mixed) > DB_CUDA_MOST_BLOCK_BYTES) threads /= 2;
+    const uint32_t rounds = db_cuda_blocks(plan->pixels, threads);
+    a->size = (uint32_t)db_normal_size(images);
+    a->slots = (uint32_t)(MOST_SUM_BYTES / (a->size * sizeof(double)));
+    if (a->slots > MOST_SLOTS) a->slots = MOST_SLOTS;
+    if (a->slots > rounds) a->slots = rounds;
+    a->groups = 1;
+    while (2 * a->groups * squares <= threads) a->groups *= 2;
+    a->row_length = db_cuda_row_length(images);
+    return threads;
+}
+
+static int lattice_is_first(const db_device_work *work, size_t panels) {
+    const size_t images = work->job.parameter_count, columns = DB_COLUMN_ORIGIN;
+    if (images < columns) return 0;
+    for (size_t panel = 0; panel < panels; panel++)
+        for (size_t k = 0; k < columns; k++) {
+            const db_kernel_contraction *c = &work->job.contraction[panel * images + k];
+            if (c->columns != 1 || c->first_column != DB_COLUMN_LATTICE + (int)k) return 0;
+        }
+    return 1;
+}
+
+static size_t panel_count(const db_device_work *work) {
+    for (size_t i = 0; i < work->array_count; i++)
+        if (work->array[i].member == offsetof(db_kernel_job, panel))
+            return work->array[i].bytes / sizeof *work->job.panel;
+    return 0;
+}
+
+static db_status normal(db_context *context, db_device_plan *plan, const db_device_work *work,
+                        double *sums) {
+    const db_cuda_layout layout = on_device(work->job.data) || on_device(work->job.weight)
+                                      ? DB_CUDA_AS_GIVEN
+                                      : DB_CUDA_PACKED;
+    const int mixed = db_cuda_is_mixed(work);
+    const size_t images = work->job.parameter_count + 1;
+    db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
+    const uint32_t threads = choose_slots(plan, work, &a);
+    const size_t sum_bytes = a.size * sizeof(double);
+    DB_TRY(db_cuda_need(context, plan->number, &plan->sums, a.slots * sum_bytes,
+                        "the sums of normal equations"));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, sum_bytes));
+    DB_TRY(db_cuda_values_bring(context, plan, work, 1, &a));
+    DB_TRY(bring_data(context, plan, work, layout, &a));
+    a.sums = plan->sums.memory;
+    a.lattice_first = lattice_is_first(work, panel_count(work));
+    DB_TRY(db_cuda_launch(
+        context, plan, db_cuda_kernels_of((int)work->kind, mixed)->normal[db_cuda_shape(work)],
+        a.slots, threads, db_cuda_normal_bytes(images, a.groups, threads, mixed), &a));
+    DB_TRY(db_cuda_launch(context, plan, db_cuda_add_slots,
+                          db_cuda_blocks(a.size, DB_CUDA_ADD_SUMS),
+                          DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS,
+                          DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS * sizeof(double), &a));
+    DB_CUDA_TRY(context, plan->number,
+                cudaMemcpyAsync(plan->host_sums.memory, a.sums, sum_bytes, cudaMemcpyDeviceToHost,
+                                plan->stream),
+                "copying sums");
+    DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream), "normal equations");
+    memcpy(sums, plan->host_sums.memory, sum_bytes);
+    return DB_OK;
+}
+
+db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              double *sums) {
+    db_cuda_scope scope;
+    DB_TRY(db_cuda_enter(context, plan->number, &scope));
+    return db_cuda_finish(plan, normal(context, plan, work, sums), &scope);
+}
