@@ -50,20 +50,28 @@ AD_INLINE lane l_sinpic_slope(lane t) {
 #endif
 }
 
-/* C(t) = cos(pi sqrt t) for 0 <= t <= 1/4. */
-AD_INLINE lane l_cospi(lane t) {
+/* C(t) = cos(pi sqrt t) for 0 <= t <= 1/4, times f. */
 #if AD_SIZE == 4
-    return AD_H4(t, 0.99999999977915403194, -4.9348021369289456371, 4.0587091547631342538,
-                 -1.3352119493905503384,
-                 l_fma(AD_C(-0.024395932097550444473), t, AD_C(0.23493706859508651002)));
+#define AD_COSPI(t, f)                                                                             \
+    AD_H4(t, (f)*0.99999999977915403194, (f) * -4.9348021369289456371, (f)*4.0587091547631342538,  \
+          (f) * -1.3352119493905503384,                                                            \
+          l_fma(AD_C((f) * -0.024395932097550444473), t, AD_C((f)*0.23493706859508651002)))
 #elif AD_SIZE == 8
-    return AD_H4(t, 1.0, -4.9348022005446767673, 4.0587121264164969995, -1.3352627688434470934,
-                 AD_H4(t, 0.23533063012953285391, -0.02580688873700220327, 0.0019295562724817131482,
-                       -0.00010456655338748738169, AD_C(4.1495643539425855122e-6)));
+#define AD_COSPI(t, f)                                                                             \
+    AD_H4(t, (f)*1.0, (f) * -4.9348022005446767673, (f)*4.0587121264164969995,                     \
+          (f) * -1.3352627688434470934,                                                            \
+          AD_H4(t, (f)*0.23533063012953285391, (f) * -0.02580688873700220327,                      \
+                (f)*0.0019295562724817131482, (f) * -0.00010456655338748738169,                    \
+                AD_C((f)*4.1495643539425855122e-6)))
 #else
-    return cosl(AD_LONG(AD_PI_DIGITS) * l_sqrt(t));
+#define AD_COSPI(t, f) ((f)*cosl(AD_LONG(AD_PI_DIGITS) * l_sqrt(t)))
 #endif
-}
+AD_INLINE lane l_cospi(lane t) { return AD_COSPI(t, 1); }
+
+/* sin(pi x) for |x| <= 1/2, and its slope, both given t = x^2. */
+AD_INLINE lane l_sinpi(lane x, lane t) { return l_mul(x, l_sinpic(t)); }
+AD_INLINE lane l_sinpi_slope(lane t) { return AD_COSPI(t, AD_LONG(AD_PI_DIGITS)); }
+#undef AD_COSPI
 
 /* exp(x); 0 below the smallest normal number's logarithm. x is assumed <= 88 (float) or 709
  * (double). */

@@ -72,6 +72,12 @@ AD_INLINE num n_fnma(num a, num b, lane c) {
     EACH_SLOPE(k, r.d[k] = l_neg(l_fma(a.v, b.d[k], l_mul(b.v, a.d[k])));)
     return r;
 }
+/* a s + c with passive s and c, rounded once. */
+AD_INLINE num n_affine(num a, lane s, lane c) {
+    a.v = l_fma(a.v, s, c);
+    EACH_SLOPE(k, a.d[k] = l_mul(a.d[k], s);)
+    return a;
+}
 /* f(a), given f and f' at a: the chain rule, through which every elementary function goes. */
 AD_INLINE num n_chain(lane value, lane slope, num a) {
     num r;
@@ -112,6 +118,11 @@ AD_INLINE num n_exp(num a) {
 }
 /* S(t) = sin(pi sqrt t)/sqrt t, 0 <= t <= 1/4: entire, no special point. */
 AD_INLINE num n_sinpic(num t) { return n_chain(l_sinpic(t.v), l_sinpic_slope(t.v), t); }
+/* sin(pi x), |x| <= 1/2. */
+AD_INLINE num n_sinpi(num x) {
+    const lane t = l_mul(x.v, x.v);
+    return n_chain(l_sinpi(x.v, t), l_sinpi_slope(t), x);
+}
 /* The ball's amplitude j(u) (up to sign, see l_sphere), u >= 0. */
 AD_INLINE num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v), u); }
 /* a where m holds, else b: value and slopes of the branch not taken never enter. */

@@ -299,6 +299,15 @@ static inline vec_float vec_fraction(vec_double lo, vec_double hi) {
 #endif
 }
 
+/* One lane of vec_fma_double. */
+static inline double vec_fma_one(double a, double b, double c) {
+#if defined(__FMA__)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 /* Storing past the caches, for results larger than they are: whole cache lines only, else an
  * ordinary store. vec_stream_end makes them visible to other threads. */
 #if defined(__AVX512F__)

@@ -261,7 +261,7 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
             place_term(&whole, at, &row[i].term[n]);
         }
         for (size_t j = thread; j < job->source_count; j += threads)
-            fill_row_source(job, panel, j, &row[i]);
+            fill_row_source(job, panel, j, at, &row[i]);
     }
     block_barrier();
     const size_t start = region->offset + slow * region->stride;
@@ -269,8 +269,8 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
     if (end > (uint32_t)region->fast_count) end = (uint32_t)region->fast_count;
     for (uint32_t fast = first + thread; fast < end; fast += threads) {
         pixel_sums sums;
-        render_row_group(shape, job->debye_waller ? ALONG_ROW_THERMAL : ALONG_ROW, job, panel, row,
-                         region->fast_start + (int)fast, &sums);
+        render_row_group(shape, job->debye_waller, job, panel, row, region->fast_start + (int)fast,
+                         &sums);
         store_intensity(job, start + fast, &sums);
     }
 }

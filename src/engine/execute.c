@@ -146,7 +146,9 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
     DB_TRY(db_plan_need_parameters(plan));
     db_plan_fill_slopes(plan);
     plan->job.image = image;
-    plan->job.derivative = derivatives;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        plan->derivative[plan->position[k]] = derivatives[k];
+    plan->job.derivative = plan->derivative;
     return render(plan, db_plan_gradient_kind(plan));
 }
 

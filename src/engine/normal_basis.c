@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LATTICE_COLUMNS = 9 };
-_Static_assert(DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + LATTICE_COLUMNS <= DB_NORMAL_MOST,
+_Static_assert(DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + DB_LATTICE_COLUMNS <= DB_NORMAL_MOST,
                "a row of the kernel holds any basis");
 
 static int moves_lattice(const db_plan *plan, size_t k) {
-    return (db_parameter_describe(plan->parameters[k])->moves & DB_MOVES_LATTICE) != 0;
+    return db_plan_wanted_kind(plan, k) == DB_WANTED_LATTICE;
 }
 
 static size_t pairs(size_t images) { return images * (images + 1) / 2; }
@@ -16,8 +15,8 @@ static size_t pairs(size_t images) { return images * (images + 1) / 2; }
 /* The nine columns of the lattice make more products than few parameters, but spare the sums that
  * form their images of the columns: whichever costs less multiplications per pixel. */
 static int prefer_lattice_columns(size_t parameters, size_t others) {
-    return LATTICE_COLUMNS + pairs(others + LATTICE_COLUMNS) <
-           LATTICE_COLUMNS * parameters + pairs(others + parameters);
+    return DB_LATTICE_COLUMNS + pairs(others + DB_LATTICE_COLUMNS) <
+           DB_LATTICE_COLUMNS * parameters + pairs(others + parameters);
 }
 
 db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
@@ -26,7 +25,7 @@ db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
     for (size_t k = 0; k < plan->parameter_count; k++) lattice += (size_t)moves_lattice(plan, k);
     const size_t others = plan->parameter_count - lattice;
     basis->lattice_columns = prefer_lattice_columns(lattice, others + 1);
-    basis->count = others + (basis->lattice_columns ? LATTICE_COLUMNS : lattice);
+    basis->count = others + (basis->lattice_columns ? DB_LATTICE_COLUMNS : lattice);
     basis->image = calloc(panels * basis->count, sizeof *basis->image);
     basis->combination = calloc(plan->parameter_count * basis->count, sizeof *basis->combination);
     if (!basis->image || !basis->combination)
@@ -67,16 +66,14 @@ static void scale_contraction(const db_kernel_contraction *from, double factor,
 static void fill_own(const db_plan *plan, size_t k, size_t image, db_normal_basis *basis) {
     const double step = step_of(plan, k);
     for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++)
-        scale_contraction(&plan->contraction[panel * plan->parameter_count + k], step,
+        scale_contraction(db_plan_contraction(plan, panel, k), step,
                           &basis->image[panel * basis->count + image]);
     basis->combination[k * basis->count + image] = 1 / step;
 }
 
 /* Parameter k's coefficient of one column of the lattice; it is the same on all panels. */
 static double lattice_coefficient(const db_plan *plan, size_t k, int column) {
-    const db_kernel_contraction *c = &plan->contraction[k];
-    const int i = DB_COLUMN_LATTICE + column - c->first_column;
-    return i >= 0 && i < c->columns ? c->coefficient_double[i] : 0;
+    return db_plan_contraction(plan, 0, k)->coefficient_double[column];
 }
 
 static void fill_lattice_column(const db_plan *plan, int column, size_t image,
@@ -99,22 +96,22 @@ static void fill_lattice_column(const db_plan *plan, int column, size_t image,
     }
 }
 
-/* Parameters whose derivative is one column. */
-static int is_single(const db_plan *plan, size_t k) {
-    const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
-                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE | DB_MOVES_DEBYE_WALLER;
-    return (db_parameter_describe(plan->parameters[k])->moves & single) != 0;
+static size_t fill_kind(const db_plan *plan, db_wanted_kind kind, size_t image,
+                        db_normal_basis *basis) {
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (db_plan_wanted_kind(plan, k) == kind) fill_own(plan, k, image++, basis);
+    return image;
 }
 
 void db_normal_basis_fill(const db_plan *plan, db_normal_basis *basis) {
     size_t image = 0;
     if (basis->lattice_columns)
-        for (int column = 0; column < LATTICE_COLUMNS; column++)
+        for (int column = 0; column < DB_LATTICE_COLUMNS; column++)
             fill_lattice_column(plan, column, image++, basis);
-    for (size_t k = 0; k < plan->parameter_count; k++)
-        if (is_single(plan, k)) fill_own(plan, k, image++, basis);
-    basis->single_columns = image;
-    for (size_t k = 0; k < plan->parameter_count; k++)
-        if (!is_single(plan, k) && !(basis->lattice_columns && moves_lattice(plan, k)))
-            fill_own(plan, k, image++, basis);
+    else
+        image = fill_kind(plan, DB_WANTED_LATTICE, image, basis);
+    basis->lattice_wanted = basis->lattice_columns ? 0 : image;
+    image = fill_kind(plan, DB_WANTED_SINGLE, image, basis);
+    basis->single_wanted = image - basis->lattice_wanted;
+    fill_kind(plan, DB_WANTED_OTHER, image, basis);
 }

@@ -7,7 +7,8 @@
 #include "engine/plan_internal.h"
 
 typedef struct db_normal_basis {
-    size_t count, single_columns; /* those at the front that are one column times a factor each */
+    size_t count;
+    size_t lattice_wanted, single_wanted; /* as in db_kernel_job */
     int lattice_columns;          /* 1: the columns of the lattice stand for its parameters */
     db_kernel_contraction *image; /* [panel][count]: how the kernel forms them from columns */
     double *combination;          /* [parameter_count][count]: derivative = sum of images */

@@ -332,6 +332,8 @@ void db_plan_destroy(db_plan **plan) {
                             p->reference_phi_step,
                             p->intensity_float,
                             p->contraction,
+                            p->position,
+                            p->derivative,
                             p };
     *plan = NULL;
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);

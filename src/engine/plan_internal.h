@@ -47,7 +47,9 @@ struct db_plan {
     db_amorphous_curve curve;
     db_kernel_reference reference; /* in use if experiment.reference.on */
     int *reference_phi_step;
-    db_kernel_contraction *contraction;
+    db_kernel_contraction *contraction; /* [panel][parameter_count], in the order of the job */
+    size_t *position;                 /* [parameter_count]: each parameter's place in that order */
+    void **derivative;                /* [parameter_count]: the caller's images in that order */
     size_t sample_count, table_count, /* entries of the box, without the one for outside */
         margin_count;                 /* entries of the box with margin, for interpolation */
     db_kernel_job job;
@@ -98,6 +100,16 @@ void db_plan_fill_reference(db_plan *plan);
 
 /* Those of the plan's parameters, from number `first` on, that get slopes at once. */
 db_parameter_slots db_plan_slots(const db_plan *plan, size_t first);
+
+/* How kernels form a parameter's image of the columns, in the order in which they want them. */
+typedef enum db_wanted_kind { DB_WANTED_LATTICE, DB_WANTED_SINGLE, DB_WANTED_OTHER } db_wanted_kind;
+db_wanted_kind db_plan_wanted_kind(const db_plan *plan, size_t parameter);
+
+/* Parameter k's coefficients on a panel. */
+static inline const db_kernel_contraction *db_plan_contraction(const db_plan *plan, size_t panel,
+                                                               size_t k) {
+    return &plan->contraction[panel * plan->parameter_count + plan->position[k]];
+}
 
 /* Runs the dual model and fills slopes and contraction coefficients, unless they are current
  * (plan_slopes.c). */

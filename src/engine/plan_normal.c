@@ -172,7 +172,8 @@ db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, 
     job.streaming = 0;
     job.parameter_count = normal->basis.count;
     job.contraction = normal->basis.image;
-    job.single_columns = normal->basis.single_columns;
+    job.lattice_wanted = normal->basis.lattice_wanted;
+    job.single_wanted = normal->basis.single_wanted;
     DB_TRY(sum_products(plan, &job));
     if (!all_finite(normal)) return explain_on_host(plan, data, weight);
     form_parameters(plan, chi2, gradient, curvature);

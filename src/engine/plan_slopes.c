@@ -16,6 +16,25 @@ int db_plan_moves(const db_plan *plan, unsigned what) {
     return count;
 }
 
+db_wanted_kind db_plan_wanted_kind(const db_plan *plan, size_t k) {
+    const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
+                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE | DB_MOVES_DEBYE_WALLER;
+    return moves(plan, k, DB_MOVES_LATTICE) ? DB_WANTED_LATTICE
+           : moves(plan, k, single)         ? DB_WANTED_SINGLE
+                                            : DB_WANTED_OTHER;
+}
+
+static void order_parameters(db_plan *plan) {
+    size_t place = 0, end[3];
+    for (int kind = DB_WANTED_LATTICE; kind <= DB_WANTED_OTHER; kind++) {
+        for (size_t k = 0; k < plan->parameter_count; k++)
+            if ((int)db_plan_wanted_kind(plan, k) == kind) plan->position[k] = place++;
+        end[kind] = place;
+    }
+    plan->job.lattice_wanted = end[DB_WANTED_LATTICE];
+    plan->job.single_wanted = end[DB_WANTED_SINGLE] - end[DB_WANTED_LATTICE];
+}
+
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan) {
     if (plan->job.general) return DB_KERNEL_GENERAL_GRADIENT;
     return db_plan_moves(plan, DB_MOVES_CELLS) ? DB_KERNEL_GRADIENT_CELLS : DB_KERNEL_GRADIENT;
@@ -48,10 +67,13 @@ db_status db_plan_allocate_dual(db_plan *plan) {
     plan->source_slope_double = malloc(slope_count * sizeof *plan->source_slope_double);
     plan->source_slope_float = malloc(slope_count * sizeof *plan->source_slope_float);
     plan->contraction = malloc(panels * plan->parameter_count * sizeof *plan->contraction);
+    plan->position = malloc(plan->parameter_count * sizeof *plan->position);
+    plan->derivative = malloc(plan->parameter_count * sizeof *plan->derivative);
     if (!plan->dual.rotation || !plan->dual.panel || !plan->dual.source ||
         !plan->lattice_slope_double || !plan->lattice_slope_float || !plan->source_slope_double ||
-        !plan->source_slope_float || !plan->contraction)
+        !plan->source_slope_float || !plan->contraction || !plan->position || !plan->derivative)
         return db_fail_memory(plan->context, "the gradient part of a plan");
+    order_parameters(plan);
     plan->job.rotation_slopes = rotations;
     plan->job.source_slopes = moving;
     plan->job.amplitude_slopes = db_plan_moves(plan, DB_MOVES_AMPLITUDE);
@@ -175,12 +197,19 @@ static void column_coefficients(const db_plan *plan, size_t panel, size_t k, own
     coefficient[DB_COLUMN_INTENSITY] += z->scale.d[p];
 }
 
-/* Keeps the run from the first to the last column that counts. */
-static void fill_contraction(const double coefficient[DB_COLUMN_COUNT],
+/* Keeps the run from the first to the last column that counts; of the lattice all nine. */
+static void fill_contraction(db_wanted_kind kind, const double coefficient[DB_COLUMN_COUNT],
                              db_kernel_contraction *out) {
     int first = 0, end = DB_COLUMN_COUNT;
     while (end > 0 && coefficient[end - 1] == 0) end--;
     while (first < end && coefficient[first] == 0) first++;
+    if (kind == DB_WANTED_LATTICE) {
+        first = DB_COLUMN_LATTICE;
+        end = DB_COLUMN_LATTICE + DB_LATTICE_COLUMNS;
+    } else if (kind == DB_WANTED_SINGLE && first == end) {
+        first = 0; /* some column, 0 times */
+        end = 1;
+    }
     out->first_column = first;
     out->columns = end - first;
     for (int c = first; c < end; c++) {
@@ -209,7 +238,8 @@ void db_plan_fill_slopes(db_plan *plan) {
         for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
             double coefficient[DB_COLUMN_COUNT];
             column_coefficients(plan, panel, k, own, coefficient);
-            fill_contraction(coefficient, &plan->contraction[panel * plan->parameter_count + k]);
+            fill_contraction(db_plan_wanted_kind(plan, k), coefficient,
+                             &plan->contraction[panel * plan->parameter_count + plan->position[k]]);
         }
         if (moves(plan, k, DB_MOVES_ROTATIONS))
             fill_rotation_slopes(plan, slope_number(k), (size_t)own.rotation++);

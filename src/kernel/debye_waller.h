@@ -14,11 +14,12 @@
 #if DB_INSTANCE_KIND > 0
 #define DIRS 3
 
-typedef struct {
+struct thermal {
     fine value, by_b, by_q[3];
-} thermal;
+};
 
-DB_RARE_FN fine thermal_at(const db_kernel_job *job, fine q_x, fine q_y, fine q_z, thermal *t) {
+DB_RARE_FN fine thermal_at(const db_kernel_job *job, fine q_x, fine q_y, fine q_z,
+                           struct thermal *t) {
     const num square = v3_square(v3_seed(q_x, q_y, q_z, 0));
     const num factor = debye_waller_factor(n_seed(square.v, 0), n_seed(fine_set(job->b_factor), 1));
     t->value = factor.v;
@@ -29,7 +30,7 @@ DB_RARE_FN fine thermal_at(const db_kernel_job *job, fine q_x, fine q_y, fine q_
 
 /* From the samples' sums, whose slopes have the factor's value already, to those with the factor.
  * u: what multiplies the sum, without the factor. */
-DB_RARE_FN source_sums with_thermal_slopes(const thermal *t, fine u, source_sums source,
+DB_RARE_FN source_sums with_thermal_slopes(const struct thermal *t, fine u, source_sums source,
                                            pixel_sums *sums) {
     const fine weight = l_mul(u, source.sum);
     fine *const column = &sums->column[DB_COLUMN_DEBYE_WALLER];
@@ -46,13 +47,13 @@ AD_INLINE fine thermal_sum(const db_kernel_job *job, wide q_square, fine sum) {
     return l_mul(sum, debye_waller_factor(n_passive(narrow(q_square)), b).v);
 }
 
-/* Along a row |q|^2 = kappa^2 + |s0|^2 - 2 kappa x.s0/|x|. */
-AD_INLINE fine thermal_row(const db_kernel_job *job, const row_terms *row, size_t j, wide fast,
+/* Along a row |q|^2 = kappa^2 + |s0|^2 - 2 kappa x.s0/|x|; incident: coefficients of powers of f in
+ * the product. */
+AD_INLINE fine thermal_row(const db_kernel_job *job, const wide incident[2], size_t j, wide fast,
                            wide inverse_distance, fine sum) {
     const db_kernel_source_double *s = &job->source_double[j];
-    const wide q_square = row_index_double_0(
-        row->incident + 2 * j, s->kappa * s->kappa + row_dot(s->s0, s->s0), fast, inverse_distance);
-    return thermal_sum(job, q_square, sum);
+    const wide squares = l_set_double(s->kappa * s->kappa + row_dot(s->s0, s->s0));
+    return thermal_sum(job, row_index_double_0(incident, squares, fast, inverse_distance), sum);
 }
 #endif
 #undef DIRS

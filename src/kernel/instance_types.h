@@ -41,9 +41,9 @@ typedef vec3 wide_vec3;
 #include "ad/num.h"
 #endif
 typedef lane fine;
+#include "kernel/radiometry.h"
 #if DB_INSTANCE_KIND == 0
 #include "kernel/lattice.h"
-#include "kernel/radiometry.h"
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #include "kernel/structure_factor.h"
 #endif
@@ -53,6 +53,7 @@ typedef lane fine;
 #if DB_INSTANCE_KIND > 0
 #define DIRS 1
 #include "ad/num.h"
+#include "kernel/radiometry.h"
 #include "kernel/structure_factor.h"
 #if DB_INSTANCE_KIND > 1
 #undef DIRS
@@ -64,7 +65,6 @@ typedef lane fine;
 #define DIRS 3
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #include "ad/num.h"
-#include "kernel/radiometry.h"
 #endif
 #include "kernel/structure_factor.h"
 #undef DIRS

@@ -83,7 +83,7 @@ typedef struct db_kernel_sample_float {
 
 /* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is
  * in the coefficients. */
-enum { DB_LONGEST_RUN = 14 };
+enum { DB_LATTICE_COLUMNS = 9, DB_LONGEST_RUN = 14 };
 typedef struct db_kernel_contraction {
     int32_t first_column, columns; /* columns <= DB_LONGEST_RUN */
     double coefficient_double[DB_LONGEST_RUN];
@@ -150,17 +150,19 @@ typedef struct db_kernel_job {
     int amplitude_slopes;
     db_kernel_amplitude amplitude[DB_MAX_AMPLITUDE_SLOPES];
     const struct db_kernel_reference *reference; /* of the reference's order of summation only */
-    size_t parameter_count;                      /* of columns wanted: parameters, or the basis */
-    const db_kernel_contraction *contraction;    /* [panel][parameter_count] */
+    size_t parameter_count;                      /* of images wanted: parameters, or the basis */
+    /* [panel][parameter_count]: first those by all nine columns of the lattice, then those by one
+     * column each, then the others */
+    const db_kernel_contraction *contraction;
+    size_t lattice_wanted, single_wanted; /* so many of the first and of the second kind */
 
     const db_region *region;
     db_pixel_type pixel_type;
     int streaming; /* 1: the results are larger than the caches: write past them */
     void *image;
-    void *const *derivative;
+    void *const *derivative; /* [parameter_count], in the order of the contraction */
     /* where sums are wanted */
     const float *data, *weight; /* laid out as the image; weight may be NULL */
-    size_t single_columns;      /* so many of those wanted, at the front, are one column each */
 } db_kernel_job;
 
 /* Sums over pixels of the products of every two of a list of images: job.parameter_count wanted

@@ -10,7 +10,7 @@
 #define sine_quotient AD_NUM(sine_quotient)
 #define square_axis AD_NUM(square_axis)
 #define square_factor AD_NUM(square_factor)
-#define few_cells_factor AD_NUM(few_cells_factor)
+#define few_cells_factors AD_NUM(few_cells_factors)
 #define spot_radius_axis AD_NUM(spot_radius_axis)
 #define round_spot AD_NUM(round_spot)
 #define gauss_spot AD_NUM(gauss_spot)
@@ -47,14 +47,19 @@ AD_INLINE num square_factor(sine_quotient q, lane inverse_bottom) {
  * polynomial in w; even N start from sin 0 and sin 2x, whose square is 2 + w times that of sin x.
  */
 #define few_cells_powers AD_PASTE2(db_few_cells, REAL)
-AD_INLINE num few_cells_factor(num dh, const few_cells_powers *p) {
-    const num t = n_sqr(dh), s = n_scale(n_sinpic(t), l_set((REAL)2));
-    const num w = n_fnma(n_sqr(s), t, l_set((REAL)2));
-    num quotient = n_constant(p->power[DB_FEW_CELLS / 2 - 1]);
-    for (int n = DB_FEW_CELLS / 2 - 2; n >= 0; n--)
-        quotient = n_fma(quotient, w, l_set(p->power[n]));
-    quotient = n_sqr(quotient);
-    return p->even ? n_mul(quotient, n_shift(w, l_set((REAL)2))) : quotient;
+AD_INLINE void few_cells_factors(const num dh[3], const few_cells_powers p[3], num factor[3]) {
+    num w[3], quotient[3];
+    for (int j = 0; j < 3; j++) w[j] = n_sinpi(dh[j]);
+    for (int j = 0; j < 3; j++) w[j] = n_affine(n_sqr(w[j]), l_set((REAL)-4), l_set((REAL)2));
+    for (int j = 0; j < 3; j++)
+        quotient[j] = n_affine(w[j], l_set(p[j].power[DB_FEW_CELLS / 2 - 1]),
+                               l_set(p[j].power[DB_FEW_CELLS / 2 - 2]));
+    for (int n = DB_FEW_CELLS / 2 - 3; n >= 0; n--)
+        for (int j = 0; j < 3; j++) quotient[j] = n_fma(quotient[j], w[j], l_set(p[j].power[n]));
+    for (int j = 0; j < 3; j++) {
+        factor[j] = n_sqr(quotient[j]);
+        if (p[j].even) factor[j] = n_mul(factor[j], n_shift(w[j], l_set((REAL)2)));
+    }
 }
 
 /* ROUND, GAUSS, TOPHAT: one axis' share (N dh)^2 of the squared distance G to the node. */

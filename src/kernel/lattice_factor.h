@@ -13,6 +13,13 @@ typedef enum {
     KERNEL_CUT = 16   /* added to a shape: without the samples that do not count (spot_cut.h) */
 } kernel_shape;
 
+/* Flat spots are always cut off where they end. */
+AD_INLINE kernel_shape shape_of(const db_kernel_job *job) {
+    const kernel_shape shape = (kernel_shape)job->shape;
+    if (job->few_cells && DB_INSTANCE_KIND < 2 && !DB_INSTANCE_GENERAL) return KERNEL_FEW_CELLS;
+    return job->cuts ? (kernel_shape)(shape | KERNEL_CUT) : shape;
+}
+
 typedef struct {
     fine value;
 #if DB_INSTANCE_KIND > 0
@@ -67,10 +74,10 @@ AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
 #if DB_INSTANCE_KIND < 2
 /* A box of few cells along each axis. */
 AD_INLINE lattice_factor small_box_factor(const db_kernel_job *job, const fine offset[3]) {
-    num axis[3];
+    num dh[3], axis[3];
     lattice_factor f;
-    for (int j = 0; j < 3; j++)
-        axis[j] = few_cells_factor(n_seed(offset[j], 0), &job->FINE(few)[j]);
+    for (int j = 0; j < 3; j++) dh[j] = n_seed(offset[j], 0);
+    few_cells_factors(dh, job->FINE(few), axis);
     const fine ab = l_mul(axis[0].v, axis[1].v);
     f.value = l_mul(ab, axis[2].v);
 #if DB_INSTANCE_KIND > 0

@@ -134,20 +134,31 @@ static __attribute__((noinline)) int group_counts(const db_kernel_job *job,
     return any << 1 != 0; /* without the sign of -0 */
 }
 
+/* alike: all pixels weigh 1 */
+AD_INLINE void fill_normal_row(int alike, const db_kernel_job *job,
+                               const db_kernel_contraction *contraction, const pixel_sums *sums,
+                               const group_target *target, fine *row) {
+    pixel_weight w = { 0 };
+    if (!alike) w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
+#define WEIGHTED(value) (alike ? (value) : weighted(w, value))
+    const size_t lattice = job->lattice_wanted, singles = lattice + job->single_wanted;
+    size_t k = 0;
+    for (; k < lattice; k++)
+        row[k] = WEIGHTED(contract_lattice(&contraction[k], sums->column + DB_COLUMN_LATTICE));
+    for (; k < singles; k++) row[k] = WEIGHTED(contract_single(&contraction[k], sums));
+    for (; k < job->parameter_count; k++) row[k] = WEIGHTED(contract(&contraction[k], sums));
+    row[k] = WEIGHTED(residual_of(job, sums->intensity, load_group(job->data, target)));
+#undef WEIGHTED
+}
+
 /* The group's row. */
 AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *contraction,
                          const pixel_sums *sums, const group_target *target, normal_run *run) {
     fine *const row = run->row + (size_t)run->rows * run->length;
-    const pixel_weight w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
-    for (size_t k = 0; k < job->single_columns; k++) {
-        const fine factor = l_mul(l_set(contraction[k].FINE(coefficient)[0]), w.root),
-                   column = sums->column[contraction[k].first_column];
-        row[k] = l_select(w.left_out, l_set(0), l_mul(column, factor));
-    }
-    for (size_t k = job->single_columns; k < job->parameter_count; k++)
-        row[k] = weighted(w, contract(&contraction[k], sums));
-    row[job->parameter_count] =
-        weighted(w, residual_of(job, sums->intensity, load_group(job->data, target)));
+    if (!job->weight && target->count == LANES)
+        fill_normal_row(1, job, contraction, sums, target, row);
+    else
+        fill_normal_row(0, job, contraction, sums, target, row);
     if (++run->rows == NORMAL_RUN) add_run(run);
 }
 

@@ -38,8 +38,9 @@ AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t num
         obliquity = v3_dot(v3_unit(s.x), panel->normal);
     }
     s.d = v3_unit(s.x);
-    s.omega = e->point_pixel ? point_solid_angle(s.x)
-                             : solid_angle(s.x, distance, 1e-6 * size[0] * size[1]);
+    const num inverse = v3_inverse_length(s.x);
+    s.omega = e->point_pixel ? point_solid_angle(inverse)
+                             : solid_angle(inverse, distance, 1e-6 * size[0] * size[1]);
     s.capture =
         sensor ? capture_fraction(obliquity, z->layer_step, z->attenuation, layer) : n_constant(1);
     return s;

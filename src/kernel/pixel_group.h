@@ -57,30 +57,45 @@ AD_INLINE fine resolved(const db_kernel_job *job, wide_vec3 q) {
 }
 
 #define REAL SHAPE_REAL
-#if DB_INSTANCE_KIND > 0
-#define DIRS 3
-#else
 #define DIRS 0
-#endif
 
-AD_INLINE num polarization_of(vec3 d, const fine_source *source) {
+AD_INLINE num polarization_form(const fine d[3], const fine_source *source, fine tensor_on_d[3]) {
     num tensor[6];
     for (int n = 0; n < 6; n++) tensor[n] = n_passive(l_set(source->polarization[n]));
-    return polarization_factor(d, tensor);
+    const vec3 direction = v3_passive(d[0], d[1], d[2]), turned = v3_symmetric(tensor, direction);
+    tensor_on_d[0] = turned.x.v;
+    tensor_on_d[1] = turned.y.v;
+    tensor_on_d[2] = turned.z.v;
+    return v3_dot(direction, turned);
+}
+
+/* The polarization factor; in gradient instances with its slope by d. */
+AD_INLINE fine polarization_of(const fine d[3], const fine_source *source, fine by_d[3]) {
+    fine tensor_on_d[3];
+    const num form = polarization_form(d, source, tensor_on_d);
+#if DB_INSTANCE_KIND > 0
+    const DISTANCE(num) p = DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form.v, 0));
+    v3_form_back(tensor_on_d, p.d[0], by_d);
+#else
+    const num p = polarization_of_form(form);
+    (void)by_d;
+#endif
+    return p.v;
 }
 
 #if DB_INSTANCE_KIND > 0
 /* Columns of the parameters that move the sources: q = kappa d - s0, and P is linear in the tensor.
  */
-AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fine omega,
+AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine d[3], fine omega,
                                  fine weight, fine p, const source_sums *source, pixel_sums *sums) {
     const fine along =
-        l_fma(source->by_q[0], d.x.v, l_fma(source->by_q[1], d.y.v, l_mul(source->by_q[2], d.z.v)));
+        l_fma(source->by_q[0], d[0], l_fma(source->by_q[1], d[1], l_mul(source->by_q[2], d[2])));
     const fine both = l_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
         const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
         /* d.W'd/2 by the same formula: W' in the place of W, without the constant 1/2 */
-        const fine p_slope = l_sub(polarization_of(d, slope).v, fine_set(0.5));
+        fine unused[3];
+        const fine p_slope = l_sub(polarization_of(d, slope, unused), fine_set(0.5));
         fine column = *loose_column(sums, DB_COLUMN_SOURCE + n);
         column = l_fma(along, l_set(slope->kappa), column);
         for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
@@ -91,40 +106,71 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, vec3 d, fin
 }
 #endif
 
-/* What lanes along a row know beforehand; with the Debye-Waller factor apart, so that images
- * without one do not ask for it at every source. */
-enum { ANYWHERE, ALONG_ROW, ALONG_ROW_THERMAL };
+/* What add_sources is told about the rows of its pixels; NULL for BY_VECTOR. */
+typedef struct {
+    const row_terms *row; /* ALONG_ROW */
+    /* ACROSS_ROWS: [source][sample], and what is the same for all rows of terms */
+    const panel_term *panel;
+    const row_term *term;
+    const row_view *view;
+} group_rows;
 
-/* The crystal's samples for one scattering vector. u: what multiplies their sum. row, j: the row's
- * terms, if any, and the source's number. */
-AD_INLINE source_sums crystal(kernel_shape shape, int general, int along_row,
-                              const db_kernel_job *job, const row_terms *row, size_t j,
-                              const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
-#if DB_INSTANCE_KIND > 0
-    (void)row, (void)j;
-    thermal factor;
-    fine reduced = u;
-    if (__builtin_expect(job->debye_waller, 0))
-        reduced = l_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
-    source_sums source = add_samples(shape, general, along_row, job, view, q, reduced, sums);
-    if (__builtin_expect(job->debye_waller, 0))
-        source = with_thermal_slopes(&factor, u, source, sums);
+/* The samples of source j. */
+AD_INLINE source_sums sampled(kernel_shape shape, int general, index_mode mode,
+                              const db_kernel_job *job, const index_view *view, const fine q[3],
+                              fine u, pixel_sums *sums) {
+#if DB_SAMPLE_LOOPS
+    (void)shape, (void)general;
+    return sample_loop_of(job, mode)(job, view, q, u, sums);
 #else
-    source_sums source = add_samples(shape, general, along_row, job, view, q, u, sums);
-    if (along_row == ALONG_ROW_THERMAL)
-        source.sum = thermal_row(job, row, j, view->fast, view->inverse_distance, source.sum);
-    else if (along_row == ANYWHERE && job->debye_waller)
-        source.sum = thermal_sum(job, v3_square_double_0(view->q).v, source.sum);
+    return add_samples(shape, general, mode, job->table_used, job, view, q, u, sums);
 #endif
+}
+
+#if DB_INSTANCE_KIND == 0
+/* The same with the Debye-Waller factor, of which there is one if `thermal`. */
+AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, int thermal,
+                              const db_kernel_job *job, const db_kernel_panel *panel,
+                              const group_rows *rows, size_t j, const index_view *view,
+                              const fine q[3], fine u, pixel_sums *sums) {
+    source_sums source = sampled(shape, general, mode, job, view, q, u, sums);
+    if (!thermal) return source;
+    if (mode == BY_VECTOR) {
+        source.sum = thermal_sum(job, v3_square_double_0(view->q).v, source.sum);
+        return source;
+    }
+    wide incident[2];
+    if (mode == ALONG_ROW)
+        for (int c = 0; c < 2; c++)
+            incident[c] = l_set_double(rows->row->incident[2 * j + (size_t)c]);
+    else
+        row_incident_terms(panel, &job->source_double[j], rows->view->start, incident);
+    source.sum = thermal_row(job, incident, j, view->fast, view->inverse_distance, source.sum);
     return source;
 }
+#else
+AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, int thermal,
+                              const db_kernel_job *job, const db_kernel_panel *panel,
+                              const group_rows *rows, size_t j, const index_view *view,
+                              const fine q[3], fine u, pixel_sums *sums) {
+    (void)panel, (void)rows, (void)j;
+    struct thermal factor;
+    fine reduced = u;
+    if (__builtin_expect(thermal, 0))
+        reduced = l_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
+    source_sums source = sampled(shape, general, mode, job, view, q, reduced, sums);
+    if (__builtin_expect(thermal, 0)) source = with_thermal_slopes(&factor, u, source, sums);
+    return source;
+}
+#endif
 
 /* Crystal and background for one scattering vector; general jobs. */
 AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
                                 const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
     fine counts = fine_set(1);
     if (job->d_min > 0) counts = resolved(job, view->q);
-    source_sums source = crystal(shape, 1, 0, job, NULL, 0, view, q, l_mul(u, counts), sums);
+    source_sums source = crystal(shape, 1, BY_VECTOR, job->debye_waller, job, NULL, NULL, 0, view,
+                                 q, l_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, view->q);
     source.sum = l_fma(source.sum, counts, background.sum);
 #if DB_INSTANCE_KIND > 0
@@ -137,47 +183,65 @@ AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
 }
 
 /* q = kappa d - s0 as the slopes need it. */
-AD_INLINE void fine_q_of(const fine_source *source, vec3 d, fine q[3]) {
-    const fine kappa = l_set(source->kappa), along[3] = { d.x.v, d.y.v, d.z.v };
-    for (int c = 0; c < 3; c++) q[c] = l_sub(l_mul(along[c], kappa), l_set(source->s0[c]));
+AD_INLINE void fine_q_of(const fine_source *source, const fine d[3], fine q[3]) {
+    const fine kappa = l_set(source->kappa);
+    for (int c = 0; c < 3; c++) q[c] = l_sub(l_mul(d[c], kappa), l_set(source->s0[c]));
 }
 
-/* One point of each pixel of the group in one layer: all sources. Without slopes a site along a row
- * is nothing but its solid angle. */
-AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const db_kernel_job *job,
-                           const db_kernel_panel *panel, const row_terms *row, const site *s,
+#if DB_INSTANCE_KIND == 0
+/* The polarization factor in images: along rows a parabola over |x|^2. */
+AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
+                                  const db_kernel_panel *panel, const group_rows *rows, size_t j,
+                                  const site *s) {
+    fine power[3];
+    if (mode == BY_VECTOR) return polarization_of(s->d, &job->FINE(source)[j], NULL);
+    if (mode == ALONG_ROW) {
+        for (int c = 0; c < 3; c++) power[c] = l_set(rows->row->polarization[3 * j + (size_t)c]);
+    } else {
+        wide terms[3];
+        row_polarization_terms(panel, &job->source_double[j], rows->view->start, terms);
+        for (int c = 0; c < 3; c++) power[c] = narrow(terms[c]);
+    }
+    return row_polarization(power, s->fast, l_mul(s->inverse, s->inverse));
+}
+#endif
+
+/* One point of each pixel of the group in one layer: all sources. In images a site along a row is
+ * nothing but its solid angle. */
+AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int thermal,
+                           size_t source_count, const db_kernel_job *job,
+                           const db_kernel_panel *panel, const group_rows *rows, const site *s,
                            index_view *view, pixel_sums *sums) {
     const fine omega = general ? l_mul(s->omega.v, s->capture) : s->omega.v;
 #if DB_INSTANCE_KIND > 0
     fine by_d[3] = { fine_set(0), fine_set(0), fine_set(0) }, by_omega = fine_set(0);
-#else
-    (void)panel;
 #endif
     fine intensity = fine_set(0);
-    for (size_t j = 0; j < job->source_count; j++) {
+    for (size_t j = 0; j < source_count; j++) {
         const db_kernel_source_double *wide_s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
         fine q[3] = { omega, omega, omega };
-        if (along_row) {
+        if (mode == ALONG_ROW) {
             view->ends.first_term = j * job->sample_count;
-            view->term = row->term + view->ends.first_term;
+            view->term = rows->row->term + view->ends.first_term;
+        } else if (mode == ACROSS_ROWS) {
+            view->term = rows->term + j * job->sample_count;
+            view->panel_term = rows->panel + j * job->sample_count;
         } else
             view->q = scattering_vector_double_0(s->wide_d,
                                                  n_passive_double_0(l_set_double(wide_s->kappa)),
                                                  wide_passive(wide_s->s0));
 #if DB_INSTANCE_KIND > 0
+        fine p_by_d[3];
         fine_q_of(fine_s, s->d, q);
-        const num p = polarization_of(s->d, fine_s);
+        const fine p = polarization_of(s->d, fine_s, p_by_d);
 #else
-        const num p =
-            along_row
-                ? n_passive(row_polarization(row->polarization + 3 * j, s->fast, s->inverse_square))
-                : polarization_of(s->d, fine_s);
+        const fine p = image_polarization(mode, job, panel, rows, j, s);
 #endif
-        const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p.v), u = l_mul(omega, wp);
+        const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p), u = l_mul(omega, wp);
         const source_sums source =
             general ? scattered(shape, job, view, q, u, sums)
-                    : crystal(shape, 0, along_row, job, row, j, view, q, u, sums);
+                    : crystal(shape, 0, mode, thermal, job, panel, rows, j, view, q, u, sums);
         intensity = l_fma(u, source.sum, intensity);
         if (j % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
             sums->intensity = l_add(sums->intensity, intensity);
@@ -186,9 +250,9 @@ AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const
 #if DB_INSTANCE_KIND > 0
         const fine by_p = l_mul(l_mul(omega, weight), source.sum), kappa = l_set(fine_s->kappa);
         for (int c = 0; c < 3; c++)
-            by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p.d[c], by_d[c]));
+            by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p_by_d[c], by_d[c]));
         by_omega = l_fma(wp, source.sum, by_omega);
-        add_source_slopes(job, j, s->d, omega, weight, p.v, &source, sums);
+        add_source_slopes(job, j, s->d, omega, weight, p, &source, sums);
 #endif
     }
     sums->intensity = l_add(sums->intensity, intensity);
@@ -203,6 +267,9 @@ AD_INLINE void add_sources(kernel_shape shape, int general, int along_row, const
 AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sums) {
     sums->intensity = fine_set(0);
 #if DB_INSTANCE_KIND > 0
+#if !defined(__CUDACC__)
+#pragma GCC unroll 18
+#endif
     for (int c = 0; c < DB_COLUMN_INTENSITY; c++) sums->column[c] = fine_set(0);
     sums->column[DB_COLUMN_DEBYE_WALLER] = fine_set(0);
     if (general) {
@@ -246,7 +313,8 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
             for (int layer = 0; layer < layers; layer++) {
                 const site place = site_of(general, job, panel, layer, f, s);
                 index_view view;
-                add_sources(shape, general, 0, job, panel, NULL, &place, &view, sums);
+                add_sources(shape, general, BY_VECTOR, job->debye_waller, job->source_count, job,
+                            panel, NULL, &place, &view, sums);
             }
         }
 #if DB_INSTANCE_KIND > 0
@@ -254,23 +322,73 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
 #endif
 }
 
-#if DB_INSTANCE_KIND == 0
-/* The same for pixels of one row (fast: their numbers), whose sub-pixel rows are given. */
-AD_INLINE void render_row_group(kernel_shape shape, int along_row, const db_kernel_job *job,
-                                const db_kernel_panel *panel, const row_terms *rows, wide fast,
-                                pixel_sums *sums) {
+#if DB_INSTANCE_KIND > 0
+#define DB_ROW_GROUP_FN DB_GROUP_FN
+#else
+#define DB_ROW_GROUP_FN AD_INLINE
+#endif
+
+/* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
+AD_INLINE void render_row_places(kernel_shape shape, int thermal, int oversample,
+                                 size_t source_count, const db_kernel_job *job,
+                                 const db_kernel_panel *panel, const row_terms *sub_rows, wide fast,
+                                 pixel_sums *sums) {
     clear_sums(0, job, sums);
-    for (int i = 0; i < job->oversample; i++)
-        for (int j = 0; j < job->oversample; j++) {
-            const row_terms *row = &rows[i];
+    for (int i = 0; i < oversample; i++) {
+        const row_view row = view_along_row(&sub_rows[i]);
+        const group_rows rows = { &sub_rows[i], NULL, NULL, &row };
+        for (int j = 0; j < oversample; j++) {
             index_view view;
             const site place =
-                row_site(job, panel, row,
+                row_site(job, panel, &row,
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
             if (shape >= KERNEL_CUT)
-                view.ends = ends_of_group(shape, job, row, view.fast, view.inverse_distance);
-            add_sources(shape, 0, along_row, job, panel, row, &place, &view, sums);
+                view.ends = ends_of_group(shape, job, rows.row, view.fast, view.inverse_distance);
+            add_sources(shape, 0, ALONG_ROW, thermal, source_count, job, panel, &rows, &place,
+                        &view, sums);
         }
+    }
+#if DB_INSTANCE_KIND > 0
+    sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
+#endif
+}
+
+DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, int thermal, const db_kernel_job *job,
+                                      const db_kernel_panel *panel, const row_terms *sub_rows,
+                                      wide fast, pixel_sums *sums) {
+#if DB_INSTANCE_KIND > 0
+    if (job->source_count == 1 && job->oversample == 1 && !thermal) {
+        render_row_places(shape, 0, 1, 1, job, panel, sub_rows, fast, sums);
+        return;
+    }
+#endif
+    render_row_places(shape, thermal, job->oversample, job->source_count, job, panel, sub_rows,
+                      fast, sums);
+}
+
+#if LANES > 1
+/* The same for pixels of several rows, of which the panel's terms are given. */
+DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *job,
+                                       const db_kernel_panel *panel, const tile_terms *tile,
+                                       wide fast, wide slow, pixel_sums *sums) {
+    clear_sums(0, job, sums);
+    for (int i = 0; i < job->oversample; i++) {
+        index_view view;
+        view.slow = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * job->sub_pixel)),
+                                 l_set_double(panel->pixel_size[1]));
+        const row_view row = view_across_rows(panel, view.slow);
+        const group_rows rows = { NULL, tile->panel, tile->term[0], &row };
+        for (int j = 0; j < job->oversample; j++) {
+            const site place =
+                row_site(job, panel, &row,
+                         l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
+            add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, job->source_count, job, panel,
+                        &rows, &place, &view, sums);
+        }
+    }
+#if DB_INSTANCE_KIND > 0
+    sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
+#endif
 }
 #endif
 

@@ -3,35 +3,32 @@
 
 #define solid_angle AD_NUM(solid_angle)
 #define point_solid_angle AD_NUM(point_solid_angle)
+#define polarization_of_form AD_NUM(polarization_of_form)
 #define polarization_factor AD_NUM(polarization_factor)
 #define capture_fraction AD_NUM(capture_fraction)
-#define solid_angle_at AD_NUM(solid_angle_at)
 #define row_polarization AD_NUM(row_polarization)
 
-/* Solid angle of a flat pixel of `area` (m^2) at x (m), on a plane at distance z along its normal;
- * solid_angle_at: of which 1/|x| is known. */
-AD_INLINE num solid_angle_at(num inverse, num z, lane area) {
+/* Solid angle of a flat pixel of `area` (m^2), on a plane at distance z along its normal; inverse:
+ * 1/R, R its own distance (m). */
+AD_INLINE num solid_angle(num inverse, num z, lane area) {
     return n_mul(n_scale(z, area), n_mul(inverse, n_sqr(inverse)));
-}
-AD_INLINE num solid_angle(vec3 x, num z, lane area) {
-    return solid_angle_at(n_rsqrt(v3_square(x)), z, area);
 }
 
 /* Of a pixel whose size and obliquity are left out: 1/R^2 (1/m^2). */
-AD_INLINE num point_solid_angle(vec3 x) { return n_sqr(n_rsqrt(v3_square(x))); }
+AD_INLINE num point_solid_angle(num inverse) { return n_sqr(inverse); }
 
 /* Polarization factor (1 + d.W d)/2; tensor W: xx, yy, zz, xy, xz, yz. */
+AD_INLINE num polarization_of_form(num form) {
+    return n_scale(n_shift(form, l_set((REAL)1)), l_set((REAL)0.5));
+}
 AD_INLINE num polarization_factor(vec3 d, const num w[6]) {
-    const vec3 wd = v3_make(n_add(n_mul(w[0], d.x), n_add(n_mul(w[3], d.y), n_mul(w[4], d.z))),
-                            n_add(n_mul(w[3], d.x), n_add(n_mul(w[1], d.y), n_mul(w[5], d.z))),
-                            n_add(n_mul(w[4], d.x), n_add(n_mul(w[5], d.y), n_mul(w[2], d.z))));
-    return n_scale(n_shift(v3_dot(d, wd), l_set((REAL)1)), l_set((REAL)0.5));
+    return polarization_of_form(v3_dot(d, v3_symmetric(w, d)));
 }
 
 /* The polarization factor along a row of a flat panel, where x.W x is a parabola in f, given by the
  * coefficients of its powers. */
-AD_INLINE lane row_polarization(const REAL power[3], lane f, lane inverse_square) {
-    const lane form = l_fma(l_fma(l_set(power[2]), f, l_set(power[1])), f, l_set(power[0]));
+AD_INLINE lane row_polarization(const lane power[3], lane f, lane inverse_square) {
+    const lane form = l_fma(l_fma(power[2], f, power[1]), f, power[0]);
     const lane half = l_set((REAL)0.5);
     return l_fma(l_mul(form, inverse_square), half, half);
 }

@@ -115,8 +115,10 @@ static void add_place(const db_kernel_job *job, vec3 x, int layer, int at_rest, 
     const vec3 d = v3_unit(x);
     if (!p->omega_known || r->oversample_omega) {
         const double size = job->panel[0].pixel_size[0];
-        p->omega = job->point_pixel ? point_solid_angle(x).v
-                                    : solid_angle(x, n_constant(r->close_distance), size * size).v;
+        const num inverse = v3_inverse_length(x);
+        p->omega = job->point_pixel
+                       ? point_solid_angle(inverse).v
+                       : solid_angle(inverse, n_constant(r->close_distance), size * size).v;
         p->omega_known = 1;
     }
     if (job->sensor && (!p->capture_known || r->oversample_thick)) {

@@ -14,27 +14,19 @@ AD_INLINE size_t element_of(const group_target *target, int i) {
     return target->contiguous ? target->element[0] + (size_t)i : target->element[i];
 }
 
+/* How the pixels of a group are stored: one at a time, as a vector of floats, or as such past the
+ * caches. */
+typedef enum { STORE_PIXELS, STORE_FLOATS, STORE_STREAM } store_kind;
+
 #define REAL SHAPE_REAL
-AD_INLINE void store_group(const db_kernel_job *job, const group_target *target, void *buffer,
-                           fine value) {
-    if (target->contiguous && target->count == LANES) {
-        if (job->pixel_type == DB_FLOAT32) {
-            float *const out = (float *)buffer + target->element[0];
-#if defined(DB_INSTANCE_PRECISION_MIXED)
-            if (job->streaming)
-                vec_stream_float(out, value);
-            else
-                l_store(out, value);
-#else
-            for (int i = 0; i < LANES; i++) out[i] = (float)value[i];
-#endif
-            return;
-        }
-#if !defined(DB_INSTANCE_PRECISION_MIXED)
-        l_store((double *)buffer + target->element[0], value);
-        return;
-#endif
-    }
+AD_INLINE store_kind store_kind_of(const db_kernel_job *job, const group_target *target) {
+    if (!target->contiguous || target->count < LANES || job->pixel_type != DB_FLOAT32)
+        return STORE_PIXELS;
+    return job->streaming ? STORE_STREAM : STORE_FLOATS;
+}
+
+AD_INLINE void store_pixels(const db_kernel_job *job, const group_target *target, void *buffer,
+                            fine value) {
     SHAPE_REAL pixel[LANES];
     l_store(pixel, value);
     for (int i = 0; i < target->count; i++) {
@@ -46,7 +38,40 @@ AD_INLINE void store_group(const db_kernel_job *job, const group_target *target,
     }
 }
 
+AD_INLINE void store_group(store_kind kind, const db_kernel_job *job, const group_target *target,
+                           void *buffer, fine value) {
+    if (kind == STORE_PIXELS) {
+        store_pixels(job, target, buffer, value);
+        return;
+    }
+    float *const out = (float *)buffer + target->element[0];
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+    if (kind == STORE_STREAM)
+        vec_stream_float(out, value);
+    else
+        l_store(out, value);
+#else
+    for (int i = 0; i < LANES; i++) out[i] = (float)value[i];
+#endif
+}
+
 #if DB_INSTANCE_KIND > 0
+/* The nine columns of the lattice times coefficients. */
+AD_INLINE fine contract_lattice(const db_kernel_contraction *contraction,
+                                const fine column[DB_LATTICE_COLUMNS]) {
+    const SHAPE_REAL *c = contraction->FINE(coefficient);
+    fine row[3];
+    for (int r = 0; r < 3; r++)
+        row[r] = l_fma(
+            l_set(c[3 * r + 2]), column[3 * r + 2],
+            l_fma(l_set(c[3 * r + 1]), column[3 * r + 1], l_mul(l_set(c[3 * r]), column[3 * r])));
+    return l_add(row[0], l_add(row[1], row[2]));
+}
+
+AD_INLINE fine contract_single(const db_kernel_contraction *contraction, const pixel_sums *sums) {
+    return l_mul(l_set(contraction->FINE(coefficient)[0]), sums->column[contraction->first_column]);
+}
+
 /* Columns times coefficients. The lengths of runs repeat from group to group, so that one jump is
  * well predicted where the ends of many short loops are not. */
 AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_sums *sums) {
@@ -92,22 +117,44 @@ AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
 #define DB_FINISH_FN AD_INLINE
 #endif
 
+AD_INLINE void store_images(store_kind kind, const db_kernel_job *job, const db_region *region,
+                            const pixel_sums *sums, const group_target *target) {
+#if DB_INSTANCE_KIND > 0
+    const db_kernel_contraction *contraction =
+        job->contraction + region->panel * job->parameter_count;
+    const size_t lattice = job->lattice_wanted, singles = lattice + job->single_wanted;
+    fine column[DB_LATTICE_COLUMNS];
+    for (int c = 0; c < DB_LATTICE_COLUMNS; c++) column[c] = sums->column[DB_COLUMN_LATTICE + c];
+    size_t k = 0;
+    for (; k < lattice; k++)
+        store_group(kind, job, target, job->derivative[k],
+                    contract_lattice(&contraction[k], column));
+    for (; k < singles; k++)
+        store_group(kind, job, target, job->derivative[k], contract_single(&contraction[k], sums));
+    for (; k < job->parameter_count; k++)
+        store_group(kind, job, target, job->derivative[k], contract(&contraction[k], sums));
+#else
+    (void)region;
+#endif
+    store_group(kind, job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
+}
+
 DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region,
                                const pixel_sums *sums, const group_target *target,
                                normal_run *run) {
 #if DB_INSTANCE_KIND > 0
-    const db_kernel_contraction *contraction =
-        job->contraction + region->panel * job->parameter_count;
     if (run) {
-        add_group(job, contraction, sums, target, run);
+        add_group(job, job->contraction + region->panel * job->parameter_count, sums, target, run);
         return;
     }
-    for (size_t k = 0; k < job->parameter_count; k++)
-        store_group(job, target, job->derivative[k], contract(&contraction[k], sums));
 #else
-    (void)region, (void)run;
+    (void)run;
 #endif
-    store_group(job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
+    switch (store_kind_of(job, target)) {
+    case STORE_PIXELS: store_images(STORE_PIXELS, job, region, sums, target); break;
+    case STORE_FLOATS: store_images(STORE_FLOATS, job, region, sums, target); break;
+    case STORE_STREAM: store_images(STORE_STREAM, job, region, sums, target); break;
+    }
 }
 #undef REAL
 
@@ -131,33 +178,24 @@ AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel
         }
 }
 
-#if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
-/* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
-AD_INLINE void render_rows_by_terms(kernel_shape shape, int along_row, const db_kernel_job *job,
-                                    const db_region *region, int row_begin, int row_end) {
-    const db_kernel_panel *panel = &job->panel[region->panel];
-    tile_terms tile;
-    group_target target = { 0, 1, { 0 } };
-    fill_panel_terms(job, panel, &tile);
-    for (int row = row_begin; row < row_end; row++) {
-        for (int i = 0; i < job->oversample; i++)
-            fill_row(job, panel,
-                     (region->slow_start + row + (i + 0.5) * job->sub_pixel) * panel->pixel_size[1],
-                     i, &tile);
-        for (int column = 0; column < region->fast_count; column += LANES) {
-            const int left = region->fast_count - column;
-            target.count = left < LANES ? left : LANES;
-            target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
-            pixel_sums sums;
-            render_row_group(
-                shape, along_row, job, panel, tile.row,
-                l_add_double(l_iota_double(), l_set_double(region->fast_start + column)), &sums);
-            finish_group(job, region, &sums, &target, NULL);
+/* The next LANES pixels of rows [.., row_end) of a region, row after row; padding repeats the first
+ * pixel after them. 0: there are none. */
+AD_INLINE int next_pixels(const db_region *region, int row_end, int *row, int *column,
+                          double fast[LANES], double slow[LANES], group_target *target) {
+    target->count = 0;
+    for (int i = 0; i < LANES; i++) {
+        fast[i] = region->fast_start + *column;
+        slow[i] = region->slow_start + *row;
+        if (*row >= row_end) continue;
+        target->element[target->count++] =
+            region->offset + (size_t)*row * region->stride + (size_t)*column;
+        if (++*column == region->fast_count) {
+            *column = 0;
+            ++*row;
         }
     }
+    return target->count > 0;
 }
-
-#endif
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
 AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kernel_job *job,
@@ -166,20 +204,8 @@ AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kerne
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 0, { 0 } };
     int row = row_begin, column = 0;
-    while (row < row_end) {
-        double fast[LANES], slow[LANES];
-        target.count = 0;
-        for (int i = 0; i < LANES; i++) {
-            fast[i] = region->fast_start + column;
-            slow[i] = region->slow_start + row;
-            if (row >= row_end) continue; /* padding repeats the first pixel after the end */
-            target.element[target.count++] =
-                region->offset + (size_t)row * region->stride + (size_t)column;
-            if (++column == region->fast_count) {
-                column = 0;
-                row++;
-            }
-        }
+    double fast[LANES], slow[LANES];
+    while (next_pixels(region, row_end, &row, &column, fast, slow, &target)) {
         if (!group_wanted(job, &target, run)) continue;
         pixel_sums sums;
         render_group(shape, general, job, panel, l_load_double(fast), l_load_double(slow), &sums);
@@ -187,61 +213,122 @@ AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kerne
     }
 }
 
+/* 0: lanes are better filled from several rows */
+AD_INLINE int rows_fill_lanes(const db_region *region) {
+    return region->fast_count % LANES == 0 || region->fast_count > 8 * LANES;
+}
+
+#if !DB_INSTANCE_GENERAL
+/* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
+AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, const db_kernel_job *job,
+                                         const db_region *region, int row_begin, int row_end,
+                                         tile_terms *tile, normal_run *run) {
+    const db_kernel_panel *panel = &job->panel[region->panel];
+    group_target target = { 0, 1, { 0 } };
+    for (int row = row_begin; row < row_end; row++) {
+        for (int i = 0; i < job->oversample; i++)
+            fill_row(job, panel,
+                     (region->slow_start + row + (i + 0.5) * job->sub_pixel) * panel->pixel_size[1],
+                     i, tile);
+        for (int column = 0; column < region->fast_count; column += LANES) {
+            const int left = region->fast_count - column;
+            target.count = left < LANES ? left : LANES;
+            target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
+            if (!group_wanted(job, &target, run)) continue;
+            pixel_sums sums;
+            render_row_group(
+                shape, thermal, job, panel, tile->row,
+                l_add_double(l_iota_double(), l_set_double(region->fast_start + column)), &sums);
+            finish_group(job, region, &sums, &target, run);
+        }
+    }
+}
+
+AD_INLINE void render_short_rows_by_terms(kernel_shape shape, const db_kernel_job *job,
+                                          const db_region *region, int row_begin, int row_end,
+                                          const tile_terms *tile, normal_run *run) {
+    const db_kernel_panel *panel = &job->panel[region->panel];
+    group_target target = { 0, 0, { 0 } };
+    int row = row_begin, column = 0;
+    double fast[LANES], slow[LANES];
+    while (next_pixels(region, row_end, &row, &column, fast, slow, &target)) {
+        if (!group_wanted(job, &target, run)) continue;
+        pixel_sums sums;
+        render_rows_group(shape, job, panel, tile, l_load_double(fast), l_load_double(slow), &sums);
+        finish_group(job, region, &sums, &target, run);
+    }
+}
+
+AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job,
+                                    const db_region *region, int row_begin, int row_end,
+                                    normal_run *run) {
+    tile_terms tile;
+    fill_panel_terms(job, &job->panel[region->panel], &tile);
+    if (!rows_fill_lanes(region))
+        render_short_rows_by_terms(shape, job, region, row_begin, row_end, &tile, run);
+    else if (job->debye_waller) /* apart, so that others do not ask for it at every source */
+        render_long_rows_by_terms(shape, 1, job, region, row_begin, row_end, &tile, run);
+    else
+        render_long_rows_by_terms(shape, 0, job, region, row_begin, row_end, &tile, run);
+}
+#endif
+
 AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_job *job,
                               const db_region *region, int row_begin, int row_end,
                               normal_run *run) {
-#if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
+#if !DB_INSTANCE_GENERAL
     if (job->oversample <= DB_MOST_SUB_ROWS &&
         job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
         (INDEX_SHIFT == 0 || db_offsets_suffice(job))) {
-        (void)run;
-        if (job->debye_waller)
-            render_rows_by_terms(shape, ALONG_ROW_THERMAL, job, region, row_begin, row_end);
-        else
-            render_rows_by_terms(shape, ALONG_ROW, job, region, row_begin, row_end);
+        render_rows_by_terms(shape, job, region, row_begin, row_end, run);
         return;
     }
 #endif
-    if (region->fast_count % LANES == 0 || region->fast_count > 8 * LANES)
+    if (rows_fill_lanes(region))
         render_long_rows(shape, general, job, region, row_begin, row_end, run);
     else
         render_short_rows(shape, general, job, region, row_begin, row_end, run);
 }
 
-/* In instances for plain jobs one specialization per shape, so that the choice costs nothing
- * inside. Of more than eight GCC would make one for all; flat spots are always cut off where they
- * end. */
+#if DB_INSTANCE_GENERAL || DB_SAMPLE_LOOPS
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, normal_run *run) {
-    kernel_shape shape = (kernel_shape)job->shape;
-#if DB_INSTANCE_GENERAL
-    if (job->cuts) shape = (kernel_shape)(shape | KERNEL_CUT);
-    render_rows_of(shape, 1, job, region, row_begin, row_end, run);
-#else
-    if (job->few_cells && DB_INSTANCE_KIND < 2)
-        shape = KERNEL_FEW_CELLS;
-    else if (job->cuts)
-        shape = (kernel_shape)(shape | KERNEL_CUT);
-    switch ((int)shape) {
-#define DB_SHAPE_ROWS(constant)                                                                    \
-    case constant:                                                                                 \
-        render_rows_of((kernel_shape)(constant), 0, job, region, row_begin, row_end, run);         \
-        break;
-        DB_SHAPE_ROWS(KERNEL_SQUARE)
-        DB_SHAPE_ROWS(KERNEL_ROUND)
-        DB_SHAPE_ROWS(KERNEL_GAUSS)
-        DB_SHAPE_ROWS(KERNEL_SQUARE | KERNEL_CUT)
-        DB_SHAPE_ROWS(KERNEL_ROUND | KERNEL_CUT)
-        DB_SHAPE_ROWS(KERNEL_GAUSS | KERNEL_CUT)
-        DB_SHAPE_ROWS(KERNEL_TOPHAT | KERNEL_CUT)
-#if DB_INSTANCE_KIND < 2
-        DB_SHAPE_ROWS(KERNEL_FEW_CELLS)
-#endif
-    default: break;
-#undef DB_SHAPE_ROWS
-    }
-#endif
+    render_rows_of(shape_of(job), DB_INSTANCE_GENERAL, job, region, row_begin, row_end, run);
 }
+#else
+/* In images of plain jobs one specialization per shape, so that the choice costs nothing inside;
+ * each a function of its own, lest the compiler merge them again. Flat spots are always cut off
+ * where they end. */
+#define DB_SHAPE_ROWS(name, shape)                                                                 \
+    static __attribute__((noinline)) void name(const db_kernel_job *job, const db_region *region,  \
+                                               int row_begin, int row_end, normal_run *run) {      \
+        render_rows_of((kernel_shape)(shape), 0, job, region, row_begin, row_end, run);            \
+    }
+DB_SHAPE_ROWS(square_rows, KERNEL_SQUARE)
+DB_SHAPE_ROWS(round_rows, KERNEL_ROUND)
+DB_SHAPE_ROWS(gauss_rows, KERNEL_GAUSS)
+DB_SHAPE_ROWS(few_cells_rows, KERNEL_FEW_CELLS)
+DB_SHAPE_ROWS(square_cut_rows, KERNEL_SQUARE | KERNEL_CUT)
+DB_SHAPE_ROWS(round_cut_rows, KERNEL_ROUND | KERNEL_CUT)
+DB_SHAPE_ROWS(gauss_cut_rows, KERNEL_GAUSS | KERNEL_CUT)
+DB_SHAPE_ROWS(tophat_cut_rows, KERNEL_TOPHAT | KERNEL_CUT)
+#undef DB_SHAPE_ROWS
+
+AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
+                            int row_end, normal_run *run) {
+    switch ((int)shape_of(job)) {
+    case KERNEL_SQUARE: square_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_ROUND: round_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_GAUSS: gauss_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_FEW_CELLS: few_cells_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_SQUARE | KERNEL_CUT: square_cut_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_ROUND | KERNEL_CUT: round_cut_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_GAUSS | KERNEL_CUT: gauss_cut_rows(job, region, row_begin, row_end, run); break;
+    case KERNEL_TOPHAT | KERNEL_CUT: tophat_cut_rows(job, region, row_begin, row_end, run); break;
+    default: break;
+    }
+}
+#endif
 
 /* sums: NULL where images are stored */
 static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,

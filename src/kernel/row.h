@@ -1,4 +1,4 @@
-/* What the pixels of one row of a flat panel have in common, for images of plain jobs: the position
+/* What the pixels of one row of a flat panel have in common, for plain jobs: the position
  * is linear along the row, and with it everything that is bilinear in it, so that a Miller index
  * costs two multiplications and additions. */
 #ifndef DB_KERNEL_ROW_H
@@ -25,8 +25,10 @@ typedef SHAPE_REAL bundled_terms[3][DB_MOST_ROW_TERMS + LANES];
 #endif
 
 typedef struct {
-    double start[3], square[3]; /* first point; coefficients of powers of f in |x|^2 */
-    /* [source][3], coefficients of powers of f in x.W x */
+    double start[3];  /* position of the row's first point (m) */
+    SHAPE_REAL slow;  /* its place along slow (m) */
+    double square[3]; /* coefficients of powers of f in |x|^2 */
+    /* [source][3], coefficients of powers of f in x.W x; images only */
     SHAPE_REAL *polarization;
     /* [source][2], coefficients of powers of f in -2 kappa x.s0; with a Debye-Waller factor */
     double *incident;
@@ -37,16 +39,73 @@ typedef struct {
 #endif
 } row_terms;
 
-AD_INLINE double row_dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+#define REAL double
+#define DIRS 0
+AD_INLINE wide_vec3 row_vector(const double v[3]) {
+    return v3_passive(l_set(v[0]), l_set(v[1]), l_set(v[2]));
 }
 
-/* a.W b of a symmetric tensor: xx, yy, zz, xy, xz, yz */
-AD_INLINE double row_form(const double w[6], const double a[3], const double b[3]) {
-    const double wb[3] = { w[0] * b[0] + w[3] * b[1] + w[4] * b[2],
-                           w[3] * b[0] + w[1] * b[1] + w[5] * b[2],
-                           w[4] * b[0] + w[5] * b[1] + w[2] * b[2] };
-    return row_dot(a, wb);
+/* Rows at `slow` (m from the panel's corner): their first points, ... */
+AD_INLINE wide_vec3 row_start(const db_kernel_panel *panel, wide slow) {
+    return v3_add(row_vector(panel->origin), v3_scale(row_vector(panel->slow), n_passive(slow)));
+}
+
+/* ... and the coefficients of powers of f in |x|^2, ... */
+AD_INLINE void row_square_terms(const db_kernel_panel *panel, wide_vec3 start, wide power[3]) {
+    const wide_vec3 fast = row_vector(panel->fast);
+    const wide mixed = v3_dot(start, fast).v;
+    power[0] = v3_dot(start, start).v;
+    power[1] = l_add(mixed, mixed);
+    power[2] = v3_dot(fast, fast).v;
+}
+
+/* ... in x.W x ... */
+AD_INLINE void row_polarization_terms(const db_kernel_panel *panel,
+                                      const db_kernel_source_double *source, wide_vec3 start,
+                                      wide power[3]) {
+    num tensor[6];
+    for (int n = 0; n < 6; n++) tensor[n] = n_passive(l_set(source->polarization[n]));
+    const wide_vec3 fast = row_vector(panel->fast), turned = v3_symmetric(tensor, fast);
+    const wide mixed = v3_dot(start, turned).v;
+    power[0] = v3_dot(start, v3_symmetric(tensor, start)).v;
+    power[1] = l_add(mixed, mixed);
+    power[2] = v3_dot(fast, turned).v;
+}
+
+/* ... and in -2 kappa x.s0. */
+AD_INLINE void row_incident_terms(const db_kernel_panel *panel,
+                                  const db_kernel_source_double *source, wide_vec3 start,
+                                  wide power[2]) {
+    const wide_vec3 s0 = row_vector(source->s0);
+    const wide factor = l_set(-2 * source->kappa);
+    power[0] = l_mul(factor, v3_dot(s0, start).v);
+    power[1] = l_mul(factor, v3_dot(s0, row_vector(panel->fast)).v);
+}
+
+/* kappa a.x at the beginning of rows. */
+AD_INLINE wide row_linear(const panel_term *term, int axis, wide slow) {
+    return l_fma(slow, l_set(term->along_slow[axis]), l_set(term->corner[axis]));
+}
+
+/* The same for one row: one lane of it. */
+AD_INLINE double one_row_linear(const panel_term *term, int axis, double slow) {
+#if LANES == 1
+    return row_linear(term, axis, slow);
+#else
+    return vec_fma_one(slow, term->along_slow[axis], term->corner[axis]);
+#endif
+}
+
+AD_INLINE double first_lane(wide a) {
+    double lanes[LANES];
+    l_store(lanes, a);
+    return lanes[0];
+}
+#undef REAL
+#undef DIRS
+
+AD_INLINE double row_dot(const double a[3], const double b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* Term number n, [source][sample]: what stays the same from row to row. */
@@ -66,34 +125,38 @@ AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *
 
 /* The rest of it for a sub-pixel row at `slow` (m from the panel's corner). */
 AD_INLINE void place_term(const panel_term *whole, double slow, row_term *term) {
-    for (int i = 0; i < 3; i++) term->linear[i][0] = whole->corner[i] + slow * whole->along_slow[i];
+    for (int i = 0; i < 3; i++) term->linear[i][0] = one_row_linear(whole, i, slow);
 }
 
 /* The row itself, and what one source makes of it. */
 AD_INLINE void place_row(const db_kernel_panel *panel, double slow, row_terms *row) {
-    for (int c = 0; c < 3; c++) row->start[c] = panel->origin[c] + slow * panel->slow[c];
-    row->square[0] = row_dot(row->start, row->start);
-    row->square[1] = 2 * row_dot(row->start, panel->fast);
-    row->square[2] = row_dot(panel->fast, panel->fast);
+    const wide_vec3 start = row_start(panel, l_set_double(slow));
+    wide power[3];
+    row->slow = (SHAPE_REAL)slow;
+    row->start[0] = first_lane(start.x.v);
+    row->start[1] = first_lane(start.y.v);
+    row->start[2] = first_lane(start.z.v);
+    row_square_terms(panel, start, power);
+    for (int c = 0; c < 3; c++) row->square[c] = first_lane(power[c]);
 }
 AD_INLINE void fill_row_source(const db_kernel_job *job, const db_kernel_panel *panel,
-                               size_t source, const row_terms *row) {
-    const double *w = job->source_double[source].polarization;
-    SHAPE_REAL *power = row->polarization + 3 * source;
-    power[0] = (SHAPE_REAL)row_form(w, row->start, row->start);
-    power[1] = (SHAPE_REAL)(2 * row_form(w, row->start, panel->fast));
-    power[2] = (SHAPE_REAL)row_form(w, panel->fast, panel->fast);
-    if (!job->debye_waller) return;
+                               size_t source, double slow, const row_terms *row) {
     const db_kernel_source_double *s = &job->source_double[source];
-    row->incident[2 * source] = -2 * s->kappa * row_dot(s->s0, row->start);
-    row->incident[2 * source + 1] = -2 * s->kappa * row_dot(s->s0, panel->fast);
+    const wide_vec3 start = row_start(panel, l_set_double(slow));
+    wide power[3];
+    row_polarization_terms(panel, s, start, power);
+    for (int c = 0; c < 3; c++)
+        row->polarization[3 * source + (size_t)c] = (SHAPE_REAL)first_lane(power[c]);
+    if (!job->debye_waller) return;
+    row_incident_terms(panel, s, start, power);
+    for (int c = 0; c < 2; c++) row->incident[2 * source + (size_t)c] = first_lane(power[c]);
 }
 
 #if LANES > 1
 /* All of it for the rows of a tile, one after the other. */
 typedef struct {
     panel_term panel[DB_MOST_ROW_TERMS];
-    row_terms row[DB_MOST_SUB_ROWS];
+    row_terms row[DB_MOST_SUB_ROWS]; /* one for each row of sub-pixels */
     SHAPE_REAL polarization[DB_MOST_SUB_ROWS][3 * DB_MOST_ROW_TERMS];
     double incident[DB_MOST_SUB_ROWS][2 * DB_MOST_ROW_TERMS];
     row_term term[DB_MOST_SUB_ROWS][DB_MOST_ROW_TERMS];
@@ -136,7 +199,8 @@ AD_INLINE void fill_row(const db_kernel_job *job, const db_kernel_panel *panel, 
                         tile_terms *tile) {
     row_terms *row = &tile->row[i];
     place_row(panel, slow, row);
-    for (size_t j = 0; j < job->source_count; j++) fill_row_source(job, panel, j, row);
+    for (size_t j = 0; DB_INSTANCE_KIND == 0 && j < job->source_count; j++)
+        fill_row_source(job, panel, j, slow, row);
     const size_t count = job->source_count * job->sample_count;
     for (size_t n = 0; n < count; n++) place_term(&tile->panel[n], slow, &row->term[n]);
     for (int c = 0; c < 3 && job->cuts; c++)

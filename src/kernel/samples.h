@@ -4,12 +4,16 @@
 #ifndef DB_KERNEL_SAMPLES_H
 #define DB_KERNEL_SAMPLES_H
 
-/* Where Miller indices come from: a scattering vector, or a place along a row. */
+/* Where Miller indices come from: a scattering vector, or a place along a row, which is the same
+ * for all lanes or not. */
+typedef enum { BY_VECTOR, ALONG_ROW, ACROSS_ROWS } index_mode;
+
 typedef struct {
     wide_vec3 q;
-    const row_term *term; /* those of the source's samples */
-    wide fast, inverse_distance;
-    group_ends ends; /* of plans that leave samples out */
+    const row_term *term;         /* those of the source's samples */
+    const panel_term *panel_term; /* likewise */
+    wide fast, slow, inverse_distance;
+    group_ends ends; /* ALONG_ROW, of plans that leave samples out */
 } index_view;
 
 /* One source seen from one sub-pixel. */
@@ -30,14 +34,13 @@ AD_INLINE fine dot3(const SHAPE_REAL m[3], const fine v[3]) {
 
 /* Adds one sample's slopes: gh = u d(F_c^2 F_latt^2)/dh. */
 AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine q[3],
-                                 const fine gh[3], pixel_sums *sums, source_sums *source) {
+                                 const fine gh[3], fine lattice[DB_LATTICE_COLUMNS],
+                                 pixel_sums *sums, source_sums *source) {
     const fine_sample *sample = &job->FINE(sample)[s];
     for (int c = 0; c < 3; c++) {
         const fine q_crystal = dot3(&sample->rotation[3 * c], q);
-        for (int r = 0; r < 3; r++) {
-            fine *const column = &sums->column[DB_COLUMN_LATTICE + 3 * r + c];
-            *column = l_fma(gh[r], q_crystal, *column);
-        }
+        for (int r = 0; r < 3; r++)
+            lattice[3 * r + c] = l_fma(gh[r], q_crystal, lattice[3 * r + c]);
         for (int r = 0; r < 3; r++)
             source->by_q[c] = l_fma(l_set(sample->lattice[3 * r + c]), gh[r], source->by_q[c]);
     }
@@ -50,13 +53,18 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
 }
 #endif
 
-AD_INLINE void miller_indices(int along_row, const db_kernel_job *job, size_t sample,
+AD_INLINE void miller_indices(index_mode mode, const db_kernel_job *job, size_t sample,
                               const index_view *view, wide h[3]) {
-    if (along_row) {
+    if (mode != BY_VECTOR) {
         const row_term *term = &view->term[sample];
-        for (int j = 0; j < 3; j++)
-            h[j] = row_index_double_0(term->linear[j], term->constant[j], view->fast,
+        for (int j = 0; j < 3; j++) {
+            const wide linear[2] = { mode == ALONG_ROW
+                                         ? l_set_double(term->linear[j][0])
+                                         : row_linear(&view->panel_term[sample], j, view->slow),
+                                     l_set_double(term->linear[j][1]) };
+            h[j] = row_index_double_0(linear, l_set_double(term->constant[j]), view->fast,
                                       view->inverse_distance);
+        }
         return;
     }
     const wide_vec3 hkl =
@@ -69,35 +77,71 @@ AD_INLINE void miller_indices(int along_row, const db_kernel_job *job, size_t sa
 /* Long sums of floats lose digits: sums are taken in two stages, of so many terms each time. */
 enum { DB_PARTIAL_SUM = 16 };
 
-/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes. */
-AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row,
+/* 1: a sample's place is worked out while the one before is summed, so that their chains of
+ * operations overlap; with slopes they are too long for a processor to look that far ahead. Devices
+ * have other threads to turn to, and fewer registers. */
+#define DB_SAMPLES_AHEAD (LANES > 1 && DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL)
+
+/* Where a sample is met. */
+typedef struct {
+    wide h[3], node[3]; /* node: if its structure factor is looked up */
+    fine offset[3];     /* from the nearest node */
+} met_sample;
+
+AD_INLINE met_sample meet_sample(index_mode mode, int look_up, const db_kernel_job *job,
+                                 const index_view *view, size_t s) {
+    met_sample m;
+    miller_indices(mode, job, s, view, m.h);
+    for (int j = 0; j < 3; j++) {
+        m.node[j] = m.h[j];
+        /* which of two equally near nodes it is matters to the table only */
+        if (look_up) {
+            m.node[j] = nearest_node_double_0(m.h[j]);
+            m.offset[j] = narrow(l_sub_double(m.h[j], m.node[j]));
+        } else
+            m.offset[j] =
+                mode == BY_VECTOR ? narrow(l_reduce_double(m.h[j])) : narrow_offset(m.h[j]);
+    }
+    return m;
+}
+
+/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes; tabled: the job's
+ * table_used, perhaps as a constant. */
+AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mode, int tabled,
                                   const db_kernel_job *job, const index_view *view, const fine q[3],
                                   fine u, pixel_sums *sums) {
     const int interpolate = general && job->interpolate, cut = drawn >= KERNEL_CUT;
     const kernel_shape shape = (kernel_shape)(drawn % KERNEL_CUT);
-    const int look_up = job->table_used && !interpolate;
-    const int constant = !general && !job->table_used; /* the same F_c for all samples */
+    const int look_up = tabled && !interpolate;
+    const int constant = !general && !tabled; /* the same F_c for all samples */
+    const int ahead = DB_SAMPLES_AHEAD && !cut;
     squared_amplitude f;
     f.intensity = fine_set(job->default_intensity);
     source_sums source;
     source.sum = fine_set(0);
     fine partial = fine_set(0);
-    unsigned in_reach = 0;
-    (void)in_reach;
     (void)u;
     (void)q;
     (void)sums;
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < 3; c++) source.by_q[c] = fine_set(0);
+#if LANES > 1
+    fine lattice_columns[DB_LATTICE_COLUMNS]; /* what is in memory is added to at the end */
+    for (int c = 0; c < DB_LATTICE_COLUMNS; c++) lattice_columns[c] = fine_set(0);
+#else
+    fine *const lattice_columns = &sums->column[DB_COLUMN_LATTICE];
 #endif
+#endif
+    met_sample next;
+    if (ahead) next = meet_sample(mode, look_up, job, view, 0);
+    unsigned in_reach = 0;
+    (void)in_reach;
     for (size_t s = 0; s < job->sample_count; s++) {
-        wide h[3], node[3];
-        fine offset[3];
         if (s > 0 && s % DB_PARTIAL_SUM == 0) {
             source.sum = l_add(source.sum, partial);
             partial = fine_set(0);
         }
-        if (cut && along_row && view->ends.used) {
+        if (cut && mode == ALONG_ROW && view->ends.used) {
             if (s % LANES == 0) in_reach = samples_in_reach(shape, job, &view->ends, s);
             if (!in_reach) {
                 s += LANES - 1 - s % LANES;
@@ -105,26 +149,18 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row
             }
             if (!(in_reach >> s % LANES & 1)) continue;
         }
-        miller_indices(along_row, job, s, view, h);
-        for (int j = 0; j < 3; j++) {
-            node[j] = h[j];
-            /* which of two equally near nodes it is matters to the table only */
-            if (look_up) {
-                node[j] = nearest_node_double_0(h[j]);
-                offset[j] = narrow(l_sub_double(h[j], node[j]));
-            } else
-                offset[j] = along_row ? narrow_offset(h[j]) : narrow(l_reduce_double(h[j]));
-        }
-        if (cut && !l_any(sample_counts(shape, job, offset))) continue;
+        const met_sample here = ahead ? next : meet_sample(mode, look_up, job, view, s);
+        if (ahead && s + 1 < job->sample_count) next = meet_sample(mode, look_up, job, view, s + 1);
+        if (cut && !l_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
-            f = interpolated(job, h);
+            f = interpolated(job, here.h);
         else if (look_up && general)
-            f = nearest(job, node);
+            f = nearest(job, here.node);
         else if (look_up)
-            f.intensity = table_intensity(job, node);
-        lattice_factor lattice = lattice_factor_of(shape, job, offset);
+            f.intensity = table_intensity(job, here.node);
+        lattice_factor lattice = lattice_factor_of(shape, job, here.offset);
         if (cut && shape != KERNEL_TOPHAT)
-            leave_out_beyond(sample_counts(shape, job, offset), &lattice);
+            leave_out_beyond(sample_counts(shape, job, here.offset), &lattice);
         partial =
             constant ? l_add(partial, lattice.value) : l_fma(f.intensity, lattice.value, partial);
 #if DB_INSTANCE_KIND > 0
@@ -140,7 +176,7 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row
                 *column = l_fma(by_intensity, f.by_amplitude[n], *column);
             }
         }
-        add_sample_slopes(job, s, q, gh, sums, &source);
+        add_sample_slopes(job, s, q, gh, lattice_columns, sums, &source);
 #endif
 #if DB_INSTANCE_KIND > 1
         for (int j = 0; j < 3; j++)
@@ -148,10 +184,72 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, int along_row
                 l_fma(weight, lattice.cells[j], sums->column[DB_COLUMN_CELLS + j]);
 #endif
     }
+#if DB_INSTANCE_KIND > 0 && LANES > 1
+    for (int c = 0; c < DB_LATTICE_COLUMNS; c++)
+        sums->column[DB_COLUMN_LATTICE + c] =
+            l_add(sums->column[DB_COLUMN_LATTICE + c], lattice_columns[c]);
+#endif
     source.sum = l_add(source.sum, partial);
-    if (constant) source.sum = l_mul(source.sum, f.intensity);
+    if (constant) source.sum = l_mul(source.sum, fine_set(job->default_intensity));
     return source;
 }
+
+#if DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL && !defined(__CUDACC__)
+/* The loop with slopes as functions of their own, one for each constant choice: with all of its
+ * columns in registers it leaves no room for anything around it. */
+typedef source_sums (*sample_loop)(const db_kernel_job *job, const index_view *view,
+                                   const fine q[3], fine u, pixel_sums *sums);
+#define SAMPLE_LOOP(name, shape, mode, tabled)                                                     \
+    static __attribute__((noinline)) source_sums name(const db_kernel_job *job,                    \
+                                                      const index_view *view, const fine q[3],     \
+                                                      fine u, pixel_sums *sums) {                  \
+        return add_samples((kernel_shape)(shape), 0, mode, tabled, job, view, q, u, sums);         \
+    }
+#define SAMPLE_LOOPS(name, shape)                                                                  \
+    SAMPLE_LOOP(name##_by_vector, shape, BY_VECTOR, job->table_used)                               \
+    SAMPLE_LOOP(name##_along_row, shape, ALONG_ROW, 0)                                             \
+    SAMPLE_LOOP(name##_across_rows, shape, ACROSS_ROWS, 0)                                         \
+    SAMPLE_LOOP(name##_listed_along_row, shape, ALONG_ROW, 1)                                      \
+    SAMPLE_LOOP(name##_listed_across_rows, shape, ACROSS_ROWS, 1)
+SAMPLE_LOOPS(square, KERNEL_SQUARE)
+SAMPLE_LOOPS(round, KERNEL_ROUND)
+SAMPLE_LOOPS(gauss, KERNEL_GAUSS)
+SAMPLE_LOOPS(square_cut, KERNEL_SQUARE | KERNEL_CUT)
+SAMPLE_LOOPS(round_cut, KERNEL_ROUND | KERNEL_CUT)
+SAMPLE_LOOPS(gauss_cut, KERNEL_GAUSS | KERNEL_CUT)
+SAMPLE_LOOPS(tophat_cut, KERNEL_TOPHAT | KERNEL_CUT)
+#if DB_INSTANCE_KIND < 2
+SAMPLE_LOOPS(few_cells, KERNEL_FEW_CELLS)
+#endif
+
+AD_INLINE sample_loop sample_loop_of(const db_kernel_job *job, index_mode mode) {
+#define LOOPS_OF(name)                                                                             \
+    {                                                                                              \
+        { name##_by_vector, name##_along_row, name##_across_rows }, {                              \
+            name##_by_vector, name##_listed_along_row, name##_listed_across_rows                   \
+        }                                                                                          \
+    }
+    static const sample_loop loops[2 * KERNEL_CUT][2][3] = {
+        [KERNEL_SQUARE] = LOOPS_OF(square),
+        [KERNEL_ROUND] = LOOPS_OF(round),
+        [KERNEL_GAUSS] = LOOPS_OF(gauss),
+        [KERNEL_SQUARE | KERNEL_CUT] = LOOPS_OF(square_cut),
+        [KERNEL_ROUND | KERNEL_CUT] = LOOPS_OF(round_cut),
+        [KERNEL_GAUSS | KERNEL_CUT] = LOOPS_OF(gauss_cut),
+        [KERNEL_TOPHAT | KERNEL_CUT] = LOOPS_OF(tophat_cut),
+#if DB_INSTANCE_KIND < 2
+        [KERNEL_FEW_CELLS] = LOOPS_OF(few_cells),
+#endif
+    };
+#undef LOOPS_OF
+    return loops[shape_of(job)][job->table_used != 0][mode];
+}
+#undef SAMPLE_LOOP
+#undef SAMPLE_LOOPS
+#define DB_SAMPLE_LOOPS 1
+#else
+#define DB_SAMPLE_LOOPS 0
+#endif
 
 #undef REAL
 #undef DIRS

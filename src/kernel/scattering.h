@@ -57,12 +57,11 @@ AD_INLINE vec3 scattering_vector(vec3 d, num kappa, vec3 s0) {
  * coefficients of its powers; and since x is linear in f, so is a.x, and the Miller index by the
  * lattice vector a is kappa (a.x)/|x| - a.s0. linear: kappa a.x as coefficients of powers of f;
  * constant: -a.s0, to which something may have been added. */
-AD_INLINE lane row_square(const REAL power[3], lane f) {
-    return l_fma(l_fma(l_set(power[2]), f, l_set(power[1])), f, l_set(power[0]));
+AD_INLINE lane row_square(const lane power[3], lane f) {
+    return l_fma(l_fma(power[2], f, power[1]), f, power[0]);
 }
-AD_INLINE lane row_index(const REAL linear[2], REAL constant, lane f, lane inverse_distance) {
-    const lane along = l_fma(l_set(linear[1]), f, l_set(linear[0]));
-    return l_fma(along, inverse_distance, l_set(constant));
+AD_INLINE lane row_index(const lane linear[2], lane constant, lane f, lane inverse_distance) {
+    return l_fma(l_fma(linear[1], f, linear[0]), inverse_distance, constant);
 }
 
 /* The node nearest to a Miller index; a half rounds down: ceil(h - 1/2). */

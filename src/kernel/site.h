@@ -5,28 +5,47 @@
 #define DB_KERNEL_SITE_H
 
 #define REAL SHAPE_REAL
+#define DIRS 0
+/* Functions of several values, in double. */
 #if DB_INSTANCE_KIND > 0
-#define DIRS 3
 #define WIDE_DIRS(name) name##_double_3
 #else
-#define DIRS 0
 #define WIDE_DIRS(name) name##_double_0
 #endif
+/* Functions of the distance alone. */
+#if DB_INSTANCE_KIND > 0 && defined(DB_INSTANCE_PRECISION_MIXED)
+#define DISTANCE(name) name##_float_1
+#elif DB_INSTANCE_KIND > 0
+#define DISTANCE(name) name##_double_1
+#elif defined(DB_INSTANCE_PRECISION_MIXED)
+#define DISTANCE(name) name##_float_0
+#else
+#define DISTANCE(name) name##_double_0
+#endif
 
-/* In jobs that are not general: flat panel, one layer, nothing but x, d and omega. */
+/* In jobs that are not general: flat panel, one layer, nothing but d and omega. */
 typedef struct {
-    wide_vec3 wide_d;    /* unit vector from the sample */
-    vec3 x, d;           /* position (m) with slopes by itself; direction likewise */
-    num omega;           /* solid angle (sr), slopes by x */
+    wide_vec3 wide_d;    /* unit vector from the sample; not along rows */
+    fine d[3];           /* the same; not for images along rows */
+    fine inverse;        /* 1/distance (1/m) */
+    DISTANCE(num) omega; /* solid angle (sr), with its slope by 1/distance */
     fine capture;        /* part of the photons absorbed in this layer */
     fine fast, slow;     /* x = ... + fast fast_axis + slow slow_axis */
-    fine inverse_square; /* 1/|x|^2, along rows only */
 #if DB_INSTANCE_KIND > 0
     fine capture_slope[3]; /* by obliquity, layer step, attenuation */
-    vec3 by_sphere;        /* curved: slopes of x by radius, beam_fast, beam_slow */
+    fine by_sphere[3][3];  /* curved: d(x)/d(radius, beam_fast, beam_slow) */
     int layer;
 #endif
 } site;
+
+/* z: of the panel, the layer's depth included */
+AD_INLINE DISTANCE(num) solid_angle_of(const db_kernel_job *job, const db_kernel_panel *panel,
+                                       double z, fine inverse_distance) {
+    const DISTANCE(num) inverse = DISTANCE(n_seed)(inverse_distance, 0);
+    if (job->point_pixel) return DISTANCE(point_solid_angle)(inverse);
+    return DISTANCE(solid_angle)(inverse, DISTANCE(n_passive)(fine_set(z)),
+                                 fine_set(panel->pixel_size[0] * panel->pixel_size[1]));
+}
 
 AD_INLINE wide_vec3 wide_passive(const double v[3]) {
     return v3_passive_double_0(l_set_double(v[0]), l_set_double(v[1]), l_set_double(v[2]));
@@ -60,11 +79,10 @@ AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel 
 #if DB_INSTANCE_KIND > 0
     s->fast = narrow(p.along_fast.v);
     s->slow = narrow(p.along_slow.v);
-    s->by_sphere = v3_passive(l_set(0), l_set(0), l_set(0));
     for (int k = 0; k < 3; k++) {
-        s->by_sphere.x.d[k] = narrow(p.x.x.d[k]);
-        s->by_sphere.y.d[k] = narrow(p.x.y.d[k]);
-        s->by_sphere.z.d[k] = narrow(p.x.z.d[k]);
+        s->by_sphere[k][0] = narrow(p.x.x.d[k]);
+        s->by_sphere[k][1] = narrow(p.x.y.d[k]);
+        s->by_sphere[k][2] = narrow(p.x.z.d[k]);
     }
 #else
     (void)s;
@@ -97,38 +115,66 @@ AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_pa
 #endif
     const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, &s)
                                : flat_place(general, job, panel, layer, fast, slow);
-    s.wide_d = v3_unit_double_0(x);
-    s.x = v3_seed(narrow(x.x.v), narrow(x.y.v), narrow(x.z.v), 0);
-    s.d = v3_seed(narrow(s.wide_d.x.v), narrow(s.wide_d.y.v), narrow(s.wide_d.z.v), 0);
+    const num_double_0 inverse = v3_inverse_length_double_0(x);
+    s.wide_d = v3_scale_double_0(x, inverse);
+    s.d[0] = narrow(s.wide_d.x.v);
+    s.d[1] = narrow(s.wide_d.y.v);
+    s.d[2] = narrow(s.wide_d.z.v);
     const double depth = general && !curved ? layer * job->layer_step : 0;
-    s.omega = job->point_pixel
-                  ? point_solid_angle(s.x)
-                  : solid_angle(s.x, n_passive(l_set((SHAPE_REAL)(panel->z + depth))),
-                                l_set((SHAPE_REAL)(panel->pixel_size[0] * panel->pixel_size[1])));
+    s.inverse = narrow(inverse.v);
+    s.omega = solid_angle_of(job, panel, panel->z + depth, s.inverse);
     s.capture = l_set(1);
     if (general && job->sensor) capture_site(job, panel, layer, &s);
     return s;
 }
 
-#if DB_INSTANCE_KIND == 0
-/* A site of a row of a plain job is nothing but its solid angle and what polarization needs. fast:
- * pixel numbers, sub-pixel included; sets the view's place. */
-AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel,
-                        const row_terms *row, wide fast, index_view *view) {
+/* What row terms know of the rows of a group's pixels. */
+typedef struct {
+    wide square[3];
+    wide_vec3 start;
+    fine slow;
+} row_view;
+
+/* One row for all lanes. */
+AD_INLINE row_view view_along_row(const row_terms *row) {
+    row_view r;
+    for (int c = 0; c < 3; c++) r.square[c] = l_set_double(row->square[c]);
+    r.start = wide_passive(row->start);
+    r.slow = l_set(row->slow);
+    return r;
+}
+
+/* A row for each lane, `slow` (m) from the panel's corner. */
+AD_INLINE row_view view_across_rows(const db_kernel_panel *panel, wide slow) {
+    row_view r;
+    r.start = row_start(panel, slow);
+    row_square_terms(panel, r.start, r.square);
+    r.slow = narrow(slow);
+    return r;
+}
+
+/* A site of a row of a plain job. fast: pixel numbers, sub-pixel included; sets the view's place.
+ */
+AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, const row_view *row,
+                        wide fast, index_view *view) {
     site s;
     view->fast = l_mul_double(fast, l_set_double(panel->pixel_size[0]));
     view->inverse_distance = l_rsqrt_double(row_square_double_0(row->square, view->fast));
-    const num inverse = n_passive(narrow(view->inverse_distance));
     s.fast = narrow(view->fast);
-    s.inverse_square = l_mul(inverse.v, inverse.v);
+    s.inverse = narrow(view->inverse_distance);
+    s.omega = solid_angle_of(job, panel, panel->z, s.inverse);
     s.capture = l_set(1);
-    const fine area = l_set((SHAPE_REAL)(panel->pixel_size[0] * panel->pixel_size[1]));
-    s.omega = job->point_pixel
-                  ? n_sqr(inverse)
-                  : solid_angle_at(inverse, n_passive(l_set((SHAPE_REAL)panel->z)), area);
+#if DB_INSTANCE_KIND > 0
+    const wide start[3] = { row->start.x.v, row->start.y.v, row->start.z.v };
+    for (int c = 0; c < 3; c++)
+        s.d[c] =
+            narrow(l_mul_double(l_fma_double(view->fast, l_set_double(panel->fast[c]), start[c]),
+                                view->inverse_distance));
+    s.slow = row->slow;
+    s.layer = 0;
+#endif
     return s;
 }
-#endif
 
 #if DB_INSTANCE_KIND > 0
 AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
@@ -139,7 +185,6 @@ AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
  * direction and solid angle, without the layer's capture fraction in the latter. */
 AD_INLINE void add_site_slopes(int general, const db_kernel_job *job, const db_kernel_panel *panel,
                                const site *s, const fine by_d[3], fine by_omega, pixel_sums *sums) {
-    const vec3 direction = v3_unit(s->x);
     const int sensor = general && job->sensor, curved = general && job->curved;
     const fine pixel = l_mul(by_omega, s->omega.v); /* of this site, without capture */
     const fine captured = sensor ? l_mul(by_omega, s->capture) : by_omega;
@@ -150,11 +195,8 @@ AD_INLINE void add_site_slopes(int general, const db_kernel_job *job, const db_k
         for (int c = 0; c < 3; c++)
             along[c] = l_fma(by_obliquity, l_set((SHAPE_REAL)panel->normal[c]), along[c]);
     }
+    v3_unit_back(s->d, s->inverse, along, l_mul(captured, s->omega.d[0]), by_x);
     for (int c = 0; c < 3; c++) {
-        by_x[c] = l_mul(captured, s->omega.d[c]);
-        by_x[c] = l_fma(along[0], direction.x.d[c], by_x[c]);
-        by_x[c] = l_fma(along[1], direction.y.d[c], by_x[c]);
-        by_x[c] = l_fma(along[2], direction.z.d[c], by_x[c]);
         if (!curved) add_to(sums, DB_COLUMN_ORIGIN + c, by_x[c]);
         fine *const column = sums->column;
         column[DB_COLUMN_FAST + c] = l_fma(s->fast, by_x[c], column[DB_COLUMN_FAST + c]);
@@ -164,8 +206,8 @@ AD_INLINE void add_site_slopes(int general, const db_kernel_job *job, const db_k
     if (curved)
         for (int k = 0; k < 3; k++)
             add_to(sums, DB_COLUMN_ORIGIN + k,
-                   l_fma(by_x[0], s->by_sphere.x.d[k],
-                         l_fma(by_x[1], s->by_sphere.y.d[k], l_mul(by_x[2], s->by_sphere.z.d[k]))));
+                   l_fma(by_x[0], s->by_sphere[k][0],
+                         l_fma(by_x[1], s->by_sphere[k][1], l_mul(by_x[2], s->by_sphere[k][2]))));
     /* the solid angle of a flat pixel is proportional to its distance along the normal */
     const double depth = curved ? 0 : s->layer * job->layer_step;
     const fine by_z = job->point_pixel ? l_set(0)
@@ -177,12 +219,11 @@ AD_INLINE void add_site_slopes(int general, const db_kernel_job *job, const db_k
         add_to(sums, DB_COLUMN_ATTENUATION, l_mul(pixel, s->capture_slope[2]));
     }
     if (curved) return;
-    const fine d[3] = { s->d.x.v, s->d.y.v, s->d.z.v };
     fine by_depth = by_z;
     for (int c = 0; c < 3; c++) {
         by_depth = l_fma(by_x[c], l_set((SHAPE_REAL)panel->normal[c]), by_depth);
         add_to(sums, DB_COLUMN_NORMAL + c,
-               l_fma(by_x[c], l_set((SHAPE_REAL)depth), l_mul(by_obliquity, d[c])));
+               l_fma(by_x[c], l_set((SHAPE_REAL)depth), l_mul(by_obliquity, s->d[c])));
     }
     add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(by_depth, l_set((SHAPE_REAL)s->layer)));
 }

@@ -15,6 +15,7 @@ static void want_shift(in x, out y) { *y = x[0] + 0.625L; }
 static void want_mul(in x, out y) { *y = x[0] * x[1]; }
 static void want_fma(in x, out y) { *y = x[0] * x[1] + 0.625L; }
 static void want_fnma(in x, out y) { *y = 0.625L - x[0] * x[1]; }
+static void want_affine(in x, out y) { *y = -1.75L * x[0] + 0.625L; }
 static void want_div(in x, out y) { *y = x[0] / x[1]; }
 static void want_sqr(in x, out y) { *y = x[0] * x[0]; }
 static void want_chain(in x, out y) { *y = x[0] * x[0] * x[0]; }
@@ -22,6 +23,7 @@ static void want_sqrt(in x, out y) { *y = sqrtl(x[0]); }
 static void want_rsqrt(in x, out y) { *y = 1 / sqrtl(x[0]); }
 static void want_exp(in x, out y) { *y = expl(x[0]); }
 static void want_sinpic(in x, out y) { *y = elementary_rules[ELEMENTARY_sinpic].value(x[0], 64); }
+static void want_sinpi(in x, out y) { *y = sinl(acosl(-1) * x[0]); }
 static void want_sphere_squared(in x, out y) {
     const long double j = elementary_rules[ELEMENTARY_sphere].value(x[0], 64);
     *y = j * j;
@@ -54,6 +56,25 @@ static void want_v3_square(in x, out y) { *y = x[0] * x[0] + x[1] * x[1] + x[2] 
 static void want_v3_unit(in x, out y) {
     const long double length = sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     for (int i = 0; i < 3; i++) y[i] = x[i] / length;
+}
+
+static void want_v3_inverse_length(in x, out y) {
+    *y = 1 / sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+static void want_v3_unit_back(in x, out y) {
+    *y = (2 * x[0] - x[1] + 3 * x[2] + 0.5L) / sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+static void want_v3_symmetric(in x, out y) {
+    in w = x + 3;
+    y[0] = w[0] * x[0] + w[3] * x[1] + w[4] * x[2];
+    y[1] = w[3] * x[0] + w[1] * x[1] + w[5] * x[2];
+    y[2] = w[4] * x[0] + w[5] * x[1] + w[2] * x[2];
+}
+static void want_v3_form_back(in x, out y) {
+    long double turned[3];
+    want_v3_symmetric((long double[]){ x[0], x[1], x[2], 1, -2, 0.5L, 0.25L, 1.5L, -0.75L },
+                      turned);
+    *y = 1.5L * (x[0] * turned[0] + x[1] * turned[1] + x[2] * turned[2]);
 }
 
 static void want_m3_apply(in x, out y) {

@@ -21,6 +21,7 @@ CASE_FN(shift) { *y = n_shift(x[0], l_set((REAL)0.625)); }
 CASE_FN(mul) { *y = n_mul(x[0], x[1]); }
 CASE_FN(fma) { *y = n_fma(x[0], x[1], l_set((REAL)0.625)); }
 CASE_FN(fnma) { *y = n_fnma(x[0], x[1], l_set((REAL)0.625)); }
+CASE_FN(affine) { *y = n_affine(x[0], l_set((REAL)-1.75), l_set((REAL)0.625)); }
 CASE_FN(div) { *y = n_div(x[0], x[1]); }
 CASE_FN(sqr) { *y = n_sqr(x[0]); }
 CASE_FN(chain) {
@@ -31,6 +32,7 @@ CASE_FN(sqrt) { *y = n_sqrt(x[0]); }
 CASE_FN(rsqrt) { *y = n_rsqrt(x[0]); }
 CASE_FN(exp) { *y = n_exp(x[0]); }
 CASE_FN(sinpic) { *y = n_sinpic(x[0]); }
+CASE_FN(sinpi) { *y = n_sinpi(x[0]); }
 CASE_FN(sphere_squared) { *y = n_sqr(n_sphere(x[0])); }
 CASE_FN(select) { *y = n_select(l_lt(x[2].v, l_set((REAL)0)), x[0], n_mul(x[1], x[2])); }
 CASE_FN(v3_add) { case_put(y, v3_add(CASE_VEC(x), CASE_VEC(x + 3))); }
@@ -41,6 +43,36 @@ CASE_FN(v3_dot) { *y = v3_dot(CASE_VEC(x), CASE_VEC(x + 3)); }
 CASE_FN(v3_cross) { case_put(y, v3_cross(CASE_VEC(x), CASE_VEC(x + 3))); }
 CASE_FN(v3_square) { *y = v3_square(CASE_VEC(x)); }
 CASE_FN(v3_unit) { case_put(y, v3_unit(CASE_VEC(x))); }
+CASE_FN(v3_inverse_length) { *y = v3_inverse_length(CASE_VEC(x)); }
+/* Rules read backwards: the value goes forwards, the slopes are those by a times the inputs'. */
+static inline num AD_NUM(case_backwards)(lane value, const lane by_a[3], const num a[3]) {
+    num y = n_passive(value);
+    EACH_SLOPE(k, y.d[k] = l_add(l_mul(by_a[0], a[0].d[k]),
+                                 l_add(l_mul(by_a[1], a[1].d[k]), l_mul(by_a[2], a[2].d[k])));)
+    (void)by_a, (void)a;
+    return y;
+}
+/* 2 d_x - d_y + 3 d_z + r/2 of d = a/|a|, r = 1/|a| */
+CASE_FN(v3_unit_back) {
+    const lane r = v3_inverse_length(CASE_VEC(x)).v,
+               d[3] = { l_mul(x[0].v, r), l_mul(x[1].v, r), l_mul(x[2].v, r) },
+               by_d[3] = { l_set((REAL)2), l_set((REAL)-1), l_set((REAL)3) };
+    lane by_a[3], value = l_mul(l_set((REAL)0.5), r);
+    for (int c = 0; c < 3; c++) value = l_fma(by_d[c], d[c], value);
+    v3_unit_back(d, r, by_d, l_set((REAL)0.5), by_a);
+    *y = AD_NUM(case_backwards)(value, by_a, x);
+}
+CASE_FN(v3_symmetric) { case_put(y, v3_symmetric(x + 3, CASE_VEC(x))); }
+/* 1.5 a.W a */
+CASE_FN(v3_form_back) {
+    const num w[6] = { n_constant(1),          n_constant((REAL)-2),  n_constant((REAL)0.5),
+                       n_constant((REAL)0.25), n_constant((REAL)1.5), n_constant((REAL)-0.75) };
+    const vec3 a = v3_passive(x[0].v, x[1].v, x[2].v), turned = v3_symmetric(w, a);
+    const lane wa[3] = { turned.x.v, turned.y.v, turned.z.v };
+    lane by_a[3];
+    v3_form_back(wa, l_set((REAL)1.5), by_a);
+    *y = AD_NUM(case_backwards)(l_mul(l_set((REAL)1.5), v3_dot(a, turned).v), by_a, x);
+}
 CASE_FN(m3_apply) { case_put(y, m3_apply(CASE_ROWS(x), CASE_VEC(x + 9))); }
 CASE_FN(m3_apply_transposed) { case_put(y, m3_apply_transposed(CASE_ROWS(x), CASE_VEC(x + 9))); }
 static inline void AD_NUM(case_put_rows)(num *y, mat3 m) {
