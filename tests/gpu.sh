@@ -51,9 +51,8 @@ device=0
 "$program" sim -cell 40 -N 2 -default_F 1 -detpixels 8 -floatfile /dev/null --device cuda >> "$log" 2>&1 || device=$?
 
 say "Tests of the backend, on the processor and on the GPU"
-# one after the other on the GPU, so that none waits for another's memory
 status=0
-run ctest --test-dir "$build" -L '^(cuda|gpu)$' --output-on-failure -j 1 --timeout 240 || status=$?
+run ctest --test-dir "$build" -L '^(cuda|gpu)$' --output-on-failure -j 4 || status=$?
 sed -n '/tests passed/,/Total Test time/p; /did not run/,$p' "$log" | sort -u
 [ $status = 0 ] || fail "tests"
 [ $device = 0 ] || {
