@@ -209,13 +209,14 @@ AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
 /* One point of each pixel of the group in one layer: all sources. In images a site along a row is
  * nothing but its solid angle. */
 AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int thermal,
-                           size_t source_count, const db_kernel_job *job,
+                           size_t source_count, int only, const db_kernel_job *job,
                            const db_kernel_panel *panel, const group_rows *rows, const site *s,
                            index_view *view, pixel_sums *sums) {
     const fine omega = general ? l_mul(s->omega.v, s->capture) : s->omega.v;
 #if DB_INSTANCE_KIND > 0
     fine by_d[3] = { fine_set(0), fine_set(0), fine_set(0) }, by_omega = fine_set(0);
 #endif
+    view->only = only;
     fine intensity = fine_set(0);
     for (size_t j = 0; j < source_count; j++) {
         const db_kernel_source_double *wide_s = &job->source_double[j];
@@ -257,20 +258,20 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
     }
     sums->intensity = l_add(sums->intensity, intensity);
 #if DB_INSTANCE_KIND > 0
-    add_site_slopes(general, job, panel, s, by_d, by_omega, sums);
+    add_site_slopes(general, only, job, panel, s, by_d, by_omega, sums);
 #endif
 }
 
 #undef REAL
 #undef DIRS
 
-AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sums) {
+AD_INLINE void clear_sums(int general, int only, const db_kernel_job *job, pixel_sums *sums) {
     sums->intensity = fine_set(0);
 #if DB_INSTANCE_KIND > 0
 #if !defined(__CUDACC__)
 #pragma GCC unroll 18
 #endif
-    for (int c = 0; c < DB_COLUMN_INTENSITY; c++) sums->column[c] = fine_set(0);
+    for (int c = 0; c < DB_COLUMN_INTENSITY && !only; c++) sums->column[c] = fine_set(0);
     sums->column[DB_COLUMN_DEBYE_WALLER] = fine_set(0);
     if (general) {
         for (int c = DB_COLUMN_Z; c < DB_COLUMN_CELLS; c++) sums->column[c] = fine_set(0);
@@ -282,8 +283,7 @@ AD_INLINE void clear_sums(int general, const db_kernel_job *job, pixel_sums *sum
     for (int c = 0; c < job->source_slopes; c++)
         *loose_column(sums, DB_COLUMN_SOURCE + c) = fine_set(0);
 #else
-    (void)general;
-    (void)job;
+    (void)general, (void)only, (void)job;
 #endif
 #if DB_INSTANCE_KIND > 1
     for (int c = 0; c < 3; c++) sums->column[DB_COLUMN_CELLS + c] = fine_set(0);
@@ -303,7 +303,7 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
                               pixel_sums *sums) {
     const double step = job->sub_pixel;
     const int layers = general ? job->layers : 1;
-    clear_sums(general, job, sums);
+    clear_sums(general, 0, job, sums);
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
             const wide f = l_mul_double(l_add_double(fast, l_set_double((j + 0.5) * step)),
@@ -313,7 +313,7 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
             for (int layer = 0; layer < layers; layer++) {
                 const site place = site_of(general, job, panel, layer, f, s);
                 index_view view;
-                add_sources(shape, general, BY_VECTOR, job->debye_waller, job->source_count, job,
+                add_sources(shape, general, BY_VECTOR, job->debye_waller, job->source_count, 0, job,
                             panel, NULL, &place, &view, sums);
             }
         }
@@ -333,7 +333,8 @@ AD_INLINE void render_row_places(kernel_shape shape, int thermal, int oversample
                                  size_t source_count, const db_kernel_job *job,
                                  const db_kernel_panel *panel, const row_terms *sub_rows, wide fast,
                                  pixel_sums *sums) {
-    clear_sums(0, job, sums);
+    const int only = LANES > 1 && oversample == 1 && source_count == 1;
+    clear_sums(0, only, job, sums);
     for (int i = 0; i < oversample; i++) {
         const row_view row = view_along_row(&sub_rows[i]);
         const group_rows rows = { &sub_rows[i], NULL, NULL, &row };
@@ -344,7 +345,7 @@ AD_INLINE void render_row_places(kernel_shape shape, int thermal, int oversample
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
             if (shape >= KERNEL_CUT)
                 view.ends = ends_of_group(shape, job, rows.row, view.fast, view.inverse_distance);
-            add_sources(shape, 0, ALONG_ROW, thermal, source_count, job, panel, &rows, &place,
+            add_sources(shape, 0, ALONG_ROW, thermal, source_count, only, job, panel, &rows, &place,
                         &view, sums);
         }
     }
@@ -371,7 +372,7 @@ DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, int thermal, const db_
 DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *job,
                                        const db_kernel_panel *panel, const tile_terms *tile,
                                        wide fast, wide slow, pixel_sums *sums) {
-    clear_sums(0, job, sums);
+    clear_sums(0, 0, job, sums);
     for (int i = 0; i < job->oversample; i++) {
         index_view view;
         view.slow = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * job->sub_pixel)),
@@ -382,7 +383,7 @@ DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *
             const site place =
                 row_site(job, panel, &row,
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
-            add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, job->source_count, job, panel,
+            add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, job->source_count, 0, job, panel,
                         &rows, &place, &view, sums);
         }
     }

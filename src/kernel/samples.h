@@ -14,6 +14,8 @@ typedef struct {
     const panel_term *panel_term; /* likewise */
     wide fast, slow, inverse_distance;
     group_ends ends; /* ALONG_ROW, of plans that leave samples out */
+    int only;        /* 1: the pixels have no other source or site: their columns are written, not
+                        added to */
 } index_view;
 
 /* One source seen from one sub-pixel. */
@@ -185,9 +187,11 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
 #endif
     }
 #if DB_INSTANCE_KIND > 0 && LANES > 1
+    if (!view->only)
+        for (int c = 0; c < DB_LATTICE_COLUMNS; c++)
+            lattice_columns[c] = l_add(sums->column[DB_COLUMN_LATTICE + c], lattice_columns[c]);
     for (int c = 0; c < DB_LATTICE_COLUMNS; c++)
-        sums->column[DB_COLUMN_LATTICE + c] =
-            l_add(sums->column[DB_COLUMN_LATTICE + c], lattice_columns[c]);
+        sums->column[DB_COLUMN_LATTICE + c] = lattice_columns[c];
 #endif
     source.sum = l_add(source.sum, partial);
     if (constant) source.sum = l_mul(source.sum, fine_set(job->default_intensity));

@@ -181,10 +181,12 @@ AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
     sums->column[column] = l_add(sums->column[column], value);
 }
 
-/* Columns of the values that place the panel and its layers. by_d, by_omega: slopes of the pixel by
+/* Columns of the values that place the panel and its layers. only: the pixels have no other site,
+ * and their columns have not been cleared. by_d, by_omega: slopes of the pixel by
  * direction and solid angle, without the layer's capture fraction in the latter. */
-AD_INLINE void add_site_slopes(int general, const db_kernel_job *job, const db_kernel_panel *panel,
-                               const site *s, const fine by_d[3], fine by_omega, pixel_sums *sums) {
+AD_INLINE void add_site_slopes(int general, int only, const db_kernel_job *job,
+                               const db_kernel_panel *panel, const site *s, const fine by_d[3],
+                               fine by_omega, pixel_sums *sums) {
     const int sensor = general && job->sensor, curved = general && job->curved;
     const fine pixel = l_mul(by_omega, s->omega.v); /* of this site, without capture */
     const fine captured = sensor ? l_mul(by_omega, s->capture) : by_omega;
@@ -197,8 +199,14 @@ AD_INLINE void add_site_slopes(int general, const db_kernel_job *job, const db_k
     }
     v3_unit_back(s->d, s->inverse, along, l_mul(captured, s->omega.d[0]), by_x);
     for (int c = 0; c < 3; c++) {
-        if (!curved) add_to(sums, DB_COLUMN_ORIGIN + c, by_x[c]);
         fine *const column = sums->column;
+        if (only) {
+            column[DB_COLUMN_ORIGIN + c] = by_x[c];
+            column[DB_COLUMN_FAST + c] = l_mul(s->fast, by_x[c]);
+            column[DB_COLUMN_SLOW + c] = l_mul(s->slow, by_x[c]);
+            continue;
+        }
+        if (!curved) add_to(sums, DB_COLUMN_ORIGIN + c, by_x[c]);
         column[DB_COLUMN_FAST + c] = l_fma(s->fast, by_x[c], column[DB_COLUMN_FAST + c]);
         column[DB_COLUMN_SLOW + c] = l_fma(s->slow, by_x[c], column[DB_COLUMN_SLOW + c]);
     }
