@@ -86,7 +86,8 @@ static const db_config_key model_keys[] = {
             "[58.4, 58.4, 152.2, 90, 90, 90]", "a, b, c, alpha, beta, gamma"),
     OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows",
           "P 43 21 2",
-          "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only "
+          "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and "
+          "only "
           "what it leaves free is refined"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
             "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
@@ -122,7 +123,8 @@ static const db_config_key model_keys[] = {
     INTEGERS("dispersion_steps", 1, IN_CONFIG(setup.dispersion_steps), (COUNT_FROM(1)), "",
              "automatic", 0, "5", "wavelengths across the dispersion"),
     OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",
-          "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its "
+          "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; "
+          "its "
           "mean is shifted to the wavelength given here, if any"),
     NUMBERS("spectrum_stretch", 1, IN_CONFIG(setup.spectrum_stretch), (ANY), "", NULL, NULL,
             "width of the spectrum about its mean, as a multiple of the file's"),

@@ -78,8 +78,8 @@ static db_status decode(db_context *context, const char *path, const db_file_con
     const char *other = other_format(content);
     if (other)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected an SMV or CBF image, found %s, which is not supported",
-                       path, other);
+                       "%s: expected an SMV or CBF image, found %s, which is not supported", path,
+                       other);
     char start[3 * 8 + 1] = "";
     for (size_t i = 0; i < 8 && i < content->size; i++)
         snprintf(start + 3 * i, 4, " %02x", (unsigned)(unsigned char)content->bytes[i]);
