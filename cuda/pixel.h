@@ -257,7 +257,8 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
         place_row(panel, at, &row[i]);
         for (size_t n = thread; n < terms; n += threads) {
             panel_term whole;
-            fill_panel_term(job, panel, n, &whole, &row[i].term[n]);
+            fill_panel_term(job, panel, n / job->sample_count, n % job->sample_count, &whole,
+                            &row[i].term[n]);
             place_term(&whole, at, &row[i].term[n]);
         }
         for (size_t j = thread; j < job->source_count; j += threads)

@@ -115,12 +115,15 @@ static db_status take_parameters(db_plan *plan, const db_plan_options *options) 
     return DB_OK;
 }
 
+/* Tiles of a region are about alike; a small region is not cut, since every tile begins with some
+ * work of its own. */
 static int rows_per_tile(const db_plan *plan, const db_region *region) {
     const double samples = (double)plan->sample_count * (double)plan->experiment.beam.source_count *
                            plan->experiment.oversample * plan->experiment.oversample *
                            plan->experiment.detector.sensor_layers;
-    const double rows = TILE_WORK / (samples * region->fast_count);
-    return rows < 1 ? 1 : rows > region->slow_count ? region->slow_count : (int)rows;
+    const double tiles = rint(samples * region->fast_count * region->slow_count / TILE_WORK);
+    if (tiles < 2) return region->slow_count;
+    return tiles > region->slow_count ? 1 : (int)ceil(region->slow_count / tiles);
 }
 
 static db_status cut_tiles(db_plan *plan) {

@@ -178,23 +178,25 @@ AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel
         }
 }
 
-/* The next LANES pixels of rows [.., row_end) of a region, row after row; padding repeats the first
- * pixel after them. 0: there are none. */
+/* The next LANES pixels of rows [.., row_end) of a region, row after row; padding goes on behind
+ * them. 0: there are none. */
 AD_INLINE int next_pixels(const db_region *region, int row_end, int *row, int *column,
                           double fast[LANES], double slow[LANES], group_target *target) {
-    target->count = 0;
+    const long left = (long)(row_end - *row) * region->fast_count - *column;
+    target->count = left < LANES ? (int)left : LANES;
+    target->contiguous = region->stride == (size_t)region->fast_count;
+    target->element[0] = region->offset + (size_t)*row * region->stride + (size_t)*column;
     for (int i = 0; i < LANES; i++) {
         fast[i] = region->fast_start + *column;
         slow[i] = region->slow_start + *row;
-        if (*row >= row_end) continue;
-        target->element[target->count++] =
-            region->offset + (size_t)*row * region->stride + (size_t)*column;
+        if (!target->contiguous)
+            target->element[i] = region->offset + (size_t)*row * region->stride + (size_t)*column;
         if (++*column == region->fast_count) {
             *column = 0;
             ++*row;
         }
     }
-    return target->count > 0;
+    return left > 0;
 }
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */

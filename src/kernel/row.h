@@ -108,12 +108,13 @@ AD_INLINE double row_dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Term number n, [source][sample]: what stays the same from row to row. */
-AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *panel, size_t n,
-                               panel_term *whole, row_term *term) {
+/* The term of a source and a sample: what stays the same from row to row. */
+AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *panel,
+                               size_t source_number, size_t sample, panel_term *whole,
+                               row_term *term) {
     const double shift = job->table_used ? 0 : INDEX_SHIFT;
-    const db_kernel_source_double *source = &job->source_double[n / job->sample_count];
-    const double *lattice = job->sample_double[n % job->sample_count].lattice;
+    const db_kernel_source_double *source = &job->source_double[source_number];
+    const double *lattice = job->sample_double[sample].lattice;
     for (int i = 0; i < 3; i++) {
         const double *a = lattice + 3 * i;
         whole->corner[i] = source->kappa * row_dot(a, panel->origin);
@@ -180,8 +181,9 @@ AD_INLINE void fill_bundles(const db_kernel_job *job, size_t count, tile_terms *
 AD_INLINE void fill_panel_terms(const db_kernel_job *job, const db_kernel_panel *panel,
                                 tile_terms *tile) {
     const size_t count = job->source_count * job->sample_count;
-    for (size_t n = 0; n < count; n++)
-        fill_panel_term(job, panel, n, &tile->panel[n], &tile->term[0][n]);
+    for (size_t j = 0, n = 0; j < job->source_count; j++)
+        for (size_t s = 0; s < job->sample_count; s++, n++)
+            fill_panel_term(job, panel, j, s, &tile->panel[n], &tile->term[0][n]);
     for (int i = 0; i < job->oversample; i++) {
         tile->row[i].polarization = tile->polarization[i];
         tile->row[i].incident = tile->incident[i];
