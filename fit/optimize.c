@@ -118,6 +118,11 @@ static void set_scales(minimization *m) {
 static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void *data) {
     minimization *const m = data;
     double values[DB_PARAMETER_COUNT];
+    if (m->evaluations >= m->stage->max_evaluations) { /* some methods go on when told to stop */
+        nlopt_force_stop(m->optimizer);
+        for (unsigned k = 0; k < n && gradient; k++) gradient[k] = 0;
+        return HUGE_VAL;
+    }
     for (size_t k = 0; k < n; k++) {
         const double value = m->variables->start[k] + x[k] * m->scale[k];
         values[k] = fmin(fmax(value, m->variables->lower[k]), m->variables->upper[k]);
