@@ -93,6 +93,7 @@ static db_status make_plan(trial *t, const db_experiment *e, const db_plan_optio
     db_plan_options options = *given;
     options.precision = DB_PRECISION_DOUBLE;
     options.pixel_type = DB_FLOAT64;
+    options.tolerance = 0; /* what is left out differs, but is no error of the precision */
     options.regions = t->strips;
     options.region_count = t->strip_count;
     DB_TRY(db_plan_create_on_processor(t->context, e, &options, &t->plan));

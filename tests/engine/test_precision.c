@@ -245,6 +245,36 @@ static void others_are_double_for_a_reason(void **unused) {
     expect_double(&e, "");
 }
 
+/* Compact spots with a tolerance: whether samples are left out at all depends on the precision. */
+static void advice_does_not_depend_on_the_tolerance(void **unused) {
+    (void)unused;
+    db_experiment e;
+    int mixed = 0;
+    assert_int_equal(db_experiment_init(context, &e), DB_OK);
+    e.structure_factors.default_F = 100;
+    e.detector.panels->fast_pixels = e.detector.panels->slow_pixels = 256;
+    e.detector.centre[0] = e.detector.centre[1] = 12.8;
+    for (int k = 0; k < 3; k++) e.crystal.cell[k] = 40;
+    for (int n = 4; n <= 10; n++) {
+        e.crystal.shape = n % 2 ? DB_SHAPE_GAUSS : DB_SHAPE_ROUND;
+        for (int k = 0; k < 3; k++) e.crystal.cells[k] = n / 2.0;
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        db_precision_advice without, with;
+        size_t pixels;
+        double *const image = rendered(context, &e, options, DB_PRECISION_DOUBLE, &pixels);
+        assert_int_equal(db_precision_by_trial(context, &e, &options, &without), DB_OK);
+        for (size_t i = 0; i < pixels; i++) options.tolerance = fmax(options.tolerance, image[i]);
+        options.tolerance *= 1e-2;
+        assert_int_equal(db_precision_by_trial(context, &e, &options, &with), DB_OK);
+        assert_string_equal(with.reason, without.reason);
+        assert_true(with.error == without.error);
+        mixed += with.precision == DB_PRECISION_MIXED;
+        free(image);
+    }
+    assert_true(mixed > 0);
+    db_experiment_clear(&e);
+}
+
 static void wrong_use_is_an_error(void **unused) {
     (void)unused;
     db_precision_advice advice;
@@ -268,6 +298,7 @@ int main(void) {
         cmocka_unit_test(mixed_derivatives_are_within_their_bound),
         cmocka_unit_test_setup_teardown(large_jobs_are_mixed, start, finish),
         cmocka_unit_test_setup_teardown(others_are_double_for_a_reason, start, finish),
+        cmocka_unit_test_setup_teardown(advice_does_not_depend_on_the_tolerance, start, finish),
         cmocka_unit_test_setup_teardown(wrong_use_is_an_error, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
