@@ -115,22 +115,25 @@ static void set_scales(minimization *m) {
     }
 }
 
+static int told_to_stop(const minimization *m) {
+    return m->cancelled || m->diverged || m->evaluations >= m->stage->max_evaluations;
+}
+
 static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void *data) {
     minimization *const m = data;
     double values[DB_PARAMETER_COUNT];
-    if (m->evaluations >= m->stage->max_evaluations) { /* some methods go on when told to stop */
+    if (told_to_stop(m)) { /* some methods ask on for a while */
         nlopt_force_stop(m->optimizer);
-        for (unsigned k = 0; k < n && gradient; k++) gradient[k] = 0;
+        if (gradient) memset(gradient, 0, n * sizeof *gradient);
         return HUGE_VAL;
     }
     for (size_t k = 0; k < n; k++) {
         const double value = m->variables->start[k] + x[k] * m->scale[k];
         values[k] = fmin(fmax(value, m->variables->lower[k]), m->variables->upper[k]);
     }
-    const int go_on = evaluate(m, values, gradient ? DB_SHOT_GRADIENT : DB_SHOT_LOSS);
+    (void)evaluate(m, values, gradient ? DB_SHOT_GRADIENT : DB_SHOT_LOSS);
     m->diverged = m->status != DB_OK || !isfinite(m->loss);
-    if (!go_on || m->diverged || m->evaluations >= m->stage->max_evaluations)
-        nlopt_force_stop(m->optimizer);
+    if (told_to_stop(m)) nlopt_force_stop(m->optimizer);
     for (unsigned k = 0; k < n && gradient; k++)
         gradient[k] = m->diverged ? 0 : m->shot->gradient[k] / m->shot->degrees * m->scale[k];
     return m->diverged ? HUGE_VAL : m->loss / m->shot->degrees;

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/intensity_ridge.h"
+#include "fit/overlap.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,9 @@ static double model_error(const db_fit_settings *settings, double blur) {
                                                             : 0;
     return hypot(own, 0.5 * (1 - 1 / blur));
 }
+
+/* The model's spots are the crystal's. */
+static int is_sharp(const db_stage_data *taken) { return !(taken->blur > 1); }
 
 static db_status take_tiles(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, double dmin, db_stage_data *taken) {
@@ -32,6 +36,11 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
                             db_stage_data *taken) {
     db_shoeboxes *const boxes = &taken->boxes;
     DB_TRY(db_shoeboxes_place(context, experiment, data, dmin, choice, boxes));
+    /* A blurred model overlaps where the crystal does not. */
+    const size_t fewest =
+        (size_t)data->settings->min_strong_reflections + 3 * data->settings->parameter_count;
+    if (choice == DB_SHOEBOXES_STRONG && is_sharp(taken))
+        DB_TRY(db_overlap_exclude(context, experiment, data->settings, fewest, boxes));
     db_shoeboxes_weigh(boxes, data->settings, taken->model_error);
     taken->blocks = db_shoeboxes_blocks(boxes);
     return DB_OK;
@@ -69,8 +78,10 @@ void db_stage_data_clear(db_stage_data *taken) {
 
 db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, const db_shot *shot) {
     if (data->settings->intensity == DB_FIT_FREE)
+        /* The ridge is for stages on their way: it likes small J, and so large crystals. A
+         * hundredth of its strength keeps only J in bounds that the data leave open. */
         return db_intensity_ridge_set(shot->context, &taken->boxes, shot->shape,
-                                      data->settings->intensity_limit);
+                                      (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
     db_tiles_weigh(&taken->tiles, data, taken->model_error, shot);
     return DB_OK;
 }

@@ -105,8 +105,8 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
     gsl_rng_set(random, seed);
     for (size_t i = 0; i < pixels && status == DB_OK; i++) {
         const int fast = (int)(i % (size_t)n), slow = (int)(i / (size_t)n);
-        image->value[i] =
-            (float)gsl_ran_poisson(random, (double)image->value[i] + background(fast, slow, n));
+        const double expected = (double)image->value[i] + background(fast, slow, n);
+        image->value[i] = (float)(seed ? gsl_ran_poisson(random, expected) : expected);
         if (abs(fast - middle) > 3 && abs(slow - middle) > 3) continue;
         image->mask[i] = DB_MASK_GAP;
         image->value[i] = -1;

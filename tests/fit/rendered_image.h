@@ -9,8 +9,9 @@
  * photons. Clear it with db_experiment_clear. */
 db_status rendered_experiment(db_context *context, int pixels, double peak, db_experiment *e);
 
-/* Renders an experiment on a smooth background of a few photons, with photon noise (seed). A cross
- * of pixels is masked as a gap. Clear it with db_measured_image_clear. */
+/* Renders an experiment on a smooth background of a few photons, with photon noise (seed; 0:
+ * without, the expected counts themselves). A cross of pixels is masked as a gap. Clear it with
+ * db_measured_image_clear. */
 db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
                          db_measured_image *image);
 

@@ -1,0 +1,95 @@
+/* Crowded spots: an image without noise must bring back the very crystal, and errors by noise must
+ * agree with the disagreement of shoeboxes. Both fail where neighbours' light counts as a spot's.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+
+#include <math.h>
+
+enum { PIXELS = 500 }; /* spots of two pixels, rows of them five pixels apart */
+static db_context *context;
+static db_experiment truth;
+
+static int make(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK &&
+                   rendered_experiment(context, PIXELS, 1000, &truth) == DB_OK
+               ? 0
+               : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_experiment_clear(&truth);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static db_fit_result *refine(unsigned long seed, const db_fit_settings *settings) {
+    db_measured_image image;
+    db_experiment start;
+    db_fit_result *result = NULL;
+    assert_int_equal(rendered_image(context, &truth, seed, &image), DB_OK);
+    assert_int_equal(db_experiment_copy(context, &truth, &start), DB_OK);
+    start.crystal.misset[0] += 0.1;
+    start.crystal.misset[1] -= 0.1;
+    if (db_fit_run(context, &start, &image, settings, NULL, NULL, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    db_experiment_clear(&start);
+    db_measured_image_clear(&image);
+    return result;
+}
+
+static void expected_counts_bring_back_the_crystal(void **state) {
+    (void)state;
+    static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,     DB_MISSET_Z,  DB_CELL_A,
+                                         DB_CELL_C,   DB_BEAM_FAST,    DB_BEAM_SLOW, DB_CELLS_A,
+                                         DB_CELLS_C,  DB_MOSAIC_SPREAD };
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    settings.target = DB_FIT_POISSON;
+    settings.model_error = 0;
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        refine_parameter(&settings, list[i], -1);
+    refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
+    db_fit_result *result = refine(0, &settings);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        const double off = result->refined[i] - db_parameter_get(&truth, list[i]);
+        if (!(fabs(off) < 0.1 * result->error_unscaled[i]))
+            fail_msg("%s is off by %g, %.2f errors", db_parameter_describe(list[i])->name, off,
+                     off / result->error_unscaled[i]);
+    }
+    assert_true(result->shoebox_count > 150);
+    db_fit_result_destroy(&result);
+}
+
+static void shoeboxes_disagree_no_more_than_noise_lets_them(void **state) {
+    (void)state;
+    static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z };
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    for (size_t i = 0; i < 3; i++) refine_parameter(&settings, list[i], -1);
+    db_fit_result *result = refine(3, &settings);
+    for (size_t i = 0; i < 3; i++) {
+        const double ratio = result->error_robust[i] / result->error_unscaled[i];
+        const double off = result->refined[i] - db_parameter_get(&truth, list[i]);
+        if (!(ratio < 1.3 && fabs(off) < 3 * result->error[i]))
+            fail_msg("%s: errors by spots are %.2f of those by noise, it is %g off",
+                     db_parameter_describe(list[i])->name, ratio, off);
+    }
+    db_fit_result_destroy(&result);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expected_counts_bring_back_the_crystal),
+        cmocka_unit_test(shoeboxes_disagree_no_more_than_noise_lets_them),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
