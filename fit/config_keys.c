@@ -252,7 +252,8 @@ static const db_config_key data_keys[] = {
         "reflections are predicted that a rotation by at most this brings to diffraction (free)"),
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL,
             NULL,
-            "a weak ridge keeps intensities below so many times the mean of their resolution; 0: "
+            "a weak ridge keeps intensities below so many times the mean of their resolution (ten "
+            "times as many where blur is 1); 0: "
             "none (free)"),
     NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "",
             "0.1 (free), 0 (known)", "0.1",

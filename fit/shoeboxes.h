@@ -16,7 +16,8 @@ typedef struct db_shoeboxes {
     float *value;              /* counts */
     float *background;         /* local background (counts) */
     float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
-    uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other */
+    uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other,
+                                  and with little light of others (overlap.h) */
     uint8_t *strong;           /* 1: strong and own */
     float *weight;             /* 1/variance; 0: not used. 0 until db_shoeboxes_weigh. */
     double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */

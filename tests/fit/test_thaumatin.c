@@ -121,9 +121,10 @@ static void report(const char *name, const db_fit_statistics *s) {
 
 static void report_parameters(const db_fit_result *r) {
     for (size_t i = 0; i < r->parameter_count; i++)
-        print_message("  %-14s %10.4f -> %10.4f +- %.4f %s\n",
+        print_message("  %-14s %10.4f -> %10.4f +- %.4f (by misfit %.4f) %s\n",
                       db_parameter_describe(r->parameter[i])->name, r->start[i], r->refined[i],
-                      r->error[i], db_parameter_describe(r->parameter[i])->unit);
+                      r->error[i], r->error_scaled[i],
+                      db_parameter_describe(r->parameter[i])->unit);
 }
 
 static void within(const char *what, double value, double expected, double tolerance) {

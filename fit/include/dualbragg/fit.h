@@ -123,7 +123,8 @@ typedef struct db_fit_settings {
                                (known) */
     double intensity_limit; /* free: a weak ridge keeps intensities J from exceeding so many times
                                the mean of their resolution, as those of reflections far from the
-                               Ewald sphere would; 0: none */
+                               Ewald sphere would; ten times as many in stages without blur;
+                               0: none */
 } db_fit_settings;
 
 /* Documented defaults; no parameters, no stages. */
