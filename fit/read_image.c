@@ -117,7 +117,7 @@ static db_status mask_listed(const reading *r, const db_fit_spots *spots) {
             return db_fail(r->context, DB_ERROR_INPUT,
                            "%s: pixel %g %g of panel %zu is not on the image",
                            r->config->hot_pixel_file, s->position[0], s->position[1], s->panel);
-        const size_t row = (size_t)(db_sheet_first_row(image, s->panel) + slow);
+        const size_t row = (size_t)db_sheet_first_row(image, s->panel) + (size_t)slow;
         image->mask[row * (size_t)image->fast_pixels + (size_t)fast] |= DB_MASK_BAD;
     }
     return DB_OK;

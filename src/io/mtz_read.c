@@ -242,7 +242,7 @@ static db_status take_reflection(const mtz *m, size_t reflection, const choice *
 
 static db_status read_all(mtz *m, const char *columns, char *chosen, size_t chosen_size,
                           db_reflection_list *list) {
-    choice taken;
+    choice taken = { -1, -1, 0 };
     DB_TRY(read_header(m));
     DB_TRY(choose(m, columns, &taken));
     const char *const plus = m->column[taken.plus].label, *const minus =

@@ -93,9 +93,11 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine 
     const fine both = l_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
         const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
-        /* d.W'd/2 by the same formula: W' in the place of W, without the constant 1/2 */
+        /* the factor is linear in d.W d, whose slope is d.W'd: not a difference near the beam */
         fine unused[3];
-        const fine p_slope = l_sub(polarization_of(d, slope, unused), fine_set(0.5));
+        const fine form = polarization_form(d, slope, unused).v;
+        const fine p_slope =
+            l_mul(DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form, 0)).d[0], form);
         fine column = *loose_column(sums, DB_COLUMN_SOURCE + n);
         column = l_fma(along, l_set(slope->kappa), column);
         for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
