@@ -21,10 +21,12 @@ static const char usage[] =
     "The same refinement of another frame of a series, without the page:\n"
     "  dualbragg fit fit.yaml --image frame_0002.cbf --output frame_0002 --no-report\n"
     "\n"
-    "Writes PREFIX.yaml (refined model, a configuration again), .mat (MOSFLM matrix), .json "
-    "(everything, for\n"
-    "programs), .html (report with pictures), .png (measured and model image) and .log (what is "
-    "printed).\n"
+    "Writes PREFIX.yaml (refined model, a configuration again), .expt (experiment list), .mat "
+    "(MOSFLM matrix),\n"
+    ".json (everything, for programs), .html (report with pictures), .png (measured and model "
+    "image) "
+    "and .log\n"
+    "(what is printed).\n"
     "\n";
 
 static const char after_flags[] =
