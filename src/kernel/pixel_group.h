@@ -117,25 +117,36 @@ typedef struct {
     const row_view *view;
 } group_rows;
 
+/* How often the loops run: as often as the job says, or constants. */
+typedef struct {
+    int oversample;
+    size_t sources, samples;
+} loop_counts;
+
+AD_INLINE loop_counts loops_of(const db_kernel_job *job) {
+    const loop_counts loops = { job->oversample, job->source_count, job->sample_count };
+    return loops;
+}
+
 /* The samples of source j. */
-AD_INLINE source_sums sampled(kernel_shape shape, int general, index_mode mode,
+AD_INLINE source_sums sampled(kernel_shape shape, int general, index_mode mode, size_t samples,
                               const db_kernel_job *job, const index_view *view, const fine q[3],
                               fine u, pixel_sums *sums) {
 #if DB_SAMPLE_LOOPS
-    (void)shape, (void)general;
+    (void)shape, (void)general, (void)samples;
     return sample_loop_of(job, mode)(job, view, q, u, sums);
 #else
-    return add_samples(shape, general, mode, job->table_used, job, view, q, u, sums);
+    return add_samples(shape, general, mode, job->table_used, samples, job, view, q, u, sums);
 #endif
 }
 
 #if DB_INSTANCE_KIND == 0
 /* The same with the Debye-Waller factor, of which there is one if `thermal`. */
 AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, int thermal,
-                              const db_kernel_job *job, const db_kernel_panel *panel,
-                              const group_rows *rows, size_t j, const index_view *view,
-                              const fine q[3], fine u, pixel_sums *sums) {
-    source_sums source = sampled(shape, general, mode, job, view, q, u, sums);
+                              size_t samples, const db_kernel_job *job,
+                              const db_kernel_panel *panel, const group_rows *rows, size_t j,
+                              const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
+    source_sums source = sampled(shape, general, mode, samples, job, view, q, u, sums);
     if (!thermal) return source;
     if (mode == BY_VECTOR) {
         source.sum = thermal_sum(job, v3_square_double_0(view->q).v, source.sum);
@@ -152,15 +163,15 @@ AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, 
 }
 #else
 AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, int thermal,
-                              const db_kernel_job *job, const db_kernel_panel *panel,
-                              const group_rows *rows, size_t j, const index_view *view,
-                              const fine q[3], fine u, pixel_sums *sums) {
+                              size_t samples, const db_kernel_job *job,
+                              const db_kernel_panel *panel, const group_rows *rows, size_t j,
+                              const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
     (void)panel, (void)rows, (void)j;
     struct thermal factor;
     fine reduced = u;
     if (__builtin_expect(thermal, 0))
         reduced = l_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
-    source_sums source = sampled(shape, general, mode, job, view, q, reduced, sums);
+    source_sums source = sampled(shape, general, mode, samples, job, view, q, reduced, sums);
     if (__builtin_expect(thermal, 0)) source = with_thermal_slopes(&factor, u, source, sums);
     return source;
 }
@@ -171,8 +182,8 @@ AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
                                 const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
     fine counts = fine_set(1);
     if (job->d_min > 0) counts = resolved(job, view->q);
-    source_sums source = crystal(shape, 1, BY_VECTOR, job->debye_waller, job, NULL, NULL, 0, view,
-                                 q, l_mul(u, counts), sums);
+    source_sums source = crystal(shape, 1, BY_VECTOR, job->debye_waller, job->sample_count, job,
+                                 NULL, NULL, 0, view, q, l_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, view->q);
     source.sum = l_fma(source.sum, counts, background.sum);
 #if DB_INSTANCE_KIND > 0
@@ -211,7 +222,7 @@ AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
 /* One point of each pixel of the group in one layer: all sources. In images a site along a row is
  * nothing but its solid angle. */
 AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int thermal,
-                           size_t source_count, int only, const db_kernel_job *job,
+                           loop_counts loops, int only, const db_kernel_job *job,
                            const db_kernel_panel *panel, const group_rows *rows, const site *s,
                            index_view *view, pixel_sums *sums) {
     const fine omega = general ? l_mul(s->omega.v, s->capture) : s->omega.v;
@@ -220,7 +231,7 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
 #endif
     view->only = only;
     fine intensity = fine_set(0);
-    for (size_t j = 0; j < source_count; j++) {
+    for (size_t j = 0; j < loops.sources; j++) {
         const db_kernel_source_double *wide_s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
         fine q[3] = { omega, omega, omega };
@@ -242,9 +253,9 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
         const fine p = image_polarization(mode, job, panel, rows, j, s);
 #endif
         const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p), u = l_mul(omega, wp);
-        const source_sums source =
-            general ? scattered(shape, job, view, q, u, sums)
-                    : crystal(shape, 0, mode, thermal, job, panel, rows, j, view, q, u, sums);
+        const source_sums source = general ? scattered(shape, job, view, q, u, sums)
+                                           : crystal(shape, 0, mode, thermal, loops.samples, job,
+                                                     panel, rows, j, view, q, u, sums);
         intensity = l_fma(u, source.sum, intensity);
         if (j % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
             sums->intensity = l_add(sums->intensity, intensity);
@@ -315,7 +326,7 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
             for (int layer = 0; layer < layers; layer++) {
                 const site place = site_of(general, job, panel, layer, f, s);
                 index_view view;
-                add_sources(shape, general, BY_VECTOR, job->debye_waller, job->source_count, 0, job,
+                add_sources(shape, general, BY_VECTOR, job->debye_waller, loops_of(job), 0, job,
                             panel, NULL, &place, &view, sums);
             }
         }
@@ -331,24 +342,23 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
 #endif
 
 /* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
-AD_INLINE void render_row_places(kernel_shape shape, int thermal, int oversample,
-                                 size_t source_count, const db_kernel_job *job,
-                                 const db_kernel_panel *panel, const row_terms *sub_rows, wide fast,
-                                 pixel_sums *sums) {
-    const int only = LANES > 1 && oversample == 1 && source_count == 1;
+AD_INLINE void render_row_places(kernel_shape shape, int thermal, loop_counts loops,
+                                 const db_kernel_job *job, const db_kernel_panel *panel,
+                                 const row_terms *sub_rows, wide fast, pixel_sums *sums) {
+    const int only = LANES > 1 && loops.oversample == 1 && loops.sources == 1;
     clear_sums(0, only, job, sums);
-    for (int i = 0; i < oversample; i++) {
+    for (int i = 0; i < loops.oversample; i++) {
         const row_view row = view_along_row(&sub_rows[i]);
         const group_rows rows = { &sub_rows[i], NULL, NULL, &row };
-        for (int j = 0; j < oversample; j++) {
+        for (int j = 0; j < loops.oversample; j++) {
             index_view view;
             const site place =
                 row_site(job, panel, &row,
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
             if (shape >= KERNEL_CUT)
                 view.ends = ends_of_group(shape, job, rows.row, view.fast, view.inverse_distance);
-            add_sources(shape, 0, ALONG_ROW, thermal, source_count, only, job, panel, &rows, &place,
-                        &view, sums);
+            add_sources(shape, 0, ALONG_ROW, thermal, loops, only, job, panel, &rows, &place, &view,
+                        sums);
         }
     }
 #if DB_INSTANCE_KIND > 0
@@ -361,13 +371,23 @@ DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, int thermal, const db_
                                       wide fast, pixel_sums *sums) {
 #if DB_INSTANCE_KIND > 0
     if (job->source_count == 1 && job->oversample == 1 && !thermal) {
-        render_row_places(shape, 0, 1, 1, job, panel, sub_rows, fast, sums);
+        render_row_places(shape, 0, (loop_counts){ 1, 1, job->sample_count }, job, panel, sub_rows,
+                          fast, sums);
         return;
     }
 #endif
-    render_row_places(shape, thermal, job->oversample, job->source_count, job, panel, sub_rows,
-                      fast, sums);
+    render_row_places(shape, thermal, loops_of(job), job, panel, sub_rows, fast, sums);
 }
+
+#if DB_INSTANCE_KIND == 0
+/* The same with one source, sub-pixel and sample: no loops, which would cost more than the physics.
+ */
+AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
+                                  const db_kernel_panel *panel, const row_terms *row, wide fast,
+                                  pixel_sums *sums) {
+    render_row_places(shape, 0, (loop_counts){ 1, 1, 1 }, job, panel, row, fast, sums);
+}
+#endif
 
 #if LANES > 1
 /* The same for pixels of several rows, of which the panel's terms are given. */
@@ -385,7 +405,7 @@ DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *
             const site place =
                 row_site(job, panel, &row,
                          l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
-            add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, job->source_count, 0, job, panel,
+            add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, loops_of(job), 0, job, panel,
                         &rows, &place, &view, sums);
         }
     }

@@ -222,9 +222,10 @@ AD_INLINE int rows_fill_lanes(const db_region *region) {
 
 #if !DB_INSTANCE_GENERAL
 /* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
-AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, const db_kernel_job *job,
-                                         const db_region *region, int row_begin, int row_end,
-                                         tile_terms *tile, normal_run *run) {
+AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, int still,
+                                         const db_kernel_job *job, const db_region *region,
+                                         int row_begin, int row_end, tile_terms *tile,
+                                         normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 1, { 0 } };
     for (int row = row_begin; row < row_end; row++) {
@@ -238,9 +239,14 @@ AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, const 
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             if (!group_wanted(job, &target, run)) continue;
             pixel_sums sums;
-            render_row_group(
-                shape, thermal, job, panel, tile->row,
-                l_add_double(l_iota_double(), l_set_double(region->fast_start + column)), &sums);
+            const wide fast =
+                l_add_double(l_iota_double(), l_set_double(region->fast_start + column));
+#if DB_INSTANCE_KIND == 0
+            if (still)
+                render_still_group(shape, job, panel, tile->row, fast, &sums);
+            else
+#endif
+                (void)still, render_row_group(shape, thermal, job, panel, tile->row, fast, &sums);
             finish_group(job, region, &sums, &target, run);
         }
     }
@@ -261,7 +267,7 @@ AD_INLINE void render_short_rows_by_terms(kernel_shape shape, const db_kernel_jo
     }
 }
 
-AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job,
+AD_INLINE void render_rows_by_terms(kernel_shape shape, int still, const db_kernel_job *job,
                                     const db_region *region, int row_begin, int row_end,
                                     normal_run *run) {
     tile_terms tile;
@@ -269,20 +275,23 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job
     if (!rows_fill_lanes(region))
         render_short_rows_by_terms(shape, job, region, row_begin, row_end, &tile, run);
     else if (job->debye_waller) /* apart, so that others do not ask for it at every source */
-        render_long_rows_by_terms(shape, 1, job, region, row_begin, row_end, &tile, run);
+        render_long_rows_by_terms(shape, 1, 0, job, region, row_begin, row_end, &tile, run);
     else
-        render_long_rows_by_terms(shape, 0, job, region, row_begin, row_end, &tile, run);
+        render_long_rows_by_terms(shape, 0, still, job, region, row_begin, row_end, &tile, run);
 }
 #endif
 
-AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_job *job,
+/* still: 1 for images of plain jobs with one source, sub-pixel and sample; a constant. */
+AD_INLINE void render_rows_of(kernel_shape shape, int general, int still, const db_kernel_job *job,
                               const db_region *region, int row_begin, int row_end,
                               normal_run *run) {
-#if !DB_INSTANCE_GENERAL
+#if DB_INSTANCE_GENERAL
+    (void)still;
+#else
     if (job->oversample <= DB_MOST_SUB_ROWS &&
         job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
         (INDEX_SHIFT == 0 || db_offsets_suffice(job))) {
-        render_rows_by_terms(shape, job, region, row_begin, row_end, run);
+        render_rows_by_terms(shape, still, job, region, row_begin, row_end, run);
         return;
     }
 #endif
@@ -295,38 +304,51 @@ AD_INLINE void render_rows_of(kernel_shape shape, int general, const db_kernel_j
 #if DB_INSTANCE_GENERAL || DB_SAMPLE_LOOPS
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, normal_run *run) {
-    render_rows_of(shape_of(job), DB_INSTANCE_GENERAL, job, region, row_begin, row_end, run);
+    render_rows_of(shape_of(job), DB_INSTANCE_GENERAL, 0, job, region, row_begin, row_end, run);
 }
 #else
 /* In images of plain jobs one specialization per shape, so that the choice costs nothing inside;
  * each a function of its own, lest the compiler merge them again. Flat spots are always cut off
  * where they end. */
-#define DB_SHAPE_ROWS(name, shape)                                                                 \
+#define DB_SHAPE_ROWS_OF(name, shape, still)                                                       \
     static __attribute__((noinline)) void name(const db_kernel_job *job, const db_region *region,  \
                                                int row_begin, int row_end, normal_run *run) {      \
-        render_rows_of((kernel_shape)(shape), 0, job, region, row_begin, row_end, run);            \
+        render_rows_of((kernel_shape)(shape), 0, still, job, region, row_begin, row_end, run);     \
     }
-DB_SHAPE_ROWS(square_rows, KERNEL_SQUARE)
-DB_SHAPE_ROWS(round_rows, KERNEL_ROUND)
-DB_SHAPE_ROWS(gauss_rows, KERNEL_GAUSS)
-DB_SHAPE_ROWS(few_cells_rows, KERNEL_FEW_CELLS)
-DB_SHAPE_ROWS(square_cut_rows, KERNEL_SQUARE | KERNEL_CUT)
-DB_SHAPE_ROWS(round_cut_rows, KERNEL_ROUND | KERNEL_CUT)
-DB_SHAPE_ROWS(gauss_cut_rows, KERNEL_GAUSS | KERNEL_CUT)
-DB_SHAPE_ROWS(tophat_cut_rows, KERNEL_TOPHAT | KERNEL_CUT)
+#define DB_SHAPE_ROWS(name, shape)                                                                 \
+    DB_SHAPE_ROWS_OF(name##_rows, shape, 0)                                                        \
+    DB_SHAPE_ROWS_OF(name##_still_rows, shape, 1)
+DB_SHAPE_ROWS(square, KERNEL_SQUARE)
+DB_SHAPE_ROWS(round, KERNEL_ROUND)
+DB_SHAPE_ROWS(gauss, KERNEL_GAUSS)
+DB_SHAPE_ROWS(few_cells, KERNEL_FEW_CELLS)
+DB_SHAPE_ROWS(square_cut, KERNEL_SQUARE | KERNEL_CUT)
+DB_SHAPE_ROWS(round_cut, KERNEL_ROUND | KERNEL_CUT)
+DB_SHAPE_ROWS(gauss_cut, KERNEL_GAUSS | KERNEL_CUT)
+DB_SHAPE_ROWS(tophat_cut, KERNEL_TOPHAT | KERNEL_CUT)
 #undef DB_SHAPE_ROWS
+#undef DB_SHAPE_ROWS_OF
+
+AD_INLINE int is_still(const db_kernel_job *job) {
+    return job->source_count == 1 && job->sample_count == 1 && job->oversample == 1;
+}
 
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, normal_run *run) {
     switch ((int)shape_of(job)) {
-    case KERNEL_SQUARE: square_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_ROUND: round_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_GAUSS: gauss_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_FEW_CELLS: few_cells_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_SQUARE | KERNEL_CUT: square_cut_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_ROUND | KERNEL_CUT: round_cut_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_GAUSS | KERNEL_CUT: gauss_cut_rows(job, region, row_begin, row_end, run); break;
-    case KERNEL_TOPHAT | KERNEL_CUT: tophat_cut_rows(job, region, row_begin, row_end, run); break;
+#define DB_SHAPE_CASE(name, shape)                                                                 \
+    case shape:                                                                                    \
+        (is_still(job) ? name##_still_rows : name##_rows)(job, region, row_begin, row_end, run);   \
+        break;
+        DB_SHAPE_CASE(square, KERNEL_SQUARE)
+        DB_SHAPE_CASE(round, KERNEL_ROUND)
+        DB_SHAPE_CASE(gauss, KERNEL_GAUSS)
+        DB_SHAPE_CASE(few_cells, KERNEL_FEW_CELLS)
+        DB_SHAPE_CASE(square_cut, KERNEL_SQUARE | KERNEL_CUT)
+        DB_SHAPE_CASE(round_cut, KERNEL_ROUND | KERNEL_CUT)
+        DB_SHAPE_CASE(gauss_cut, KERNEL_GAUSS | KERNEL_CUT)
+        DB_SHAPE_CASE(tophat_cut, KERNEL_TOPHAT | KERNEL_CUT)
+#undef DB_SHAPE_CASE
     default: break;
     }
 }

@@ -107,11 +107,11 @@ AD_INLINE met_sample meet_sample(index_mode mode, int look_up, const db_kernel_j
     return m;
 }
 
-/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes; tabled: the job's
- * table_used, perhaps as a constant. */
+/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes; tabled, samples:
+ * the job's table_used and sample_count, perhaps as constants. */
 AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mode, int tabled,
-                                  const db_kernel_job *job, const index_view *view, const fine q[3],
-                                  fine u, pixel_sums *sums) {
+                                  size_t samples, const db_kernel_job *job, const index_view *view,
+                                  const fine q[3], fine u, pixel_sums *sums) {
     const int interpolate = general && job->interpolate, cut = drawn >= KERNEL_CUT;
     const kernel_shape shape = (kernel_shape)(drawn % KERNEL_CUT);
     const int look_up = tabled && !interpolate;
@@ -138,7 +138,7 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
     if (ahead) next = meet_sample(mode, look_up, job, view, 0);
     unsigned in_reach = 0;
     (void)in_reach;
-    for (size_t s = 0; s < job->sample_count; s++) {
+    for (size_t s = 0; s < samples; s++) {
         if (s > 0 && s % DB_PARTIAL_SUM == 0) {
             source.sum = l_add(source.sum, partial);
             partial = fine_set(0);
@@ -152,7 +152,7 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
             if (!(in_reach >> s % LANES & 1)) continue;
         }
         const met_sample here = ahead ? next : meet_sample(mode, look_up, job, view, s);
-        if (ahead && s + 1 < job->sample_count) next = meet_sample(mode, look_up, job, view, s + 1);
+        if (ahead && s + 1 < samples) next = meet_sample(mode, look_up, job, view, s + 1);
         if (cut && !l_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
             f = interpolated(job, here.h);
@@ -207,7 +207,8 @@ typedef source_sums (*sample_loop)(const db_kernel_job *job, const index_view *v
     static __attribute__((noinline)) source_sums name(const db_kernel_job *job,                    \
                                                       const index_view *view, const fine q[3],     \
                                                       fine u, pixel_sums *sums) {                  \
-        return add_samples((kernel_shape)(shape), 0, mode, tabled, job, view, q, u, sums);         \
+        return add_samples((kernel_shape)(shape), 0, mode, tabled, job->sample_count, job, view,   \
+                           q, u, sums);                                                            \
     }
 #define SAMPLE_LOOPS(name, shape)                                                                  \
     SAMPLE_LOOP(name##_by_vector, shape, BY_VECTOR, job->table_used)                               \
