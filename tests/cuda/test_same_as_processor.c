@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 /* Of the largest value: rounding, with another order of operations. */
-static const double image_bounds[] = { 1e-12, 2e-6 }, slope_bounds[] = { 1e-12, 1e-5 },
+static const double image_bounds[] = { 1e-12, 2e-6 }, slope_bounds[] = { 1e-12, 2e-6 },
                     sum_bounds[] = { 1e-12, 2e-6 };
 
 /* That of tests/gradient/test_contraction.c. */
