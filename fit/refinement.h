@@ -1,0 +1,31 @@
+/* A refinement on its way: the model so far, and stages that carry it on. */
+#ifndef DB_FIT_REFINEMENT_H
+#define DB_FIT_REFINEMENT_H
+
+#include "fit/optimize.h"
+#include "fit/stage_data.h"
+
+typedef struct db_refinement {
+    db_context *context;
+    db_fit_data data;
+    db_fit_course course;
+    db_fit_result *result;  /* its experiment is the model so far */
+    db_crystal begin;       /* the crystal at the start, its misset folded into the orientation */
+    double begin_misset[3]; /* which was this (degree) */
+} db_refinement;
+
+/* The result's model becomes a copy of the start, with ties kept. The result is zeroed before. */
+db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
+
+/* DB_ERROR_INPUT if the image has too few strong reflections where the model predicts some. */
+db_status db_refinement_refuse_blank(const db_refinement *r);
+
+/* The data of a stage of the settings and the shot that refines it, ready to be evaluated at its
+ * variables' start; both are the caller's to clear. */
+db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
+                                   db_shot *shot);
+
+/* Runs a stage: takes its data, refines, and stores the model. */
+db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end);
+
+#endif
