@@ -1,8 +1,8 @@
 /* Figures of the refinement: time and evaluations, what comes back from noise, from how far.
  *
- *     dualbragg_fit_bench times|recovery|radius [REPEATS]
+ *     dualbragg_fit_bench times|still|large|recovery|radius [REPEATS [THREADS]]
  *
- * Prints tables for bench/README.md. */
+ * Prints tables for bench/README.md; still and large are the rows of times, for a profiler. */
 #include "scene.h"
 
 #include <math.h>
@@ -67,20 +67,30 @@ static int time_scene(const bench *b, const char *name, const db_bench_scene *sc
     return 0;
 }
 
+static int time_still(const bench *b) {
+    db_bench_scene scene;
+    if (db_bench_still(b->context, 1, &scene) != DB_OK) return complain(b, "still");
+    const int failed =
+        time_scene(b, "512 x 512 pixels, known structure factors, 12 parameters", &scene, &usual);
+    db_bench_scene_clear(&scene);
+    return failed;
+}
+
+static int time_large(const bench *b) {
+    db_bench_scene scene;
+    if (db_bench_large_still(b->context, 1, &scene) != DB_OK) return complain(b, "large still");
+    const int failed =
+        time_scene(b, "2048 x 2048 pixels, 150 shoeboxes, free intensities, 10 parameters", &scene,
+                   &usual_free);
+    db_bench_scene_clear(&scene);
+    return failed;
+}
+
 static int times(const bench *b) {
-    db_bench_scene still, large;
-    if (db_bench_still(b->context, 1, &still) != DB_OK) return complain(b, "still");
-    if (db_bench_large_still(b->context, 1, &large) != DB_OK) return complain(b, "large still");
     printf("| refinement | evaluations | stages (s) | with statistics and errors (s) | processor "
            "(s) |\n"
            "|---|---:|---:|---:|---:|\n");
-    const int failed =
-        time_scene(b, "512 x 512 pixels, known structure factors, 12 parameters", &still, &usual) +
-        time_scene(b, "2048 x 2048 pixels, 150 shoeboxes, free intensities, 10 parameters", &large,
-                   &usual_free);
-    db_bench_scene_clear(&still);
-    db_bench_scene_clear(&large);
-    return failed;
+    return time_still(b) + time_large(b);
 }
 
 /* Deviations of a result: orientation (degree), largest of the edges (relative), crystal size
@@ -103,8 +113,42 @@ static void deviations(const db_experiment *truth, const db_experiment *found, d
            0.172;
 }
 
+/* Deviations of single parameters, their errors by noise and the quotients, summed over images. */
+typedef struct db_pulls {
+    const char *name[DB_PARAMETER_COUNT];
+    double deviation2[DB_PARAMETER_COUNT], error2[DB_PARAMETER_COUNT], pull2[DB_PARAMETER_COUNT];
+} db_pulls;
+
+static void add_pulls(const db_experiment *truth, const db_fit_result *result, db_pulls *pulls) {
+    double turn[3];
+    db_bench_turn(&truth->crystal, &result->experiment.crystal, turn);
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        const db_parameter p = result->parameter[i];
+        const double error = result->error_unscaled[i];
+        const double deviation = p >= DB_MISSET_X && p <= DB_MISSET_Z
+                                     ? turn[p - DB_MISSET_X]
+                                     : result->refined[i] - db_parameter_get(truth, p);
+        if (!isfinite(error)) continue; /* one that follows another */
+        pulls->name[i] = db_parameter_describe(p)->name;
+        pulls->deviation2[i] += deviation * deviation;
+        pulls->error2[i] += error * error;
+        pulls->pull2[i] += deviation * deviation / (error * error);
+    }
+}
+
+static void print_pulls(const db_pulls *pulls, int count) {
+    printf("\n| parameter | deviation, root mean square | error by noise | pull, root mean square "
+           "|\n|---|---:|---:|---:|\n");
+    for (size_t i = 0; i < DB_PARAMETER_COUNT; i++)
+        if (pulls->name[i])
+            printf("| `%s` | %.2g | %.2g | %.2f |\n", pulls->name[i],
+                   sqrt(pulls->deviation2[i] / count), sqrt(pulls->error2[i] / count),
+                   sqrt(pulls->pull2[i] / count));
+}
+
 static int recovery(const bench *b) {
     double sum[DEVIATIONS] = { 0 }, worst[DEVIATIONS] = { 0 };
+    db_pulls pulls = { 0 };
     for (int i = 0; i < b->repeats; i++) {
         db_bench_scene scene;
         db_experiment start;
@@ -120,6 +164,7 @@ static int recovery(const bench *b) {
             sum[k] += d[k] * d[k];
             worst[k] = fmax(worst[k], d[k]);
         }
+        add_pulls(&scene.truth, result, &pulls);
         db_fit_result_destroy(&result);
         db_experiment_clear(&start);
         db_bench_scene_clear(&scene);
@@ -130,6 +175,7 @@ static int recovery(const bench *b) {
     for (int k = 0; k < DEVIATIONS; k++)
         printf("| %s | %.2g | %.2g | %.2g |\n", deviation_name[k], wanted[k],
                sqrt(sum[k] / b->repeats), worst[k]);
+    print_pulls(&pulls, b->repeats);
     return 0;
 }
 
@@ -193,7 +239,11 @@ int main(int argc, char **argv) {
         const char *name;
         int (*run)(const bench *b);
         int repeats;
-    } kinds[] = { { "times", times, 5 }, { "recovery", recovery, 20 }, { "radius", radius, 200 } };
+    } kinds[] = { { "times", times, 5 },
+                  { "still", time_still, 5 },
+                  { "large", time_large, 5 },
+                  { "recovery", recovery, 20 },
+                  { "radius", radius, 200 } };
     bench b = { .repeats = argc > 2 ? atoi(argv[2]) : 0 };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && argc > 1; k++) {
         if (strcmp(argv[1], kinds[k].name) != 0) continue;
@@ -204,6 +254,7 @@ int main(int argc, char **argv) {
         db_context_destroy(&b.context);
         return failed;
     }
-    fprintf(stderr, "usage: dualbragg_fit_bench times|recovery|radius [REPEATS [THREADS]]\n");
+    fprintf(stderr,
+            "usage: dualbragg_fit_bench times|still|large|recovery|radius [REPEATS [THREADS]]\n");
     return 2;
 }

@@ -197,25 +197,34 @@ db_status db_bench_spoil(db_context *context, const db_experiment *truth,
     return DB_OK;
 }
 
-double db_bench_angle(const db_crystal *a, const db_crystal *b) {
-    double axes[2][9], trace = 0, skew[3];
+/* Row-major rotation that brings crystal a, misset included, to b. */
+static void rotation_between(const db_crystal *a, const db_crystal *b, double r[9]) {
+    static const double cubic[6] = { 1, 1, 1, 90, 90, 90 };
     const db_crystal *const both[2] = { a, b };
+    double axes[2][9];
     for (int k = 0; k < 2; k++) {
-        static const double cubic[6] = { 1, 1, 1, 90, 90, 90 };
         db_crystal unit = *both[k];
         memcpy(unit.cell, cubic, sizeof cubic);
         db_crystal_matrix(&unit, axes[k]);
     }
-    double r[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            r[3 * i + j] = axes[0][3 * i] * axes[1][3 * j] +
-                           axes[0][3 * i + 1] * axes[1][3 * j + 1] +
-                           axes[0][3 * i + 2] * axes[1][3 * j + 2];
-    for (int i = 0; i < 3; i++) trace += r[4 * i];
-    skew[0] = r[7] - r[5];
-    skew[1] = r[2] - r[6];
-    skew[2] = r[3] - r[1];
-    return atan2(sqrt(skew[0] * skew[0] + skew[1] * skew[1] + skew[2] * skew[2]), trace - 1) /
-           DEGREE;
+            r[3 * i + j] = axes[1][3 * i] * axes[0][3 * j] +
+                           axes[1][3 * i + 1] * axes[0][3 * j + 1] +
+                           axes[1][3 * i + 2] * axes[0][3 * j + 2];
+}
+
+void db_bench_turn(const db_crystal *a, const db_crystal *b, double turn[3]) {
+    double r[9];
+    rotation_between(a, b, r);
+    const double skew[3] = { r[7] - r[5], r[2] - r[6], r[3] - r[1] };
+    const double sine = sqrt(skew[0] * skew[0] + skew[1] * skew[1] + skew[2] * skew[2]);
+    const double angle = atan2(sine, r[0] + r[4] + r[8] - 1) / DEGREE;
+    for (int i = 0; i < 3; i++) turn[i] = sine > 0 ? angle * skew[i] / sine : 0;
+}
+
+double db_bench_angle(const db_crystal *a, const db_crystal *b) {
+    double turn[3];
+    db_bench_turn(a, b, turn);
+    return sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
 }

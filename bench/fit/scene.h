@@ -39,7 +39,9 @@ typedef struct db_bench_error {
 db_status db_bench_spoil(db_context *context, const db_experiment *truth,
                          const db_bench_error *error, uint32_t seed, db_experiment *start);
 
-/* Angle between two orientations (degree), misset included. */
+/* The turn about the laboratory's axes that brings orientation a to b (degree), misset included,
+ * and its angle. */
+void db_bench_turn(const db_crystal *a, const db_crystal *b, double turn[3]);
 double db_bench_angle(const db_crystal *a, const db_crystal *b);
 
 #endif
