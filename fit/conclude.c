@@ -56,7 +56,7 @@ static db_status make_display(db_context *context, const db_fit_data *data, cons
     memset(shown, 0, sizeof *shown);
     DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, DB_SHOEBOXES_STRONG, boxes));
     if (boxes->count == 0) return DB_OK;
-    db_shoeboxes_weigh(boxes, data->settings, model_error);
+    DB_TRY(db_shoeboxes_weigh(context, data->settings, model_error, boxes));
     const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
     const db_shot_options options = { none, NULL, 1, tiles->loss_of.target };
     DB_TRY(db_shot_create(context, &tiles->experiment, data->settings, &blocks, &options,
@@ -150,8 +150,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     double refined[DB_PARAMETER_COUNT], loss = 0;
     for (size_t k = 0; k < shot->variables.count; k++)
         refined[k] = result->refined[shot->variables.index[k]];
-    DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_LOSS));
-    DB_TRY(db_stage_data_adapt(taken, data, shot));
+    DB_TRY(db_stage_data_adapt(taken, data, shot, refined));
     DB_TRY(db_goodness_prepare(context, shot, result));
     DB_TRY(describe_start(context, start, data, taken, result));
     DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_NORMAL));
@@ -206,9 +205,7 @@ static db_status measure_on(db_context *context, const db_experiment *experiment
     const db_shot_request request = { .target = data->settings->target };
     db_shot shot;
     DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &shot));
-    db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
-    if (status == DB_OK) status = db_stage_data_adapt(taken, data, &shot);
-    if (status == DB_OK) status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    db_status status = db_stage_data_solve(taken, data, &shot, NULL);
     if (status == DB_OK) status = describe(context, data, taken, &shot, statistics, NULL);
     db_shot_destroy(&shot);
     return status;

@@ -52,9 +52,7 @@ static db_status paint_detector(db_context *context, const db_shot *shot, const 
 
 static db_status finish(db_context *context, db_shot *shot, db_stage_data *taken,
                         const db_fit_data *data, size_t *explained, float *image) {
-    DB_TRY(db_shot_evaluate(shot, NULL, DB_SHOT_LOSS));
-    DB_TRY(db_stage_data_adapt(taken, data, shot));
-    DB_TRY(db_shot_evaluate(shot, NULL, DB_SHOT_LOSS));
+    DB_TRY(db_stage_data_solve(taken, data, shot, NULL));
     if (data->settings->intensity == DB_FIT_KNOWN) {
         *explained = db_statistics_explained_in_tiles(shot, data);
         return image ? paint_detector(context, shot, data, image) : DB_OK;

@@ -7,29 +7,49 @@
 
 static const double degree = 3.14159265358979323846 / 180;
 
-/* Turns q, in the plane that it spans with the beam, onto the Ewald sphere: there it includes the
- * angle alpha with s0 for which cos(alpha) = -|q|/(2|s0|). The excitation is the angle turned by.
- * 0 if q is along the beam or too long. */
-static int onto_ewald_sphere(const db_fit_geometry *geometry, double q[3], double *excitation) {
-    const double wave_number = db_length(geometry->s0), length = db_length(q);
-    const double cosine = -length / (2 * wave_number);
-    const double along = db_dot(q, geometry->s0) / wave_number;
-    const double across = sqrt(fmax(0, length * length - along * along));
-    if (cosine <= -1 || across <= 0) return 0;
-    const double sine = sqrt(1 - cosine * cosine);
-    *excitation = (atan2(across, along) - atan2(sine, cosine)) / degree;
-    for (int i = 0; i < 3; i++) {
-        const double unit = geometry->s0[i] / wave_number;
-        q[i] = length * (cosine * unit + sine * (q[i] - along * unit) / across);
-    }
+/* What turns q, in the plane that it spans with the beam, onto the Ewald sphere: there it includes
+ * the angle alpha with s0 for which cos(alpha) = -|q|/(2|s0|). */
+typedef struct excitation {
+    double wave_number, length; /* |s0|, |q| */
+    double along, across;       /* parts of q, relative to the beam */
+    double cosine, sine;        /* of alpha */
+    double turn[2];             /* cosine and sine of the angle turned by */
+} excitation;
+
+/* 0 if q is along the beam or too long. */
+static int excite(const db_fit_geometry *geometry, const double q[3], double length,
+                  excitation *e) {
+    e->wave_number = db_length(geometry->s0);
+    e->length = length;
+    e->along = db_dot(q, geometry->s0) / e->wave_number;
+    e->across = sqrt(fmax(0, length * length - e->along * e->along));
+    e->cosine = -length / (2 * e->wave_number);
+    if (e->cosine <= -1 || e->across <= 0) return 0;
+    e->sine = sqrt(1 - e->cosine * e->cosine);
+    e->turn[0] = (e->along * e->cosine + e->across * e->sine) / length;
+    e->turn[1] = (e->across * e->cosine - e->along * e->sine) / length;
     return 1;
 }
 
-/* A node of finite size touches the sphere before its centre does. */
-static double excitation_limit(const db_fit_geometry *geometry, const db_prediction_range *range,
-                               double length) {
-    const double node = asin(fmin(1, geometry->node_radius / length)) / degree;
-    return range->excitation_angle + node + geometry->half_rotation;
+static void onto_ewald_sphere(const db_fit_geometry *geometry, const excitation *e, double q[3]) {
+    for (int i = 0; i < 3; i++) {
+        const double unit = geometry->s0[i] / e->wave_number;
+        q[i] = e->length * (e->cosine * unit + e->sine * (q[i] - e->along * unit) / e->across);
+    }
+}
+
+/* A node of finite size touches the sphere before its centre does (radian). */
+static double node_angle(const db_fit_geometry *geometry, double length) {
+    return asin(fmin(1, geometry->node_radius / length));
+}
+
+/* Would a turn by more than the range allows be needed? The sine of the limit is not above the
+ * limit, which is not above the range's part and pi/2 x the node's radius over its distance. */
+static int out_of_reach(const db_fit_geometry *geometry, const db_prediction_range *range,
+                        const excitation *e) {
+    const double most = (range->excitation_angle + geometry->half_rotation) * degree +
+                        1.6 * geometry->node_radius / e->length;
+    return most < 1 && (fabs(e->turn[1]) > most || e->turn[0] < 0);
 }
 
 static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
@@ -37,13 +57,18 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
     const int *const hkl = reflection->hkl;
     const double index[3] = { hkl[0], hkl[1], hkl[2] };
     double q[3], s1[3];
+    excitation e;
     db_apply(geometry->a_star, index, q);
     const double length = db_length(q);
     if (!(length > 0) || length > 1 / range->dmin) return 0;
     reflection->d_spacing = 1 / length;
     if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
-    if (!onto_ewald_sphere(geometry, q, &reflection->excitation)) return 0;
-    if (fabs(reflection->excitation) > excitation_limit(geometry, range, length)) return 0;
+    if (!excite(geometry, q, length, &e) || out_of_reach(geometry, range, &e)) return 0;
+    reflection->excitation = atan2(e.turn[1], e.turn[0]) / degree;
+    if (fabs(reflection->excitation) >
+        range->excitation_angle + geometry->half_rotation + node_angle(geometry, length) / degree)
+        return 0;
+    onto_ewald_sphere(geometry, &e, q);
     for (int i = 0; i < 3; i++) s1[i] = geometry->s0[i] + q[i];
     return db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
 }

@@ -148,9 +148,9 @@ static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_
                        "stage %s: %zu usable pixels are too few for its coefficients",
                        r->data.settings->stages[number].name, shot->pixels_used);
     if (known) DB_TRY(start_scale(shot));
-    DB_TRY(db_shot_evaluate(shot, shot->variables.start, DB_SHOT_LOSS));
     /* Known: the first stage starts too far off for weights from the model. */
-    return number > 0 || !known ? db_stage_data_adapt(taken, &r->data, shot) : DB_OK;
+    if (number == 0 && known) return DB_OK;
+    return db_stage_data_adapt(taken, &r->data, shot, shot->variables.start);
 }
 
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,

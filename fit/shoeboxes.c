@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/nearest_reflection.h"
 #include "fit/sheet.h"
+#include "fit/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ static const double usable = 0.3; /* least fraction of usable pixels of a box */
 typedef struct candidate {
     size_t reflection;
     double excess; /* counts over the background, in strong pixels */
+    int chosen;
 } candidate;
 
 static db_region region_at(const db_reflection *reflection, int half_width) {
@@ -33,18 +35,16 @@ static int inside(const db_region *r, const db_measured_image *image) {
            r->slow_start + r->slow_count <= db_sheet_rows(image, r->panel);
 }
 
-static size_t image_index(const db_region *r, const db_measured_image *image, size_t pixel) {
-    const int s = (int)(pixel / (size_t)r->fast_count), f = (int)(pixel % (size_t)r->fast_count);
-    return db_sheet_index(image, r, f, s);
-}
-
 /* Marks the own pixels of a reflection's box; returns whether there are enough. */
 static int own_pixels(const db_fit_data *data, const db_reflection_grid *grid, size_t reflection,
                       const db_region *region, uint8_t *own) {
-    const size_t pixels = region->stride * region->stride;
+    const size_t width = region->stride, pixels = width * width;
     size_t count = 0;
-    for (size_t i = 0; i < pixels; i++)
-        own[i] = data->image->mask[image_index(region, data->image, i)] == DB_MASK_TRUSTED;
+    for (size_t s = 0; s < width; s++) {
+        const uint8_t *const mask =
+            data->image->mask + db_sheet_index(data->image, region, 0, (int)s);
+        for (size_t f = 0; f < width; f++) own[s * width + f] = mask[f] == DB_MASK_TRUSTED;
+    }
     db_reflection_grid_share(grid, reflection, region, own);
     for (size_t i = 0; i < pixels; i++) count += own[i];
     return (double)count >= usable * (double)pixels;
@@ -54,11 +54,14 @@ static int is_strong(const db_fit_data *data, const db_region *region, const uin
                      double *excess) {
     int count = 0;
     *excess = 0;
-    for (size_t i = 0; i < region->stride * region->stride; i++) {
-        const size_t at = image_index(region, data->image, i);
-        if (!own[i] || !data->strong->strong[at]) continue;
-        count++;
-        *excess += (double)data->image->value[at] - (double)data->strong->background[at];
+    for (size_t s = 0; s < region->stride; s++) {
+        const size_t start = db_sheet_index(data->image, region, 0, (int)s);
+        for (size_t f = 0; f < region->stride; f++) {
+            const size_t at = start + f;
+            if (!own[s * region->stride + f] || !data->strong->strong[at]) continue;
+            count++;
+            *excess += (double)data->image->value[at] - (double)data->strong->background[at];
+        }
     }
     return count >= FEWEST_STRONG;
 }
@@ -66,12 +69,10 @@ static int is_strong(const db_fit_data *data, const db_region *region, const uin
 /* May a box be strong? Counts strong pixels whoever's they are, which is far less work than to ask
  * whose they are. */
 static int may_be_strong(const db_fit_data *data, const db_region *region) {
-    int count = 0;
-    for (int s = 0; s < region->slow_count; s++) {
-        const uint8_t *const row = data->strong->strong + db_sheet_index(data->image, region, 0, s);
-        for (int f = 0; f < region->fast_count; f++) count += row[f] != 0;
-    }
-    return count >= FEWEST_STRONG;
+    const int first = db_sheet_first_row(data->image, region->panel) + region->slow_start;
+    const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
+    const int slow[2] = { first, first + region->slow_count - 1 };
+    return db_strong_pixels_at_most(data->strong, fast, slow) >= FEWEST_STRONG;
 }
 
 static int stronger_first(const void *a, const void *b) {
@@ -110,26 +111,38 @@ static int is_listed(const db_fit_spots *list, const db_reflection *reflection, 
     return 0;
 }
 
-/* Fills list with the reflections that get a box; returns how many. own: room for one box. */
+/* Does a reflection get a box? own: room for one box. */
+static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
+                     db_shoebox_choice choice, size_t reflection, uint8_t *own, double *excess) {
+    const db_reflection *const r = &grid->prediction->reflection[reflection];
+    const int half_width = data->settings->shoebox_half_width;
+    const db_region region = region_at(r, half_width);
+    const db_fit_spots *const spots = data->settings->spots;
+    const int all = choice == DB_SHOEBOXES_ALL;
+    if (!inside(&region, data->image)) return 0;
+    if (!all && !spots && !may_be_strong(data, &region)) return 0;
+    if (!own_pixels(data, grid, reflection, &region, own)) return 0;
+    const int strong = is_strong(data, &region, own, excess);
+    return all || (spots ? is_listed(spots, r, half_width) : strong);
+}
+
+/* Fills list with the reflections that get a box; returns how many. own: room for a box of every
+ * thread. */
 static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
-                     db_shoebox_choice choice, candidate *list, uint8_t *own) {
+                     db_shoebox_choice choice, int threads, candidate *list, uint8_t *own) {
+    const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
+    const long predicted = (long)grid->prediction->count;
     size_t count = 0;
-    for (size_t i = 0; i < grid->prediction->count; i++) {
-        const db_region region =
-            region_at(&grid->prediction->reflection[i], data->settings->shoebox_half_width);
-        double excess;
-        if (!inside(&region, data->image)) continue;
-        const db_fit_spots *const spots = data->settings->spots;
-        const int all = choice != DB_SHOEBOXES_STRONG;
-        if (!all && !spots && !may_be_strong(data, &region)) continue;
-        if (!own_pixels(data, grid, i, &region, own)) continue;
-        const int strong = is_strong(data, &region, own, &excess);
-        const int taken = spots ? is_listed(spots, &grid->prediction->reflection[i],
-                                            data->settings->shoebox_half_width)
-                                : strong;
-        if (!taken && !all) continue;
-        list[count++] = (candidate){ i, excess };
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+#endif
+    for (long i = 0; i < predicted; i++) {
+        uint8_t *const mine = own + (size_t)db_fit_thread_number() * width * width;
+        list[i].chosen = is_chosen(data, grid, choice, (size_t)i, mine, &list[i].excess);
     }
+    for (long i = 0; i < predicted; i++)
+        if (list[i].chosen) list[count++] = (candidate){ (size_t)i, list[i].excess, 1 };
     if (choice == DB_SHOEBOXES_STRONG && count > (size_t)data->settings->max_shoeboxes) {
         qsort(list, count, sizeof *list, stronger_first);
         count = (size_t)data->settings->max_shoeboxes;
@@ -155,21 +168,32 @@ static db_status allocate(db_context *context, db_shoeboxes *boxes) {
     return db_fail_memory(context, "the shoeboxes");
 }
 
-static void fill(const db_fit_data *data, const db_reflection_grid *grid, const candidate *list,
-                 db_shoeboxes *boxes) {
-    for (size_t b = 0; b < boxes->count; b++) {
-        const size_t first = b * boxes->pixels;
-        boxes->reflection[b] = grid->prediction->reflection[list[b].reflection];
-        boxes->region[b] = region_at(&boxes->reflection[b], data->settings->shoebox_half_width);
-        boxes->region[b].offset = first;
-        own_pixels(data, grid, list[b].reflection, &boxes->region[b], boxes->own + first);
-        for (size_t i = 0; i < boxes->pixels; i++) {
-            const size_t at = image_index(&boxes->region[b], data->image, i);
-            boxes->value[first + i] = data->image->value[at];
-            boxes->background[first + i] = data->strong->background[at];
-            boxes->strong[first + i] = boxes->own[first + i] && data->strong->strong[at];
-        }
+static void fill_box(const db_fit_data *data, const db_reflection_grid *grid, size_t reflection,
+                     size_t b, db_shoeboxes *boxes) {
+    const size_t first = b * boxes->pixels, width = (size_t)boxes->width;
+    db_region *const region = &boxes->region[b];
+    boxes->reflection[b] = grid->prediction->reflection[reflection];
+    *region = region_at(&boxes->reflection[b], data->settings->shoebox_half_width);
+    region->offset = first;
+    own_pixels(data, grid, reflection, region, boxes->own + first);
+    for (size_t s = 0; s < width; s++) {
+        const size_t start = db_sheet_index(data->image, region, 0, (int)s), to = first + s * width;
+        memcpy(boxes->value + to, data->image->value + start, width * sizeof *boxes->value);
+        memcpy(boxes->background + to, data->strong->background + start,
+               width * sizeof *boxes->background);
+        for (size_t f = 0; f < width; f++)
+            boxes->strong[to + f] = boxes->own[to + f] & data->strong->strong[start + f];
     }
+}
+
+static void fill(const db_fit_data *data, const db_reflection_grid *grid, const candidate *list,
+                 int threads, db_shoeboxes *boxes) {
+    const long count = (long)boxes->count;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
+#endif
+    for (long b = 0; b < count; b++) fill_box(data, grid, list[b].reflection, (size_t)b, boxes);
 }
 
 static db_status place(db_context *context, const db_fit_data *data,
@@ -183,13 +207,14 @@ static db_status place(db_context *context, const db_fit_data *data,
     const double reach = 3.0 * data->settings->shoebox_half_width + 3;
     DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
     candidate *const list = malloc((prediction->count + 1) * sizeof *list);
-    uint8_t *const own = malloc(boxes->pixels);
+    const int threads = db_fit_threads(context);
+    uint8_t *const own = malloc((size_t)threads * boxes->pixels);
     db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {
-        boxes->count = choose(data, &grid, choice, list, own);
+        boxes->count = choose(data, &grid, choice, threads, list, own);
         status = allocate(context, boxes);
     }
-    if (status == DB_OK) fill(data, &grid, list, boxes);
+    if (status == DB_OK) fill(data, &grid, list, threads, boxes);
     free(list);
     free(own);
     db_reflection_grid_clear(&grid);
@@ -233,39 +258,4 @@ db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes) {
                             .shape_variance = boxes->shape_variance,
                             .background = boxes->background,
                             .ridge = boxes->ridge };
-}
-
-/* Mean counts of the own pixels among a pixel and its eight neighbours. A single pixel's own noise
- * would make its weight: low pixels would count more than high ones. */
-static double smoothed(const db_shoeboxes *boxes, size_t box, int fast, int slow) {
-    double sum = 0;
-    int count = 0;
-    for (int s = slow - 1; s <= slow + 1; s++) {
-        for (int f = fast - 1; f <= fast + 1; f++) {
-            if (f < 0 || s < 0 || f >= boxes->width || s >= boxes->width) continue;
-            const size_t i = box * boxes->pixels + (size_t)(s * boxes->width + f);
-            if (!boxes->own[i]) continue;
-            sum += (double)boxes->value[i];
-            count++;
-        }
-    }
-    return count ? sum / count : 0;
-}
-
-void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, double model_error) {
-    const size_t width = (size_t)boxes->width;
-    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
-        if (!boxes->own[i]) {
-            boxes->weight[i] = 0;
-            continue;
-        }
-        const size_t within = i % boxes->pixels;
-        const double background = (double)boxes->background[i];
-        const double counts =
-            smoothed(boxes, i / boxes->pixels, (int)(within % width), (int)(within / width));
-        const double shape_error = model_error * fmax(0, counts - background);
-        const double variance = db_pixel_variance(settings, fmax(counts, background));
-        boxes->shape_variance[i] = (float)(shape_error * shape_error);
-        boxes->weight[i] = (float)(1 / (variance + shape_error * shape_error));
-    }
 }

@@ -49,6 +49,7 @@ db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
 /* Weights: the inverse of photon and readout variance at the larger of local background and
  * measured counts (mean of 3 x 3 pixels), plus (model_error x their excess over the background)^2.
  * They do not depend on the model, so that J and the plane stay linear. */
-void db_shoeboxes_weigh(db_shoeboxes *boxes, const db_fit_settings *settings, double model_error);
+db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
+                             double model_error, db_shoeboxes *boxes);
 
 #endif

@@ -2,18 +2,15 @@
 
 #include "core/context_internal.h"
 #include "fit/eliminate.h"
+#include "fit/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-
 struct db_shot_work {
     db_plan *plan;
-    db_experiment rendered; /* blurred */
+    db_experiment rendered; /* blurred; borrows the structure factors */
     float *derivative[DB_PARAMETER_COUNT];
     db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
     int fresh;                         /* no evaluation yet since the coefficients were reset */
@@ -25,12 +22,27 @@ struct db_shot_work {
 
 db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *experiment,
                                   db_experiment *copy) {
-    DB_TRY(db_experiment_copy(context, experiment, copy));
-    free(copy->structure_factors.amplitude);
-    copy->structure_factors = (db_structure_factors){ .default_F = 1 };
+    db_experiment bare = *experiment; /* what is not wanted is not copied */
+    bare.structure_factors = (db_structure_factors){ .default_F = 1 };
+    DB_TRY(db_experiment_copy(context, &bare, copy));
     copy->beam.fluence = DB_DEFAULT_FLUENCE;
     copy->beam.scale = 1;
     return DB_OK;
+}
+
+/* A copy but for the structure factors, which may be large: it borrows them. */
+static db_status copy_around(db_context *context, const db_experiment *experiment,
+                             db_experiment *copy) {
+    db_experiment bare = *experiment;
+    bare.structure_factors = (db_structure_factors){ .default_F = 0 };
+    DB_TRY(db_experiment_copy(context, &bare, copy));
+    copy->structure_factors = experiment->structure_factors;
+    return DB_OK;
+}
+
+static void clear_around(db_experiment *copy) {
+    copy->structure_factors.amplitude = NULL;
+    db_experiment_clear(copy);
 }
 
 static int is_cell_count(db_parameter p) {
@@ -109,7 +121,7 @@ static db_status build(db_shot *shot, const db_experiment *experiment,
     DB_TRY(shot->settings->intensity == DB_FIT_FREE
                ? db_shot_unit_amplitudes(shot->context, experiment, &shot->experiment)
                : db_experiment_copy(shot->context, experiment, &shot->experiment));
-    DB_TRY(db_experiment_copy(shot->context, &shot->experiment, &shot->work->rendered));
+    DB_TRY(copy_around(shot->context, &shot->experiment, &shot->work->rendered));
     blur_cells(&shot->experiment, shot->blur, &shot->work->rendered);
     db_variables_make(shot->settings, options->active, options->turned, experiment,
                       &shot->variables);
@@ -148,7 +160,7 @@ void db_shot_destroy(db_shot *shot) {
     struct db_shot_work *const work = shot->work;
     if (work) {
         db_plan_destroy(&work->plan);
-        db_experiment_clear(&work->rendered);
+        clear_around(&work->rendered);
         for (size_t c = 0; c < shot->variables.columns; c++) free(work->derivative[c]);
         free(work->sums);
         free(work->linear_sums);
@@ -204,21 +216,11 @@ db_block db_shot_block(const db_shot *shot, size_t block) {
                    .used = { shot->rule != DB_INTENSITY_ONE, terms > 0, terms > 1, terms > 1 } };
 }
 
-static int thread_count(const db_shot *shot) {
-#if defined(_OPENMP)
-    const int wanted = db_context_threads(shot->context);
-    return wanted > 0 ? wanted : omp_get_max_threads();
-#else
-    (void)shot;
-    return 1;
-#endif
-}
-
 /* Calls work for every block, on all threads. */
 static void each_block(db_shot *shot, db_shot_depth depth,
                        void (*work)(db_shot *shot, size_t block, db_shot_depth depth)) {
     const long count = (long)shot->blocks.count;
-    const int threads = thread_count(shot);
+    const int threads = db_fit_threads(shot->context);
     (void)threads;
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
@@ -305,10 +307,11 @@ static void solve(db_shot *shot) {
  * anywhere. */
 static void solve_first(db_shot *shot) {
     const db_fit_target target = shot->loss_of.target;
+    shot->work->fresh = 0;
+    if (target == DB_FIT_WEIGHTED) return; /* needs no start */
     shot->loss_of.target = DB_FIT_WEIGHTED;
     solve(shot);
     shot->loss_of.target = target;
-    shot->work->fresh = 0;
 }
 
 static double *gradient_of(const db_shot *shot, size_t b) {
@@ -355,6 +358,7 @@ static void add_up(db_shot *shot, db_shot_depth depth) {
     const size_t n = shot->variables.count, all = n + DB_LINEAR;
     double *const first = gradient_of(shot, 0), *const total = normal_of(shot, 0);
     double own[DB_PARAMETER_COUNT + 1], shift[DB_PARAMETER_COUNT] = { 0 };
+    shot->loss = 0;
     memcpy(own, first, (n + 1) * sizeof *own);
     for (size_t b = 0; b < shot->blocks.count; b++) {
         shot->loss += shot->solution[b].loss;
@@ -392,17 +396,23 @@ static db_status render(db_shot *shot, const double *values, db_shot_depth depth
     return db_plan_gradient(work->plan, shot->shape, (void *const *)work->derivative);
 }
 
-db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth) {
-    if (shot->variables.count == 0) depth = DB_SHOT_LOSS;
-    shot->loss = 0;
-    DB_TRY(render(shot, values, depth));
+db_status db_shot_render(db_shot *shot, const double *values) {
+    return render(shot, values, DB_SHOT_LOSS);
+}
+
+void db_shot_solve(db_shot *shot) {
     if (shot->work->fresh) solve_first(shot);
     solve(shot);
-    if (depth != DB_SHOT_LOSS && shot->blocks.count) {
-        each_block(shot, depth, derive_block);
-        add_up(shot, depth);
-        return DB_OK;
-    }
+    shot->loss = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) shot->loss += shot->solution[b].loss;
+}
+
+db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth) {
+    if (shot->variables.count == 0) depth = DB_SHOT_LOSS;
+    DB_TRY(render(shot, values, depth));
+    db_shot_solve(shot);
+    if (depth == DB_SHOT_LOSS || !shot->blocks.count) return DB_OK;
+    each_block(shot, depth, derive_block);
+    add_up(shot, depth);
     return DB_OK;
 }

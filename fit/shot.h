@@ -75,6 +75,11 @@ typedef enum db_shot_depth { DB_SHOT_LOSS, DB_SHOT_GRADIENT, DB_SHOT_NORMAL } db
  * the same bits for any number of threads. */
 db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth);
 
+/* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
+ * which may be found again for the same image after weights have changed. */
+db_status db_shot_render(db_shot *shot, const double *values);
+void db_shot_solve(db_shot *shot);
+
 /* Forgets the coefficients of the last evaluation: the next one begins as the first did. */
 void db_shot_restart(db_shot *shot);
 

@@ -41,7 +41,7 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
         (size_t)data->settings->min_strong_reflections + 3 * data->settings->parameter_count;
     if (choice == DB_SHOEBOXES_STRONG && is_sharp(taken))
         DB_TRY(db_overlap_exclude(context, experiment, data->settings, fewest, boxes));
-    db_shoeboxes_weigh(boxes, data->settings, taken->model_error);
+    DB_TRY(db_shoeboxes_weigh(context, data->settings, taken->model_error, boxes));
     taken->blocks = db_shoeboxes_blocks(boxes);
     return DB_OK;
 }
@@ -76,12 +76,23 @@ void db_stage_data_clear(db_stage_data *taken) {
     memset(taken, 0, sizeof *taken);
 }
 
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, const db_shot *shot) {
-    if (data->settings->intensity == DB_FIT_FREE)
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+                              const double *values) {
+    if (data->settings->intensity == DB_FIT_FREE) {
+        DB_TRY(db_shot_render(shot, values));
         /* The ridge is for stages on their way: it likes small J, and so large crystals. A
          * hundredth of its strength keeps only J in bounds that the data leave open. */
         return db_intensity_ridge_set(shot->context, &taken->boxes, shot->shape,
                                       (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
+    }
+    DB_TRY(db_shot_evaluate(shot, values, DB_SHOT_LOSS));
     db_tiles_weigh(&taken->tiles, data, taken->model_error, shot);
+    return DB_OK;
+}
+
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+                              const double *values) {
+    DB_TRY(db_stage_data_adapt(taken, data, shot, values));
+    db_shot_solve(shot);
     return DB_OK;
 }

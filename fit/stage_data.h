@@ -34,9 +34,14 @@ db_status db_stage_data_shot(db_context *context, const db_experiment *experimen
                              const db_fit_data *data, const db_stage_data *taken,
                              const db_shot_request *request, db_shot *shot);
 
-/* Completes what depends on the model, which the shot has just rendered: the ridge on free
+/* Completes what depends on the model, at values of the shot's quantities: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
  * from then on. */
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, const db_shot *shot);
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+                              const double *values);
+
+/* The same, then the linear coefficients at these values with what was completed. */
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+                              const double *values);
 
 #endif

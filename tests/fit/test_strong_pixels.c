@@ -125,12 +125,58 @@ static void surroundings_end_with_the_panel(void **state) {
     image.panels = NULL;
 }
 
+/* Counts of squares are never below those of the part, and are those of the squares it touches. */
+static void squares_hold_the_strong_pixels(void **state) {
+    (void)state;
+    db_strong_pixels strong;
+    for (int s = 9; s < SLOW; s += 17)
+        for (int f = 12; f < FAST; f += 23) add_spot(f, s, 300);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    assert_true(strong.count > 100);
+    assert_int_equal(
+        db_strong_pixels_at_most(&strong, (int[2]){ 0, FAST - 1 }, (int[2]){ 0, SLOW - 1 }),
+        strong.count);
+    for (int first = 0; first < SLOW - 20; first += 7) {
+        const int fast[2] = { first, first + 9 }, slow[2] = { first + 5, first + 12 };
+        size_t part = 0, squares = 0;
+        for (int i = 0; i < FAST * SLOW; i++) {
+            const int f = i % FAST, s = i / FAST, side = DB_STRONG_SQUARE;
+            part += (size_t)(strong.strong[i] && f >= fast[0] && f <= fast[1] && s >= slow[0] &&
+                             s <= slow[1]);
+            squares += (size_t)(strong.strong[i] && f / side >= fast[0] / side &&
+                                f / side <= fast[1] / side && s / side >= slow[0] / side &&
+                                s / side <= slow[1] / side);
+        }
+        assert_int_equal(db_strong_pixels_at_most(&strong, fast, slow), squares);
+        assert_true(part <= squares);
+    }
+    db_strong_pixels_clear(&strong);
+}
+
+/* Bands of rows are worked out by any thread, with the same sums. */
+static void threads_do_not_change_a_bit(void **state) {
+    (void)state;
+    db_strong_pixels one, three;
+    for (int i = 0; i < FAST * SLOW; i++) value[i] *= 1.1F; /* no sum of counts is exact */
+    add_spot(40, 63, 300);
+    assert_int_equal(db_context_set_threads(context, 1), DB_OK);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &one), DB_OK);
+    assert_int_equal(db_context_set_threads(context, 3), DB_OK);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &three), DB_OK);
+    assert_memory_equal(one.background, three.background, sizeof value);
+    assert_memory_equal(one.strong, three.strong, sizeof mask);
+    db_strong_pixels_clear(&one);
+    db_strong_pixels_clear(&three);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(background_is_the_local_mean_without_spots, make, drop),
         cmocka_unit_test_setup_teardown(a_spot_is_strong_noise_and_hot_pixels_are_not, make, drop),
         cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
         cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),
+        cmocka_unit_test_setup_teardown(squares_hold_the_strong_pixels, make, drop),
+        cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
