@@ -113,7 +113,10 @@ double db_block_solve(const db_block *block, double linear[DB_LINEAR], double *v
 }
 
 /* Pixels whose rows of derivatives are multiplied at a time. */
-enum { GROUP = 8, MOST_COLUMNS = (DB_PARAMETER_COUNT + DB_LINEAR + 3) / 4 * 4 };
+enum {
+    GROUP = 8,
+    MOST_COLUMNS = (DB_PARAMETER_COUNT + DB_FIT_GROUP_MOTIONS + DB_LINEAR + 3) / 4 * 4
+};
 
 typedef struct row_group {
     int count;

@@ -9,9 +9,14 @@ typedef struct box {
     size_t count;
     const double *gradient, *normal, *scale, *lower, *upper;
     double damping;
-    int held[DB_BOX_MOST]; /* -1, 1: at its lower, upper bound; 0: free */
     double *step;
+    double *held; /* -1, 1: at its lower, upper bound; 0: free */
+    double *move, *slope, *solution, *matrix;
 } box;
+
+size_t db_box_room(size_t count) { return count * (count + 4); }
+
+static int is_held(const box *b, size_t i) { return b->held[i] < 0 || b->held[i] > 0; }
 
 static double element(const box *b, size_t i, size_t j) {
     return b->normal[i * b->count + j] + (i == j ? b->damping * b->scale[i] : 0);
@@ -25,28 +30,32 @@ static double half_slope(const box *b, size_t i) {
 }
 
 /* How far, and where to, the free unknowns would go from here if nothing stopped them. */
-static void free_move(const box *b, double *move) {
-    size_t list[DB_BOX_MOST], n = 0;
-    double slope[DB_BOX_MOST], matrix[DB_BOX_MOST * DB_BOX_MOST], solution[DB_BOX_MOST];
+static void free_move(const box *b) {
+    size_t n = 0, a = 0;
+    for (size_t i = 0; i < b->count; i++) n += !is_held(b, i);
     for (size_t i = 0; i < b->count; i++) {
-        move[i] = 0;
-        if (b->held[i]) continue;
-        slope[n] = 2 * half_slope(b, i);
-        list[n++] = i;
+        b->move[i] = 0;
+        if (is_held(b, i)) continue;
+        b->slope[a] = 2 * half_slope(b, i);
+        for (size_t j = 0, c = 0; j <= i; j++)
+            if (!is_held(b, j)) b->matrix[a * n + c++] = element(b, i, j);
+        a++;
     }
-    for (size_t a = 0; a < n; a++)
-        for (size_t c = 0; c <= a; c++) matrix[a * n + c] = element(b, list[a], list[c]);
-    db_eliminate(n, 0, slope, matrix, n);
-    for (size_t a = 0; a < n; a++)
-        move[list[a]] = solution[a] = db_eliminated_step(a, slope, matrix, n, solution);
+    db_eliminate(n, 0, b->slope, b->matrix, n);
+    for (size_t i = 0, k = 0; i < b->count; i++) {
+        if (is_held(b, i)) continue;
+        b->move[i] = b->solution[k] = db_eliminated_step(k, b->slope, b->matrix, n, b->solution);
+        k++;
+    }
 }
 
 /* Goes along the move until a bound stops it, and holds there. Returns whether one did. */
-static int go(box *b, const double *move) {
+static int go(box *b) {
+    const double *const move = b->move;
     double part = 1;
     size_t stop = b->count;
     for (size_t i = 0; i < b->count; i++) {
-        if (b->held[i] || !(move[i] < 0 || move[i] > 0)) continue;
+        if (is_held(b, i) || !(move[i] < 0 || move[i] > 0)) continue;
         const double room = (move[i] < 0 ? b->lower[i] : b->upper[i]) - b->step[i];
         if (room / move[i] >= part) continue;
         part = fmax(0, room / move[i]);
@@ -64,7 +73,7 @@ static int release(box *b) {
     size_t worst = b->count;
     double most = 0;
     for (size_t i = 0; i < b->count; i++) {
-        if (!b->held[i]) continue;
+        if (!is_held(b, i)) continue;
         const double diagonal = element(b, i, i);
         const double pull = -b->held[i] * -half_slope(b, i) / sqrt(diagonal > 0 ? diagonal : 1);
         if (pull <= most * (1 + 1e-12) || !(b->upper[i] > b->lower[i])) continue;
@@ -87,17 +96,30 @@ static double promise(const box *b) {
 }
 
 double db_box_step(size_t count, const double *gradient, const double *normal, double damping,
-                   const double *scale, const double *lower, const double *upper, double *step) {
-    box b = { count, gradient, normal, scale, lower, upper, damping, { 0 }, step };
-    double move[DB_BOX_MOST];
+                   const double *scale, const double *lower, const double *upper, double *step,
+                   double *memory) {
+    box b = { count,
+              gradient,
+              normal,
+              scale,
+              lower,
+              upper,
+              damping,
+              step,
+              memory,
+              memory + count,
+              memory + 2 * count,
+              memory + 3 * count,
+              memory + 4 * count };
     memset(step, 0, count * sizeof *step);
     for (size_t i = 0; i < count; i++) {
+        b.held[i] = 0;
         if (lower[i] >= 0 && gradient[i] >= 0) b.held[i] = -1;
         if (upper[i] <= 0 && gradient[i] <= 0) b.held[i] = 1;
     }
     for (size_t round = 0; round < 4 * count + 10; round++) {
-        free_move(&b, move);
-        if (go(&b, move)) continue;
+        free_move(&b);
+        if (go(&b)) continue;
         if (!release(&b)) break;
     }
     return promise(&b);

@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-enum { DB_BOX_MOST = 128 }; /* unknowns */
-
 /* Minimizes gradient p + p (normal + damping diag(scale)) p over lower <= p <= upper, of which
  * bounds 0 is within, by an active set: solve for the free unknowns, go as far as the first bound,
  * hold what it holds, release what pulls away from its bound. normal: [count][count], symmetric,
  * half the second derivatives. What the model does not determine rests. Returns the decrease that
- * the undamped model promises for the step. */
+ * the undamped model promises for the step. memory: db_box_room(count) doubles. */
+size_t db_box_room(size_t count);
 double db_box_step(size_t count, const double *gradient, const double *normal, double damping,
-                   const double *scale, const double *lower, const double *upper, double *step);
+                   const double *scale, const double *lower, const double *upper, double *step,
+                   double *memory);
 
 #endif

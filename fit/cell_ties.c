@@ -24,7 +24,7 @@ static void drop_parameter(db_fit_config *config, size_t at) {
     db_fit_settings *const s = &config->settings;
     const size_t after = s->parameter_count - at - 1;
     for (size_t stage = 0; stage < s->stage_count; stage++)
-        s->stages[stage].active[s->parameters[at].parameter] = 0;
+        s->stages[stage].active[db_fit_quantity_of(&s->parameters[at])] = 0;
     memmove(&s->parameters[at], &s->parameters[at + 1], after * sizeof s->parameters[0]);
     memmove(&config->range[at], &config->range[at + 1], after * sizeof config->range[0]);
     memmove(&config->refine_line[at], &config->refine_line[at + 1],

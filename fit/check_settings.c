@@ -85,22 +85,36 @@ static db_status check_image(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
+static const char *quantity_name(const db_fit_settings *settings, int quantity,
+                                 char name[DB_FIT_NAME_SIZE]) {
+    db_parameter parameter;
+    int group;
+    if (quantity < 0 || quantity >= DB_FIT_MOST_PARAMETERS) return "an unknown one";
+    db_fit_quantity_at(quantity, &parameter, &group);
+    return group >= (int)settings->panel_groups.count
+               ? "an unknown one"
+               : db_fit_quantity_name(&settings->panel_groups, quantity, name);
+}
+
 static db_status check_follower(db_context *context, const db_fit_settings *settings, size_t i) {
+    char own[DB_FIT_NAME_SIZE], first[DB_FIT_NAME_SIZE];
     const db_fit_parameter *const p = &settings->parameters[i];
-    const size_t leader = db_fit_parameter_index(settings, (db_parameter)p->follows);
+    const size_t leader = db_fit_parameter_index(settings, p->follows);
     if (leader < settings->parameter_count && leader != i &&
-        settings->parameters[leader].follows < 0)
+        settings->parameters[leader].follows < 0 &&
+        (settings->parameters[leader].group < 0) == (p->group < 0))
         return DB_OK;
-    return db_fail(
-        context, DB_ERROR_USAGE, "parameter %s follows %s, which is not refined on its own",
-        name_of(p->parameter),
-        p->follows < DB_PARAMETER_COUNT ? name_of((db_parameter)p->follows) : "an unknown one");
+    return db_fail(context, DB_ERROR_USAGE,
+                   "parameter %s follows %s, which is not refined on its own",
+                   quantity_name(settings, db_fit_quantity_of(p), own),
+                   quantity_name(settings, p->follows, first));
 }
 
 static db_status check_bounds(db_context *context, const db_experiment *start,
-                              const db_fit_parameter *p) {
-    const double value = db_parameter_get(start, p->parameter);
-    const char *const name = name_of(p->parameter);
+                              const db_fit_settings *settings, const db_fit_parameter *p) {
+    char text[DB_FIT_NAME_SIZE];
+    const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
+    const char *const name = quantity_name(settings, db_fit_quantity_of(p), text);
     if (isnan(p->lower) || isnan(p->upper) || p->lower >= p->upper)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: bounds cross, lower %.10g is not below upper %.10g", name,
@@ -150,22 +164,55 @@ static db_status check_influence(db_context *context, const db_experiment *start
     return check_spread(context, start, p);
 }
 
+/* Groups move panels of which own motions of all panels would be the same thing again. */
+static db_status check_motion(db_context *context, const db_experiment *start,
+                              const db_fit_settings *settings, const db_fit_parameter *p) {
+    const db_fit_panel_groups *const groups = &settings->panel_groups;
+    const int is_motion =
+        p->parameter >= DB_PANEL_SHIFT_FAST && p->parameter <= DB_PANEL_TURN_NORMAL;
+    if (p->group < 0) {
+        if (!is_motion) return DB_OK;
+        for (size_t i = 0; i < settings->parameter_count; i++)
+            if (settings->parameters[i].group >= 0)
+                return db_fail(context, DB_ERROR_USAGE,
+                               "parameter %s, of all panels, cannot be refined beside motions of "
+                               "groups of panels",
+                               name_of(p->parameter));
+        return DB_OK;
+    }
+    if ((size_t)p->group >= groups->count)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s is of group %d of panels, but there are %zu",
+                       name_of(p->parameter), p->group, groups->count);
+    if (!is_motion)
+        return db_fail(context, DB_ERROR_USAGE, "group %s: %s is no motion of a group of panels",
+                       groups->name[p->group], name_of(p->parameter));
+    if (start->detector.panel_count < 2)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "group %s: the detector has one panel, which distance, beam centre and "
+                       "detector rotation move",
+                       groups->name[p->group]);
+    return DB_OK;
+}
+
 static db_status check_parameters(db_context *context, const db_experiment *start,
                                   const db_fit_settings *settings) {
-    if (settings->parameter_count < 1 || settings->parameter_count > DB_PARAMETER_COUNT)
+    if (settings->parameter_count < 1 || settings->parameter_count > DB_FIT_MOST_PARAMETERS)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu parameters, expected 1 to %d",
-                       settings->parameter_count, DB_PARAMETER_COUNT);
+                       settings->parameter_count, DB_FIT_MOST_PARAMETERS);
+    char name[DB_FIT_NAME_SIZE];
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         if ((unsigned)p->parameter >= DB_PARAMETER_COUNT)
             return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist",
                            (int)p->parameter);
-        if (db_fit_parameter_index(settings, p->parameter) != i)
+        DB_TRY(check_motion(context, start, settings, p));
+        if (db_fit_parameter_index(settings, db_fit_quantity_of(p)) != i)
             return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
-                           name_of(p->parameter));
+                           quantity_name(settings, db_fit_quantity_of(p), name));
         DB_TRY(check_influence(context, start, p->parameter, settings));
         DB_TRY(p->follows >= 0 ? check_follower(context, settings, i)
-                               : check_bounds(context, start, p));
+                               : check_bounds(context, start, settings, p));
     }
     return DB_OK;
 }
@@ -174,13 +221,14 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
                              const db_fit_stage *stage) {
     db_algorithm algorithm;
     int any = 0;
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
-        const size_t i = db_fit_parameter_index(settings, (db_parameter)p);
+    char name[DB_FIT_NAME_SIZE];
+    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
+        const size_t i = db_fit_parameter_index(settings, p);
         if (!stage->active[p]) continue;
         if (i == settings->parameter_count)
             return db_fail(context, DB_ERROR_USAGE,
                            "stage %s: %s is not among the fit's parameters", stage->name,
-                           name_of((db_parameter)p));
+                           quantity_name(settings, p, name));
         any |= settings->parameters[i].follows < 0;
     }
     if (!any)

@@ -51,14 +51,16 @@ static void take_over(const db_shot *tiles, const db_region *box, double linear[
 
 static db_status make_display(db_context *context, const db_fit_data *data, const db_shot *tiles,
                               double model_error, display *shown) {
-    static const unsigned char none[DB_PARAMETER_COUNT];
+    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
     db_shoeboxes *const boxes = &shown->boxes;
     memset(shown, 0, sizeof *shown);
     DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, DB_SHOEBOXES_STRONG, boxes));
     if (boxes->count == 0) return DB_OK;
     DB_TRY(db_shoeboxes_weigh(context, data->settings, model_error, boxes));
     const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
-    const db_shot_options options = { none, NULL, 1, tiles->loss_of.target };
+    const db_shot_options options = {
+        .active = none, .placement = &tiles->placement, .blur = 1, .target = tiles->loss_of.target
+    };
     DB_TRY(db_shot_create(context, &tiles->experiment, data->settings, &blocks, &options,
                           &shown->shot));
     DB_TRY(db_shot_evaluate(&shown->shot, NULL, DB_SHOT_LOSS));
@@ -90,7 +92,8 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
 /* The shot's variables are some of the result's. */
 static void take_direction(const db_shot *shot, const db_fit_direction *from,
                            db_fit_direction *to) {
-    *to = (db_fit_direction){ .eigenvalue = from->eigenvalue, .condition = from->condition };
+    to->eigenvalue = from->eigenvalue;
+    to->condition = from->condition;
     for (size_t k = 0; k < shot->variables.count; k++) {
         to->component[shot->variables.index[k]] = from->component[k];
         to->change[shot->variables.index[k]] = from->change[k];
@@ -100,15 +103,10 @@ static void take_direction(const db_shot *shot, const db_fit_direction *from,
 /* Blocks per parameter from which their disagreement tells errors. */
 static const size_t LEAST_PARTS = 4;
 
-/* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
-static void estimate_errors(const db_shot *shot, double chi2_reduced, db_fit_result *result) {
-    const size_t n = shot->variables.count;
-    int used[DB_PARAMETER_COUNT] = { 0 };
-    db_covariance c;
-    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
-    const size_t parts = shot->blocks.count;
-    const int enough = parts >= LEAST_PARTS * n;
-    db_covariance_estimate(shot->normal, enough ? shot->scatter : NULL, n, used, &c);
+/* The estimate is one of the shot's variables, the result one of all parameters. */
+static void take_estimate(const db_shot *shot, const db_covariance *c, double chi2_reduced,
+                          db_fit_result *result) {
+    const size_t n = shot->variables.count, parts = shot->blocks.count;
     for (size_t i = 0; i < result->parameter_count; i++) {
         result->error[i] = result->error_unscaled[i] = NAN;
         result->error_scaled[i] = result->error_robust[i] = NAN;
@@ -116,19 +114,39 @@ static void estimate_errors(const db_shot *shot, double chi2_reduced, db_fit_res
     }
     for (size_t k = 0; k < n; k++) {
         const size_t i = shot->variables.index[k];
-        result->error_unscaled[i] = c.error[k];
-        result->error_scaled[i] = c.error[k] * sqrt(fmax(1, chi2_reduced));
+        result->error_unscaled[i] = c->error[k];
+        result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
         /* Each parameter takes some of the parts' disagreement away. */
         result->error_robust[i] =
-            c.robust[k] * sqrt((double)parts / fmax(1, (double)parts - (double)n));
+            c->robust[k] * sqrt((double)parts / fmax(1, (double)parts - (double)n));
         result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
         for (size_t l = 0; l < n; l++)
-            result->correlation[shot->variables.index[k]][shot->variables.index[l]] =
-                c.correlation[k][l];
+            result->correlation[i][shot->variables.index[l]] = c->correlation[k][l];
     }
-    result->direction_count = c.direction_count;
-    for (size_t d = 0; d < c.direction_count; d++)
-        take_direction(shot, &c.direction[d], &result->direction[d]);
+    result->direction_count = c->direction_count;
+    for (size_t d = 0; d < c->direction_count; d++)
+        take_direction(shot, &c->direction[d], &result->direction[d]);
+}
+
+/* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
+static db_status estimate_errors(db_context *context, const db_shot *shot, double chi2_reduced,
+                                 db_fit_result *result) {
+    const size_t n = shot->variables.count;
+    int used[DB_FIT_MOST_PARAMETERS] = { 0 };
+    db_covariance c;
+    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
+    const int enough = shot->blocks.count >= LEAST_PARTS * n;
+    result->correlation = calloc(result->parameter_count, sizeof *result->correlation);
+    result->direction = calloc(result->parameter_count, sizeof *result->direction);
+    db_status status = result->correlation && result->direction
+                           ? DB_OK
+                           : db_fail_memory(context, "the correlations of the parameters");
+    if (status != DB_OK) return status;
+    status =
+        db_covariance_estimate(context, shot->normal, enough ? shot->scatter : NULL, n, used, &c);
+    if (status == DB_OK) take_estimate(shot, &c, chi2_reduced, result);
+    db_covariance_clear(&c);
+    return status;
 }
 
 /* The starting model on the data of the refined one. */
@@ -147,7 +165,7 @@ static db_status describe_start(db_context *context, const db_experiment *start,
 
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
                          db_stage_data *taken, db_shot *shot, db_fit_result *result) {
-    double refined[DB_PARAMETER_COUNT], loss = 0;
+    double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
     for (size_t k = 0; k < shot->variables.count; k++)
         refined[k] = result->refined[shot->variables.index[k]];
     DB_TRY(db_stage_data_adapt(taken, data, shot, refined));
@@ -159,15 +177,19 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_goodness_shifts(result);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
-    estimate_errors(shot, result->after.chi2_reduced, result);
-    return DB_OK;
+    return estimate_errors(context, shot, result->after.chi2_reduced, result);
 }
 
 static db_status compare_on_final_data(db_context *context, const db_experiment *start,
-                                       const db_fit_data *data, db_fit_result *result) {
-    unsigned char active[DB_PARAMETER_COUNT] = { 0 };
-    for (size_t i = 0; i < result->parameter_count; i++) active[result->parameter[i]] = 1;
-    const db_shot_request request = { .active = active, .target = data->settings->target };
+                                       const db_fit_data *data, const db_panel_placement *placement,
+                                       db_fit_result *result) {
+    const db_fit_settings *const settings = data->settings;
+    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        active[db_fit_quantity_of(&settings->parameters[i])] = 1;
+    const db_shot_request request = { .active = active,
+                                      .placement = placement,
+                                      .target = settings->target };
     db_stage_data taken;
     db_shot shot;
     DB_TRY(
@@ -186,9 +208,9 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
 }
 
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
-                          db_fit_result *result) {
+                          const db_panel_placement *placement, db_fit_result *result) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
-    DB_TRY(compare_on_final_data(context, start, data, result));
+    DB_TRY(compare_on_final_data(context, start, data, placement, result));
     result->model_image = malloc(pixels * sizeof *result->model_image);
     if (!result->model_image) return db_fail_memory(context, "the model's image");
     result->fast_pixels = data->image->fast_pixels;

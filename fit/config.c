@@ -25,7 +25,7 @@ void db_fit_config_init(db_fit_config *config) {
     config->scale = 1;
     config->trusted[0] = config->trusted[1] = NAN;
     config->hot_sigma = 50;
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) config->range[p] = NAN;
+    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) config->range[p] = NAN;
 }
 
 /* "intensity: free" or a map that names the file of known structure factors. */
@@ -155,7 +155,7 @@ db_status db_fit_config_read(db_context *context, const char *path, const char *
     db_status status = DB_OK;
     for (size_t i = 0; i < override_count && status == DB_OK; i++)
         status = db_yaml_override(context, root, overrides[i]);
-    const db_config_reader reader = { context, path };
+    const db_config_reader reader = { context, path, &config->settings.panel_groups };
     if (status == DB_OK) status = take_sections(&reader, root, config);
     if (status == DB_OK && !*config->output_prefix) status = default_output(context, config);
     db_yaml_free(&root);

@@ -286,6 +286,8 @@ static const db_config_key refine_keys[] = {
           "keeps the value of that refined parameter, such as b of a tetragonal cell that of a" },
     NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
             "what is known beforehand: centre and standard deviation"),
+    CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1,
+           "yes", "several images share one value of it; one image alone has it anyway"),
 };
 
 static const db_config_key stage_keys[] = {

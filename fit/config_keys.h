@@ -12,8 +12,9 @@ typedef enum db_key_type {
     DB_KEY_CHOICE,       /* int or enum: index into choices */
     DB_KEY_FILE,         /* char[DB_FIT_PATH_SIZE], relative to the file it stands in */
     DB_KEY_NAME,         /* char[DB_FIT_NAME_SIZE] */
-    DB_KEY_PARAMETER,    /* int: a db_parameter; -1 none */
-    DB_KEY_PARAMETER_SET /* unsigned char[DB_PARAMETER_COUNT]: 1 named, 2 all by the word "all" */
+    DB_KEY_PARAMETER,    /* int: number of a quantity; -1 none */
+    DB_KEY_PARAMETER_SET /* unsigned char[DB_FIT_MOST_PARAMETERS], by quantity: 1 named, 2 all by
+                            the word "all" or the motions of all groups */
 } db_key_type;
 
 typedef struct db_config_key {
@@ -48,6 +49,7 @@ typedef struct db_refine_entry {
     double range, lower, upper, scale; /* NAN: open */
     int follows;
     double prior[2]; /* centre, sigma; NAN: open */
+    int shared;      /* 0, 1; -1: open */
 } db_refine_entry;
 extern const db_config_section db_refine_section, db_stage_section;
 
@@ -64,8 +66,9 @@ int db_config_integer(const void *field, int index);
 /* Is the value that the key has in the struct "not given"? */
 int db_config_key_is_open(const db_config_key *key, const void *base);
 
-/* Writes the value that the key has in the struct as YAML; file names as they stand. The locale
- * must be C. */
-void db_config_key_print(const db_config_key *key, const void *base, FILE *stream);
+/* Writes the value that the key has in the struct as YAML; file names as they stand. groups: those
+ * of the configuration. The locale must be C. */
+void db_config_key_print(const db_config_key *key, const void *base,
+                         const db_fit_panel_groups *groups, FILE *stream);
 
 #endif

@@ -168,8 +168,9 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
 
 static db_status fail_bound(db_context *context, const db_fit_config *config, size_t i,
                             const char *what, double value, const char *relation, double limit) {
-    const char *const name = db_parameter_describe(config->settings.parameters[i].parameter)->name;
-    char line[24] = "";
+    char line[24] = "", name[DB_FIT_NAME_SIZE];
+    db_fit_quantity_name(&config->settings.panel_groups,
+                         db_fit_quantity_of(&config->settings.parameters[i]), name);
     if (config->refine_line[i]) snprintf(line, sizeof line, ":%d", config->refine_line[i]);
     return db_fail(context, DB_ERROR_USAGE, "%s%s: refine.%s: the %s %.10g is %s %.10g",
                    config->config_file, line, name, what, value, relation, limit);
@@ -179,7 +180,7 @@ static void start_ties(const db_fit_settings *settings, db_experiment *start,
                        void (*notices)(void *user, const char *line), void *user) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if (p->follows < 0) continue;
+        if (p->follows < 0 || p->group >= 0) continue;
         const db_parameter leader = (db_parameter)p->follows;
         const double own = db_parameter_get(start, p->parameter),
                      value = db_parameter_get(start, leader);
@@ -200,7 +201,7 @@ static db_status complete_bounds(db_context *context, db_fit_config *config,
     for (size_t i = 0; i < config->settings.parameter_count; i++) {
         db_fit_parameter *const p = &config->settings.parameters[i];
         if (p->follows >= 0) continue;
-        const double value = db_parameter_get(start, p->parameter);
+        const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
         double least, most;
         db_physical_range(p->parameter, &least, &most);
         if (isfinite(p->lower) && p->lower < least)

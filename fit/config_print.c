@@ -39,17 +39,21 @@ void db_yaml_print_text(FILE *stream, const char *text) {
     fputc('"', stream);
 }
 
-static void print_parameters(const unsigned char *set, FILE *stream) {
+static void print_quantities(const unsigned char *set, const db_fit_panel_groups *groups,
+                             FILE *stream) {
     const char *separator = "[";
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
-        if (!set[p]) continue;
-        fprintf(stream, "%s%s", separator, db_parameter_describe((db_parameter)p)->name);
+    char name[DB_FIT_NAME_SIZE];
+    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++) {
+        if (!set[q]) continue;
+        fprintf(stream, "%s%s", separator, db_fit_quantity_name(groups, q, name));
         separator = ", ";
     }
     fputs("]", stream);
 }
 
-static void print_one(const db_config_key *key, const void *field, int index, FILE *stream) {
+static void print_one(const db_config_key *key, const void *field, int index,
+                      const db_fit_panel_groups *groups, FILE *stream) {
+    char name[DB_FIT_NAME_SIZE];
     switch (key->type) {
     case DB_KEY_NUMBER:
         db_print_number(stream, ((const double *)field)[index] / key->factor);
@@ -58,27 +62,29 @@ static void print_one(const db_config_key *key, const void *field, int index, FI
     case DB_KEY_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
     case DB_KEY_CHOICE: fputs(key->choices[db_config_integer(field, index)], stream); break;
     case DB_KEY_PARAMETER:
-        fputs(db_parameter_describe((db_parameter)db_config_integer(field, index))->name, stream);
+        fputs(db_fit_quantity_name(groups, db_config_integer(field, index), name), stream);
         break;
     case DB_KEY_FILE:
     case DB_KEY_NAME: db_yaml_print_text(stream, field); break;
-    case DB_KEY_PARAMETER_SET: print_parameters(field, stream); break;
+    case DB_KEY_PARAMETER_SET: print_quantities(field, groups, stream); break;
     }
 }
 
-void db_config_key_print(const db_config_key *key, const void *base, FILE *stream) {
+void db_config_key_print(const db_config_key *key, const void *base,
+                         const db_fit_panel_groups *groups, FILE *stream) {
     const void *const field = (const char *)base + key->offset;
     if (key->count > 1) fputc('[', stream);
     for (int i = 0; i < key->count; i++) {
         if (i) fputs(", ", stream);
-        print_one(key, field, i, stream);
+        print_one(key, field, i, groups, stream);
     }
     if (key->count > 1) fputc(']', stream);
 }
 
 /* "key: value   # meaning (unit)"; an open key as "# key: example   # meaning; default: ...". */
-static void print_line(const db_config_key *key, const void *base, const char *indent,
-                       db_config_style style, FILE *stream) {
+static void print_line(const db_config_key *key, const void *base,
+                       const db_fit_panel_groups *groups, const char *indent, db_config_style style,
+                       FILE *stream) {
     const int open = db_config_key_is_open(key, base);
     if (open && style == DB_CONFIG_PLAIN) return;
     const long start = ftell(stream);
@@ -86,7 +92,7 @@ static void print_line(const db_config_key *key, const void *base, const char *i
     if (open)
         fputs(key->example, stream);
     else
-        db_config_key_print(key, base, stream);
+        db_config_key_print(key, base, groups, stream);
     if (style == DB_CONFIG_EXPLAINED) {
         const long width = ftell(stream) - start;
         fprintf(stream, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
@@ -102,7 +108,7 @@ static void print_line(const db_config_key *key, const void *base, const char *i
 static void print_section(const db_config_section *section, const void *base, const char *indent,
                           db_config_style style, FILE *stream) {
     for (size_t i = 0; i < section->count; i++)
-        print_line(&section->keys[i], base, indent, style, stream);
+        print_line(&section->keys[i], base, NULL, indent, style, stream);
 }
 
 static void print_heading(const db_config_section *section, db_config_style style, FILE *stream) {
@@ -129,7 +135,7 @@ static void print_intensity(const db_fit_config *config, db_config_style style, 
           stream);
     for (size_t i = 0; i < section->count; i++) {
         fputs("# ", stream);
-        print_line(&section->keys[i], config, "  ", style, stream);
+        print_line(&section->keys[i], config, NULL, "  ", style, stream);
     }
 }
 
@@ -139,6 +145,7 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         const int ranged = !isnan(config->range[i]);
+        char name[DB_FIT_NAME_SIZE];
         double least, most; /* bounds that need not be said */
         db_physical_range(p->parameter, &least, &most);
         const db_refine_entry entry = { config->range[i],
@@ -146,15 +153,16 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
                                         ranged || p->upper >= most ? NAN : p->upper,
                                         p->scale,
                                         p->follows,
-                                        { p->prior[1] < INFINITY ? p->prior[0] : NAN,
-                                          p->prior[1] } };
-        fprintf(stream, "  %s:", db_parameter_describe(p->parameter)->name);
+                                        { p->prior[1] < INFINITY ? p->prior[0] : NAN, p->prior[1] },
+                                        p->shared };
+        fprintf(stream, "  %s:",
+                db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name));
         const char *separator = " {";
         for (size_t k = 0; k < db_refine_section.count; k++) {
             const db_config_key *const key = &db_refine_section.keys[k];
             if (db_config_key_is_open(key, &entry)) continue;
             fprintf(stream, "%s%s: ", separator, key->name);
-            db_config_key_print(key, &entry, stream);
+            db_config_key_print(key, &entry, &settings->panel_groups, stream);
             separator = ", ";
         }
         fputs(*separator == ',' ? "}\n" : "\n", stream);
@@ -162,7 +170,7 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
     if (style == DB_CONFIG_PLAIN) return;
     fputs("# each parameter takes, in its own unit:\n", stream);
     for (size_t k = 0; k < db_refine_section.count; k++)
-        print_line(&db_refine_section.keys[k], &db_refine_default, "#    ", style, stream);
+        print_line(&db_refine_section.keys[k], &db_refine_default, NULL, "#    ", style, stream);
     fputs("# parameters:\n", stream);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
         const db_parameter_info *const info = db_parameter_describe((db_parameter)p);
@@ -179,7 +187,8 @@ static void print_stages(const db_fit_settings *settings, db_config_style style,
             const db_config_key *const key = &db_stage_section.keys[k];
             if (db_config_key_is_open(key, &settings->stages[s]))
                 continue; /* a stage without a name */
-            print_line(key, &settings->stages[s], indent, s == 0 ? style : DB_CONFIG_PLAIN, stream);
+            print_line(key, &settings->stages[s], &settings->panel_groups, indent,
+                       s == 0 ? style : DB_CONFIG_PLAIN, stream);
             indent = "    ";
         }
     }

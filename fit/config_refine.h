@@ -15,7 +15,7 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
 db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
                                 db_fit_config *config);
 
-/* Position of a parameter among the settings' parameters; parameter_count if it is not refined. */
-size_t db_fit_parameter_index(const db_fit_settings *settings, db_parameter parameter);
+/* Position of a quantity among the settings' parameters; parameter_count if it is not refined. */
+size_t db_fit_parameter_index(const db_fit_settings *settings, int quantity);
 
 #endif

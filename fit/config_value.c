@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "core/nearest_name.h"
+#include "fit/config_motion.h"
 #include "io/text_reader.h"
 
 #include <limits.h>
@@ -186,46 +187,69 @@ db_status db_config_check_parameter(const db_config_reader *reader, const db_yam
                           name);
 }
 
-static db_status parameter_of(const db_config_reader *reader, const char *section,
-                              const db_config_key *key, const db_yaml_node *node,
-                              db_parameter *parameter) {
+static db_status quantity_of(const db_config_reader *reader, const char *section,
+                             const db_config_key *key, const db_yaml_node *node, int *quantity) {
     char text[64];
+    db_parameter parameter;
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
         return db_config_fail(reader, node, section, key->name,
                               "expected the name of a parameter, found %s", found(node, text));
-    if (db_parameter_find(reader->context, node->text, parameter) == DB_OK)
-        return db_config_check_parameter(reader, node, section, key->name, node->text, *parameter);
+    if (db_config_names_motion(node->text))
+        return db_config_motion(reader, section, key->name, node, node->text, quantity);
+    if (db_parameter_find(reader->context, node->text, &parameter) == DB_OK) {
+        *quantity = (int)parameter;
+        return db_config_check_parameter(reader, node, section, key->name, node->text, parameter);
+    }
     char message[DB_MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", db_context_message(reader->context));
     return db_config_fail(reader, node, section, key->name, "%s", message);
 }
 
-static db_status take_parameters(const db_config_reader *reader, const char *section,
+/* One of a list; 2 where it stands for whatever of a kind is refined. */
+static db_status mark_quantity(const db_config_reader *reader, const char *section,
+                               const db_config_key *key, const db_yaml_node *node,
+                               unsigned char *set) {
+    int quantity = 0;
+    DB_TRY(quantity_of(reader, section, key, node, &quantity));
+    if (quantity >= DB_CONFIG_EVERY_GROUP) {
+        const int kind = quantity - DB_CONFIG_EVERY_GROUP;
+        for (int g = 0; g < (int)reader->groups->count; g++) {
+            unsigned char *const one =
+                &set[db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g)];
+            if (*one == 0) *one = 2;
+        }
+        return DB_OK;
+    }
+    if (set[quantity] == 1)
+        return db_config_fail(reader, node, section, key->name, "'%s' is named twice", node->text);
+    set[quantity] = 1;
+    return DB_OK;
+}
+
+static db_status take_quantities(const db_config_reader *reader, const char *section,
                                  const db_config_key *key, const db_yaml_node *node, void *base) {
     unsigned char *const set = (unsigned char *)base + key->offset;
-    db_parameter parameter = DB_CELL_A;
+    char text[64];
     if (key->type == DB_KEY_PARAMETER) {
-        DB_TRY(parameter_of(reader, section, key, node, &parameter));
-        const int number = (int)parameter;
-        memcpy(set, &number, sizeof number);
+        int quantity = 0;
+        DB_TRY(quantity_of(reader, section, key, node, &quantity));
+        if (quantity >= DB_CONFIG_EVERY_GROUP)
+            return db_config_fail(reader, node, section, key->name,
+                                  "expected one quantity, found '%s', which stands for several",
+                                  node->text);
+        memcpy(set, &quantity, sizeof quantity);
         return DB_OK;
     }
     if (node->kind == DB_YAML_SCALAR && strcmp(node->text, "all") == 0) {
-        memset(set, 2, DB_PARAMETER_COUNT);
+        memset(set, 2, DB_FIT_MOST_PARAMETERS);
         return DB_OK;
     }
-    char text[64];
     if (node->kind != DB_YAML_LIST || node->count == 0)
         return db_config_fail(reader, node, section, key->name,
                               "expected all or a list of parameters, found %s", found(node, text));
-    memset(set, 0, DB_PARAMETER_COUNT);
-    for (size_t i = 0; i < node->count; i++) {
-        DB_TRY(parameter_of(reader, section, key, node->items[i], &parameter));
-        if (set[parameter])
-            return db_config_fail(reader, node->items[i], section, key->name, "'%s' is named twice",
-                                  node->items[i]->text);
-        set[parameter] = 1;
-    }
+    memset(set, 0, DB_FIT_MOST_PARAMETERS);
+    for (size_t i = 0; i < node->count; i++)
+        DB_TRY(mark_quantity(reader, section, key, node->items[i], set));
     return DB_OK;
 }
 
@@ -239,7 +263,7 @@ db_status db_config_take(const db_config_reader *reader, const char *section,
     case DB_KEY_FILE: return take_file(reader, section, key, node, base);
     case DB_KEY_NAME: return take_name(reader, section, key, node, base);
     case DB_KEY_PARAMETER:
-    case DB_KEY_PARAMETER_SET: return take_parameters(reader, section, key, node, base);
+    case DB_KEY_PARAMETER_SET: return take_quantities(reader, section, key, node, base);
     }
     return db_config_fail(reader, node, section, key->name, "has no reader");
 }

@@ -7,7 +7,8 @@
 
 typedef struct db_config_reader {
     db_context *context;
-    const char *path; /* of the YAML file */
+    const char *path;                  /* of the YAML file */
+    const db_fit_panel_groups *groups; /* those of the configuration, once read */
 } db_config_reader;
 
 /* Fails with "<file>:<line>: <section>.<name>: <message>", or the argument instead of file and

@@ -1,11 +1,11 @@
 #include "fit/covariance.h"
 
-#include <dualbragg/parameters.h>
+#include "core/context_internal.h"
+
 #include <gsl/gsl_eigen.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { MOST = DB_PARAMETER_COUNT };
 
 /* Eigenvalues below this part of the largest are rounding: derivative images are floats, whose
  * errors of 1e-7 enter squared. */
@@ -16,10 +16,50 @@ static const double LEAST_COMPONENT = 1e-4;
 /* The parameters that the data feel, and the normal matrix between them, scaled to unit diagonal.
  */
 typedef struct scaled_matrix {
-    size_t count, index[MOST]; /* of each among all parameters */
-    double alone[MOST];        /* error if it alone were refined */
-    double element[MOST * MOST];
+    size_t count, *index; /* of each among all parameters */
+    double *alone;        /* error if it alone were refined */
+    double *element;      /* [count][count] */
+    double *eigenvalue;   /* ascending */
+    double *vector;       /* [count][count], eigenvectors in columns */
+    double *inverse;      /* see invert */
+    double *work;         /* [4][count] */
+    double *memory;       /* of all of these */
 } scaled_matrix;
+
+static int allocate_matrix(size_t n, scaled_matrix *m) {
+    memset(m, 0, sizeof *m);
+    m->index = calloc(n + 1, sizeof *m->index);
+    m->memory = calloc(n * (3 * n + 6) + 1, sizeof *m->memory);
+    m->alone = m->memory;
+    m->eigenvalue = m->alone + n;
+    m->work = m->eigenvalue + n;
+    m->element = m->work + 4 * n;
+    m->vector = m->element + n * n;
+    m->inverse = m->vector + n * n;
+    return m->index && m->memory;
+}
+
+static void free_matrix(scaled_matrix *m) {
+    free(m->index);
+    free(m->memory);
+}
+
+static int allocate_estimate(size_t n, db_covariance *c) {
+    memset(c, 0, sizeof *c);
+    c->error = calloc(n + 1, sizeof *c->error);
+    c->robust = calloc(n + 1, sizeof *c->robust);
+    c->correlation = calloc(n + 1, sizeof *c->correlation);
+    c->direction = calloc(n + 1, sizeof *c->direction);
+    return c->error && c->robust && c->correlation && c->direction;
+}
+
+void db_covariance_clear(db_covariance *c) {
+    free(c->error);
+    free(c->robust);
+    free(c->correlation);
+    free(c->direction);
+    memset(c, 0, sizeof *c);
+}
 
 static void scale_matrix(const double *normal, size_t count, const int *used, scaled_matrix *m) {
     m->count = 0;
@@ -39,21 +79,20 @@ static void scale_matrix(const double *normal, size_t count, const int *used, sc
         }
 }
 
-/* Ascending eigenvalues; vector: [count][count], eigenvectors in columns. */
-static void solve(scaled_matrix *m, double *value, double *vector) {
+static void solve(scaled_matrix *m) {
     const size_t n = m->count;
-    double diagonal[MOST], side[MOST], cosine[MOST], sine[MOST];
-    gsl_eigen_symmv_workspace work = { n, diagonal, side, cosine, sine };
+    double *const w = m->work;
+    gsl_eigen_symmv_workspace work = { n, w, w + n, w + 2 * n, w + 3 * n };
     gsl_matrix_view matrix = gsl_matrix_view_array(m->element, n, n),
-                    vectors = gsl_matrix_view_array(vector, n, n);
-    gsl_vector_view values = gsl_vector_view_array(value, n);
+                    vectors = gsl_matrix_view_array(m->vector, n, n);
+    gsl_vector_view values = gsl_vector_view_array(m->eigenvalue, n);
     gsl_eigen_symmv(&matrix.matrix, &values.vector, &vectors.matrix, &work);
     gsl_eigen_symmv_sort(&values.vector, &vectors.matrix, GSL_EIGEN_SORT_VAL_ASC);
 }
 
-static void describe_direction(const scaled_matrix *m, const double *value, const double *vector,
-                               size_t k, db_fit_direction *d) {
+static void describe_direction(const scaled_matrix *m, size_t k, db_fit_direction *d) {
     const size_t n = m->count;
+    const double *const value = m->eigenvalue, *const vector = m->vector;
     const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
     double largest = 0;
     for (size_t a = 0; a < n; a++)
@@ -70,10 +109,10 @@ static void describe_direction(const scaled_matrix *m, const double *value, cons
 
 /* (scaled matrix)^-1 over the directions that are determined; INFINITY on the diagonal of
  * parameters that take part in one that is not. */
-static void invert(const scaled_matrix *m, const double *value, const double *vector,
-                   double *inverse) {
+static void invert(const scaled_matrix *m) {
     const size_t n = m->count;
-    memset(inverse, 0, n * n * sizeof *inverse);
+    const double *const value = m->eigenvalue, *const vector = m->vector;
+    double *const inverse = m->inverse;
     for (size_t k = 0; k < n; k++) {
         const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
         for (size_t a = 0; a < n; a++) {
@@ -86,9 +125,10 @@ static void invert(const scaled_matrix *m, const double *value, const double *ve
 }
 
 /* Root of the diagonal of inverse x scatter x inverse. */
-static void estimate_robust(const scaled_matrix *m, const double *inverse, const double *scatter,
-                            size_t count, db_covariance *estimate) {
+static void estimate_robust(const scaled_matrix *m, const double *scatter, size_t count,
+                            db_covariance *estimate) {
     const size_t n = m->count;
+    const double *const inverse = m->inverse;
     for (size_t a = 0; a < n; a++) {
         double sum = 0;
         for (size_t b = 0; b < n; b++)
@@ -101,20 +141,14 @@ static void estimate_robust(const scaled_matrix *m, const double *inverse, const
     }
 }
 
-void db_covariance_estimate(const double *normal, const double *scatter, size_t count,
-                            const int *used, db_covariance *estimate) {
-    scaled_matrix m;
-    double value[MOST], vector[MOST * MOST], inverse[MOST * MOST];
-    memset(estimate, 0, sizeof *estimate);
-    scale_matrix(normal, count, used, &m);
-    const size_t n = m.count;
-    for (size_t i = 0; i < count; i++) {
+/* Nothing known yet; parameters without influence are directions of their own. */
+static void begin(const scaled_matrix *m, size_t count, const int *used, int with_scatter,
+                  db_covariance *estimate) {
+    for (size_t i = 0, a = 0; i < count; i++) {
         estimate->error[i] = used[i] ? INFINITY : (double)NAN;
-        estimate->robust[i] = scatter && used[i] ? INFINITY : (double)NAN;
+        estimate->robust[i] = with_scatter && used[i] ? INFINITY : (double)NAN;
         estimate->correlation[i][i] = 1;
-    }
-    for (size_t i = 0, a = 0; i < count; i++) { /* without influence: directions of their own */
-        if (a < n && m.index[a] == i) {
+        if (a < m->count && m->index[a] == i) {
             a++;
             continue;
         }
@@ -124,20 +158,40 @@ void db_covariance_estimate(const double *normal, const double *scatter, size_t 
         d->component[i] = 1;
         for (size_t k = 0; k < count; k++) d->change[k] = NAN;
     }
-    if (n == 0) return;
-    solve(&m, value, vector);
-    for (size_t k = 0; k < n; k++)
-        describe_direction(&m, value, vector, k, &estimate->direction[estimate->direction_count++]);
-    invert(&m, value, vector, inverse);
-    if (scatter) estimate_robust(&m, inverse, scatter, count, estimate);
+}
+
+static void estimate_errors(const scaled_matrix *m, db_covariance *estimate) {
+    const size_t n = m->count;
     for (size_t a = 0; a < n; a++) {
-        const double own = inverse[a * n + a];
-        estimate->error[m.index[a]] = sqrt(own) * m.alone[a];
+        const double own = m->inverse[a * n + a];
+        estimate->error[m->index[a]] = sqrt(own) * m->alone[a];
         for (size_t b = 0; b < n; b++) {
-            const double both = sqrt(own * inverse[b * n + b]);
+            const double both = sqrt(own * m->inverse[b * n + b]);
             if (a != b && isfinite(both) && both > 0)
-                estimate->correlation[m.index[a]][m.index[b]] =
-                    fmin(fmax(inverse[a * n + b] / both, -1), 1);
+                estimate->correlation[m->index[a]][m->index[b]] =
+                    fmin(fmax(m->inverse[a * n + b] / both, -1), 1);
         }
     }
+}
+
+db_status db_covariance_estimate(db_context *context, const double *normal, const double *scatter,
+                                 size_t count, const int *used, db_covariance *estimate) {
+    scaled_matrix m;
+    const int room = allocate_estimate(count, estimate);
+    if (!allocate_matrix(count, &m) || !room) {
+        free_matrix(&m);
+        return db_fail_memory(context, "errors and correlations");
+    }
+    scale_matrix(normal, count, used, &m);
+    begin(&m, count, used, scatter != NULL, estimate);
+    if (m.count > 0) {
+        solve(&m);
+        for (size_t k = 0; k < m.count; k++)
+            describe_direction(&m, k, &estimate->direction[estimate->direction_count++]);
+        invert(&m);
+        if (scatter) estimate_robust(&m, scatter, count, estimate);
+        estimate_errors(&m, estimate);
+    }
+    free_matrix(&m);
+    return DB_OK;
 }

@@ -9,7 +9,7 @@ static const double LEAST_NAMED = 0.2;
 
 const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
                               const db_fit_direction *direction) {
-    unsigned char named[DB_PARAMETER_COUNT] = { 0 };
+    unsigned char named[DB_FIT_MOST_PARAMETERS] = { 0 };
     size_t length = 0;
     text[0] = '\0';
     for (int n = 0; n < MOST_NAMED; n++) {
@@ -21,9 +21,9 @@ const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_re
                 next = i;
         if (next == result->parameter_count) break;
         named[next] = 1;
-        const int printed = snprintf(
-            text + length, DB_DIRECTION_TEXT_SIZE - length, "%s%s %+.2f", n == 0 ? "" : " with ",
-            db_parameter_describe(result->parameter[next])->name, direction->component[next]);
+        const int printed =
+            snprintf(text + length, DB_DIRECTION_TEXT_SIZE - length, "%s%s %+.2f",
+                     n == 0 ? "" : " with ", result->name[next], direction->component[next]);
         if (printed < 0 || (size_t)printed >= DB_DIRECTION_TEXT_SIZE - length) break;
         length += (size_t)printed;
     }

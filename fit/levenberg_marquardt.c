@@ -14,6 +14,7 @@ typedef struct search {
     double *diagonal; /* of the normal matrix here */
     double *scale;    /* of the damping: large diagonals met before count, but less and less */
     double *step, *lower, *upper;
+    double *box; /* memory of a step */
     double damping, growth;
     int evaluations;
     int rejected; /* steps in a row */
@@ -23,7 +24,7 @@ const double db_lm_free_damping = 1e-9;
 
 static size_t point_room(size_t n) { return n * (n + 2); }
 
-size_t db_lm_room(size_t count) { return 2 * point_room(count) + 5 * count; }
+size_t db_lm_room(size_t count) { return 2 * point_room(count) + 5 * count + db_box_room(count); }
 
 static point lay_out_point(size_t n, double *memory) {
     return (point){ memory, memory + n, memory + 2 * n, 0 };
@@ -58,7 +59,7 @@ static double step_within(search *s, double damping, const double *scale, double
         s->upper[i] = fmin(fmax(problem->upper[i] - s->here.x[i], 0), most);
     }
     return db_box_step(problem->count, s->here.gradient, s->here.normal, damping, scale, s->lower,
-                       s->upper, s->step);
+                       s->upper, s->step, s->box);
 }
 
 double db_lm_step_length(double promise, double loss, double degrees) {
@@ -144,6 +145,7 @@ db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *mem
     s.step = s.diagonal + n;
     s.lower = s.step + n;
     s.upper = s.lower + n;
+    s.box = s.upper + n;
     memcpy(s.here.x, x, n * sizeof *x);
     db_lm_result result = { .promise = INFINITY };
     result.end = run(&s, &result.promise);

@@ -12,7 +12,7 @@ typedef int (*db_lm_evaluate)(void *user, const double *x, double *loss, double 
                               double *normal);
 
 typedef struct db_lm_problem {
-    size_t count; /* at most DB_BOX_MOST */
+    size_t count;
     db_lm_evaluate evaluate;
     void *user;
     const double *lower, *upper; /* may be infinite; the start is within */

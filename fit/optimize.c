@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)DB_PARAMETER_COUNT <= (int)DB_BOX_MOST, "all parameters fit into a box step");
-
 /* What the methods' callbacks need. NLopt's coordinate x of a quantity: value = start + x scale. */
 typedef struct minimization {
     db_shot *shot;
@@ -27,9 +25,9 @@ typedef struct minimization {
     db_status status;
     int diverged, cancelled, no_progress;
     const char *stopped_by; /* the method's own words */
-    double scale[DB_PARAMETER_COUNT];
+    double scale[DB_FIT_MOST_PARAMETERS];
     double loss; /* priors included; so are gradient and normal matrix, in the shot */
-    double best, best_value[DB_PARAMETER_COUNT];
+    double best, best_value[DB_FIT_MOST_PARAMETERS];
 } minimization;
 
 db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size_t evaluations) {
@@ -38,7 +36,12 @@ db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size
     db_fit_history *const grown = realloc(course->history, room * sizeof *grown);
     if (!grown) return db_fail_memory(context, "the history of the refinement");
     course->history = grown;
+    double *const values = realloc(course->values, (room * course->width + 1) * sizeof *values);
+    if (!values) return db_fail_memory(context, "the history of the refinement");
+    course->values = values;
     course->room = room;
+    for (size_t i = 0; i < course->count; i++)
+        course->history[i].value = values + i * course->width;
     return DB_OK;
 }
 
@@ -48,20 +51,23 @@ static void report_values(const minimization *m, double *value) {
     double misset[3];
     db_misset_from(m->orientation, &m->shot->experiment.crystal, misset);
     for (size_t i = 0; i < settings->parameter_count; i++) {
-        const db_parameter p = settings->parameters[i].parameter;
-        value[i] = p >= DB_MISSET_X && p <= DB_MISSET_Z ? misset[p - DB_MISSET_X]
-                                                        : db_parameter_get(&m->shot->experiment, p);
+        const db_fit_parameter *const p = &settings->parameters[i];
+        value[i] = p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z
+                       ? misset[p->parameter - DB_MISSET_X]
+                       : db_fit_value(p, &m->shot->experiment, &m->shot->placement);
     }
 }
 
 /* Keeps the evaluation in the history and tells the caller, who may cancel. */
 static void record(minimization *m, double gradient_norm) {
     db_fit_course *const course = m->course;
-    db_fit_history *const entry = &course->history[course->count++];
+    db_fit_history *const entry = &course->history[course->count];
+    double *const value = course->values + course->count++ * course->width;
     *entry = (db_fit_history){ .stage = m->number,
                                .evaluation = m->evaluations,
                                .target = m->loss / m->shot->degrees,
-                               .gradient_norm = gradient_norm };
+                               .gradient_norm = gradient_norm,
+                               .value = value };
     report_values(m, entry->value);
     if (course->progress && course->progress(course->user, entry)) m->cancelled = 1;
 }
@@ -121,7 +127,7 @@ static int told_to_stop(const minimization *m) {
 
 static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void *data) {
     minimization *const m = data;
-    double values[DB_PARAMETER_COUNT];
+    double values[DB_FIT_MOST_PARAMETERS];
     if (told_to_stop(m)) { /* some methods ask on for a while */
         nlopt_force_stop(m->optimizer);
         if (gradient) memset(gradient, 0, n * sizeof *gradient);
@@ -139,24 +145,26 @@ static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void
     return m->diverged ? HUGE_VAL : m->loss / m->shot->degrees;
 }
 
-static const char *name_of(const minimization *m, size_t k) {
-    return db_parameter_describe(m->shot->settings->parameters[m->variables->index[k]].parameter)
-        ->name;
+static const char *name_of(const minimization *m, size_t k, char name[DB_FIT_NAME_SIZE]) {
+    const db_fit_settings *const settings = m->shot->settings;
+    const int quantity = db_fit_quantity_of(&settings->parameters[m->variables->index[k]]);
+    return db_fit_quantity_name(&settings->panel_groups, quantity, name);
 }
 
 static db_status check_finite_bounds(const minimization *m) {
+    char text[DB_FIT_NAME_SIZE];
     for (size_t k = 0; k < m->variables->count; k++)
         if (!isfinite(m->variables->lower[k]) || !isfinite(m->variables->upper[k]))
             return db_fail(
                 m->shot->context, DB_ERROR_USAGE,
                 "stage %s: %s searches all of the space between bounds: %s needs a range, "
                 "or min and max",
-                m->stage->name, m->stage->algorithm, name_of(m, k));
+                m->stage->name, m->stage->algorithm, name_of(m, k, text));
     return DB_OK;
 }
 
 static db_status set_up(minimization *m, const db_algorithm *algorithm) {
-    double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT];
+    double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS];
     const unsigned n = (unsigned)m->variables->count;
     if (algorithm->kind == DB_ALGORITHM_GLOBAL) DB_TRY(check_finite_bounds(m));
     m->optimizer = nlopt_create((nlopt_algorithm)algorithm->nlopt, n);
@@ -183,7 +191,7 @@ static db_status set_up(minimization *m, const db_algorithm *algorithm) {
 }
 
 static db_status run_nlopt(minimization *m, const db_algorithm *algorithm) {
-    double x[DB_PARAMETER_COUNT] = { 0 }, value;
+    double x[DB_FIT_MOST_PARAMETERS] = { 0 }, value;
     DB_TRY(evaluate_at(m, m->variables->start, DB_SHOT_NORMAL));
     set_scales(m);
     nlopt_srand(1); /* the same search every time */
@@ -207,7 +215,7 @@ static int evaluate_lm(void *user, const double *x, double *loss, double *gradie
 
 static db_status run_lm(minimization *m) {
     const size_t n = m->variables->count;
-    double longest[DB_PARAMETER_COUNT], x[DB_PARAMETER_COUNT];
+    double longest[DB_FIT_MOST_PARAMETERS], x[DB_FIT_MOST_PARAMETERS];
     double *const memory = malloc(db_lm_room(n) * sizeof *memory);
     if (!memory) return db_fail_memory(m->shot->context, "the optimizer");
     for (size_t k = 0; k < n; k++) {
@@ -267,6 +275,7 @@ static void explain(const minimization *m, db_stage_result *r) {
     const int converged = r->promise <= 10 * m->stage->tolerance || r->step <= m->stage->step;
     const size_t held = held_by_user(m, r->at_bound);
     const char *const name = m->stage->name;
+    char text[DB_FIT_NAME_SIZE];
     if (m->diverged) {
         r->end = DB_STAGE_DIVERGED;
         snprintf(r->reason, sizeof r->reason,
@@ -278,7 +287,7 @@ static void explain(const minimization *m, db_stage_result *r) {
         r->end = DB_STAGE_AT_BOUND;
         snprintf(r->reason, sizeof r->reason,
                  "stage %s: %s is held by its %s bound %.8g; a better model lies beyond it", name,
-                 name_of(m, held), r->at_bound[held] < 0 ? "lower" : "upper",
+                 name_of(m, held, text), r->at_bound[held] < 0 ? "lower" : "upper",
                  r->at_bound[held] < 0 ? p->lower : p->upper);
     } else if (converged) {
         r->end = DB_STAGE_CONVERGED;
@@ -311,10 +320,17 @@ static void explain(const minimization *m, db_stage_result *r) {
 static db_status finish(minimization *m, db_stage_result *result) {
     db_shot *const shot = m->shot;
     const db_variables *const v = m->variables;
-    double lower[DB_PARAMETER_COUNT], upper[DB_PARAMETER_COUNT], step[DB_PARAMETER_COUNT];
-    double diagonal[DB_PARAMETER_COUNT];
+    double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS],
+        step[DB_FIT_MOST_PARAMETERS];
+    double diagonal[DB_FIT_MOST_PARAMETERS];
     if (m->cancelled) return db_fail(shot->context, DB_ERROR_CANCELLED, "cancelled by the caller");
-    DB_TRY(evaluate_at(m, m->best_value, DB_SHOT_NORMAL));
+    double *const memory = malloc(db_box_room(v->count) * sizeof *memory);
+    const db_status status = memory ? evaluate_at(m, m->best_value, DB_SHOT_NORMAL)
+                                    : db_fail_memory(shot->context, "the optimizer");
+    if (status != DB_OK) {
+        free(memory);
+        return status;
+    }
     memcpy(result->value, m->best_value, sizeof result->value);
     find_bounds(m, result->at_bound);
     for (size_t k = 0; k < v->count; k++) {
@@ -323,7 +339,8 @@ static db_status finish(minimization *m, db_stage_result *result) {
         diagonal[k] = shot->normal[k * v->count + k];
     }
     const double promise = db_box_step(v->count, shot->gradient, shot->normal, db_lm_free_damping,
-                                       diagonal, lower, upper, step);
+                                       diagonal, lower, upper, step, memory);
+    free(memory);
     result->promise = fmax(0, promise) / fabs(m->loss);
     result->step = db_lm_step_length(promise, m->loss, shot->degrees);
     explain(m, result);

@@ -8,7 +8,9 @@
 typedef struct db_fit_course {
     db_fit_progress progress; /* may be NULL */
     void *user;
+    size_t width;            /* values of each: parameters of the settings */
     db_fit_history *history; /* owned */
+    double *values;          /* of all of them; owned */
     size_t count, room;
 } db_fit_course;
 
@@ -28,8 +30,8 @@ typedef struct db_stage_result {
     char reason[384];
     double promise; /* relative decrease of the target that a free Gauss-Newton step promises */
     double step;    /* its length in standard errors */
-    double value[DB_PARAMETER_COUNT]; /* of the shot's variables */
-    int at_bound[DB_PARAMETER_COUNT]; /* -1, 0, 1 */
+    double value[DB_FIT_MOST_PARAMETERS]; /* of the shot's variables */
+    int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
 } db_stage_result;
 
 /* Minimizes from the variables' start with the stage's algorithm. `reported` turns what is refined

@@ -61,20 +61,23 @@ static void turned_so_far(const db_refinement *r, double turned[3]) {
     for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
 }
 
-static void store(db_refinement *r, const db_shot *shot, const db_stage_result *end) {
+static db_status store(db_refinement *r, const db_shot *shot, const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
     db_crystal turned = shot->experiment.crystal;
     db_variables_set(&shot->variables, end->value, model);
+    db_variables_place(&shot->variables, end->value, &r->placement);
+    const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
     for (int i = 0; i < 3; i++) turned.misset[i] = model->crystal.misset[i];
     /* The shot's orientation may hold the misset. */
     db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
     for (size_t k = 0; k < shot->variables.count; k++)
         result->at_bound[shot->variables.index[k]] = end->at_bound[k];
     for (size_t i = 0; i < result->parameter_count; i++)
-        result->refined[i] = db_parameter_get(model, result->parameter[i]);
+        result->refined[i] = db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
     result->status = end->end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end->reason);
+    return status;
 }
 
 /* Sums of what the model says of the crystal and of what is measured above the local background. */
@@ -127,7 +130,7 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
 /* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
 static db_status start_scale(db_shot *shot) {
     db_variables *const v = &shot->variables;
-    for (size_t k = 0; k < v->count; k++) {
+    for (size_t k = 0; k < v->table_count; k++) {
         if (v->parameter[k] != DB_SCALE) continue;
         shot->rule = DB_INTENSITY_SHARED;
         const db_status status = db_shot_evaluate(shot, v->start, DB_SHOT_LOSS);
@@ -162,6 +165,7 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     turned_so_far(r, turned);
     const db_shot_request request = { .active = stage->active,
                                       .turned = turns(stage) ? turned : NULL,
+                                      .placement = &r->placement,
                                       .target = stage->target < 0 ? r->data.settings->target
                                                                   : (db_fit_target)stage->target };
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
@@ -180,10 +184,10 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     db_stage_data taken;
     db_shot shot;
     DB_TRY(db_refinement_open_stage(r, number, &taken, &shot));
-    const db_status status =
+    db_status status =
         db_optimize_stage(&shot, &r->data.settings->stages[number], number,
                           r->result->experiment.crystal.orientation, &r->course, end);
-    if (status == DB_OK) store(r, &shot, end);
+    if (status == DB_OK) status = store(r, &shot, end);
     db_shot_destroy(&shot);
     db_stage_data_clear(&taken);
     return status;
@@ -193,7 +197,9 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     const db_fit_settings *const settings = r->data.settings;
     db_fit_result *const result = r->result;
     DB_TRY(db_experiment_copy(r->context, start, &result->experiment));
-    result->parameter_count = settings->parameter_count;
+    DB_TRY(db_panel_placement_make(r->context, &start->detector, &settings->panel_groups,
+                                   &r->placement));
+    result->parameter_count = r->course.width = settings->parameter_count;
     r->begin = start->crystal;
     memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
     db_misset_fold(&r->begin);
@@ -201,10 +207,11 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         result->parameter[i] = p->parameter;
-        if (p->follows >= 0)
+        db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), result->name[i]);
+        if (p->follows >= 0 && p->group < 0)
             db_parameter_set(&result->experiment, p->parameter,
                              db_parameter_get(&result->experiment, (db_parameter)p->follows));
-        result->start[i] = result->refined[i] = db_parameter_get(&result->experiment, p->parameter);
+        result->start[i] = result->refined[i] = db_fit_value(p, &result->experiment, &r->placement);
     }
     return DB_OK;
 }

@@ -9,7 +9,8 @@ typedef struct db_refinement {
     db_context *context;
     db_fit_data data;
     db_fit_course course;
-    db_fit_result *result;  /* its experiment is the model so far */
+    db_fit_result *result;        /* its experiment is the model so far */
+    db_panel_placement placement; /* of groups of panels in that model; owned */
     db_crystal begin;       /* the crystal at the start, its misset folded into the orientation */
     double begin_misset[3]; /* which was this (degree) */
 } db_refinement;

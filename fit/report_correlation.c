@@ -16,7 +16,7 @@ static void print_colour(FILE *stream, double value) {
 void db_html_correlation(const db_html_report *report) {
     enum { CELL = 44, MARGIN = 128, TOP = 112 };
     const db_fit_result *const r = report->result;
-    size_t own[DB_PARAMETER_COUNT],
+    size_t own[DB_FIT_MOST_PARAMETERS],
         count = 0; /* tied parameters have no correlation of their own */
     for (size_t i = 0; i < r->parameter_count; i++)
         if (isfinite(r->error[i])) own[count++] = i;
@@ -29,7 +29,7 @@ void db_html_correlation(const db_html_report *report) {
             "aria-label=\"correlation matrix\">",
             MARGIN + extent + 60, TOP + extent + 4, MARGIN + extent + 60);
     for (size_t i = 0; i < count; i++) {
-        const char *const name = db_parameter_describe(r->parameter[own[i]])->name;
+        const char *const name = r->name[own[i]];
         const double middle = ((double)i + 0.5) * CELL;
         fprintf(out, "<text class=\"label\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
                 MARGIN - 8, TOP + middle + 4, name);

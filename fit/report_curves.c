@@ -127,12 +127,12 @@ static void draw_parameter(const db_html_report *report, int parameter) {
     const db_axis x = { 0.5, (double)r->history_count + 0.5, LEFT, RIGHT, 0 };
     const db_axis y = db_axis_make(low, high, BOTTOM, TOP, 0);
     char text[DB_VALUE_TEXT_SIZE];
-    fprintf(out, "<figure><figcaption><b>%s</b> %s %s</figcaption>", info->name,
+    fprintf(out, "<figure><figcaption><b>%s</b> %s %s</figcaption>", r->name[parameter],
             db_value_with_error(text, refined, r->error[parameter]), info->unit);
     fprintf(
         out,
         "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s per evaluation\">",
-        WIDTH, HEIGHT, info->name);
+        WIDTH, HEIGHT, r->name[parameter]);
     draw_stage_bands(report, &x, TOP, BOTTOM, 0);
     const double top = fmax(TOP, db_axis_place(&y, refined + error));
     const double bottom = fmin(BOTTOM, db_axis_place(&y, refined - error));

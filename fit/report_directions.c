@@ -14,7 +14,7 @@ static void print_changes(const db_html_report *report, const db_fit_direction *
     for (size_t i = 0; i < r->parameter_count; i++) {
         const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
         if (fabs(d->component[i]) < LEAST_CHANGE || !isfinite(d->change[i])) continue;
-        fprintf(report->stream, "%s%s&nbsp;%+.2g%s%s", first ? "" : ", ", info->name, d->change[i],
+        fprintf(report->stream, "%s%s&nbsp;%+.2g%s%s", first ? "" : ", ", r->name[i], d->change[i],
                 strcmp(info->unit, "1") == 0 ? "" : "&#8239;",
                 strcmp(info->unit, "1") == 0 ? "" : info->unit);
         first = 0;

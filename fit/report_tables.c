@@ -30,10 +30,14 @@ void db_html_summary(const db_html_report *report) {
 }
 
 /* Where the value lies between its bounds, as a mark on a line. */
-static void bounds_cell(FILE *out, const db_fit_parameter *settings, double value, int at_bound) {
+static void bounds_cell(const db_html_report *report, const db_fit_parameter *settings,
+                        double value, int at_bound) {
+    FILE *const out = report->stream;
+    char name[DB_FIT_NAME_SIZE];
     if (settings->follows >= 0) {
-        fprintf(out, "<td>follows %s</td>",
-                db_parameter_describe((db_parameter)settings->follows)->name);
+        fprintf(
+            out, "<td>follows %s</td>",
+            db_fit_quantity_name(&report->config->settings.panel_groups, settings->follows, name));
         return;
     }
     if (!isfinite(settings->lower) || !isfinite(settings->upper)) {
@@ -79,13 +83,13 @@ static void parameter_row(const db_html_report *report, size_t i) {
     char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
     FILE *const out = report->stream;
     fprintf(out, "<tr><td><b>%s</b></td><td class=\"n\">%s</td><td class=\"n\"><b>%s</b></td>",
-            info->name, db_value_with_error(start, r->start[i], NAN),
+            r->name[i], db_value_with_error(start, r->start[i], NAN),
             db_value_with_error(refined, r->refined[i], r->error[i]));
     error_cell(out, r->error_unscaled[i]);
     error_cell(out, r->error_scaled[i]);
     error_cell(out, r->error_robust[i]);
     fprintf(out, "<td class=\"n\">%+.3g</td><td>%s</td>", r->refined[i] - r->start[i], info->unit);
-    bounds_cell(out, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
+    bounds_cell(report, &report->config->settings.parameters[i], r->refined[i], r->at_bound[i]);
     if (any_prior(report)) prior_cell(out, report->config->settings.parameters[i].prior);
     fprintf(out, "<td class=\"meaning\">%s</td></tr>", info->description);
 }

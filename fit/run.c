@@ -47,10 +47,13 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
     DB_TRY(db_experiment_copy(r->context, &result->experiment, &tied));
     db_status status = db_refinement_refuse_blank(r);
     if (status == DB_OK) status = run_stages(r);
-    if (status == DB_OK) status = db_fit_conclude(r->context, &tied, &r->data, result);
+    if (status == DB_OK)
+        status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
     db_experiment_clear(&tied);
+    db_panel_placement_clear(&r->placement);
     if (status == DB_OK) doubt(result);
     result->history = r->course.history;
+    result->history_values = r->course.values;
     result->history_count = r->course.count;
     result->evaluations = (int)r->course.count;
     return status;
@@ -66,8 +69,9 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
     DB_TRY(db_fit_check(context, start, image, &own));
     db_strong_pixels strong;
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
-    db_refinement r = { context, { image, &strong, &own }, { progress, user, NULL, 0, 0 },
-                        NULL,    { .cells = { 0 } },       { 0 } };
+    db_refinement r = { .context = context,
+                        .data = { image, &strong, &own },
+                        .course = { .progress = progress, .user = user } };
     r.result = calloc(1, sizeof *r.result);
     db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");
     db_strong_pixels_clear(&strong);
@@ -87,6 +91,9 @@ void db_fit_result_destroy(db_fit_result **result) {
     db_goodness_free(*result);
     db_experiment_clear(&(*result)->experiment);
     free((*result)->history);
+    free((*result)->history_values);
+    free((*result)->correlation);
+    free((*result)->direction);
     free((*result)->warnings);
     free((*result)->model_image);
     free(*result);

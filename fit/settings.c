@@ -21,19 +21,11 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->min_strong_reflections = 20;
     settings->excitation_angle = 0.7;
     for (int i = 0; i < 4; i++) settings->roi[i] = -1;
+    for (int p = 0; p < DB_FIT_MOST_PANELS; p++) settings->panel_groups.of_panel[p] = -1;
     settings->background_tile = 64;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
     settings->intensity_limit = 10;
-}
-
-db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
-    return (db_fit_parameter){ .parameter = parameter,
-                               .lower = -INFINITY,
-                               .upper = INFINITY,
-                               .scale = NAN,
-                               .follows = -1,
-                               .prior = { 0, INFINITY } };
 }
 
 typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;
@@ -64,7 +56,7 @@ static void add_stage(db_fit_settings *settings, const char *name, stage_subject
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         if (!belongs(p->parameter, subject)) continue;
-        stage->active[p->parameter] = 1;
+        stage->active[db_fit_quantity_of(p)] = 1;
         any |= p->follows < 0;
     }
     if (!any) return;

@@ -14,8 +14,11 @@ struct db_shot_work {
     float *derivative[DB_PARAMETER_COUNT];
     db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
     int fresh;                         /* no evaluation yet since the coefficients were reset */
-    double *sums; /* per block: gradient and normal matrix of the variables, then J, b0, b1, b2 */
-    size_t room;  /* doubles per block */
+    size_t most;                       /* variables that a block can depend on */
+    double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2 */
+    size_t room;   /* doubles per block */
+    double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */
+    double *pulls; /* likewise, with NORMAL: the products of half the blocks' gradients */
     db_block_sums *linear_sums; /* [blocks], for an intensity that they share */
     double (*steps)[DB_LINEAR]; /* [blocks], likewise: the last step */
 };
@@ -93,11 +96,23 @@ static db_status make_plan(db_shot *shot) {
     return db_plan_create(shot->context, &work->rendered, &options, &work->plan);
 }
 
+static size_t most_variables(const db_variables *variables) {
+    size_t list[DB_BLOCK_MOST], most = variables->table_count;
+    for (int g = 0; g < DB_FIT_MOST_GROUPS; g++) {
+        const size_t count = db_variables_of_group(variables, g, list);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
 static db_status allocate(db_shot *shot) {
     struct db_shot_work *const work = shot->work;
     const size_t pixels = db_plan_pixels(work->plan), blocks = shot->blocks.count;
-    const size_t n = shot->variables.count, all = n + DB_LINEAR;
-    work->room = all * (all + 1);
+    const size_t n = shot->variables.count;
+    work->most = most_variables(&shot->variables);
+    work->room = (work->most + DB_LINEAR) * (work->most + DB_LINEAR + 1);
+    work->total = calloc((n + 1) * (n + 2), sizeof *work->total);
+    work->pulls = calloc((n + 1) * (n + 1), sizeof *work->pulls);
     work->sums = calloc(blocks * work->room + 1, sizeof *work->sums);
     work->linear_sums = calloc(blocks + 1, sizeof *work->linear_sums);
     work->steps = calloc(blocks + 1, sizeof *work->steps);
@@ -105,8 +120,9 @@ static db_status allocate(db_shot *shot) {
     shot->solution = calloc(blocks + 1, sizeof *shot->solution);
     shot->normal = calloc(n * n + 1, sizeof *shot->normal);
     shot->scatter = calloc(n * n + 1, sizeof *shot->scatter);
-    int missing = !work->sums || !work->linear_sums || !work->steps || !shot->shape ||
-                  !shot->solution || !shot->normal || !shot->scatter;
+    int missing = !work->sums || !work->total || !work->pulls || !work->linear_sums ||
+                  !work->steps || !shot->shape || !shot->solution || !shot->normal ||
+                  !shot->scatter;
     for (size_t c = 0; c < shot->variables.columns; c++) {
         work->derivative[c] = calloc(pixels + 1, sizeof *work->derivative[c]);
         missing |= !work->derivative[c];
@@ -123,8 +139,12 @@ static db_status build(db_shot *shot, const db_experiment *experiment,
                : db_experiment_copy(shot->context, experiment, &shot->experiment));
     DB_TRY(copy_around(shot->context, &shot->experiment, &shot->work->rendered));
     blur_cells(&shot->experiment, shot->blur, &shot->work->rendered);
+    DB_TRY(options->placement
+               ? db_panel_placement_copy(shot->context, options->placement, &shot->placement)
+               : db_panel_placement_make(shot->context, &experiment->detector,
+                                         &shot->settings->panel_groups, &shot->placement));
     db_variables_make(shot->settings, options->active, options->turned, experiment,
-                      &shot->variables);
+                      &shot->placement, &shot->variables);
     memcpy(shot->work->links, shot->variables.links, sizeof shot->work->links);
     count_degrees(shot);
     DB_TRY(make_plan(shot));
@@ -163,11 +183,14 @@ void db_shot_destroy(db_shot *shot) {
         clear_around(&work->rendered);
         for (size_t c = 0; c < shot->variables.columns; c++) free(work->derivative[c]);
         free(work->sums);
+        free(work->total);
+        free(work->pulls);
         free(work->linear_sums);
         free(work->steps);
         free(work);
     }
     db_experiment_clear(&shot->experiment);
+    db_panel_placement_clear(&shot->placement);
     free(shot->shape);
     free(shot->solution);
     free(shot->normal);
@@ -318,18 +341,29 @@ static double *gradient_of(const db_shot *shot, size_t b) {
     return shot->work->sums + b * shot->work->room;
 }
 static double *normal_of(const db_shot *shot, size_t b) {
-    return gradient_of(shot, b) + shot->variables.count + DB_LINEAR;
+    return gradient_of(shot, b) + shot->work->most + DB_LINEAR;
 }
 
-/* Sums of a block over all unknowns, then without its own coefficients. */
+/* The variables that a block depends on: a panel's pixels do not care for other groups. */
+static size_t variables_of(const db_shot *shot, size_t b, size_t *list) {
+    const db_panel_placement *const placement = &shot->placement;
+    const size_t panel = shot->blocks.region[b].panel;
+    return db_variables_of_group(&shot->variables,
+                                 placement->start ? placement->groups->of_panel[panel] : -1, list);
+}
+
+/* Sums of a block over all its unknowns, then without its own coefficients. */
 static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
     const struct db_shot_work *const work = shot->work;
-    const size_t n = shot->variables.count, all = n + DB_LINEAR;
+    size_t list[DB_BLOCK_MOST];
+    db_link links[DB_BLOCK_MOST_LINKS];
+    const size_t n = variables_of(shot, b, list), all = n + DB_LINEAR;
     const double *const linear = shot->solution[b].linear;
     db_block block = db_shot_block(shot, b);
     if (shot->rule == DB_INTENSITY_EACH && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
-    const db_derivatives derivatives = { work->derivative, work->links, shot->variables.link_count,
-                                         n };
+    const size_t link_count = db_variables_links(&shot->variables, work->links, &shot->placement,
+                                                 shot->blocks.region[b].panel, list, n, links);
+    const db_derivatives derivatives = { work->derivative, links, link_count, n };
     double *const gradient = gradient_of(shot, b), *const normal = depth == DB_SHOT_NORMAL
                                                                        ? normal_of(shot, b)
                                                                        : NULL;
@@ -339,47 +373,59 @@ static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
             db_eliminate(all, shot->rule == DB_INTENSITY_EACH ? n : n + 1, gradient, normal, all);
 }
 
-/* How much single blocks pull, each in its own direction. shift[k]: what of the pull on a shared J
- * passes on to variable k. own: gradient of the first block, whose place the total has taken. */
-static void scatter_blocks(db_shot *shot, const double *own, const double *shift) {
-    const size_t n = shot->variables.count;
-    double pull[DB_PARAMETER_COUNT];
-    memset(shot->scatter, 0, n * n * sizeof *shot->scatter);
-    for (size_t b = 0; b < shot->blocks.count; b++) {
-        const double *const gradient = b == 0 ? own : gradient_of(shot, b);
-        for (size_t k = 0; k < n; k++) pull[k] = 0.5 * (gradient[k] - shift[k] * gradient[n]);
-        for (size_t k = 0; k < n; k++)
-            for (size_t l = 0; l < n; l++) shot->scatter[k * n + l] += pull[k] * pull[l];
+/* Adds a block's sums to those of all. J, if blocks share it, is the unknown after the variables.
+ */
+static void add_block(db_shot *shot, size_t b, db_shot_depth depth) {
+    const size_t count = shot->variables.count, rows = count + 1;
+    size_t list[DB_BLOCK_MOST + 1];
+    const size_t n = variables_of(shot, b, list), all = n + DB_LINEAR;
+    const double *const gradient = gradient_of(shot, b), *const normal = normal_of(shot, b);
+    double *const total = shot->work->total, *const totals = total + rows;
+    list[n] = count;
+    for (size_t k = 0; k <= n; k++) {
+        total[list[k]] += gradient[k];
+        for (size_t l = 0; l <= k && depth == DB_SHOT_NORMAL; l++) {
+            totals[list[k] * rows + list[l]] += normal[k * all + l];
+            shot->work->pulls[list[k] * rows + list[l]] += 0.25 * gradient[k] * gradient[l];
+        }
     }
 }
 
-/* Adds the blocks' sums in their order. J, if they share it, is the unknown after the variables. */
-static void add_up(db_shot *shot, db_shot_depth depth) {
-    const size_t n = shot->variables.count, all = n + DB_LINEAR;
-    double *const first = gradient_of(shot, 0), *const total = normal_of(shot, 0);
-    double own[DB_PARAMETER_COUNT + 1], shift[DB_PARAMETER_COUNT] = { 0 };
-    shot->loss = 0;
-    memcpy(own, first, (n + 1) * sizeof *own);
-    for (size_t b = 0; b < shot->blocks.count; b++) {
-        shot->loss += shot->solution[b].loss;
-        if (b == 0) continue;
-        const double *const gradient = gradient_of(shot, b), *const normal = normal_of(shot, b);
-        for (size_t k = 0; k <= n; k++) {
-            first[k] += gradient[k];
-            for (size_t l = 0; l <= k && depth == DB_SHOT_NORMAL; l++)
-                total[k * all + l] += normal[k * all + l];
+/* How much single blocks pull, each in its own direction. A shared J passes what of its pull goes
+ * with the variables on to them. */
+static void scatter_blocks(db_shot *shot) {
+    const size_t n = shot->variables.count, rows = n + 1;
+    const double *const totals = shot->work->total + rows, *const pulls = shot->work->pulls;
+    const double *const row = totals + n * rows, *const pull = pulls + n * rows;
+    const double pivot = shot->rule == DB_INTENSITY_SHARED && row[n] > 0 ? row[n] : INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        const double own = row[k] / pivot;
+        for (size_t l = 0; l <= k; l++) {
+            const double other = row[l] / pivot;
+            shot->scatter[k * n + l] = shot->scatter[l * n + k] =
+                pulls[k * rows + l] - own * pull[l] - other * pull[k] + own * other * pull[n];
         }
     }
-    for (size_t k = 0; k < n && depth == DB_SHOT_NORMAL; k++)
-        if (shot->rule == DB_INTENSITY_SHARED && total[n * all + n] > 0)
-            shift[k] = total[n * all + k] / total[n * all + n];
-    if (depth == DB_SHOT_NORMAL) scatter_blocks(shot, own, shift);
+}
+
+/* Adds the blocks' sums in their order. */
+static void add_up(db_shot *shot, db_shot_depth depth) {
+    const size_t n = shot->variables.count, rows = n + 1;
+    double *const total = shot->work->total, *const totals = total + rows;
+    memset(total, 0, rows * (rows + 1) * sizeof *total);
+    shot->loss = 0;
+    memset(shot->work->pulls, 0, rows * rows * sizeof *shot->work->pulls);
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        shot->loss += shot->solution[b].loss;
+        add_block(shot, b, depth);
+    }
+    if (depth == DB_SHOT_NORMAL) scatter_blocks(shot);
     if (depth == DB_SHOT_NORMAL && shot->rule == DB_INTENSITY_SHARED)
-        shot->loss -= db_eliminate(n + 1, n, first, total, all);
-    memcpy(shot->gradient, first, n * sizeof *first);
+        shot->loss -= db_eliminate(rows, n, total, totals, rows);
+    memcpy(shot->gradient, total, n * sizeof *total);
     for (size_t k = 0; k < n && depth == DB_SHOT_NORMAL; k++)
         for (size_t l = 0; l <= k; l++)
-            shot->normal[k * n + l] = shot->normal[l * n + k] = total[k * all + l];
+            shot->normal[k * n + l] = shot->normal[l * n + k] = totals[k * rows + l];
 }
 
 static db_status render(db_shot *shot, const double *values, db_shot_depth depth) {
@@ -387,6 +433,9 @@ static db_status render(db_shot *shot, const double *values, db_shot_depth depth
     const db_variables *const variables = &shot->variables;
     db_variables_set(variables, values, &shot->experiment);
     db_variables_set(variables, values, &work->rendered);
+    db_variables_place(variables, values, &shot->placement);
+    DB_TRY(db_panel_placement_apply(shot->context, &shot->placement, &shot->experiment.detector));
+    DB_TRY(db_panel_placement_apply(shot->context, &shot->placement, &work->rendered.detector));
     blur_cells(&shot->experiment, shot->blur, &work->rendered);
     for (size_t l = 0; l < variables->link_count; l++)
         work->links[l].slope = variables->links[l].slope *

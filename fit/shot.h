@@ -33,7 +33,8 @@ typedef struct db_linear_solution {
 
 typedef struct db_shot {
     db_context *context;
-    db_experiment experiment; /* at the last evaluated values; cell counts not blurred; owned */
+    db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned */
+    db_panel_placement placement; /* likewise; owned */
     const db_fit_settings *settings;
     db_fit_blocks blocks;
     db_loss loss_of;
@@ -45,21 +46,23 @@ typedef struct db_shot {
     size_t pixels_used;
 
     /* Results of the last evaluation. */
-    double loss;                         /* ridge included */
-    double gradient[DB_PARAMETER_COUNT]; /* of the loss, per unit of the quantity */
-    double *normal;                      /* [count][count]: half the loss's second derivatives */
-    double *scatter;                     /* [count][count], with NORMAL: sum over blocks of the
-                                            products of half their gradients */
-    db_linear_solution *solution;        /* [blocks]; also where the next evaluation begins */
-    float *shape;                        /* rendered image, element by element like value */
+    double loss;                             /* ridge included */
+    double gradient[DB_FIT_MOST_PARAMETERS]; /* of the loss, per unit of the quantity */
+    double *normal;               /* [count][count]: half the loss's second derivatives */
+    double *scatter;              /* [count][count], with NORMAL: sum over blocks of the
+                                     products of half their gradients */
+    db_linear_solution *solution; /* [blocks]; also where the next evaluation begins */
+    float *shape;                 /* rendered image, element by element like value */
 
     struct db_shot_work *work;
 } db_shot;
 
 typedef struct db_shot_options {
-    const unsigned char *active; /* [DB_PARAMETER_COUNT]: 1 refined; followers follow */
-    const double *turned;        /* see db_variables_make; NULL: none */
-    double blur;                 /* >= 1: divides the cell counts */
+    const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]: 1 refined; followers follow */
+    const double *turned;                /* see db_variables_make; NULL: none */
+    const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
+                                            experiment; NULL: they have not moved */
+    double blur;                         /* >= 1: divides the cell counts */
     db_fit_target target;
 } db_shot_options;
 

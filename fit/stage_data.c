@@ -62,9 +62,10 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
 db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_stage_data *taken,
                              const db_shot_request *request, db_shot *shot) {
-    static const unsigned char none[DB_PARAMETER_COUNT];
+    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
     const db_shot_options options = { .active = request->active ? request->active : none,
                                       .turned = request->turned,
+                                      .placement = request->placement,
                                       .blur = taken->blur,
                                       .target = request->target };
     return db_shot_create(context, experiment, data->settings, &taken->blocks, &options, shot);

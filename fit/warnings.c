@@ -46,10 +46,6 @@ warn(list *l, const char *format, ...) {
     va_end(arguments);
 }
 
-static const char *name(const db_fit_result *r, size_t i) {
-    return db_parameter_describe(r->parameter[i])->name;
-}
-
 static void about_parameters(list *l) {
     const db_fit_result *const r = l->result;
     for (size_t i = 0; i < r->parameter_count; i++)
@@ -57,7 +53,7 @@ static void about_parameters(list *l) {
             warn(l,
                  "%s ends at its %s bound %.8g: it has no standard error, and those of the "
                  "others hold for this value of it only",
-                 name(r, i), r->at_bound[i] < 0 ? "lower" : "upper", r->refined[i]);
+                 r->name[i], r->at_bound[i] < 0 ? "lower" : "upper", r->refined[i]);
     for (size_t k = 0; k < r->direction_count; k++) {
         const db_fit_direction *const d = &r->direction[k];
         char text[DB_DIRECTION_TEXT_SIZE];
@@ -70,7 +66,7 @@ static void about_parameters(list *l) {
     for (size_t i = 0; i < r->parameter_count; i++)
         for (size_t k = i + 1; k < r->parameter_count; k++)
             if (fabs(r->correlation[i][k]) > STRONG_CORRELATION)
-                warn(l, "%s and %s are strongly correlated (%+.3f)", name(r, i), name(r, k),
+                warn(l, "%s and %s are strongly correlated (%+.3f)", r->name[i], r->name[k],
                      r->correlation[i][k]);
 }
 

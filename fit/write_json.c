@@ -17,6 +17,7 @@ enum { SCHEMA = 1 };
 
 /* Adds to an object or array; a value that could not be made (out of memory) marks the document. */
 typedef struct document {
+    const db_fit_panel_groups *groups; /* of the configuration */
     json_t *root;
     int incomplete;
 } document;
@@ -51,6 +52,11 @@ static json_t *numbers(document *d, const double *values, size_t count) {
     return array;
 }
 
+static json_t *quantity(const document *d, int number_of_it) {
+    char name[DB_FIT_NAME_SIZE];
+    return json_string(db_fit_quantity_name(d->groups, number_of_it, name));
+}
+
 static json_t *key_element(document *d, const db_config_key *key, const void *field, int index) {
     switch (key->type) {
     case DB_KEY_NUMBER: return number(((const double *)field)[index] / key->factor);
@@ -59,14 +65,12 @@ static json_t *key_element(document *d, const db_config_key *key, const void *fi
     case DB_KEY_CHOICE: return json_string(key->choices[db_config_integer(field, index)]);
     case DB_KEY_FILE:
     case DB_KEY_NAME: return text(field);
-    case DB_KEY_PARAMETER:
-        return json_string(db_parameter_describe((db_parameter)db_config_integer(field, 0))->name);
+    case DB_KEY_PARAMETER: return quantity(d, db_config_integer(field, 0));
     case DB_KEY_PARAMETER_SET: break;
     }
     json_t *const names = json_array();
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
-        if (((const unsigned char *)field)[p])
-            add(d, names, json_string(db_parameter_describe((db_parameter)p)->name));
+    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
+        if (((const unsigned char *)field)[q]) add(d, names, quantity(d, q));
     return names;
 }
 
@@ -125,7 +129,7 @@ static json_t *parameters_array(document *d, const db_fit_config *config,
         const db_fit_parameter *const settings = &config->settings.parameters[i];
         const db_parameter_info *const info = db_parameter_describe(result->parameter[i]);
         json_t *const entry = json_object();
-        set(d, entry, "name", json_string(info->name));
+        set(d, entry, "name", json_string(result->name[i]));
         set(d, entry, "unit", json_string(info->unit));
         set(d, entry, "start", number(result->start[i]));
         set(d, entry, "refined", number(result->refined[i]));
@@ -138,9 +142,7 @@ static json_t *parameters_array(document *d, const db_fit_config *config,
         set(d, entry, "max", number(settings->upper));
         if (settings->prior[1] < INFINITY) set(d, entry, "prior", numbers(d, settings->prior, 2));
         set(d, entry, "at_bound", json_string(bounds[result->at_bound[i] + 1]));
-        if (settings->follows >= 0)
-            set(d, entry, "follows",
-                json_string(db_parameter_describe((db_parameter)settings->follows)->name));
+        if (settings->follows >= 0) set(d, entry, "follows", quantity(d, settings->follows));
         add(d, array, entry);
     }
     return array;
@@ -307,7 +309,7 @@ static void compose(document *d, const db_fit_config *config, const db_fit_confi
 db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
     db_fit_config *const refined = malloc(sizeof *refined);
-    document d = { json_object(), 0 };
+    document d = { &config->settings.panel_groups, json_object(), 0 };
     if (!refined || !d.root) {
         json_decref(d.root);
         free(refined);

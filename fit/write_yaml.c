@@ -65,7 +65,7 @@ static void print_heading(const db_fit_config *config, const db_fit_result *resu
     for (size_t i = 0; i < result->parameter_count; i++) {
         const db_parameter_info *const info = db_parameter_describe(result->parameter[i]);
         char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
-        fprintf(stream, "# %-16s %14s -> %-18s %s\n", info->name,
+        fprintf(stream, "# %-16s %14s -> %-18s %s\n", result->name[i],
                 db_value_with_error(start, result->start[i], NAN),
                 db_value_with_error(refined, result->refined[i], result->error[i]), info->unit);
     }

@@ -32,13 +32,15 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     clear_line(state);
     if ((size_t)stage >= state->settings->stage_count) return;
     const db_fit_stage *const s = &state->settings->stages[stage];
+    char name[DB_FIT_NAME_SIZE];
     db_fit_say(state->log, "\nStage %d, %s: %s", stage + 1, s->name, s->algorithm);
     if (s->dmin > 0) db_fit_say(state->log, ", to %g A", s->dmin);
     if (s->blur > 1) db_fit_say(state->log, ", spots of a crystal 1/%g the size", s->blur);
     db_fit_say(state->log, "; refines");
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
-        if (s->active[p])
-            db_fit_say(state->log, " %s", db_parameter_describe((db_parameter)p)->name);
+    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
+        if (s->active[q])
+            db_fit_say(state->log, " %s",
+                       db_fit_quantity_name(&state->settings->panel_groups, q, name));
     db_fit_say(state->log, "\n  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
 }
 

@@ -15,6 +15,8 @@ static void say_bound(db_fit_log *log, double bound) {
 void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_measured_image *image,
                       const db_experiment *start) {
     const db_fit_settings *const settings = &config->settings;
+    const db_fit_panel_groups *const groups = &settings->panel_groups;
+    char name[DB_FIT_NAME_SIZE];
     const db_detector *const detector = &start->detector;
     const double *const cell = start->crystal.cell;
     db_fit_say(log, "\nImage: %s, %s, %d x %d pixels, %zu of them not trusted\n",
@@ -40,10 +42,11 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         const db_parameter_info *const info = db_parameter_describe(p->parameter);
-        db_fit_say(log, "  %-16s  %12.7g", info->name, db_parameter_get(start, p->parameter));
+        db_fit_say(log, "  %-16s  %12.7g",
+                   db_fit_quantity_name(groups, db_fit_quantity_of(p), name),
+                   p->group < 0 ? db_parameter_get(start, p->parameter) : 0);
         if (p->follows >= 0) {
-            db_fit_say(log, "  follows %s\n",
-                       db_parameter_describe((db_parameter)p->follows)->name);
+            db_fit_say(log, "  follows %s\n", db_fit_quantity_name(groups, p->follows, name));
             continue;
         }
         say_bound(log, p->lower);
@@ -73,11 +76,12 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config, const d
     for (size_t i = 0; i < r->parameter_count; i++) {
         const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
         const int follows = config->settings.parameters[i].follows;
-        char refined[DB_VALUE_TEXT_SIZE];
-        db_fit_say(log, "  %-16s  %12.7g  %-18s  %-5s", info->name, r->start[i],
+        char refined[DB_VALUE_TEXT_SIZE], name[DB_FIT_NAME_SIZE];
+        db_fit_say(log, "  %-16s  %12.7g  %-18s  %-5s", r->name[i], r->start[i],
                    db_value_with_error(refined, r->refined[i], r->error[i]), info->unit);
         if (follows >= 0)
-            db_fit_say(log, "  follows %s", db_parameter_describe((db_parameter)follows)->name);
+            db_fit_say(log, "  follows %s",
+                       db_fit_quantity_name(&config->settings.panel_groups, follows, name));
         if (r->at_bound[i])
             db_fit_say(log, "  at its %s bound", r->at_bound[i] < 0 ? "lower" : "upper");
         db_fit_say(log, "\n");
@@ -115,7 +119,7 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
 static double error_of(const db_fit_result *r, const db_fit_config *config,
                        db_parameter parameter) {
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (r->parameter[i] == parameter) {
+        if (db_fit_quantity_of(&config->settings.parameters[i]) == (int)parameter) {
             const int follows = config->settings.parameters[i].follows;
             return follows >= 0 && follows != (int)parameter
                        ? error_of(r, config, (db_parameter)follows)

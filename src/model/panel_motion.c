@@ -126,35 +126,38 @@ void db_panels_take_own_motion(db_detector *detector) {
 
 #undef DIRS
 #define DIRS 3
-/* A vector with its slopes by the group's three rotations (degree), in components of its axes. */
+/* A vector turned by the group's motion, with its slopes by the three rotations (degree), in
+ * components of its axes. */
 static turning_vector turning(const db_panel_motion *group, const double v[3]) {
-    const mat3 turn = m3_rotation_xyz(n_scale(n_seed(0, 0), DEGREE), n_scale(n_seed(0, 1), DEGREE),
-                                      n_scale(n_seed(0, 2), DEGREE));
+    const mat3 turn = m3_rotation_xyz(n_scale(n_seed(group->turn[0], 0), DEGREE),
+                                      n_scale(n_seed(group->turn[1], 1), DEGREE),
+                                      n_scale(n_seed(group->turn[2], 2), DEGREE));
     return m3_apply(turn, v3_passive(db_dot(group->axis[0], v), db_dot(group->axis[1], v),
                                      db_dot(group->axis[2], v)));
 }
 
-/* Its slope by rotation j, along a direction. */
-static double slope_along(const db_panel_motion *group, turning_vector v, int j,
-                          const double direction[3]) {
-    return v.x.d[j] * db_dot(group->axis[0], direction) +
-           v.y.d[j] * db_dot(group->axis[1], direction) +
-           v.z.d[j] * db_dot(group->axis[2], direction);
+/* Its slope by rotation j, along a turned direction. */
+static double slope_along(turning_vector v, int j, turning_vector direction) {
+    return v.x.d[j] * direction.x.v + v.y.d[j] * direction.y.v + v.z.d[j] * direction.z.v;
 }
 
 void db_panel_motion_parts(const db_panel *panel, const db_panel_motion *group, double part[6][6]) {
     const db_panel_motion own = db_panel_own_frame(panel);
     double arm[3];
-    for (int i = 0; i < 3; i++) arm[i] = own.centre[i] - group->centre[i];
+    turning_vector axis[3];
+    for (int i = 0; i < 3; i++) {
+        arm[i] = own.centre[i] - group->centre[i];
+        axis[i] = turning(group, own.axis[i]);
+    }
     const turning_vector centre = turning(group, arm);
     for (int i = 0; i < 3; i++) {
-        /* own rotation i takes the next axis towards the last one */
-        const turning_vector next = turning(group, own.axis[(i + 1) % 3]);
+        const double along[3] = { axis[i].x.v, axis[i].y.v, axis[i].z.v };
         for (int j = 0; j < 3; j++) {
-            part[i][j] = slope_along(group, next, j, own.axis[(i + 2) % 3]) / DEGREE;
-            part[3 + i][j] = slope_along(group, centre, j, own.axis[i]);
+            /* own rotation i takes the next axis towards the last one */
+            part[i][j] = slope_along(axis[(i + 1) % 3], j, axis[(i + 2) % 3]) / DEGREE;
+            part[3 + i][j] = slope_along(centre, j, axis[i]);
             part[i][3 + j] = 0;
-            part[3 + i][3 + j] = db_dot(group->axis[j], own.axis[i]);
+            part[3 + i][3 + j] = along[j];
         }
     }
 }

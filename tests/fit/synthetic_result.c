@@ -97,6 +97,7 @@ static int make_box(const db_measured_image *image, int number, unsigned *state,
 static void make_history(db_fit_result *r) {
     for (size_t i = 0; i < r->history_count; i++) {
         db_fit_history *const h = &r->history[i];
+        h->value = r->history_values + i * r->parameter_count;
         h->stage = (int)(i * SYNTHETIC_STAGES / r->history_count);
         h->evaluation = (int)(i % (r->history_count / SYNTHETIC_STAGES)) + 1;
         const double decay = exp(-0.2 * (double)i);
@@ -118,10 +119,11 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     snprintf(r->reason, sizeof r->reason, "stage fine: mosaic_spread reached its lower bound 0");
     r->parameter_count = config->settings.parameter_count = 4;
     for (size_t i = 0; i < 4; i++) {
-        config->settings.parameters[i] = (db_fit_parameter){
-            parameters[i], start[i] - 1, start[i] + 1, NAN, -1, { 0, INFINITY }
-        };
+        config->settings.parameters[i] = db_fit_parameter_free(parameters[i]);
+        config->settings.parameters[i].lower = start[i] - 1;
+        config->settings.parameters[i].upper = start[i] + 1;
         r->parameter[i] = parameters[i];
+        snprintf(r->name[i], sizeof r->name[i], "%s", db_parameter_describe(parameters[i])->name);
         r->start[i] = start[i];
         r->refined[i] = refined[i];
         r->error[i] = error[i];
@@ -196,6 +198,10 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     for (int i = 0; i < 6; i++) config->setup.cell[i] = i < 2 ? 58.9 : i == 2 ? 152.2 : 90;
     make_image(&s->image, &state);
     if (!s->image.value || !s->image.mask) return DB_ERROR_MEMORY;
+    r->correlation = calloc(4, sizeof *r->correlation);
+    r->direction = calloc(2, sizeof *r->direction);
+    r->history_values = calloc(EVALUATIONS * 4, sizeof *r->history_values);
+    if (!r->correlation || !r->direction || !r->history_values) return DB_ERROR_MEMORY;
     make_numbers(config, r);
     for (size_t i = 0; i < SYNTHETIC_STAGES; i++) {
         static const char *const names[] = { "coarse", "medium", "fine" };
@@ -234,6 +240,9 @@ void synthetic_clear(synthetic *s) {
     }
     free(r->shoeboxes);
     free(r->history);
+    free(r->history_values);
+    free(r->correlation);
+    free(r->direction);
     free(r->shells);
     free(r->areas);
     free(r->warnings);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 4 };
+enum { N = 4, MEMORY = N * (N + 4) };
 
 static double value_at(const double *gradient, const double *normal, const double *p) {
     double sum = 0;
@@ -58,8 +58,10 @@ static double least_of_all(const double *gradient, const double *normal, const d
 static void a_step_is_the_best_within_its_bounds(void **state) {
     (void)state;
     gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_int_equal(db_box_room(N), MEMORY);
     for (int trial = 0; trial < 500; trial++) {
-        double gradient[N], normal[N * N], root[N * N], lower[N], upper[N], scale[N], step[N];
+        double gradient[N], normal[N * N], root[N * N], lower[N], upper[N], scale[N], step[N],
+            memory[MEMORY];
         for (int i = 0; i < N * N; i++) root[i] = gsl_ran_gaussian(random, 1);
         for (int i = 0; i < N; i++) {
             gradient[i] = gsl_ran_gaussian(random, 3);
@@ -71,7 +73,8 @@ static void a_step_is_the_best_within_its_bounds(void **state) {
                 for (int k = 0; k < N; k++) normal[N * i + j] += root[N * i + k] * root[N * j + k];
             }
         }
-        const double promise = db_box_step(N, gradient, normal, 0, scale, lower, upper, step);
+        const double promise =
+            db_box_step(N, gradient, normal, 0, scale, lower, upper, step, memory);
         for (int i = 0; i < N; i++) assert_true(step[i] >= lower[i] && step[i] <= upper[i]);
         const double best = least_of_all(gradient, normal, lower, upper);
         assert_true(fabs(promise + value_at(gradient, normal, step)) < 1e-9 * (1 + promise));

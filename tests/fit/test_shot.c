@@ -59,8 +59,8 @@ static void refine_everything(db_fit_intensity intensity) {
     refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
 }
 
-static void all_active(unsigned char active[DB_PARAMETER_COUNT]) {
-    memset(active, 0, DB_PARAMETER_COUNT);
+static void all_active(unsigned char active[DB_FIT_MOST_PARAMETERS]) {
+    memset(active, 0, DB_FIT_MOST_PARAMETERS);
     for (size_t i = 0; i < settings.parameter_count; i++)
         active[settings.parameters[i].parameter] = 1;
 }
@@ -110,7 +110,7 @@ static void stand(db_fit_target target) {
 }
 
 static void create(db_stage_data *taken, double blur, db_fit_target target, db_shot *shot) {
-    unsigned char active[DB_PARAMETER_COUNT];
+    unsigned char active[DB_FIT_MOST_PARAMETERS];
     all_active(active);
     stand(target);
     const db_shot_request request = { .active = active, .target = target };

@@ -201,18 +201,20 @@ static void image_moved(db_plan *plan, const db_panel_motion *group, int which, 
     db_panel_motion motion = *group;
     memcpy(kept, experiment.detector.panels, sizeof kept);
     if (which < 3)
-        motion.turn[which] = by;
+        motion.turn[which] += by;
     else
-        motion.shift[which - 3] = by;
+        motion.shift[which - 3] += by;
     assert_int_equal(db_panels_move(context, &experiment.detector, both, 2, &motion), DB_OK);
     image_of(plan, image);
     memcpy(experiment.detector.panels, kept, sizeof kept);
 }
 
-/* The derivative by a group's motion is that combination of derivatives by own motions. */
-static void group_derivatives_are_combinations(void **state) {
-    (void)state;
+/* The derivative by a group's motion is that combination of derivatives by own motions, also where
+ * the group has moved already. */
+static void check_group_derivatives(const db_panel_motion *moved) {
     static const size_t both[2] = { 0, 1 };
+    db_panel kept[2];
+    memcpy(kept, experiment.detector.panels, sizeof kept);
     static double image[PIXELS], own[MOTIONS][PIXELS], plus[PIXELS], minus[PIXELS];
     void *derivative[MOTIONS];
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
@@ -222,9 +224,14 @@ static void group_derivatives_are_combinations(void **state) {
     options.parameters = own_motions;
     options.parameter_count = MOTIONS;
     for (int i = 0; i < MOTIONS; i++) derivative[i] = own[i];
-    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
-    assert_int_equal(db_plan_gradient(plan, image, derivative), DB_OK);
     assert_int_equal(db_panel_group_frame(context, &experiment.detector, both, 2, &group), DB_OK);
+    memcpy(group.turn, moved->turn, sizeof group.turn);
+    memcpy(group.shift, moved->shift, sizeof group.shift);
+    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+    assert_int_equal(db_panels_move(context, &experiment.detector, both, 2, &group), DB_OK);
+    assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, image, derivative), DB_OK);
+    memcpy(experiment.detector.panels, kept, sizeof kept);
     for (int j = 0; j < MOTIONS; j++) {
         double part[2][6][6], largest = 0, worst = 0;
         const double h = 1e-4;
@@ -247,6 +254,14 @@ static void group_derivatives_are_combinations(void **state) {
             fail_msg("motion %d: off by %g of %g", j, worst, largest);
     }
     db_plan_destroy(&plan);
+}
+
+static void group_derivatives_are_combinations(void **state) {
+    (void)state;
+    const db_panel_motion rests = { .shift = { 0 } };
+    const db_panel_motion moved = { .turn = { 1.5, -2, 3 }, .shift = { 0.4, -0.3, 1 } };
+    check_group_derivatives(&rests);
+    check_group_derivatives(&moved);
 }
 
 static void impossible_motions_move_nothing(void **state) {

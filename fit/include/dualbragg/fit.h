@@ -38,28 +38,68 @@ typedef enum db_fit_background {
 
 enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 
-/* One refined (or tied) parameter. */
+/* Groups of panels that move as one rigid body each. */
+enum {
+    DB_FIT_MOST_GROUPS = 128,
+    DB_FIT_MOST_PANELS = 1024,
+    DB_FIT_GROUP_MOTIONS = 6,
+    DB_FIT_GROUP_NAME_SIZE = 48 /* leaves room for the motion beside it */
+};
+typedef struct db_fit_panel_groups {
+    size_t count;
+    char name[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_NAME_SIZE];
+    short of_panel[DB_FIT_MOST_PANELS]; /* group of each panel; -1: in none, so that it stays */
+} db_fit_panel_groups;
+
+/* What can be refined at most: parameters of the table and all motions of all groups. */
+enum {
+    DB_FIT_MOST_PARAMETERS = (int)DB_PARAMETER_COUNT + DB_FIT_MOST_GROUPS * DB_FIT_GROUP_MOTIONS
+};
+
+/* One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels. The
+ * value of a motion counts from the start of the refinement, where it is 0. */
 typedef struct db_fit_parameter {
     db_parameter parameter;
     double lower, upper; /* bounds in the parameter's unit, absolute; -INFINITY, INFINITY if open */
     double scale; /* unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from
                      the curvature of the target at the start of a stage */
-    int follows; /* -1: refined; else a db_parameter: keeps the value of that one (a tie such as b =
-                    a) */
+    int follows; /* -1: refined; else the number of a quantity (db_fit_quantity; that of a parameter
+                    of the table is the db_parameter): keeps the value of that one (a tie such as
+                    b = a) */
     double prior[2]; /* centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to
                         the target; sigma INFINITY: none */
+    int group;  /* -1: the table's parameter; else a group of the settings' panel_groups: parameter
+                   is one of DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this
+                   group along or about the axes of its frame (db_panel_group_frame) */
+    int shared; /* of several images: 1 all share one value, 0 each has its own, -1 as
+                   db_fit_parameter_is_shared says */
 } db_fit_parameter;
 
-/* A parameter that is refined with nothing said about it. */
+/* A parameter of the table that is refined with nothing said about it. */
 DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
+
+/* Whether several images share one value of it. Unless it says so itself, they do if it describes
+ * the detector or the spindle's axis. */
+DB_API int db_fit_parameter_is_shared(const db_fit_parameter *parameter);
+
+/* Number of a quantity, below DB_FIT_MOST_PARAMETERS: group -1: that of the parameter; else that of
+ * the group's motion. db_fit_quantity_at is the way back. */
+DB_API int db_fit_quantity(db_parameter parameter, int group);
+DB_API int db_fit_quantity_of(const db_fit_parameter *parameter);
+DB_API void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group);
+
+/* Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast". groups: those of the
+ * settings. Returns name. */
+DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, int quantity,
+                                        char name[DB_FIT_NAME_SIZE]);
 
 /* A stage refines some of the parameters on part of the data; stages run in order, each from the
  * last one's end. */
 typedef struct db_fit_stage {
     char name[DB_FIT_NAME_SIZE];
-    unsigned char
-        active[DB_PARAMETER_COUNT]; /* 1: refined here (must be among the fit's parameters) */
-    double dmin;                    /* resolution limit of the data used (A); 0: none */
+    unsigned char active[DB_FIT_MOST_PARAMETERS]; /* of each quantity by its number: 1: refined here
+                                                     (must be among the fit's parameters) */
+    double dmin; /* resolution limit of the data used (A); 0: none */
     double blur; /* >= 1: cell counts N divided by this, to widen the spots and the radius of
                     convergence */
     char algorithm[DB_FIT_NAME_SIZE]; /* "LM", or NLopt's name of one such as "LD_LBFGS" */
@@ -92,7 +132,8 @@ DB_API void db_fit_spots_clear(db_fit_spots *spots);
 typedef struct db_fit_settings {
     size_t size; /* sizeof(db_fit_settings): set by db_fit_settings_init */
     db_fit_intensity intensity;
-    db_fit_parameter parameters[DB_PARAMETER_COUNT];
+    db_fit_panel_groups panel_groups;
+    db_fit_parameter parameters[DB_FIT_MOST_PARAMETERS];
     size_t parameter_count;
     db_fit_stage stages[DB_FIT_MAX_STAGES];
     size_t stage_count;
@@ -154,7 +195,7 @@ typedef struct db_fit_history {
     int stage, evaluation; /* stage: index into the stages; evaluation: within the stage, from 1 */
     double target;         /* chi2 per degree of freedom of the data in use */
     double gradient_norm;  /* in optimizer coordinates */
-    double value[DB_PARAMETER_COUNT]; /* of the fit's parameters, in their order */
+    double *value;         /* of the fit's parameters, in their order; borrowed */
 } db_fit_history;
 
 /* Residual statistics of one model against the data. strong_explained is counted over all strong
@@ -200,11 +241,11 @@ typedef struct db_fit_direction {
     double eigenvalue; /* from 0, the data do not determine it, to the number of parameters; 1 for
                           all if no two parameters are correlated */
     double condition;  /* largest eigenvalue over this one; INFINITY: not determined */
-    double component[DB_PARAMETER_COUNT]; /* of the result's parameters; a unit vector; the largest
-                                             is positive */
-    double change[DB_PARAMETER_COUNT]; /* of the parameters, in their units: one standard deviation
-                                          along this direction, which raises chi2 by 1; NAN: not
-                                          determined */
+    double component[DB_FIT_MOST_PARAMETERS]; /* of the result's parameters; a unit vector; the
+                                                 largest is positive */
+    double change[DB_FIT_MOST_PARAMETERS];    /* of the parameters, in their units: one standard
+                                                 deviation along this direction, which raises chi2 by
+                                                 1; NAN: not determined */
 } db_fit_direction;
 
 enum { DB_FIT_WARNING_SIZE = 320 };
@@ -213,20 +254,22 @@ typedef struct db_fit_result {
     db_status status;       /* DB_OK converged; DB_NOT_CONVERGED */
     char reason[512];       /* why it stopped */
     size_t parameter_count; /* those of the settings */
-    db_parameter parameter[DB_PARAMETER_COUNT];
-    double start[DB_PARAMETER_COUNT], refined[DB_PARAMETER_COUNT];
+    db_parameter parameter[DB_FIT_MOST_PARAMETERS];
+    char name[DB_FIT_MOST_PARAMETERS][DB_FIT_NAME_SIZE];
+    double start[DB_FIT_MOST_PARAMETERS], refined[DB_FIT_MOST_PARAMETERS];
     /* Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
-    double error_unscaled[DB_PARAMETER_COUNT]; /* from the variances alone */
-    double error_scaled[DB_PARAMETER_COUNT];   /* times sqrt(chi2_reduced) where that exceeds 1: the
-                                                  misfit is taken for more of the same noise */
-    double error_robust[DB_PARAMETER_COUNT];   /* from how much shoeboxes (or tiles) disagree: needs
-                                                  neither the right noise nor independent residuals
-                                                  within them; NAN: too few of them */
-    double error[DB_PARAMETER_COUNT];          /* the one to quote: the larger of the last two */
-    int at_bound[DB_PARAMETER_COUNT];          /* -1 lower, 1 upper, 0 inside */
-    double correlation[DB_PARAMETER_COUNT]
-                      [DB_PARAMETER_COUNT];         /* 1 on the diagonal; 0 where not defined */
-    db_fit_direction direction[DB_PARAMETER_COUNT]; /* the worst determined first */
+    double error_unscaled[DB_FIT_MOST_PARAMETERS]; /* from the variances alone */
+    /* times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same noise
+     */
+    double error_scaled[DB_FIT_MOST_PARAMETERS];
+    /* from how much shoeboxes (or tiles) disagree: needs neither the right noise nor independent
+     * residuals within them; NAN: too few of them */
+    double error_robust[DB_FIT_MOST_PARAMETERS];
+    double error[DB_FIT_MOST_PARAMETERS]; /* the one to quote: the larger of the last two */
+    int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1 lower, 1 upper, 0 inside */
+    double (*correlation)[DB_FIT_MOST_PARAMETERS]; /* of each with each: 1 on the diagonal; 0 where
+                                                      not defined */
+    db_fit_direction *direction;                   /* the worst determined first */
     size_t direction_count;
     db_experiment experiment;        /* refined; owned */
     db_fit_statistics before, after; /* same data, starting and refined model */
@@ -236,6 +279,7 @@ typedef struct db_fit_result {
                                 stages */
     db_fit_history *history;
     size_t history_count;
+    double *history_values; /* what history[].value points into */
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
     double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
@@ -304,10 +348,10 @@ typedef struct db_fit_config {
                               NAN: not given */
     double beam_tilt[2];   /* mrad: horizontal, vertical */
     double scale;          /* overall factor of the starting model */
-    double range[DB_PARAMETER_COUNT]; /* of settings.parameters, in their order: bounds are start -
-                                         range and start + range; NAN: not given */
-    int refine_line[DB_PARAMETER_COUNT]; /* where each stands in the file, for messages; 0: command
-                                            line */
+    double range[DB_FIT_MOST_PARAMETERS];    /* of settings.parameters, in their order: bounds are
+                                            start -    range and start + range; NAN: not given */
+    int refine_line[DB_FIT_MOST_PARAMETERS]; /* where each stands in the file, for messages; 0:
+                                            command line */
 } db_fit_config;
 
 /* All defaults: header geometry, free intensities, no parameters. */

@@ -38,10 +38,11 @@ DB_API db_status db_panels_move(db_context *context, db_detector *detector, cons
  * they are. */
 DB_API void db_panels_take_own_motion(db_detector *detector);
 
-/* Own motions of a panel that make up a small motion of its group: own[i] per unit of the group's
- * motion j (turns 0 to 2, then shifts 3 to 5; degree and mm) is part[i][j], for a panel and a
- * detector without an own motion. The derivative of an image by the group's motion j is the sum
- * over its panels' pixels of part[i][j] times the derivative by their own motion i. */
+/* Own motions of a panel that make up a small change of its group's motion: own[i] per unit of the
+ * group's motion j (turns 0 to 2, then shifts 3 to 5; degree and mm) is part[i][j]. The panel is
+ * given as it stands before the group's motion, of any size, and has no own motion. The derivative
+ * of an image of the moved panels by the group's motion j is the sum over their pixels of
+ * part[i][j] times the derivative by their own motion i. */
 DB_API void db_panel_motion_parts(const db_panel *panel, const db_panel_motion *group,
                                   double part[6][6]);
 

@@ -1,0 +1,59 @@
+/* Refined quantities: their numbers and names. */
+#include <dualbragg/fit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert((int)DB_PANEL_TURN_NORMAL - (int)DB_PANEL_SHIFT_FAST + 1 ==
+                   (int)DB_FIT_GROUP_MOTIONS,
+               "the motions of panels stand side by side in the table");
+
+db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
+    return (db_fit_parameter){ .parameter = parameter,
+                               .lower = -INFINITY,
+                               .upper = INFINITY,
+                               .scale = NAN,
+                               .follows = -1,
+                               .prior = { 0, INFINITY },
+                               .group = -1,
+                               .shared = -1 };
+}
+
+int db_fit_parameter_is_shared(const db_fit_parameter *parameter) {
+    const db_parameter p = parameter->parameter;
+    if (parameter->shared >= 0) return parameter->shared;
+    return p == DB_SPINDLE_TILT_BEAM || p == DB_SPINDLE_TILT_ACROSS ||
+           (db_parameter_describe(p)->moves & (DB_MOVES_PANELS | DB_MOVES_SENSOR)) != 0;
+}
+
+int db_fit_quantity(db_parameter parameter, int group) {
+    return group < 0 ? (int)parameter
+                     : (int)DB_PARAMETER_COUNT + group * DB_FIT_GROUP_MOTIONS + (int)parameter -
+                           (int)DB_PANEL_SHIFT_FAST;
+}
+
+int db_fit_quantity_of(const db_fit_parameter *parameter) {
+    return db_fit_quantity(parameter->parameter, parameter->group);
+}
+
+void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group) {
+    const int motion = quantity - (int)DB_PARAMETER_COUNT;
+    *group = motion < 0 ? -1 : motion / DB_FIT_GROUP_MOTIONS;
+    *parameter =
+        (db_parameter)(motion < 0 ? quantity
+                                  : (int)DB_PANEL_SHIFT_FAST + motion % DB_FIT_GROUP_MOTIONS);
+}
+
+const char *db_fit_quantity_name(const db_fit_panel_groups *groups, int quantity,
+                                 char name[DB_FIT_NAME_SIZE]) {
+    db_parameter parameter;
+    int group;
+    db_fit_quantity_at(quantity, &parameter, &group);
+    const char *const own = db_parameter_describe(parameter)->name;
+    if (group < 0)
+        snprintf(name, DB_FIT_NAME_SIZE, "%s", own);
+    else
+        snprintf(name, DB_FIT_NAME_SIZE, "%.*s:%s", DB_FIT_GROUP_NAME_SIZE - 1, groups->name[group],
+                 own + strlen("panel_"));
+    return name;
+}
