@@ -26,11 +26,15 @@ double db_eliminate(size_t count, size_t from, double *gradient, double *normal,
     return decrease;
 }
 
-double db_eliminated_step(size_t unknown, const double *gradient, const double *normal,
-                          size_t stride, const double *step) {
-    const double *const row = normal + unknown * stride;
+double db_eliminated_row_step(const double *row, size_t unknown, double gradient,
+                              const double *step) {
     if (!(row[unknown] > 0)) return 0;
-    double sum = -0.5 * gradient[unknown];
+    double sum = -0.5 * gradient;
     for (size_t i = 0; i < unknown; i++) sum -= row[i] * step[i];
     return sum / row[unknown];
+}
+
+double db_eliminated_step(size_t unknown, const double *gradient, const double *normal,
+                          size_t stride, const double *step) {
+    return db_eliminated_row_step(normal + unknown * stride, unknown, gradient[unknown], step);
 }

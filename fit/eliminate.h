@@ -19,4 +19,8 @@ double db_eliminate(size_t count, size_t from, double *gradient, double *normal,
 double db_eliminated_step(size_t unknown, const double *gradient, const double *normal,
                           size_t stride, const double *step);
 
+/* The same from the unknown's own row and gradient. */
+double db_eliminated_row_step(const double *row, size_t unknown, double gradient,
+                              const double *step);
+
 #endif

@@ -50,8 +50,7 @@ static db_status take_enough(const db_refinement *r, const db_fit_stage *stage,
                    "stage %s: the model predicts none of the strong reflections", stage->name);
 }
 
-/* Which of the parameters are turned by a stage. */
-static int turns(const db_fit_stage *stage) {
+int db_refinement_turns(const db_fit_stage *stage) {
     return stage->active[DB_MISSET_X] || stage->active[DB_MISSET_Y] || stage->active[DB_MISSET_Z];
 }
 
@@ -61,16 +60,22 @@ static void turned_so_far(const db_refinement *r, double turned[3]) {
     for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
 }
 
+void db_refinement_move(const db_variables *variables, const double *values,
+                        const double orientation[9], db_experiment *model) {
+    db_crystal turned = model->crystal;
+    db_variables_set(variables, values, model);
+    memcpy(turned.orientation, orientation, sizeof turned.orientation);
+    for (int i = 0; i < 3; i++) turned.misset[i] = model->crystal.misset[i];
+    /* The orientation may hold the misset. */
+    db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
+}
+
 static db_status store(db_refinement *r, const db_shot *shot, const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
-    db_crystal turned = shot->experiment.crystal;
-    db_variables_set(&shot->variables, end->value, model);
+    db_refinement_move(&shot->variables, end->value, shot->experiment.crystal.orientation, model);
     db_variables_place(&shot->variables, end->value, &r->placement);
     const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
-    for (int i = 0; i < 3; i++) turned.misset[i] = model->crystal.misset[i];
-    /* The shot's orientation may hold the misset. */
-    db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
     for (size_t k = 0; k < shot->variables.count; k++)
         result->at_bound[shot->variables.index[k]] = end->at_bound[k];
     for (size_t i = 0; i < result->parameter_count; i++)
@@ -157,19 +162,18 @@ static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_
 }
 
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_shot *shot) {
+                                   db_shot *shot, double turned[3]) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    double turned[3];
     DB_TRY(take_enough(r, stage, taken));
     db_status status = match_total(r, number, taken);
     turned_so_far(r, turned);
     const db_shot_request request = { .active = stage->active,
-                                      .turned = turns(stage) ? turned : NULL,
+                                      .turned = db_refinement_turns(stage) ? turned : NULL,
                                       .placement = &r->placement,
                                       .target = stage->target < 0 ? r->data.settings->target
                                                                   : (db_fit_target)stage->target };
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
-    if (turns(stage)) db_misset_fold(&from.crystal);
+    if (db_refinement_turns(stage)) db_misset_fold(&from.crystal);
     if (status == DB_OK)
         status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, shot);
     if (status == DB_OK) {
@@ -183,7 +187,8 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
     db_shot shot;
-    DB_TRY(db_refinement_open_stage(r, number, &taken, &shot));
+    double turned[3];
+    DB_TRY(db_refinement_open_stage(r, number, &taken, &shot, turned));
     db_status status =
         db_optimize_stage(&shot, &r->data.settings->stages[number], number,
                           r->result->experiment.crystal.orientation, &r->course, end);

@@ -1,0 +1,139 @@
+/* Refinement of many shots that share parameters (libdualbragg_fit).
+ *
+ * Each shot has local quantities, such as its orientation, and all have shared ones, such as the
+ * detector's place. A shot's local quantities are fitted at given shared ones; its normal matrix
+ * without them (the Schur complement) is what it says about the shared ones, and the sum over shots
+ * is minimized. Normal equations of all quantities would be shaped like an arrow: shots meet only
+ * through what they share. Shots are read from disk; what is in memory of pixels is one shot per
+ * thread. */
+#ifndef DUALBRAGG_FIT_SHOTS_H
+#define DUALBRAGG_FIT_SHOTS_H
+
+#include <dualbragg/fit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where shots come from. Functions are called from several threads, each with a context of its own.
+ */
+typedef struct db_fit_shot_source {
+    size_t count;
+    void *user;
+    /* The image of a shot, to be cleared by the caller. start and settings, unless NULL: its
+     * starting model, likewise, and the settings of all shots, in which what is its own (bounds,
+     * gain) is to be put. A failure sets the shot aside. */
+    db_status (*load)(void *user, db_context *context, size_t shot, db_measured_image *image,
+                      db_experiment *start, db_fit_settings *settings);
+    /* What people call it; valid as long as the source. */
+    const char *(*name)(void *user, size_t shot);
+} db_fit_shot_source;
+
+/* Processes that refine together. Each has all shots in its source and works on some. Functions are
+ * called by all of them in the same order, and return 0, or something else if the team is broken.
+ */
+typedef struct db_fit_team {
+    int rank, size;
+    void *user;
+    /* Collects a piece of each process, one after the other, in `all` of every process. bytes:
+     * sizes of the pieces, in the order of ranks. */
+    int (*gather)(void *user, const void *own, const size_t *bytes, void *all);
+    /* Everybody gets what rank 0 has. */
+    int (*broadcast)(void *user, void *data, size_t bytes);
+} db_fit_team;
+
+typedef enum db_fit_shots_event_kind {
+    DB_SHOTS_DONE,      /* some shots have been refined by themselves, or read for a joint stage */
+    DB_SHOTS_EVALUATED, /* a joint stage knows its target once more */
+    DB_SHOTS_ASIDE      /* a shot has been set aside */
+} db_fit_shots_event_kind;
+
+typedef struct db_fit_shots_event {
+    db_fit_shots_event_kind kind;
+    int stage;          /* index into the stages */
+    size_t done, count; /* DONE: shots so far, and in all */
+    const db_fit_history *entry;
+    const char *shot, *reason; /* ASIDE */
+} db_fit_shots_event;
+
+typedef struct db_fit_shots_options {
+    const db_fit_team *team; /* NULL: this process alone */
+    const char *checkpoint;  /* file that keeps the state after each iteration; NULL: none */
+    int resume;              /* 1: goes on from that file, if there is one */
+    const char *scratch;  /* folder for the shots' pixels (a nameless file per process); NULL: the
+                             working directory */
+    double outlier_sigma; /* shots whose chi2 per degree of freedom is so many robust standard
+                             deviations of its logarithm above the median are set aside between
+                             joint stages; 0: none */
+    void (*progress)(void *user, const db_fit_shots_event *event); /* rank 0 only; may be NULL */
+    void *user;
+} db_fit_shots_options;
+#define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
+    { .outlier_sigma = 8 }
+
+enum { DB_FIT_REASON_SIZE = 384 };
+
+typedef struct db_fit_shot_result {
+    const char *name;                /* the source's */
+    int used;                        /* 0: set aside */
+    char reason[DB_FIT_REASON_SIZE]; /* why it was set aside, or how its own stages ended */
+    /* Of the parameters, in their order; shared ones as in the result of all. Errors are NAN where
+     * there are none. */
+    double *start, *refined, *error;
+    int *at_bound;         /* -1, 0, 1 */
+    double orientation[9]; /* that the misset is relative to */
+    db_experiment model;   /* refined, without amplitudes; empty if another process has it, or the
+                              shot was set aside; owned */
+    size_t pixels, shoeboxes;
+    double chi2_reduced[2]; /* of the starting and of the refined model, on the same pixels */
+    double correlation[2];  /* of the model with what was measured, background removed */
+    double centroid_rms[2]; /* pixels */
+} db_fit_shot_result;
+
+typedef struct db_fit_shots_result {
+    db_status status; /* DB_OK: converged; DB_NOT_CONVERGED */
+    char reason[512];
+    size_t parameter_count; /* those of the settings */
+    db_parameter parameter[DB_FIT_MOST_PARAMETERS];
+    char name[DB_FIT_MOST_PARAMETERS][DB_FIT_NAME_SIZE];
+    unsigned char shared[DB_FIT_MOST_PARAMETERS]; /* 1: one value for all shots */
+    /* Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances alone,
+     * with misfit, by how much shots disagree, and the one to quote. */
+    double start[DB_FIT_MOST_PARAMETERS], refined[DB_PARAMETER_COUNT];
+    double error_unscaled[DB_FIT_MOST_PARAMETERS], error_scaled[DB_PARAMETER_COUNT],
+        error_robust[DB_FIT_MOST_PARAMETERS], error[DB_PARAMETER_COUNT];
+    int at_bound[DB_FIT_MOST_PARAMETERS];
+    double *correlation;         /* [parameter_count][parameter_count], of shared ones */
+    db_fit_direction *direction; /* of shared ones, the worst determined first */
+    size_t direction_count;
+    size_t pixels, shoeboxes, used; /* used: shots not set aside */
+    double chi2_reduced[2];         /* of the starting and the refined models, all shots in use */
+    db_fit_history *history;        /* joint evaluations; values of local parameters are NAN */
+    double *history_values;         /* of its entries */
+    size_t history_count;
+    size_t shot_evaluations; /* renderings of single shots, by this process */
+    double seconds;
+    size_t shot_count;
+    db_fit_shot_result *shot;
+    void *memory; /* owned: behind the shots' lists */
+} db_fit_shots_result;
+
+/* Refines all shots. settings: as for one; which parameters are shared is said by
+ * db_fit_parameter.shared. Stages in which no shared parameter is active refine each shot by
+ * itself; the last one must be joint if any is. Shots that cannot be read or refined are set aside,
+ * with the reason; DB_ERROR_INPUT if fewer than two are left of several. The result does not depend
+ * on the number of threads, and that of a team only as far as its processes' arithmetic differs. */
+DB_API db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source,
+                                  const db_fit_settings *settings,
+                                  const db_fit_shots_options *options,
+                                  db_fit_shots_result **result);
+DB_API void db_fit_shots_result_destroy(db_fit_shots_result **result);
+
+/* The stages used when a configuration names none: those of a single shot without the shared
+ * parameters, then joint ones. Sets stages and stage_count. */
+DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+#include "fit/shots/arrow.h"
+
+#include "fit/eliminate.h"
+
+#include <string.h>
+
+/* Variables stand in the order of the settings, motions of groups behind all others
+ * (db_variables_make). */
+static int is_variable(const db_fit_settings *settings, const db_fit_stage *stage, size_t i,
+                       int motion) {
+    const db_fit_parameter *const p = &settings->parameters[i];
+    return p->follows < 0 && stage->active[db_fit_quantity_of(p)] && (p->group >= 0) == motion;
+}
+
+db_arrow_order db_arrow_order_make(const db_fit_settings *settings, const db_fit_stage *stage,
+                                   const unsigned char *shared) {
+    db_arrow_order order;
+    memset(&order, 0, sizeof order);
+    for (int local = 0; local < 2; local++) {
+        size_t variable = 0;
+        for (int motion = 0; motion < 2; motion++) {
+            for (size_t i = 0; i < settings->parameter_count; i++) {
+                if (!is_variable(settings, stage, i, motion)) continue;
+                const size_t at = order.shared + order.local, k = variable++;
+                if ((shared[i] == 0) != (local == 1)) continue;
+                order.variable[at] = k;
+                order.index[at] = i;
+                *(local ? &order.local : &order.shared) += 1;
+            }
+        }
+    }
+    return order;
+}
+
+size_t db_arrow_tail_size(const db_arrow_order *order) {
+    return order->local * (order->shared + order->local + 1);
+}
+
+db_arrow_tail db_arrow_tail_in(const db_arrow_order *order, double *memory) {
+    return (db_arrow_tail){ memory, memory + order->local * (order->shared + order->local) };
+}
+
+size_t db_arrow_sums_size(size_t shared) { return 1 + shared + shared * (shared + 1) / 2; }
+
+size_t db_arrow_work_size(const db_arrow_order *order) {
+    const size_t n = order->shared + order->local;
+    return n * (n + 1);
+}
+
+/* Brings the matrix into the order, shared quantities first; those that are held have no part. */
+static void arrange(const db_arrow_order *order, const double *gradient, const double *normal,
+                    const int *held, double *g, double *m) {
+    const size_t n = order->shared + order->local;
+    for (size_t i = 0; i < n; i++) {
+        const size_t a = order->variable[i];
+        const int rests = i >= order->shared && held[a];
+        g[i] = rests ? 0 : gradient[a];
+        for (size_t j = 0; j < n; j++) {
+            const size_t b = order->variable[j];
+            m[i * n + j] = rests || (j >= order->shared && held[b]) ? 0 : normal[a * n + b];
+        }
+    }
+}
+
+void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gradient,
+                     const double *normal, const int *held, db_arrow_tail *tail, double *sums,
+                     double *work) {
+    const size_t s = order->shared, n = s + order->local;
+    double *const g = work, *const m = work + n;
+    arrange(order, gradient, normal, held, g, m);
+    sums[0] += loss - db_eliminate(n, s, g, m, n);
+    for (size_t i = 0, at = 1 + s; i < s; i++) {
+        sums[1 + i] += g[i];
+        for (size_t j = 0; j <= i; j++) sums[at++] += m[i * n + j];
+    }
+    memcpy(tail->row, m + s * n, order->local * n * sizeof *tail->row);
+    memcpy(tail->gradient, g + s, order->local * sizeof *tail->gradient);
+}
+
+void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int at_rest,
+                     double *step) {
+    const size_t s = order->shared, n = s + order->local;
+    for (size_t i = 0; i < order->local; i++)
+        step[s + i] =
+            db_eliminated_row_step(tail->row + i * n, s + i, at_rest ? 0 : tail->gradient[i], step);
+}
+
+void db_arrow_total(size_t shared, const double *sums, double *loss, double *gradient,
+                    double *normal) {
+    *loss = sums[0];
+    for (size_t i = 0, at = 1 + shared; i < shared; i++) {
+        gradient[i] = sums[1 + i];
+        for (size_t j = 0; j <= i; j++)
+            normal[i * shared + j] = normal[j * shared + i] = sums[at++];
+    }
+}

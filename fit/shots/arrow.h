@@ -1,0 +1,56 @@
+/* Normal equations shaped like an arrow: shots meet only through the quantities that they share.
+ *
+ *     | S   B1' B2' ... |
+ *     | B1  L1          |       L: local quantities of a shot, S: shared ones
+ *     | B2      L2      |
+ *
+ * Eliminating each shot's local quantities leaves, for the shared ones, the sum over shots of the
+ * Schur complements S_i - B_i' L_i^-1 B_i. */
+#ifndef DB_FIT_SHOTS_ARROW_H
+#define DB_FIT_SHOTS_ARROW_H
+
+#include "fit/variables.h"
+
+/* Which of a shot's variables are shared and which local, the shared ones first; the same for all
+ * shots. */
+typedef struct db_arrow_order {
+    size_t shared, local;
+    size_t variable[DB_FIT_MOST_PARAMETERS]; /* numbers among the shot's variables */
+    size_t index[DB_FIT_MOST_PARAMETERS];    /* and among the settings' parameters */
+} db_arrow_order;
+
+/* Of the variables of a stage of the settings. shared: one flag per parameter of the settings. */
+db_arrow_order db_arrow_order_make(const db_fit_settings *settings, const db_fit_stage *stage,
+                                   const unsigned char *shared);
+
+/* What elimination leaves of local quantities: how they answer to the shared ones. */
+typedef struct db_arrow_tail {
+    double *row;      /* [local][shared + local], triangular */
+    double *gradient; /* [local] */
+} db_arrow_tail;
+size_t db_arrow_tail_size(const db_arrow_order *order); /* doubles */
+db_arrow_tail db_arrow_tail_in(const db_arrow_order *order, double *memory);
+
+/* What a shot, or several, say of the shared quantities: loss, gradient, lower triangle of the
+ * normal matrix row by row. */
+size_t db_arrow_sums_size(size_t shared); /* doubles */
+
+/* Eliminates the local quantities of a shot with this loss, gradient and normal matrix (of its
+ * variables, symmetric), adds what is left to sums, and keeps the tail. held: one flag per
+ * variable; 1: rests, as it is at a bound. work: db_arrow_work_size doubles. */
+size_t db_arrow_work_size(const db_arrow_order *order);
+void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gradient,
+                     const double *normal, const int *held, db_arrow_tail *tail, double *sums,
+                     double *work);
+
+/* Best steps of the local quantities for a step of the shared ones; from where the gradient is 0 if
+ * at_rest, so that it is only the answer to that step. step: [shared + local], of which the first
+ * are given. */
+void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int at_rest,
+                     double *step);
+
+/* Loss, gradient and symmetric normal matrix from sums. */
+void db_arrow_total(size_t shared, const double *sums, double *loss, double *gradient,
+                    double *normal);
+
+#endif

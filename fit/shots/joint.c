@@ -1,0 +1,385 @@
+#include "fit/shots/joint.h"
+
+#include "core/context_internal.h"
+#include "fit/levenberg_marquardt.h"
+#include "fit/misset.h"
+#include "fit/physical_range.h"
+#include "fit/shots/checkpoint.h"
+#include "fit/shots/joint_conclude.h"
+#include "fit/shots/shot_fit.h"
+#include "fit/shots/workers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A joint stage on its way. */
+typedef struct joint {
+    db_shots *all;
+    int stage;
+    const db_fit_stage *settings;
+    db_arrow_order order;
+    double *sums; /* [chunks][db_arrow_sums_size] */
+    size_t chunks, sums_size;
+    const double *at;                       /* shared values of the evaluation */
+    double best_at[DB_FIT_MOST_PARAMETERS]; /* those of the best points */
+    double best, degrees;
+    double lower[DB_FIT_MOST_PARAMETERS], upper[DB_PARAMETER_COUNT], scale[DB_PARAMETER_COUNT];
+    double centre[DB_FIT_MOST_PARAMETERS], sigma[DB_PARAMETER_COUNT]; /* priors */
+    int evaluations;
+    int lost; /* shots set aside since the last evaluation */
+    int started;
+    db_status status;
+    double last_at[DB_FIT_MOST_PARAMETERS]; /* of the last evaluation */
+    double *memory, *normal;                /* of the search; normal: [shared][shared], in memory */
+} joint;
+
+static size_t chunk_count(const db_shots *all) {
+    return (all->count + all->chunk - 1) / all->chunk;
+}
+
+db_status db_joint_make_room(db_shots *all, int stage) {
+    const db_arrow_order order =
+        db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
+    const size_t tail = db_arrow_tail_size(&order), point = order.local + tail;
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_state *const state = &all->state[i];
+        free(state->best.local);
+        state->best.local = NULL;
+        if (!db_shots_own(all, i)) continue;
+        double *const memory = calloc(2 * point + 1, sizeof *memory);
+        if (!memory) return db_fail_memory(all->context, "the local quantities of the shots");
+        state->best.local = memory;
+        state->best.tail = db_arrow_tail_in(&order, memory + order.local);
+        state->trial.local = memory + point;
+        state->trial.tail = db_arrow_tail_in(&order, memory + point + order.local);
+    }
+    return DB_OK;
+}
+
+/* Where a shot's local quantities are expected for these shared values. */
+static void predict(const joint *j, size_t shot, double *local) {
+    const db_shot_state *const state = &j->all->state[shot];
+    double step[DB_FIT_MOST_PARAMETERS];
+    for (size_t i = 0; i < j->order.shared; i++) step[i] = j->at[i] - j->best_at[i];
+    if (j->started)
+        db_arrow_answer(&j->order, &state->best.tail, 0, step);
+    else
+        memset(step + j->order.shared, 0, j->order.local * sizeof *step);
+    for (size_t i = 0; i < j->order.local; i++)
+        local[i] = state->best.local[i] + step[j->order.shared + i];
+}
+
+/* The pixels have been used `evaluations` times. */
+static void count_evaluations(db_shots *all, int evaluations) {
+#if defined(_OPENMP)
+#pragma omp atomic update
+#endif
+    all->evaluations += (size_t)evaluations;
+}
+
+static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user) {
+    joint *const j = user;
+    db_open_shot open;
+    db_shot_point *const trial = &all->state[shot].trial;
+    DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
+    predict(j, shot, trial->local);
+    const db_status status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
+    if (status == DB_OK) all->news[shot].target = open.shot.loss / open.shot.degrees;
+    if (status == DB_OK)
+        db_arrow_reduce(&j->order, open.shot.loss, open.shot.gradient, open.shot.normal, open.held,
+                        &trial->tail, j->sums + shot / all->chunk * j->sums_size, open.work);
+    count_evaluations(all, open.evaluations);
+    db_open_shot_destroy(&open);
+    return status == DB_OK ? DB_OK : db_shots_set_aside(all, context, shot, status, NULL);
+}
+
+/* Shots that are not in use any more, by name. */
+static size_t tell_lost(db_shots *all, const int *used) {
+    size_t lost = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!used[i] || all->news[i].used) continue;
+        lost++;
+        const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
+                                           .shot = all->source->name(all->source->user, i),
+                                           .reason = all->news[i].reason };
+        if (all->options->progress && all->team.rank == 0)
+            all->options->progress(all->options->user, &event);
+    }
+    return lost;
+}
+
+/* One pass over the shots: sums over all of them in `sums` of chunk 0. */
+static db_status sum_shots(joint *j) {
+    db_shots *const all = j->all;
+    int *const used = malloc((all->count + 1) * sizeof *used);
+    db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
+    status = db_workers_agree(all, status);
+    for (size_t i = 0; i < all->count && status == DB_OK; i++) used[i] = all->news[i].used;
+    memset(j->sums, 0, j->chunks * j->sums_size * sizeof *j->sums);
+    if (status == DB_OK) status = db_workers_each(all, 0, all->count, evaluate_shot, j);
+    if (status == DB_OK) status = db_workers_share(all, j->sums, j->sums_size * sizeof *j->sums, 1);
+    if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
+    if (status == DB_OK) j->lost = (int)tell_lost(all, used);
+    free(used);
+    for (size_t c = 1; c < j->chunks && status == DB_OK; c++)
+        for (size_t k = 0; k < j->sums_size; k++) j->sums[k] += j->sums[c * j->sums_size + k];
+    /* Processes on unlike machines must not part ways. */
+    if (status == DB_OK && all->team.size > 1 &&
+        all->team.broadcast(all->team.user, j->sums, j->sums_size * sizeof *j->sums) != 0)
+        status = db_fail(all->context, DB_ERROR_DEVICE, "the processes lost touch with each other");
+    return status;
+}
+
+static void add_priors(const joint *j, double *loss, double *gradient, double *normal) {
+    for (size_t i = 0; i < j->order.shared; i++) {
+        if (!(j->sigma[i] < INFINITY)) continue;
+        const double pull = (j->at[i] - j->centre[i]) / j->sigma[i];
+        *loss += pull * pull;
+        gradient[i] += 2 * pull / j->sigma[i];
+        normal[i * j->order.shared + i] += 1 / (j->sigma[i] * j->sigma[i]);
+    }
+}
+
+static void record(joint *j, double loss, const double *gradient) {
+    db_shots *const all = j->all;
+    double square = 0;
+    if (all->history_count == all->history_room) return;
+    db_fit_history *const entry = &all->history[all->history_count++];
+    memset(entry, 0, sizeof *entry);
+    entry->value = all->history_values + (all->history_count - 1) * all->parameters;
+    for (size_t i = 0; i < j->order.shared; i++)
+        square += pow(gradient[i] / j->degrees * j->scale[i], 2);
+    entry->stage = j->stage;
+    entry->evaluation = j->evaluations;
+    entry->target = loss / j->degrees;
+    entry->gradient_norm = sqrt(square);
+    for (size_t i = 0; i < all->parameters; i++)
+        entry->value[i] = all->shared[i] ? all->common[i] : (double)NAN;
+    for (size_t i = 0; i < j->order.shared; i++) entry->value[j->order.index[i]] = j->at[i];
+    const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
+                                       .stage = j->stage,
+                                       .entry = entry };
+    if (all->options->progress && all->team.rank == 0)
+        all->options->progress(all->options->user, &event);
+}
+
+/* The trial points become the best ones. */
+static db_status commit(joint *j, double loss) {
+    db_shots *const all = j->all;
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_state *const state = &all->state[i];
+        if (!state->best.local || !all->news[i].used) continue;
+        /* Not swapped: the memory belongs to best. */
+        memcpy(state->best.local, state->trial.local, j->order.local * sizeof(double));
+        memcpy(state->best.tail.row, state->trial.tail.row,
+               db_arrow_tail_size(&j->order) * sizeof(double));
+    }
+    memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
+    j->best = loss;
+    j->started = 1;
+    return db_checkpoint_keep_joint(all, j->stage, &j->order, j->best_at);
+}
+
+static void count_degrees(joint *j) {
+    j->degrees = -(double)j->order.shared;
+    for (size_t i = 0; i < j->all->count; i++)
+        if (j->all->news[i].used) j->degrees += j->all->news[i].degrees;
+}
+
+static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
+    joint *const j = user;
+    j->at = x;
+    memcpy(j->last_at, x, j->order.shared * sizeof *x);
+    j->evaluations++;
+    j->status = sum_shots(j);
+    if (j->status != DB_OK) return 1;
+    /* Without a shot the target is another: the search begins anew. */
+    if (j->lost && j->started) return 1;
+    count_degrees(j);
+    db_arrow_total(j->order.shared, j->sums, loss, gradient, normal);
+    add_priors(j, loss, gradient, normal);
+    record(j, *loss, gradient);
+    if (!j->started || *loss < j->best) j->status = commit(j, *loss);
+    return j->status != DB_OK;
+}
+
+static double typical(const db_fit_parameter *p) {
+    return isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
+}
+
+static db_status prepare(joint *j, const double *from) {
+    db_shots *const all = j->all;
+    for (size_t i = 0; i < j->order.shared; i++) {
+        const size_t index = j->order.index[i];
+        const db_fit_parameter *const p = &all->settings.parameters[index];
+        db_physical_range(p->parameter, &j->lower[i], &j->upper[i]);
+        j->lower[i] = fmax(j->lower[i], p->lower);
+        j->upper[i] = fmin(j->upper[i], p->upper);
+        j->scale[i] = typical(p);
+        j->centre[i] = p->prior[0];
+        j->sigma[i] = p->prior[1];
+        j->best_at[i] = fmin(fmax(from ? from[i] : all->common[index], j->lower[i]), j->upper[i]);
+    }
+    j->chunks = chunk_count(all);
+    j->sums_size = db_arrow_sums_size(j->order.shared);
+    j->sums = malloc(j->chunks * j->sums_size * sizeof *j->sums);
+    const size_t room = all->history_count + 2 * (size_t)j->settings->max_evaluations + 16;
+    db_fit_history *const grown = realloc(all->history, room * sizeof *grown);
+    if (grown) all->history = grown;
+    double *const values = realloc(all->history_values, room * all->parameters * sizeof *values);
+    if (values) {
+        all->history_values = values;
+        all->history_room = room;
+    }
+    for (size_t i = 0; i < all->history_count && grown && values; i++)
+        all->history[i].value = values + i * all->parameters;
+    const size_t n = j->order.shared;
+    j->memory = malloc((db_lm_room(n) + n * (n + 1) + 1) * sizeof *j->memory);
+    if (!j->sums || !grown || !values || !j->memory)
+        return db_fail_memory(all->context, "a joint stage");
+    j->normal = j->memory + db_lm_room(n) + n;
+    return DB_OK;
+}
+
+/* Moves a model to the best point of its shot. */
+static db_status move_model(const joint *j, db_context *context, size_t shot, db_shot_model *model,
+                            db_fit_settings *settings, db_variables *variables) {
+    db_shots *const all = j->all;
+    const db_arrow_order *const order = &j->order;
+    db_experiment *const e = &model->experiment, folded = *e;
+    double values[DB_FIT_MOST_PARAMETERS];
+    const int turns = db_refinement_turns(j->settings);
+    if (turns) db_misset_fold(&folded.crystal);
+    db_shots_settings(all, shot, settings);
+    db_variables_make(settings, j->settings->active, turns ? all->state[shot].turned : NULL,
+                      &folded, &model->placement, variables);
+    for (size_t i = 0; i < order->shared + order->local; i++)
+        values[order->variable[i]] =
+            i < order->shared ? j->best_at[i] : all->state[shot].best.local[i - order->shared];
+    db_refinement_move(variables, values, folded.crystal.orientation, e);
+    db_variables_place(variables, values, &model->placement);
+    DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
+    db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
+    all->news[shot].stage = j->stage + 1;
+    return DB_OK;
+}
+
+/* The values of a shot become those of its best point. */
+static db_status store_shot(db_shots *all, db_context *context, size_t shot, void *user) {
+    const joint *const j = user;
+    db_shot_model model = { .panels = NULL };
+    db_fit_settings *const settings = malloc(sizeof *settings);
+    db_variables *const variables = malloc(sizeof *variables);
+    db_status status =
+        settings && variables ? DB_OK : db_fail_memory(context, "the model of a shot");
+    if (status == DB_OK) status = db_shot_model_make(all, context, shot, &model);
+    if (status == DB_OK) status = move_model(j, context, shot, &model, settings, variables);
+    db_shot_model_clear(&model);
+    free(settings);
+    free(variables);
+    return status;
+}
+
+/* What the target promises beyond the best point, and which bounds hold. */
+static void explain(joint *j, const double *x, int stopped_short, db_joint_end *end) {
+    enum { MOST = DB_FIT_MOST_PARAMETERS };
+    db_shots *const all = j->all;
+    const size_t n = j->order.shared;
+    double loss, lower[MOST], upper[MOST], step[MOST], gradient[MOST], diagonal[MOST];
+    double *const normal = j->normal;
+    const char *held = NULL, *const name = j->settings->name;
+    char named[DB_FIT_NAME_SIZE];
+    db_arrow_total(n, j->sums, &loss, gradient, normal);
+    j->at = x;
+    add_priors(j, &loss, gradient, normal);
+    for (size_t i = 0; i < n; i++) {
+        const double near = 1e-6 * j->scale[i];
+        const int side = x[i] <= j->lower[i] + near && gradient[i] > 0   ? -1
+                         : x[i] >= j->upper[i] - near && gradient[i] < 0 ? 1
+                                                                         : 0;
+        for (size_t k = 0; k < all->count; k++)
+            all->at_bound[k * all->parameters + j->order.index[i]] = side;
+        if (side && !held)
+            held = db_fit_quantity_name(
+                &all->settings.panel_groups,
+                db_fit_quantity_of(&all->settings.parameters[j->order.index[i]]), named);
+        lower[i] = fmin(j->lower[i] - x[i], 0);
+        upper[i] = fmax(j->upper[i] - x[i], 0);
+        diagonal[i] = normal[i * n + i];
+    }
+    const double promise = fmax(0, db_box_step(n, gradient, normal, db_lm_free_damping, diagonal,
+                                               lower, upper, step, j->memory));
+    const double length = db_lm_step_length(promise, loss, j->degrees);
+    const double relative = promise / fabs(loss);
+    const int converged = relative <= 10 * j->settings->tolerance || length <= j->settings->step ||
+                          (stopped_short && length <= 0.5);
+    end->end = held ? DB_STAGE_AT_BOUND : converged ? DB_STAGE_CONVERGED : DB_STAGE_LIMIT;
+    if (held)
+        snprintf(end->reason, sizeof end->reason, "stage %s: %s is held by a bound", name, held);
+    else
+        snprintf(end->reason, sizeof end->reason,
+                 "%s%s%s a further step of what the shots share would be %.2g standard errors long "
+                 "and promises a relative decrease of the target of %.1e",
+                 converged ? "converged: " : "stage ", converged ? "" : name,
+                 converged ? "" : " ended early:", length, relative);
+}
+
+static db_status search(joint *j, db_joint_end *end) {
+    const size_t n = j->order.shared;
+    double longest[DB_FIT_MOST_PARAMETERS], x[DB_PARAMETER_COUNT], loss;
+    double *const gradient = j->memory + db_lm_room(n);
+    for (size_t i = 0; i < n; i++) longest[i] = 10 * j->scale[i];
+    db_lm_result result;
+    do {
+        j->lost = 0;
+        j->best = INFINITY;
+        count_degrees(j);
+        const db_lm_problem problem = { .count = n,
+                                        .evaluate = evaluate,
+                                        .user = j,
+                                        .lower = j->lower,
+                                        .upper = j->upper,
+                                        .longest = longest,
+                                        .degrees = j->degrees,
+                                        .tolerance = j->settings->tolerance,
+                                        .step = j->settings->step,
+                                        .most_evaluations = j->settings->max_evaluations };
+        memcpy(x, j->best_at, n * sizeof *x);
+        result = db_lm_minimize(&problem, x, j->memory);
+        if (j->status != DB_OK) return j->status;
+        DB_TRY(db_shots_enough(j->all));
+    } while (j->lost && j->evaluations < 2 * j->settings->max_evaluations);
+    if (memcmp(j->last_at, j->best_at, n * sizeof *x) != 0) {
+        j->lost = 0;
+        evaluate(j, j->best_at, &loss, gradient, j->normal);
+        if (j->status != DB_OK) return j->status;
+    }
+    explain(j, j->best_at, result.end == DB_LM_NO_PROGRESS, end);
+    return DB_OK;
+}
+
+db_status db_joint_run(db_shots *all, int stage, const double *shared_from, db_joint_end *end,
+                       db_fit_shots_result *result) {
+    joint *const j = calloc(1, sizeof *j);
+    if (!j) return db_fail_memory(all->context, "a joint stage");
+    j->all = all;
+    j->stage = stage;
+    j->settings = &all->settings.stages[stage];
+    j->order = db_arrow_order_make(&all->settings, j->settings, all->shared);
+    db_status status = prepare(j, shared_from);
+    if (status == DB_OK) status = search(j, end);
+    if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);
+    if (status == DB_OK) status = db_workers_each(all, 0, all->count, store_shot, j);
+    if (status == DB_OK)
+        status = db_workers_share(all, all->value, all->parameters * sizeof *all->value, 0);
+    if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
+    for (size_t i = 0; i < j->order.shared && status == DB_OK; i++)
+        all->common[j->order.index[i]] = j->best_at[i];
+    if (status == DB_OK) db_shots_tie_common(all);
+    free(j->sums);
+    free(j->memory);
+    free(j);
+    return status;
+}

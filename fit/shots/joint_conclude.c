@@ -1,0 +1,267 @@
+/* What a joint refinement has to say: errors of shared and local quantities, statistics of shots.
+ */
+#include "fit/shots/joint_conclude.h"
+
+#include "core/context_internal.h"
+#include "fit/covariance.h"
+#include "fit/shots/shot_fit.h"
+#include "fit/shots/workers.h"
+#include "fit/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks, or shots, per parameter from which their disagreement tells errors. */
+static const size_t LEAST_PARTS = 4;
+
+typedef struct conclusion {
+    db_shots *all;
+    int stage;
+    const db_fit_stage *settings;
+    db_arrow_order order;
+    const double *at; /* shared values */
+    double *sums;     /* [chunks][2][db_arrow_sums_size]: the model, and of the products
+                         of half the shots' gradients the lower triangle */
+    size_t chunks, sums_size;
+    double *covariance; /* [shared][shared], as quoted */
+} conclusion;
+
+static db_status measure(const db_shot *shot, const db_spooled *pixels, int after,
+                         db_shot_news *news) {
+    db_fit_statistics statistics = { 0 };
+    db_statistics_residuals(shot, &statistics);
+    statistics.centroid_rms = NAN;
+    if (pixels->boxes.count) db_statistics_centroids(shot, &pixels->boxes, &statistics);
+    news->chi2[after] = statistics.chi2;
+    news->correlation[after] = statistics.correlation;
+    news->centroid_rms[after] = statistics.centroid_rms;
+    news->pixels = statistics.pixels;
+    news->shoeboxes = pixels->blocks.count;
+    return DB_OK;
+}
+
+/* The starting model on the same pixels. */
+static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
+                               const db_open_shot *open) {
+    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
+    const db_shot_options options = { .active = none,
+                                      .blur = 1,
+                                      .target = open->shot.loss_of.target };
+    db_experiment start = all->state[shot].start; /* borrows */
+    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
+    db_shot before;
+    DB_TRY(
+        db_shot_create(context, &start, open->settings, &open->pixels.blocks, &options, &before));
+    db_status status = db_shot_evaluate(&before, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->news[shot]);
+    db_shot_destroy(&before);
+    return status;
+}
+
+/* Errors of local quantities as if what is shared were known. */
+static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
+                                const db_open_shot *open) {
+    const size_t n = open->shot.variables.count, m = c->order.local;
+    const size_t *const local = c->order.variable + c->order.shared;
+    const size_t parts = open->shot.blocks.count;
+    double *const memory = malloc((2 * m * m + 1) * sizeof *memory), *const scatter =
+                                                                         memory + m * m;
+    int *const used = malloc((m + 1) * sizeof *used);
+    db_covariance estimate = { .error = NULL };
+    db_status status = memory && used ? DB_OK : db_fail_memory(context, "the errors of a shot");
+    for (size_t i = 0; i < m && status == DB_OK; i++) {
+        used[i] = !open->held[local[i]];
+        for (size_t k = 0; k < m; k++) {
+            memory[i * m + k] = open->shot.normal[local[i] * n + local[k]];
+            scatter[i * m + k] = open->shot.scatter[local[i] * n + local[k]];
+        }
+    }
+    if (status == DB_OK)
+        status = db_covariance_estimate(context, memory, parts >= LEAST_PARTS * m ? scatter : NULL,
+                                        m, used, &estimate);
+    if (status == DB_OK) {
+        const double misfit =
+            sqrt(fmax(1, c->all->news[shot].chi2[1] / c->all->news[shot].degrees));
+        for (size_t i = 0; i < m; i++) {
+            const size_t index = c->order.index[c->order.shared + i];
+            const double robust =
+                estimate.robust[i] * sqrt((double)parts / fmax(1, (double)parts - (double)m));
+            c->all->error[shot * c->all->parameters + index] =
+                fmax(estimate.error[i] * misfit, robust);
+            c->all->at_bound[shot * c->all->parameters + index] =
+                used[i]                             ? 0
+                : open->shot.gradient[local[i]] > 0 ? -1
+                                                    : 1;
+        }
+    }
+    free(memory);
+    free(used);
+    db_covariance_clear(&estimate);
+    return status;
+}
+
+/* Adds what the shot says of the shared quantities, and how strongly it pulls at them. */
+static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
+    const size_t s = c->order.shared, chunk = shot / c->all->chunk;
+    double *const sums = c->sums + 2 * chunk * c->sums_size, *const scatter = sums + c->sums_size;
+    double pull[DB_FIT_MOST_PARAMETERS];
+    memcpy(pull, sums + 1, s * sizeof *pull);
+    db_arrow_reduce(&c->order, open->shot.loss, open->shot.gradient, open->shot.normal, open->held,
+                    &c->all->state[shot].best.tail, sums, open->work);
+    for (size_t i = 0, at = 1 + s; i < s; i++) {
+        pull[i] = 0.5 * (sums[1 + i] - pull[i]);
+        for (size_t k = 0; k <= i; k++) scatter[at++] += pull[i] * pull[k];
+    }
+}
+
+static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user) {
+    conclusion *const c = user;
+    db_open_shot open;
+    DB_TRY(db_open_shot_create(all, context, shot, c->stage, &c->order, &open));
+    db_status status =
+        db_open_shot_fit(&open, &c->order, c->settings, c->at, all->state[shot].best.local);
+    if (status == DB_OK) status = measure(&open.shot, &open.pixels, 1, &all->news[shot]);
+    if (status == DB_OK) status = measure_start(all, context, shot, &open);
+    if (status == DB_OK) status = estimate_local(c, context, shot, &open);
+    if (status == DB_OK) add_pull(c, shot, &open);
+    db_open_shot_destroy(&open);
+    return status;
+}
+
+/* Adds to local errors what the errors of the shared quantities do to them. */
+static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user) {
+    const conclusion *const c = user;
+    const size_t s = c->order.shared, m = c->order.local;
+    double *const answer = malloc((m * s + s + m + 1) * sizeof *answer), *const step =
+                                                                             answer + m * s;
+    if (!answer) return db_fail_memory(context, "the errors of a shot");
+    for (size_t k = 0; k < s; k++) {
+        memset(step, 0, (s + m) * sizeof *step);
+        step[k] = 1;
+        db_arrow_answer(&c->order, &all->state[shot].best.tail, 1, step);
+        for (size_t i = 0; i < m; i++) answer[i * s + k] = step[s + i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        double *const error = &all->error[shot * all->parameters + c->order.index[s + i]];
+        double sum = *error * *error;
+        for (size_t k = 0; k < s; k++)
+            for (size_t l = 0; l < s; l++)
+                sum += answer[i * s + k] * c->covariance[k * s + l] * answer[i * s + l];
+        *error = sqrt(sum);
+    }
+    free(answer);
+    return DB_OK;
+}
+
+static void add_up(const conclusion *c) {
+    for (size_t k = 2 * c->sums_size; k < 2 * c->chunks * c->sums_size; k++)
+        c->sums[k % (2 * c->sums_size)] += c->sums[k];
+}
+
+static size_t used_count(const db_shots *all) {
+    size_t used = 0;
+    for (size_t i = 0; i < all->count; i++) used += all->news[i].used != 0;
+    return used;
+}
+
+/* Errors of the shared quantities; normal, scatter: [shared][shared]. */
+static db_status estimate_shared(const conclusion *c, const double *normal, const double *scatter,
+                                 double misfit, db_covariance *estimate,
+                                 db_fit_shots_result *result) {
+    const size_t s = c->order.shared, shots = used_count(c->all);
+    int used[DB_FIT_MOST_PARAMETERS];
+    for (size_t i = 0; i < s; i++) used[i] = c->all->at_bound[c->order.index[i]] == 0;
+    const int enough = shots >= LEAST_PARTS * s;
+    DB_TRY(db_covariance_estimate(c->all->context, normal, enough ? scatter : NULL, s, used,
+                                  estimate));
+    for (size_t i = 0; i < s; i++) {
+        const size_t a = c->order.index[i];
+        result->error_unscaled[a] = estimate->error[i];
+        result->error_scaled[a] = estimate->error[i] * misfit;
+        result->error_robust[a] =
+            estimate->robust[i] * sqrt((double)shots / fmax(1, (double)shots - (double)s));
+        result->error[a] = fmax(result->error_scaled[a], result->error_robust[a]);
+    }
+    for (size_t i = 0; i < s; i++)
+        for (size_t k = 0; k < s; k++) {
+            const size_t a = c->order.index[i], b = c->order.index[k];
+            const double both = result->error[a] * result->error[b];
+            result->correlation[a * result->parameter_count + b] = estimate->correlation[i][k];
+            c->covariance[i * s + k] = isfinite(both) ? both * estimate->correlation[i][k] : 0;
+        }
+    result->direction_count = estimate->direction_count;
+    for (size_t d = 0; d < estimate->direction_count; d++) {
+        const db_fit_direction *const from = &estimate->direction[d];
+        db_fit_direction *const to = &result->direction[d];
+        *to = (db_fit_direction){ .eigenvalue = from->eigenvalue, .condition = from->condition };
+        for (size_t i = 0; i < s; i++) {
+            to->component[c->order.index[i]] = from->component[i];
+            to->change[c->order.index[i]] = from->change[i];
+        }
+    }
+    return DB_OK;
+}
+
+static db_status describe_shared(const conclusion *c, db_fit_shots_result *result) {
+    const size_t s = c->order.shared;
+    double *const normal = calloc(2 * s * s + s + 1, sizeof *normal);
+    double *const scatter = normal + s * s, *const gradient = scatter + s * s;
+    db_covariance estimate = { .error = NULL };
+    double loss, degrees = -(double)s;
+    db_status status =
+        normal ? DB_OK : db_fail_memory(c->all->context, "the errors of the refinement");
+    if (status == DB_OK) {
+        db_arrow_total(s, c->sums + c->sums_size, &loss, gradient, scatter);
+        db_arrow_total(s, c->sums, &loss, gradient, normal);
+        for (size_t i = 0; i < s; i++) {
+            const double sigma = c->all->settings.parameters[c->order.index[i]].prior[1];
+            if (!(sigma < INFINITY)) continue;
+            normal[i * s + i] += 1 / (sigma * sigma);
+            scatter[i * s + i] += 1 / (sigma * sigma);
+        }
+        double chi2 = 0;
+        for (size_t i = 0; i < c->all->count; i++) {
+            if (!c->all->news[i].used) continue;
+            degrees += c->all->news[i].degrees;
+            chi2 += c->all->news[i].chi2[1];
+        }
+        status =
+            estimate_shared(c, normal, scatter, sqrt(fmax(1, chi2 / degrees)), &estimate, result);
+    }
+    free(normal);
+    db_covariance_clear(&estimate);
+    return status;
+}
+
+db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
+                            db_fit_shots_result *result) {
+    conclusion c = {
+        .all = all, .stage = stage, .settings = &all->settings.stages[stage], .at = shared
+    };
+    c.order = db_arrow_order_make(&all->settings, c.settings, all->shared);
+    c.chunks = (all->count + all->chunk - 1) / all->chunk;
+    c.sums_size = db_arrow_sums_size(c.order.shared);
+    c.sums = calloc(2 * c.chunks * c.sums_size, sizeof *c.sums);
+    c.covariance = calloc(c.order.shared * c.order.shared + 1, sizeof *c.covariance);
+    db_status status = c.sums && c.covariance
+                           ? DB_OK
+                           : db_fail_memory(all->context, "the errors of the refinement");
+    status = db_workers_agree(all, status);
+    if (status == DB_OK) status = db_workers_each(all, 0, all->count, conclude_shot, &c);
+    if (status == DB_OK)
+        status = db_workers_share(all, c.sums, 2 * c.sums_size * sizeof *c.sums, 1);
+    if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
+    if (status == DB_OK) {
+        add_up(&c);
+        status = describe_shared(&c, result);
+    }
+    if (status == DB_OK) status = db_workers_each(all, 0, all->count, widen_local, &c);
+    if (status == DB_OK)
+        status = db_workers_share(all, all->error, all->parameters * sizeof *all->error, 0);
+    if (status == DB_OK)
+        status = db_workers_share(all, all->at_bound, all->parameters * sizeof *all->at_bound, 0);
+    free(c.sums);
+    free(c.covariance);
+    return status;
+}

@@ -1,0 +1,282 @@
+/* A refinement of many shots from start to end. */
+#define _POSIX_C_SOURCE 199309L
+#include "core/context_internal.h"
+#include "fit/algorithms.h"
+#include "fit/shots/checkpoint.h"
+#include "fit/shots/joint.h"
+#include "fit/shots/outliers.h"
+#include "fit/shots/segment.h"
+#include "fit/shots/shots_result.h"
+#include "fit/shots/workers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void mark_shared(db_shots *all) {
+    const db_fit_settings *const settings = &all->settings;
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *p = &settings->parameters[i];
+        for (size_t l = 0; l < all->parameters && p->follows >= 0; l++)
+            if (db_fit_quantity_of(&settings->parameters[l]) == p->follows)
+                p = &settings->parameters[l];
+        all->shared[i] = db_fit_parameter_is_shared(p) != 0;
+    }
+}
+
+static db_status check_stages(const db_shots *all) {
+    const db_fit_settings *const settings = &all->settings;
+    int any = 0;
+    if (settings->parameter_count < 1 || settings->stage_count < 1)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "fit settings: expected parameters and stages, found %zu and %zu",
+                       settings->parameter_count, settings->stage_count);
+    for (size_t s = 0; s < settings->stage_count; s++) {
+        const db_fit_stage *const stage = &settings->stages[s];
+        db_algorithm algorithm;
+        if (!db_stage_is_joint(all, (int)s)) continue;
+        any = 1;
+        DB_TRY(db_algorithm_check(all->context, stage->algorithm, &algorithm));
+        if (algorithm.kind != DB_ALGORITHM_LM)
+            return db_fail(all->context, DB_ERROR_USAGE,
+                           "stage %s: refines parameters that shots share, for which there is only "
+                           "the algorithm LM, found %s",
+                           stage->name, stage->algorithm);
+    }
+    if (any && !db_stage_is_joint(all, (int)settings->stage_count - 1))
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "stage %s: the last stage must refine a shared parameter, as one before it "
+                       "does",
+                       settings->stages[settings->stage_count - 1].name);
+    return DB_OK;
+}
+
+/* So many shots in a row count as one that what processes tell each other, and the sums in memory,
+ * stay below 64 MiB. Depends on nothing but the task, so that sums have the same order anywhere. */
+static size_t chunk_size(const db_shots *all) {
+    size_t shared = 0;
+    for (size_t i = 0; i < all->parameters; i++)
+        shared += all->shared[i] && all->settings.parameters[i].follows < 0;
+    const double bytes = 16.0 * (double)db_arrow_sums_size(shared) * (double)all->count;
+    return (size_t)fmax(1, ceil(bytes / 67108864.0));
+}
+
+static db_status make_room(db_shots *all) {
+    const size_t each = all->count * all->parameters;
+    all->state = calloc(all->count, sizeof *all->state);
+    all->news = calloc(all->count, sizeof *all->news);
+    all->value = calloc(each, sizeof *all->value);
+    all->begin = calloc(each, sizeof *all->begin);
+    all->error = calloc(each, sizeof *all->error);
+    all->at_bound = calloc(each, sizeof *all->at_bound);
+    if (!all->state || !all->news || !all->value || !all->begin || !all->error || !all->at_bound)
+        return db_fail_memory(all->context, "the list of shots");
+    for (size_t i = 0; i < all->count; i++) all->news[i].used = 1;
+    for (size_t i = 0; i < each; i++) all->error[i] = NAN;
+    return DB_OK;
+}
+
+/* Shared parameters start where the first shot that can be read has them. */
+static db_status start_common(db_shots *all) {
+    db_fit_settings *const settings = malloc(sizeof *settings);
+    db_status status = settings ? DB_ERROR_INPUT : db_fail_memory(all->context, "the settings");
+    for (size_t i = 0; i < all->count && settings; i++) {
+        db_measured_image image = { 0 };
+        db_experiment start = { 0 };
+        *settings = all->settings;
+        status = all->source->load(all->source->user, all->context, i, &image, &start, settings);
+        for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
+            if (!all->shared[k]) continue;
+            const db_fit_parameter *const p = &settings->parameters[k];
+            all->common[k] =
+                db_parameter_get(&start, p->follows >= 0 ? (db_parameter)p->follows : p->parameter);
+            all->settings.parameters[k].lower = p->lower;
+            all->settings.parameters[k].upper = p->upper;
+        }
+        db_measured_image_clear(&image);
+        db_experiment_clear(&start);
+        /* A wrong configuration is wrong for all. */
+        if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY) break;
+    }
+    free(settings);
+    db_shots_tie_common(all);
+    return status;
+}
+
+static void report_done(const db_shots *all, int stage, size_t done) {
+    const db_fit_shots_event event = {
+        .kind = DB_SHOTS_DONE, .stage = stage, .done = done, .count = all->count
+    };
+    if (all->options->progress && all->team.rank == 0)
+        all->options->progress(all->options->user, &event);
+}
+
+static void report_aside(const db_shots *all, size_t shot) {
+    const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
+                                       .shot = all->source->name(all->source->user, shot),
+                                       .reason = all->news[shot].reason };
+    if (all->options->progress && all->team.rank == 0)
+        all->options->progress(all->options->user, &event);
+}
+
+static db_status share_shots(db_shots *all) {
+    const size_t row = all->parameters;
+    DB_TRY(db_workers_share(all, all->news, sizeof *all->news, 0));
+    DB_TRY(db_workers_share(all, all->value, row * sizeof *all->value, 0));
+    DB_TRY(db_workers_share(all, all->begin, row * sizeof *all->begin, 0));
+    DB_TRY(db_workers_share(all, all->error, row * sizeof *all->error, 0));
+    return db_workers_share(all, all->at_bound, row * sizeof *all->at_bound, 0);
+}
+
+/* Shots by themselves, some at a time, so that little is lost if the run is cut off. */
+static db_status run_segment(db_shots *all, const db_segment *segment) {
+    const size_t workers = (size_t)all->worker_count * (size_t)all->team.size;
+    const size_t batch = 16 * workers * all->chunk;
+    int *const used = malloc((all->count + 1) * sizeof *used);
+    if (!used) return db_fail_memory(all->context, "a pass over the shots");
+    for (size_t i = 0; i < all->count; i++) used[i] = all->news[i].used;
+    db_status status = DB_OK;
+    for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
+        const size_t to = from + batch < all->count ? from + batch : all->count;
+        status = db_workers_each(all, from, to, db_segment_work, (void *)(uintptr_t)segment);
+        if (status == DB_OK) status = share_shots(all);
+        if (status == DB_OK && segment->to > segment->from) status = db_checkpoint_keep(all);
+        for (size_t i = from; i < to && status == DB_OK; i++)
+            if (used[i] && !all->news[i].used) report_aside(all, i);
+        if (status == DB_OK) report_done(all, segment->from, to);
+    }
+    free(used);
+    return status == DB_OK ? db_shots_enough(all) : status;
+}
+
+/* Where a resumed run stands: the first stage that not all shots have done. */
+static int next_stage(const db_shots *all) {
+    int stage = (int)all->settings.stage_count;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->news[i].used && all->news[i].stage < stage) stage = all->news[i].stage;
+    return stage;
+}
+
+static void take_up_joint(db_shots *all, const db_checkpoint_joint *joint) {
+    for (size_t i = 0; i < all->count; i++)
+        if (all->state[i].best.local)
+            memcpy(all->state[i].best.local, joint->local + i * joint->local_count,
+                   joint->local_count * sizeof(double));
+}
+
+static db_status run_joint(db_shots *all, int stage, const db_checkpoint_joint *joint,
+                           db_fit_shots_result *result) {
+    const int last = stage + 1 == (int)all->settings.stage_count;
+    const int resumed = joint->stage == stage;
+    db_joint_end end;
+    if (resumed) take_up_joint(all, joint);
+    DB_TRY(db_joint_run(all, stage, resumed ? joint->shared : NULL, &end, last ? result : NULL));
+    result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "%s", end.reason);
+    if (last) return DB_OK;
+    DB_TRY(db_outlier_shots_set_aside(all));
+    DB_TRY(db_shots_enough(all));
+    DB_TRY(db_checkpoint_keep(all));
+    return db_spool_empty(all->context, &all->spool);
+}
+
+static db_status run_segments(db_shots *all, const db_checkpoint_joint *joint,
+                              db_fit_shots_result *result) {
+    int stage = next_stage(all);
+    snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
+    while (stage < (int)all->settings.stage_count) {
+        const db_segment segment = db_segment_from(all, stage);
+        if (segment.joint >= 0) {
+            const db_status room = db_joint_make_room(all, segment.joint);
+            DB_TRY(db_workers_agree(all, room));
+        }
+        DB_TRY(run_segment(all, &segment));
+        if (segment.joint < 0) break;
+        DB_TRY(run_joint(all, segment.joint, joint, result));
+        stage = segment.joint + 1;
+    }
+    return DB_OK;
+}
+
+static db_status refine(db_shots *all, db_fit_shots_result *result) {
+    db_checkpoint_joint joint = { .stage = -1 };
+    int found;
+    DB_TRY(db_workers_agree(all, start_common(all)));
+    memcpy(result->start, all->common, sizeof result->start);
+    db_status status = db_workers_agree(all, db_checkpoint_resume(all, &found, &joint));
+    if (status == DB_OK) status = run_segments(all, &joint, result);
+    if (status == DB_OK) status = db_shots_result_fill(all, result);
+    if (status == DB_OK) db_checkpoint_remove(all);
+    free(joint.local);
+    return status;
+}
+
+static void clear(db_shots *all) {
+    for (size_t i = 0; i < all->count && all->state; i++) {
+        db_experiment_clear(&all->state[i].start);
+        free(all->state[i].lower);
+        free(all->state[i].best.local);
+    }
+    db_workers_destroy(all);
+    db_spool_close(&all->spool);
+    free(all->amplitudes.amplitude);
+    free(all->state);
+    free(all->news);
+    free(all->value);
+    free(all->begin);
+    free(all->error);
+    free(all->at_bound);
+    free(all->history);
+    free(all->history_values);
+    free(all);
+}
+
+static db_status set_up(db_shots *all, const db_fit_settings *settings) {
+    all->settings = *settings;
+    all->parameters = settings->parameter_count;
+    if (all->settings.stage_count == 0) db_fit_settings_default_joint_stages(&all->settings);
+    mark_shared(all);
+    DB_TRY(check_stages(all));
+    if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
+    all->chunk = chunk_size(all);
+    db_status status = make_room(all);
+    if (status == DB_OK) status = db_workers_create(all);
+    if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
+    return db_workers_agree(all, status);
+}
+
+db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source,
+                           const db_fit_settings *settings, const db_fit_shots_options *options,
+                           db_fit_shots_result **result) {
+    static const db_fit_shots_options usual = DB_FIT_SHOTS_OPTIONS_INIT;
+    const double begin = now();
+    *result = NULL;
+    db_shots *const all = calloc(1, sizeof *all);
+    if (!all) return db_fail_memory(context, "the shots");
+    all->context = context;
+    all->source = source;
+    all->options = options ? options : &usual;
+    all->team = all->options->team ? *all->options->team : (db_fit_team){ .size = 1 };
+    all->count = source->count;
+    all->spool.file = -1;
+    db_fit_shots_result *made = NULL;
+    db_status status = set_up(all, settings);
+    if (status == DB_OK) status = db_shots_result_create(all, &made);
+    if (status == DB_OK) status = refine(all, made);
+    clear(all);
+    if (status != DB_OK) {
+        db_fit_shots_result_destroy(&made);
+        return status;
+    }
+    made->seconds = now() - begin;
+    *result = made;
+    return made->status == DB_OK ? DB_OK : db_fail(context, made->status, "%s", made->reason);
+}

@@ -1,0 +1,185 @@
+#include "fit/shots/segment.h"
+
+#include "core/context_internal.h"
+#include "fit/conclude.h"
+#include "fit/model_image.h"
+#include "fit/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A model that explains less of the strong pixels is of something else. */
+static const double least_explained = 0.05;
+
+int db_stage_is_joint(const db_shots *all, int stage) {
+    const db_fit_stage *const s = &all->settings.stages[stage];
+    for (size_t i = 0; i < all->parameters; i++)
+        if (all->shared[i] && s->active[db_fit_quantity_of(&all->settings.parameters[i])]) return 1;
+    return 0;
+}
+
+db_segment db_segment_from(const db_shots *all, int stage) {
+    const int count = (int)all->settings.stage_count;
+    db_segment segment = { stage, stage, -1 };
+    while (segment.to < count && !db_stage_is_joint(all, segment.to)) segment.to++;
+    if (segment.to < count) segment.joint = segment.to;
+    return segment;
+}
+
+/* Everything of a shot while it is worked on. */
+typedef struct work {
+    db_shots *all;
+    size_t shot;
+    db_measured_image image;
+    db_strong_pixels strong;
+    db_fit_settings settings;
+    db_refinement refinement;
+    db_experiment tied; /* the start, with ties kept */
+} work;
+
+static void clear(work *w) {
+    db_measured_image_clear(&w->image);
+    db_strong_pixels_clear(&w->strong);
+    db_experiment_clear(&w->tied);
+    free(w->refinement.course.history);
+    free(w->refinement.course.values);
+    db_panel_placement_clear(&w->refinement.placement);
+    db_fit_result_destroy(&w->refinement.result);
+    free(w);
+}
+
+/* The model as the news tell it. */
+static db_status take_news(work *w, db_context *context) {
+    const db_shots *const all = w->all;
+    db_experiment *const model = &w->refinement.result->experiment;
+    memcpy(model->crystal.orientation, all->news[w->shot].orientation,
+           sizeof model->crystal.orientation);
+    return db_shots_put(all, context, db_shots_value(all, w->shot), model,
+                        &w->refinement.placement);
+}
+
+static void tell_news(work *w) {
+    const db_shots *const all = w->all;
+    const db_fit_result *const result = w->refinement.result;
+    memcpy(all->news[w->shot].orientation, result->experiment.crystal.orientation,
+           sizeof all->news[w->shot].orientation);
+    db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
+    memcpy(all->at_bound + w->shot * all->parameters, result->at_bound,
+           all->parameters * sizeof *all->at_bound);
+}
+
+static db_status begin(work *w, db_context *context) {
+    const db_shots *const all = w->all;
+    db_refinement *const r = &w->refinement;
+    db_shots_settings(all, w->shot, &w->settings);
+    DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
+    r->context = context;
+    r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
+    r->result = calloc(1, sizeof *r->result);
+    if (!r->result) return db_fail_memory(context, "the result of a shot");
+    db_experiment start = all->state[w->shot].start; /* borrows */
+    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
+    DB_TRY(db_refinement_begin(r, &start));
+    DB_TRY(db_experiment_copy(context, &r->result->experiment, &w->tied));
+    if (all->news[w->shot].stage > 0) return take_news(w, context);
+    tell_news(w); /* the orientation may have changed */
+    return DB_OK;
+}
+
+static db_status check_explained(work *w, db_context *context) {
+    size_t strong, explained;
+    const db_experiment *const model = &w->refinement.result->experiment;
+    DB_TRY(db_statistics_strong_pixels(context, model, &w->refinement.data, &strong));
+    DB_TRY(db_model_image(context, model, &w->refinement.data, &explained, NULL));
+    if ((double)explained >= least_explained * (double)strong) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "the model explains only %.1f %% of the strong pixels after the stages of the "
+                   "shot by itself",
+                   strong ? 100.0 * (double)explained / (double)strong : 0.0);
+}
+
+/* The stages that are left to do. */
+static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
+    db_shot_news *const news = &w->all->news[w->shot];
+    if (news->stage == 0) DB_TRY(db_refinement_refuse_blank(&w->refinement));
+    if (news->stage >= segment->to) return DB_OK;
+    for (; news->stage < segment->to; news->stage++) {
+        db_stage_result end;
+        DB_TRY(db_refinement_run_stage(&w->refinement, news->stage, &end));
+        snprintf(news->reason, sizeof news->reason, "%s", end.reason);
+        const int last = news->stage + 1 == segment->to;
+        if (end.end == DB_STAGE_DIVERGED || (last && end.end == DB_STAGE_AT_BOUND))
+            return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
+    }
+    tell_news(w);
+    return check_explained(w, context);
+}
+
+/* Puts the pixels of a joint stage into the spool, and begins it where the shot stands. */
+static db_status spool(work *w, db_context *context, int stage) {
+    db_shots *const all = w->all;
+    db_shot_state *const state = &all->state[w->shot];
+    const db_arrow_order order =
+        db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
+    db_stage_data taken;
+    db_shot shot;
+    DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &shot, state->turned));
+    /* A scale may have been found on the way. */
+    tell_news(w);
+    for (size_t i = 0; i < order.local; i++)
+        state->best.local[i] = shot.variables.start[order.variable[order.shared + i]];
+    all->news[w->shot].degrees = shot.degrees + (double)order.shared;
+    const db_status status = db_spool_write(context, &all->spool, &taken.blocks,
+                                            taken.boxes.count ? &taken.boxes : NULL, &state->place);
+    db_shot_destroy(&shot);
+    db_stage_data_clear(&taken);
+    return status;
+}
+
+static void take_statistics(const db_fit_statistics *from, int after, db_shot_news *news) {
+    news->chi2[after] = from->chi2;
+    news->correlation[after] = from->correlation;
+    news->centroid_rms[after] = from->centroid_rms;
+    news->pixels = from->pixels;
+    news->shoeboxes = from->shoeboxes;
+    if (from->chi2_reduced > 0) news->degrees = from->chi2 / from->chi2_reduced;
+}
+
+/* The shot is done with. */
+static db_status conclude(work *w, db_context *context) {
+    db_shots *const all = w->all;
+    db_fit_result *const result = w->refinement.result;
+    DB_TRY(db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
+    take_statistics(&result->before, 0, &all->news[w->shot]);
+    take_statistics(&result->after, 1, &all->news[w->shot]);
+    for (size_t i = 0; i < all->parameters; i++)
+        all->error[w->shot * all->parameters + i] = result->error[i];
+    return DB_OK;
+}
+
+static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
+    DB_TRY(begin(w, context));
+    DB_TRY(run_own_stages(w, context, segment));
+    DB_TRY(segment->joint >= 0 ? spool(w, context, segment->joint) : conclude(w, context));
+#if defined(_OPENMP)
+#pragma omp atomic update
+#endif
+    w->all->evaluations += w->refinement.course.count;
+    return DB_OK;
+}
+
+db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user) {
+    work *const w = calloc(1, sizeof *w);
+    if (!w) return db_fail_memory(context, "the work on a shot");
+    w->all = all;
+    w->shot = shot;
+    db_status status = db_shots_load(all, context, shot, &w->image);
+    if (status == DB_OK && all->news[shot].used) {
+        status = do_segment(w, context, user);
+        if (status != DB_OK) status = db_shots_set_aside(all, context, shot, status, NULL);
+    }
+    clear(w);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* All shots of a refinement, and what every part of it works on. */
+#ifndef DB_FIT_SHOTS_SHOTS_H
+#define DB_FIT_SHOTS_SHOTS_H
+
+#include "fit/refinement.h"
+#include "fit/shots/arrow.h"
+#include "fit/shots/spool.h"
+
+#include <dualbragg/fit_shots.h>
+
+/* A shot at some values of the shared quantities, in a joint stage. */
+typedef struct db_shot_point {
+    double *local;      /* values of its local quantities */
+    db_arrow_tail tail; /* how they answer */
+} db_shot_point;
+
+/* A shot between passes. What processes tell each other of it is in `news`; the rest only the one
+ * that works on it has. */
+typedef struct db_shot_state {
+    db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
+                            that all shots have */
+    double gain;
+    double *lower, *upper; /* [parameters] bounds */
+    double turned[3];      /* see db_variables_make, of the joint stage */
+    db_spool_place place;
+    db_shot_point best, trial;
+} db_shot_state;
+
+/* What all processes know of a shot. Values are behind each other in db_shots.value. */
+typedef struct db_shot_news {
+    int used;  /* 0: set aside */
+    int stage; /* the next one that it has to do; joint ones count when all have done them */
+    char reason[DB_FIT_REASON_SIZE];
+    double orientation[9];
+    size_t pixels, shoeboxes;
+    double degrees; /* of freedom, without shared quantities */
+    double chi2[2], correlation[2], centroid_rms[2];
+    double target; /* per degree of freedom, where a joint stage left it; 0: not known */
+} db_shot_news;
+
+typedef struct db_shots {
+    db_context *context;
+    const db_fit_shot_source *source;
+    const db_fit_shots_options *options;
+    db_fit_team team;
+    db_fit_settings settings; /* with stages */
+    size_t parameters;        /* of the settings */
+    unsigned char shared[DB_FIT_MOST_PARAMETERS];
+    size_t count;
+    db_shot_state *state;                  /* [count] */
+    db_shot_news *news;                    /* [count] */
+    double *value;                         /* [count][parameters]: refined so far */
+    double *begin;                         /* [count][parameters]: of the starting model */
+    double *error;                         /* [count][parameters] */
+    int *at_bound;                         /* [count][parameters] */
+    double common[DB_FIT_MOST_PARAMETERS]; /* values of the shared parameters */
+    size_t chunk;                          /* shots in a row whose sums are taken as one */
+    int worker_count;
+    db_context **worker;
+    db_structure_factors amplitudes; /* of all shots, if they are known; owned */
+    db_spool spool;
+    size_t evaluations; /* of single shots */
+    db_fit_history *history;
+    double *history_values; /* of the entries */
+    size_t history_count, history_room;
+} db_shots;
+
+static inline double *db_shots_value(const db_shots *all, size_t shot) {
+    return all->value + shot * all->parameters;
+}
+
+/* Is it this process that works on the shot? */
+static inline int db_shots_own(const db_shots *all, size_t shot) {
+    return (int)((shot / all->chunk) % (size_t)all->team.size) == all->team.rank;
+}
+
+/* Reads a shot's starting model, if it is not there yet, and its image. A shot that cannot be read
+ * is set aside; *image is empty then. */
+db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_measured_image *image);
+
+/* The settings as they are for a shot. */
+void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settings);
+
+/* The model of a shot so far. */
+typedef struct db_shot_model {
+    db_experiment experiment; /* borrows from the state, but for the panels if they have moved */
+    db_panel_placement placement; /* of groups of panels; owned */
+    db_panel *panels;             /* owned; NULL: the state's */
+} db_shot_model;
+db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
+                             db_shot_model *model);
+void db_shot_model_clear(db_shot_model *model);
+
+/* Puts values of the parameters, in their order, into an experiment and a placement of its panels,
+ * of which the experiment must own the list; and reads them. */
+db_status db_shots_put(const db_shots *all, db_context *context, const double *value,
+                       db_experiment *experiment, db_panel_placement *placement);
+void db_shots_get(const db_shots *all, const db_experiment *experiment,
+                  const db_panel_placement *placement, double *value);
+
+/* Sets a shot aside with a reason, or the context's message (NULL). Passes on what no shot is to
+ * blame for: out of memory, a cancelled run. */
+db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
+                             const char *reason);
+
+/* Values of shared parameters that follow others. */
+void db_shots_tie_common(db_shots *all);
+
+/* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
+ * of several. */
+db_status db_shots_enough(const db_shots *all);
+
+#endif

@@ -1,0 +1,189 @@
+#define _GNU_SOURCE
+#include "fit/shots/spool.h"
+
+#include "core/context_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static db_status fail(db_context *context, const char *what) {
+    return db_fail(context, DB_ERROR_FILE, "the scratch file of the shots' pixels: %s: %s", what,
+                   strerror(errno));
+}
+
+db_status db_spool_open(db_context *context, const char *folder, db_spool *spool) {
+    char name[1200];
+    const char *const where = folder && *folder ? folder : ".";
+    const int length = snprintf(name, sizeof name, "%s/dualbragg_shots_XXXXXX", where);
+    *spool = (db_spool){ .file = -1 };
+    if (length >= (int)sizeof name)
+        return db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", where);
+    spool->file = mkstemp(name);
+    if (spool->file < 0)
+        return db_fail(context, DB_ERROR_FILE,
+                       "%s: expected a folder for the scratch file of the shots' pixels: %s", where,
+                       strerror(errno));
+    unlink(name);
+    return DB_OK;
+}
+
+void db_spool_close(db_spool *spool) {
+    if (spool->file >= 0) close(spool->file);
+    *spool = (db_spool){ .file = -1 };
+}
+
+db_status db_spool_empty(db_context *context, db_spool *spool) {
+    spool->end = 0;
+    return ftruncate(spool->file, 0) == 0 ? DB_OK : fail(context, "cannot be emptied");
+}
+
+/* The arrays of a shot, one after the other. */
+enum { REGION, RIDGE, VALUE, WEIGHT, SHAPE_VARIANCE, BACKGROUND, OWN, STRONG, PIECES };
+typedef struct piece {
+    const void *bytes;
+    size_t size;
+} piece;
+
+static size_t round_up(size_t size) { return (size + 15) / 16 * 16; }
+
+static void sizes_of(const db_spool_place *place, piece list[PIECES]) {
+    const size_t per_pixel = place->pixels * sizeof(float);
+    const size_t marks = place->width ? place->pixels : 0;
+    const size_t size[PIECES] = { [REGION] = place->blocks * sizeof(db_region),
+                                  [RIDGE] = place->has_ridge ? place->blocks * sizeof(double) : 0,
+                                  [VALUE] = per_pixel,
+                                  [WEIGHT] = per_pixel,
+                                  [SHAPE_VARIANCE] = per_pixel,
+                                  [BACKGROUND] = per_pixel,
+                                  [OWN] = marks,
+                                  [STRONG] = marks };
+    for (int i = 0; i < PIECES; i++) list[i] = (piece){ NULL, size[i] };
+}
+
+static int write_all(int file, const char *bytes, size_t size, long long at) {
+    while (size) {
+        const ssize_t done = pwrite(file, bytes, size, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return 0;
+        bytes += done;
+        size -= (size_t)done;
+        at += done;
+    }
+    return 1;
+}
+
+static int read_all(int file, char *bytes, size_t size, long long at) {
+    while (size) {
+        const ssize_t done = pread(file, bytes, size, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return 0;
+        bytes += done;
+        size -= (size_t)done;
+        at += done;
+    }
+    return 1;
+}
+
+/* Elements of the arrays per pixel that the blocks address. */
+static size_t pixels_of(const db_fit_blocks *blocks) {
+    size_t most = 0;
+    for (size_t b = 0; b < blocks->count; b++) {
+        const db_region *const r = &blocks->region[b];
+        if (r->slow_count < 1 || r->fast_count < 1) continue;
+        const size_t end =
+            r->offset + (size_t)(r->slow_count - 1) * r->stride + (size_t)r->fast_count;
+        if (end > most) most = end;
+    }
+    return most;
+}
+
+db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_blocks *blocks,
+                         const db_shoeboxes *boxes, db_spool_place *place) {
+    const void *const bytes[PIECES] = { [REGION] = blocks->region,
+                                        [RIDGE] = blocks->ridge,
+                                        [VALUE] = blocks->value,
+                                        [WEIGHT] = blocks->weight,
+                                        [SHAPE_VARIANCE] = blocks->shape_variance,
+                                        [BACKGROUND] = blocks->background,
+                                        [OWN] = boxes ? boxes->own : NULL,
+                                        [STRONG] = boxes ? boxes->strong : NULL };
+    piece list[PIECES];
+    size_t size = 0;
+    *place = (db_spool_place){ .blocks = blocks->count,
+                               .pixels = pixels_of(blocks),
+                               .has_ridge = blocks->ridge != NULL,
+                               .width = boxes ? boxes->width : 0 };
+    sizes_of(place, list);
+    for (int i = 0; i < PIECES; i++) size += round_up(list[i].size);
+#if defined(_OPENMP)
+#pragma omp critical(db_spool_end)
+#endif
+    {
+        place->begin = spool->end;
+        spool->end += (long long)size;
+    }
+    long long at = place->begin;
+    for (int i = 0; i < PIECES; i++) {
+        if (list[i].size && !write_all(spool->file, bytes[i], list[i].size, at))
+            return fail(context, "cannot be written");
+        at += (long long)round_up(list[i].size);
+    }
+    return DB_OK;
+}
+
+/* Arrays in memory as blocks, and as shoeboxes if they are. */
+static void lay_out(const db_spool_place *place, void *const array[PIECES], db_spooled *spooled) {
+    spooled->blocks = (db_fit_blocks){ .count = place->blocks,
+                                       .region = array[REGION],
+                                       .ridge = place->has_ridge ? array[RIDGE] : NULL,
+                                       .value = array[VALUE],
+                                       .weight = array[WEIGHT],
+                                       .shape_variance = array[SHAPE_VARIANCE],
+                                       .background = array[BACKGROUND] };
+    if (!place->width) return;
+    spooled->boxes = (db_shoeboxes){ .count = place->blocks,
+                                     .width = place->width,
+                                     .pixels = (size_t)place->width * (size_t)place->width,
+                                     .region = array[REGION],
+                                     .value = array[VALUE],
+                                     .background = array[BACKGROUND],
+                                     .shape_variance = array[SHAPE_VARIANCE],
+                                     .own = array[OWN],
+                                     .strong = array[STRONG],
+                                     .weight = array[WEIGHT],
+                                     .ridge = place->has_ridge ? array[RIDGE] : NULL };
+}
+
+db_status db_spool_read(db_context *context, const db_spool *spool, const db_spool_place *place,
+                        db_spooled *spooled) {
+    piece list[PIECES];
+    void *array[PIECES];
+    size_t size = 0;
+    memset(spooled, 0, sizeof *spooled);
+    sizes_of(place, list);
+    for (int i = 0; i < PIECES; i++) size += round_up(list[i].size);
+    char *const memory = aligned_alloc(16, size + 16);
+    if (!memory) return db_fail_memory(context, "the pixels of a shot");
+    spooled->memory = memory;
+    size_t at = 0;
+    for (int i = 0; i < PIECES; i++) {
+        array[i] = memory + at;
+        if (list[i].size &&
+            !read_all(spool->file, array[i], list[i].size, place->begin + (long long)at)) {
+            db_spooled_clear(spooled);
+            return fail(context, "cannot be read");
+        }
+        at += round_up(list[i].size);
+    }
+    lay_out(place, array, spooled);
+    return DB_OK;
+}
+
+void db_spooled_clear(db_spooled *spooled) {
+    free(spooled->memory);
+    memset(spooled, 0, sizeof *spooled);
+}

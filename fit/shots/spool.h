@@ -1,0 +1,42 @@
+/* The pixels of shots on disk, so that memory holds those of one shot per thread: blocks as a stage
+ * takes them, in a file without a name that vanishes with the process. */
+#ifndef DB_FIT_SHOTS_SPOOL_H
+#define DB_FIT_SHOTS_SPOOL_H
+
+#include "fit/shoeboxes.h"
+
+typedef struct db_spool {
+    int file; /* descriptor; -1: closed */
+    long long end;
+} db_spool;
+
+/* Where a shot's blocks lie. */
+typedef struct db_spool_place {
+    long long begin;
+    size_t blocks, pixels; /* pixels: elements of each array */
+    int has_ridge, width;  /* of shoeboxes (pixels); 0: they are none */
+} db_spool_place;
+
+/* folder NULL: the working directory. DB_ERROR_FILE names the folder. */
+db_status db_spool_open(db_context *context, const char *folder, db_spool *spool);
+void db_spool_close(db_spool *spool);
+
+/* Forgets everything written so far. */
+db_status db_spool_empty(db_context *context, db_spool *spool);
+
+/* Appends blocks; boxes: the shoeboxes that they are, or NULL. May be called by several threads at
+ * once, each with a context of its own. */
+db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_blocks *blocks,
+                         const db_shoeboxes *boxes, db_spool_place *place);
+
+/* Blocks in memory again. */
+typedef struct db_spooled {
+    db_fit_blocks blocks; /* points into memory */
+    db_shoeboxes boxes;   /* likewise, without reflections; count 0: they are none */
+    void *memory;         /* owned */
+} db_spooled;
+db_status db_spool_read(db_context *context, const db_spool *spool, const db_spool_place *place,
+                        db_spooled *spooled);
+void db_spooled_clear(db_spooled *spooled);
+
+#endif

@@ -1,0 +1,175 @@
+#include "core/context_internal.h"
+#include "fit/check_settings.h"
+#include "fit/shots/shots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
+                             const char *reason) {
+    db_shot_news *const news = &all->news[shot];
+    if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED) return status;
+    news->used = 0;
+    snprintf(news->reason, sizeof news->reason, "%s",
+             reason ? reason : db_context_message(context));
+    return DB_OK;
+}
+
+void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settings) {
+    const db_shot_state *const state = &all->state[shot];
+    *settings = all->settings;
+    settings->gain = state->gain;
+    for (size_t i = 0; i < all->parameters; i++) {
+        settings->parameters[i].lower = state->lower[i];
+        settings->parameters[i].upper = state->upper[i];
+    }
+}
+
+db_status db_shots_put(const db_shots *all, db_context *context, const double *value,
+                       db_experiment *experiment, db_panel_placement *placement) {
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[i];
+        if (p->group < 0)
+            db_parameter_set(experiment, p->parameter, value[i]);
+        else
+            *db_panel_placement_value(placement, p->group,
+                                      (int)p->parameter - (int)DB_PANEL_SHIFT_FAST) = value[i];
+    }
+    return db_panel_placement_apply(context, placement, &experiment->detector);
+}
+
+void db_shots_get(const db_shots *all, const db_experiment *experiment,
+                  const db_panel_placement *placement, double *value) {
+    for (size_t i = 0; i < all->parameters; i++)
+        value[i] = db_fit_value(&all->settings.parameters[i], experiment, placement);
+}
+
+db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
+                             db_shot_model *model) {
+    memset(model, 0, sizeof *model);
+    db_experiment *const e = &model->experiment;
+    *e = all->state[shot].start;
+    if (all->settings.intensity == DB_FIT_KNOWN) e->structure_factors = all->amplitudes;
+    memcpy(e->crystal.orientation, all->news[shot].orientation, sizeof e->crystal.orientation);
+    db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
+                                               &model->placement);
+    if (status == DB_OK && model->placement.start) {
+        const size_t size = e->detector.panel_count * sizeof *model->panels;
+        model->panels = malloc(size);
+        if (model->panels)
+            e->detector.panels = memcpy(model->panels, e->detector.panels, size);
+        else
+            status = db_fail_memory(context, "the panels of a shot");
+    }
+    if (status == DB_OK)
+        status = db_shots_put(all, context, db_shots_value(all, shot), e, &model->placement);
+    if (status != DB_OK) db_shot_model_clear(model);
+    return status;
+}
+
+void db_shot_model_clear(db_shot_model *model) {
+    db_panel_placement_clear(&model->placement);
+    free(model->panels);
+    memset(model, 0, sizeof *model);
+}
+
+/* Amplitudes are the same for all shots: they are kept once. */
+static void keep_amplitudes_once(db_shots *all, db_shot_state *state) {
+    if (all->settings.intensity != DB_FIT_KNOWN) return;
+    double *surplus = state->start.structure_factors.amplitude;
+#if defined(_OPENMP)
+#pragma omp critical(db_shots_amplitudes)
+#endif
+    if (!all->amplitudes.amplitude) {
+        all->amplitudes = state->start.structure_factors;
+        surplus = NULL;
+    }
+    free(surplus);
+    state->start.structure_factors = (db_structure_factors){ .default_F = 0 };
+}
+
+/* Where quantity i takes its value from. */
+static size_t leader_of(const db_shots *all, size_t i) {
+    const int leader = all->settings.parameters[i].follows;
+    for (size_t l = 0; l < all->parameters && leader >= 0; l++)
+        if (db_fit_quantity_of(&all->settings.parameters[l]) == leader) return l;
+    return i;
+}
+
+/* The starting values, unless a resumed run knows better. Motions of groups begin at 0. */
+static void take_start(db_shots *all, size_t shot) {
+    db_shot_state *const state = &all->state[shot];
+    db_shot_news *const news = &all->news[shot];
+    double *const value = db_shots_value(all, shot);
+    double *const begin = all->begin + shot * all->parameters;
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[i];
+        const db_fit_parameter *const from = &all->settings.parameters[leader_of(all, i)];
+        begin[i] = p->group >= 0    ? 0
+                   : all->shared[i] ? all->common[i]
+                                    : db_parameter_get(&state->start, from->parameter);
+        if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
+    }
+    if (news->stage > 0) return;
+    memcpy(news->orientation, state->start.crystal.orientation, sizeof news->orientation);
+    memcpy(value, begin, all->parameters * sizeof *value);
+}
+
+static db_status read_shot(db_shots *all, db_context *context, size_t shot,
+                           db_measured_image *image) {
+    const db_fit_shot_source *const source = all->source;
+    db_shot_state *const state = &all->state[shot];
+    if (state->lower) return source->load(source->user, context, shot, image, NULL, NULL);
+    db_fit_settings *const settings = malloc(sizeof *settings);
+    double *const bounds = malloc(2 * all->parameters * sizeof *bounds + 1);
+    db_status status =
+        settings && bounds ? DB_OK : db_fail_memory(context, "the settings of a shot");
+    if (status == DB_OK) {
+        *settings = all->settings;
+        status = source->load(source->user, context, shot, image, &state->start, settings);
+    }
+    if (status == DB_OK) status = db_fit_check(context, &state->start, image, settings);
+    if (status == DB_OK) {
+        state->gain = settings->gain;
+        state->lower = bounds;
+        state->upper = bounds + all->parameters;
+        for (size_t i = 0; i < all->parameters; i++) {
+            state->lower[i] = settings->parameters[i].lower;
+            state->upper[i] = settings->parameters[i].upper;
+        }
+        keep_amplitudes_once(all, state);
+        take_start(all, shot);
+    } else {
+        db_measured_image_clear(image);
+        db_experiment_clear(&state->start);
+        free(bounds);
+    }
+    free(settings);
+    return status;
+}
+
+db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_measured_image *image) {
+    memset(image, 0, sizeof *image);
+    const db_status status = read_shot(all, context, shot, image);
+    return status == DB_OK ? DB_OK : db_shots_set_aside(all, context, shot, status, NULL);
+}
+
+void db_shots_tie_common(db_shots *all) {
+    for (size_t i = 0; i < all->parameters; i++)
+        if (all->shared[i]) all->common[i] = all->common[leader_of(all, i)];
+}
+
+db_status db_shots_enough(const db_shots *all) {
+    size_t used = 0, aside = all->count;
+    for (size_t i = all->count; i-- > 0;) {
+        used += all->news[i].used != 0;
+        if (!all->news[i].used) aside = i;
+    }
+    if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
+    return db_fail(all->context, DB_ERROR_INPUT,
+                   "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
+                   used, aside < all->count ? all->source->name(all->source->user, aside) : "-",
+                   aside < all->count ? all->news[aside].reason : "");
+}

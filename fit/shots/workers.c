@@ -1,0 +1,176 @@
+#include "fit/shots/workers.h"
+
+#include "core/context_internal.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+static int thread_count(const db_shots *all) {
+#if defined(_OPENMP)
+    const int wanted = db_context_threads(all->context);
+    return wanted > 0 ? wanted : omp_get_max_threads();
+#else
+    (void)all;
+    return 1;
+#endif
+}
+
+static db_status create_worker(const db_shots *all, int threads, db_context **worker) {
+    DB_TRY(db_context_create(worker));
+    DB_TRY(db_context_set_threads(*worker, threads));
+    DB_TRY(db_context_set_isa(*worker, db_context_isa(all->context)));
+    return db_context_set_device(*worker, db_context_device(all->context));
+}
+
+/* Many shots: a thread for each. Few: all threads for one after the other. */
+db_status db_workers_create(db_shots *all) {
+    const int threads = thread_count(all);
+    size_t own = 0;
+    for (size_t i = 0; i < all->count; i++) own += (size_t)db_shots_own(all, i);
+    const int many = own >= 4 * (size_t)threads;
+    all->worker_count = many ? threads : 1;
+    all->worker = calloc((size_t)all->worker_count, sizeof *all->worker);
+    if (!all->worker) return db_fail_memory(all->context, "the threads' contexts");
+    for (int t = 0; t < all->worker_count; t++) {
+        const db_status status = create_worker(all, many ? 1 : threads, &all->worker[t]);
+        if (status != DB_OK)
+            return db_fail(all->context, status, "%s",
+                           all->worker[t] ? db_context_message(all->worker[t])
+                                          : "out of memory for a thread's context");
+    }
+    return DB_OK;
+}
+
+void db_workers_destroy(db_shots *all) {
+    for (int t = 0; t < all->worker_count && all->worker; t++) db_context_destroy(&all->worker[t]);
+    free(all->worker);
+    all->worker = NULL;
+}
+
+static db_status broken(db_shots *all) {
+    return db_fail(all->context, DB_ERROR_DEVICE, "the processes lost touch with each other");
+}
+
+db_status db_workers_agree(db_shots *all, db_status status) {
+    const db_fit_team *const team = &all->team;
+    if (team->size == 1) return status;
+    enum { NOTE = 512 };
+    struct note {
+        int32_t status;
+        char message[NOTE];
+    } own = { (int32_t)status, "" };
+    size_t *const bytes = malloc((size_t)team->size * sizeof *bytes);
+    struct note *const list = malloc((size_t)team->size * sizeof *list);
+    if (status != DB_OK)
+        snprintf(own.message, sizeof own.message, "%s", db_context_message(all->context));
+    for (int r = 0; r < team->size && bytes; r++) bytes[r] = sizeof own;
+    db_status common = status;
+    if (!bytes || !list || team->gather(team->user, &own, bytes, list) != 0) {
+        common = broken(all);
+    } else {
+        for (int r = 0; r < team->size && common == DB_OK; r++)
+            if (list[r].status != (int32_t)DB_OK)
+                common = db_fail(all->context, (db_status)list[r].status, "%s", list[r].message);
+    }
+    free(bytes);
+    free(list);
+    return common;
+}
+
+typedef struct errand {
+    size_t from, to;
+    db_shot_work work;
+    void *user;
+} errand;
+
+static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, const errand *e) {
+    for (size_t i = chunk * all->chunk; i < (chunk + 1) * all->chunk && i < e->to; i++)
+        if (i >= e->from && all->news[i].used) DB_TRY(e->work(all, context, i, e->user));
+    return DB_OK;
+}
+
+static int worker_number(void) {
+#if defined(_OPENMP)
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+db_status db_workers_each(db_shots *all, size_t from, size_t to, db_shot_work work, void *user) {
+    const errand e = { from, to, work, user };
+    const long first = (long)(from / all->chunk), last = (long)((to + all->chunk - 1) / all->chunk);
+    db_status failed = DB_OK;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(all->worker_count)
+#endif
+    for (long c = first; c < last; c++) {
+        db_status before;
+#if defined(_OPENMP)
+#pragma omp atomic read
+#endif
+        before = failed;
+        if (before != DB_OK || !db_shots_own(all, (size_t)c * all->chunk)) continue;
+        db_context *const context = all->worker[worker_number()];
+        const db_status status = do_chunk(all, context, (size_t)c, &e);
+        if (status == DB_OK) continue;
+#if defined(_OPENMP)
+#pragma omp critical(db_workers_failed)
+#endif
+        if (failed == DB_OK) {
+            db_record_message(all->context, "%s", db_context_message(context));
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+            failed = status;
+        }
+    }
+    return db_workers_agree(all, failed);
+}
+
+/* Elements of records that a process has written, in their order. */
+static size_t elements_of(const db_shots *all, int rank, int by_chunk, size_t *list) {
+    const size_t count = by_chunk ? (all->count + all->chunk - 1) / all->chunk : all->count;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t chunk = by_chunk ? i : i / all->chunk;
+        if ((int)(chunk % (size_t)all->team.size) == rank) list[n++] = i;
+    }
+    return n;
+}
+
+db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_chunk) {
+    const db_fit_team *const team = &all->team;
+    if (team->size == 1) return DB_OK;
+    char *const record = records;
+    size_t *const list = malloc(all->count * sizeof *list);
+    size_t *const sizes = malloc((size_t)team->size * sizeof *sizes);
+    char *const own = malloc(all->count * bytes + 1), *const every = malloc(all->count * bytes + 1);
+    db_status status = list && sizes && own && every
+                           ? DB_OK
+                           : db_fail_memory(all->context, "what processes tell each other");
+    status = db_workers_agree(all, status);
+    if (status == DB_OK) {
+        for (int r = 0; r < team->size; r++) sizes[r] = bytes * elements_of(all, r, by_chunk, list);
+        const size_t n = elements_of(all, team->rank, by_chunk, list);
+        for (size_t i = 0; i < n; i++) memcpy(own + i * bytes, record + list[i] * bytes, bytes);
+        if (team->gather(team->user, own, sizes, every) != 0) status = broken(all);
+        const char *next = every;
+        for (int r = 0; r < team->size && status == DB_OK; r++) {
+            const size_t count = elements_of(all, r, by_chunk, list);
+            for (size_t i = 0; i < count; i++, next += bytes)
+                memcpy(record + list[i] * bytes, next, bytes);
+        }
+    }
+    free(list);
+    free(sizes);
+    free(own);
+    free(every);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* Work on shots by all threads of all processes. */
+#ifndef DB_FIT_SHOTS_WORKERS_H
+#define DB_FIT_SHOTS_WORKERS_H
+
+#include "fit/shots/shots.h"
+
+db_status db_workers_create(db_shots *all);
+void db_workers_destroy(db_shots *all);
+
+/* Called for one shot after the other of a chunk, by one thread with a context of its own. A
+ * failure ends the run. */
+typedef db_status (*db_shot_work)(db_shots *all, db_context *context, size_t shot, void *user);
+
+/* Calls work for shots from..to-1 that belong to this process and are in use. DB_OK in all
+ * processes or in none. */
+db_status db_workers_each(db_shots *all, size_t from, size_t to, db_shot_work work, void *user);
+
+/* Tells all processes what the owners of shots (or, by_chunk, of chunks) have written: element i of
+ * `records`, each of `bytes` bytes. */
+db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_chunk);
+
+/* Are all processes well? A status that only one knows becomes that of all. */
+db_status db_workers_agree(db_shots *all, db_status status);
+
+#endif

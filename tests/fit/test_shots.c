@@ -1,0 +1,378 @@
+/* Many shots that share a detector: it comes back, bad shots are set aside, and neither threads,
+ * processes nor a cut matter. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+
+#include <dualbragg/fit_shots.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIXELS = 400, SHOTS = 10, BLANK = 3, UNREADABLE = 6 };
+static db_context *context;
+static db_experiment truth;
+static db_fit_settings settings;
+
+static const db_parameter locals[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z, DB_CELLS_A };
+static const db_parameter shared[] = { DB_DISTANCE, DB_BEAM_FAST, DB_BEAM_SLOW };
+enum { LOCALS = 4, SHARED = 3 };
+static const double off[SHARED] = { 0.15, 0.05, -0.06 }; /* of the start, in mm */
+
+static double drawn(size_t shot, int number) {
+    const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
+    return x - floor(x) - 0.5;
+}
+
+static db_status crystal_of(db_context *own, size_t shot, db_experiment *e) {
+    const db_status status = db_experiment_copy(own, &truth, e);
+    for (int i = 0; i < 3 && status == DB_OK; i++)
+        e->crystal.misset[i] += 40 * drawn(shot, i) * (i == 1 ? 0.3 : 1);
+    return status;
+}
+
+static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
+                      db_experiment *start, db_fit_settings *s) {
+    (void)user;
+    db_experiment e;
+    if (shot == UNREADABLE) {
+        db_experiment none = { .oversample = 0 };
+        return db_experiment_check(own, &none); /* some failure with a message */
+    }
+    db_status status = crystal_of(own, shot, &e);
+    if (status != DB_OK) return status;
+    const double scale = e.beam.scale;
+    if (shot == BLANK) e.beam.scale = 1e-6;
+    status = rendered_image(own, &e, 1000 + shot, image);
+    e.beam.scale = scale;
+    if (start && status == DB_OK) {
+        for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.2 * drawn(shot, 3 + i);
+        e.crystal.cells[0] *= 1.2;
+        e.crystal.cells[1] *= 1.2;
+        for (int i = 0; i < SHARED; i++)
+            db_parameter_set(&e, shared[i], db_parameter_get(&e, shared[i]) + off[i]);
+        *start = e;
+        s->gain = 1;
+        return DB_OK;
+    }
+    db_experiment_clear(&e);
+    return status;
+}
+
+static const char *name(void *user, size_t shot) {
+    static const char *const names[SHOTS] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
+    (void)user;
+    return names[shot];
+}
+
+static const db_fit_shot_source source = { SHOTS, NULL, load, name };
+
+static int set_up(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (rendered_experiment(context, PIXELS, 2000, &truth) != DB_OK) return -1;
+    db_fit_settings_init(&settings);
+    settings.shoebox_half_width = 5;
+    settings.model_error = 0;
+    settings.target = DB_FIT_POISSON;
+    for (int i = 0; i < LOCALS; i++) refine_parameter(&settings, locals[i], -1);
+    refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
+    for (int i = 0; i < SHARED; i++) refine_parameter(&settings, shared[i], -1);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    db_experiment_clear(&truth);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static db_fit_shots_result *run(db_context *own, const db_fit_shots_options *options) {
+    db_fit_shots_result *result = NULL;
+    if (db_fit_shots_run(own, &source, &settings, options, &result) != DB_OK && !result)
+        fail_msg("%s", db_context_message(own));
+    return result;
+}
+
+static size_t place_of(db_parameter p) {
+    size_t i = 0;
+    while (settings.parameters[i].parameter != p) i++;
+    return i;
+}
+
+static void shared_detector_comes_back(void **state) {
+    (void)state;
+    db_fit_shots_result *r = run(context, NULL);
+    assert_int_equal(r->status, DB_OK);
+    assert_int_equal(r->used, SHOTS - 2);
+    assert_false(r->shot[BLANK].used);
+    assert_non_null(strstr(r->shot[BLANK].reason, "blank"));
+    assert_false(r->shot[UNREADABLE].used);
+    assert_true(strlen(r->shot[UNREADABLE].reason) > 10);
+    if (!(r->chi2_reduced[1] > 0.9 && r->chi2_reduced[1] < 1.1))
+        fail_msg("chi2 per degree of freedom %g, %g", r->chi2_reduced[0], r->chi2_reduced[1]);
+    assert_true(r->chi2_reduced[1] < r->chi2_reduced[0]);
+    for (int i = 0; i < SHARED; i++) {
+        const size_t p = place_of(shared[i]);
+        const double true_value = db_parameter_get(&truth, shared[i]);
+        assert_true(r->shared[p]);
+        assert_true(r->error[p] > 0 && r->error[p] < 0.5 * fabs(off[i]));
+        if (fabs(r->refined[p] - true_value) > 4 * r->error[p])
+            fail_msg("%s is %g +- %g instead of %g", db_parameter_describe(shared[i])->name,
+                     r->refined[p], r->error[p], true_value);
+        assert_true(fabs(r->start[p] - true_value - off[i]) < 1e-9);
+    }
+    for (size_t s = 0; s < SHOTS; s++) {
+        db_experiment right;
+        if (!r->shot[s].used) continue;
+        assert_int_equal(crystal_of(context, s, &right), DB_OK);
+        assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
+        for (int i = 0; i < LOCALS; i++) {
+            const size_t p = place_of(locals[i]);
+            assert_false(r->shared[p]);
+            assert_true(r->shot[s].error[p] > 0 && isfinite(r->shot[s].error[p]));
+        }
+        const size_t cells = place_of(DB_CELLS_A);
+        assert_true(fabs(r->shot[s].refined[cells] - truth.crystal.cells[0]) <
+                    5 * r->shot[s].error[cells]);
+        db_experiment_clear(&right);
+    }
+    db_fit_shots_result_destroy(&r);
+}
+
+static void same(const db_fit_shots_result *a, const db_fit_shots_result *b, double tolerance) {
+    assert_int_equal(a->used, b->used);
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        if (!a->shared[i]) continue;
+        assert_true(fabs(a->refined[i] - b->refined[i]) <= tolerance * fabs(a->refined[i]));
+        assert_true(fabs(a->error[i] - b->error[i]) <= 10 * tolerance * a->error[i]);
+    }
+    for (size_t s = 0; s < a->shot_count; s++)
+        for (size_t i = 0; i < a->parameter_count && a->shot[s].used; i++)
+            assert_true(fabs(a->shot[s].refined[i] - b->shot[s].refined[i]) <=
+                        tolerance * fmax(1, fabs(a->shot[s].refined[i])));
+}
+
+static void threads_do_not_matter(void **state) {
+    (void)state;
+    db_fit_shots_result *list[2];
+    for (int t = 0; t < 2; t++) {
+        db_context_set_threads(context, t + 1);
+        list[t] = run(context, NULL);
+    }
+    db_context_set_threads(context, 0);
+    same(list[0], list[1], 0);
+    for (int t = 0; t < 2; t++) db_fit_shots_result_destroy(&list[t]);
+}
+
+/* Processes that are threads: everybody's pieces meet in one place. */
+enum { TEAM = 3 };
+static struct {
+    pthread_barrier_t barrier;
+    const void *piece[TEAM];
+    void *data;
+} table;
+
+static int gather(void *user, const void *own, const size_t *bytes, void *all) {
+    const int rank = *(const int *)user;
+    char *at = all;
+    table.piece[rank] = own;
+    pthread_barrier_wait(&table.barrier);
+    for (int r = 0; r < TEAM; r++) {
+        memcpy(at, table.piece[r], bytes[r]);
+        at += bytes[r];
+    }
+    pthread_barrier_wait(&table.barrier);
+    return 0;
+}
+
+static int broadcast(void *user, void *data, size_t bytes) {
+    const int rank = *(const int *)user;
+    if (rank == 0) table.data = data;
+    pthread_barrier_wait(&table.barrier);
+    if (rank > 0) memcpy(data, table.data, bytes);
+    pthread_barrier_wait(&table.barrier);
+    return 0;
+}
+
+typedef struct member {
+    int rank;
+    db_fit_shots_result *result;
+} member;
+
+static void *work(void *user) {
+    member *const m = user;
+    const db_fit_team team = { m->rank, TEAM, &m->rank, gather, broadcast };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_context *own;
+    options.team = &team;
+    if (db_context_create(&own) != DB_OK) return NULL;
+    db_context_set_threads(own, 1);
+    (void)db_fit_shots_run(own, &source, &settings, &options, &m->result);
+    db_context_destroy(&own);
+    return NULL;
+}
+
+static void processes_do_not_matter(void **state) {
+    (void)state;
+    pthread_t thread[TEAM];
+    member list[TEAM] = { { 0, NULL }, { 1, NULL }, { 2, NULL } };
+    db_fit_shots_result *alone = run(context, NULL);
+    pthread_barrier_init(&table.barrier, NULL, TEAM);
+    for (int r = 0; r < TEAM; r++) pthread_create(&thread[r], NULL, work, &list[r]);
+    for (int r = 0; r < TEAM; r++) pthread_join(thread[r], NULL);
+    pthread_barrier_destroy(&table.barrier);
+    for (int r = 0; r < TEAM; r++) {
+        assert_non_null(list[r].result);
+        same(alone, list[r].result, 1e-9);
+        db_fit_shots_result_destroy(&list[r].result);
+    }
+    db_fit_shots_result_destroy(&alone);
+}
+
+/* Ends the process, as a kill would, at the evaluation or pass that the user counts down to. */
+static void die(void *user, const db_fit_shots_event *event) {
+    int *const left = user;
+    if (event->kind == DB_SHOTS_EVALUATED && --*left == 0) _exit(42);
+}
+
+static void count(void *user, const db_fit_shots_event *event) {
+    if (event->kind == DB_SHOTS_EVALUATED) ++*(int *)user;
+}
+
+static void a_cut_run_goes_on(void **state) {
+    (void)state;
+    char file[] = "/tmp/test_shots_XXXXXX";
+    const int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    unlink(file);
+    int evaluations = 0, after = 0;
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    options.progress = count;
+    options.user = &evaluations;
+    options.checkpoint = file;
+    options.scratch = "/tmp";
+    db_fit_shots_result *whole = run(context, &options);
+    assert_int_not_equal(access(file, F_OK), 0); /* it has done its duty */
+    assert_true(evaluations >= 4);
+
+    for (int cut = 2; cut <= evaluations; cut += evaluations - 3) {
+        const pid_t child = fork(); /* libgomp cannot go on in a child: one thread */
+        if (child == 0) {
+            int left = cut;
+            db_context *own;
+            options.progress = die;
+            options.user = &left;
+            if (db_context_create(&own) != DB_OK) _exit(1);
+            db_context_set_threads(own, 1);
+            (void)run(own, &options);
+            _exit(1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        assert_int_equal(WEXITSTATUS(status), 42);
+        assert_int_equal(access(file, F_OK), 0);
+        after = 0;
+        options.progress = count;
+        options.user = &after;
+        options.resume = 1;
+        db_fit_shots_result *rest = run(context, &options);
+        options.resume = 0;
+        /* The evaluation that was cut off is done again, and one tells where it stood. */
+        assert_true(after <= evaluations - cut + 2);
+        for (size_t i = 0; i < whole->parameter_count; i++)
+            if (whole->shared[i])
+                assert_true(fabs(whole->refined[i] - rest->refined[i]) <= 0.05 * whole->error[i]);
+        assert_int_equal(rest->used, whole->used);
+        db_fit_shots_result_destroy(&rest);
+    }
+    db_fit_shots_result_destroy(&whole);
+}
+
+static void a_checkpoint_of_another_run_is_refused(void **state) {
+    (void)state;
+    char file[] = "/tmp/test_shots_XXXXXX";
+    const int descriptor = mkstemp(file);
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_fit_shots_result *result = NULL;
+    static const char *const texts[] = {
+        "no json", "{}", "{\"dualbragg_checkpoint\": 1, \"parameters\": [\"cell_a\"]}"
+    };
+    options.checkpoint = file;
+    options.resume = 1;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ftruncate(descriptor, 0), 0);
+        assert_true(pwrite(descriptor, texts[i], strlen(texts[i]), 0) > 0);
+        assert_int_equal(db_fit_shots_run(context, &source, &settings, &options, &result),
+                         DB_ERROR_INPUT);
+        assert_null(result);
+        assert_non_null(strstr(db_context_message(context), file));
+    }
+    close(descriptor);
+    unlink(file);
+}
+
+static void wrong_stages_are_refused(void **state) {
+    (void)state;
+    db_fit_settings own = settings;
+    db_fit_shots_result *result = NULL;
+    db_fit_settings_default_joint_stages(&own);
+    assert_true(own.stage_count >= 3);
+    strcpy(own.stages[own.stage_count - 1].algorithm, "LD_LBFGS");
+    assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "LD_LBFGS"));
+    own.stages[own.stage_count++] = own.stages[0];
+    strcpy(own.stages[own.stage_count - 2].algorithm, "LM");
+    assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "last stage"));
+    const db_fit_shot_source none = { 0, NULL, load, name };
+    assert_int_equal(db_fit_shots_run(context, &none, &settings, NULL, &result), DB_ERROR_INPUT);
+}
+
+/* Without anything shared each shot is refined as if it were alone. */
+static void nothing_shared(void **state) {
+    (void)state;
+    db_fit_settings own = settings;
+    own.parameter_count -= SHARED;
+    const db_fit_shot_source two = { 2, NULL, load, name };
+    db_fit_shots_result *r = NULL;
+    assert_int_equal(db_fit_shots_run(context, &two, &own, NULL, &r), DB_OK);
+    for (size_t s = 0; s < 2; s++) {
+        db_measured_image image = { 0 };
+        db_experiment start;
+        db_fit_result *alone = NULL;
+        assert_int_equal(load(NULL, context, s, &image, &start, &own), DB_OK);
+        (void)db_fit_run(context, &start, &image, &own, NULL, NULL, &alone);
+        assert_non_null(alone);
+        for (size_t i = 0; i < own.parameter_count; i++)
+            assert_true(alone->refined[i] == r->shot[s].refined[i]);
+        assert_true(fabs(alone->after.chi2_reduced - r->shot[s].chi2_reduced[1]) < 1e-12);
+        db_fit_result_destroy(&alone);
+        db_experiment_clear(&start);
+        db_measured_image_clear(&image);
+    }
+    db_fit_shots_result_destroy(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cut_run_goes_on), /* first: it forks before there are other threads */
+        cmocka_unit_test(shared_detector_comes_back),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
+        cmocka_unit_test(wrong_stages_are_refused),
+        cmocka_unit_test(nothing_shared),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
