@@ -12,15 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status strong_fraction(db_context *context, const db_experiment *experiment,
-                                 const db_fit_data *data, float *image,
-                                 db_fit_statistics *statistics) {
-    size_t strong, explained;
+static db_status set_fraction(db_context *context, const db_experiment *experiment,
+                              const db_fit_data *data, size_t explained,
+                              db_fit_statistics *statistics) {
+    size_t strong;
     DB_TRY(db_statistics_strong_pixels(context, experiment, data, &strong));
-    DB_TRY(db_model_image(context, experiment, data, &explained, image));
     statistics->strong_pixels = (double)strong;
     statistics->strong_explained = strong ? (double)explained / (double)strong : 0;
     return DB_OK;
+}
+
+static db_status strong_fraction(db_context *context, const db_experiment *experiment,
+                                 const db_fit_data *data, float *image,
+                                 db_fit_statistics *statistics) {
+    size_t explained;
+    DB_TRY(db_model_image(context, experiment, data, &explained, image));
+    return set_fraction(context, experiment, data, explained, statistics);
+}
+
+/* Known: of the pixels that a shot has rendered. */
+static db_status strong_fraction_of_region(const db_fit_data *data, db_shot *shot, float *image,
+                                           db_fit_statistics *statistics) {
+    size_t explained;
+    DB_TRY(db_model_image_of_region(shot->context, shot, data, &explained, image));
+    return set_fraction(shot->context, &shot->experiment, data, explained, statistics);
 }
 
 /* The boxes in which results are shown. Free: those of the data, with the shot's model. Known: as
@@ -159,6 +174,8 @@ static db_status describe_start(db_context *context, const db_experiment *start,
     db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
     if (status == DB_OK) status = db_goodness_measure(context, &shot, DB_GOODNESS_BEFORE, result);
     if (status == DB_OK) status = describe(context, data, taken, &shot, &result->before, NULL);
+    if (status == DB_OK && data->settings->intensity == DB_FIT_KNOWN)
+        status = strong_fraction_of_region(data, &shot, NULL, &result->before);
     db_shot_destroy(&shot);
     return status;
 }
@@ -177,7 +194,10 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_goodness_shifts(result);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
-    return estimate_errors(context, shot, result->after.chi2_reduced, result);
+    DB_TRY(estimate_errors(context, shot, result->after.chi2_reduced, result));
+    return data->settings->intensity == DB_FIT_KNOWN
+               ? strong_fraction_of_region(data, shot, result->model_image, &result->after)
+               : DB_OK;
 }
 
 static db_status compare_on_final_data(db_context *context, const db_experiment *start,
@@ -210,14 +230,16 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
                           const db_panel_placement *placement, db_fit_result *result) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
-    DB_TRY(compare_on_final_data(context, start, data, placement, result));
     result->model_image = malloc(pixels * sizeof *result->model_image);
     if (!result->model_image) return db_fail_memory(context, "the model's image");
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
-    DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
-    DB_TRY(
-        strong_fraction(context, &result->experiment, data, result->model_image, &result->after));
+    DB_TRY(compare_on_final_data(context, start, data, placement, result));
+    if (data->settings->intensity == DB_FIT_FREE) {
+        DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
+        DB_TRY(strong_fraction(context, &result->experiment, data, result->model_image,
+                               &result->after));
+    }
     return db_fit_warnings_make(context, result);
 }
 

@@ -24,6 +24,7 @@ typedef struct minimization {
     int evaluations;
     db_status status;
     int diverged, cancelled, no_progress;
+    int at_best;            /* the shot's gradient and normal matrix are those of the best values */
     const char *stopped_by; /* the method's own words */
     double scale[DB_FIT_MOST_PARAMETERS];
     double loss; /* priors included; so are gradient and normal matrix, in the shot */
@@ -98,8 +99,10 @@ static int evaluate(minimization *m, const double *values, db_shot_depth depth) 
         const double slope = m->shot->gradient[k] / m->shot->degrees * m->scale[k];
         square += slope * slope;
     }
+    m->at_best = 0;
     if (isfinite(m->loss) && isfinite(square)) {
         if (m->loss < m->best) {
+            m->at_best = depth == DB_SHOT_NORMAL;
             m->best = m->loss;
             memcpy(m->best_value, values, n * sizeof *values);
         }
@@ -325,8 +328,9 @@ static db_status finish(minimization *m, db_stage_result *result) {
     double diagonal[DB_FIT_MOST_PARAMETERS];
     if (m->cancelled) return db_fail(shot->context, DB_ERROR_CANCELLED, "cancelled by the caller");
     double *const memory = malloc(db_box_room(v->count) * sizeof *memory);
-    const db_status status = memory ? evaluate_at(m, m->best_value, DB_SHOT_NORMAL)
-                                    : db_fail_memory(shot->context, "the optimizer");
+    const db_status status = !memory      ? db_fail_memory(shot->context, "the optimizer")
+                             : m->at_best ? DB_OK
+                                          : evaluate_at(m, m->best_value, DB_SHOT_NORMAL);
     if (status != DB_OK) {
         free(memory);
         return status;

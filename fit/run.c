@@ -1,6 +1,6 @@
 /* A refinement from start to end: stages one after the other, then what there is to say. */
 #define _POSIX_C_SOURCE 199309L
-#include "core/context_internal.h"
+#include "fit/borrowed_experiment.h"
 #include "fit/check_settings.h"
 #include "fit/conclude.h"
 #include "fit/goodness.h"
@@ -44,12 +44,12 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
     db_fit_result *const result = r->result;
     DB_TRY(db_refinement_begin(r, start));
     db_experiment tied;
-    DB_TRY(db_experiment_copy(r->context, &result->experiment, &tied));
+    DB_TRY(db_experiment_borrow(r->context, &result->experiment, &tied));
     db_status status = db_refinement_refuse_blank(r);
     if (status == DB_OK) status = run_stages(r);
     if (status == DB_OK)
         status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
-    db_experiment_clear(&tied);
+    db_experiment_give_back(&tied);
     db_panel_placement_clear(&r->placement);
     if (status == DB_OK) doubt(result);
     result->history = r->course.history;

@@ -1,6 +1,6 @@
 #include "fit/shot.h"
 
-#include "core/context_internal.h"
+#include "fit/borrowed_experiment.h"
 #include "fit/eliminate.h"
 #include "fit/threads.h"
 
@@ -10,7 +10,7 @@
 
 struct db_shot_work {
     db_plan *plan;
-    db_experiment rendered; /* blurred; borrows the structure factors */
+    db_experiment rendered; /* blurred */
     float *derivative[DB_PARAMETER_COUNT];
     db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
     int fresh;                         /* no evaluation yet since the coefficients were reset */
@@ -31,21 +31,6 @@ db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *expe
     copy->beam.fluence = DB_DEFAULT_FLUENCE;
     copy->beam.scale = 1;
     return DB_OK;
-}
-
-/* A copy but for the structure factors, which may be large: it borrows them. */
-static db_status copy_around(db_context *context, const db_experiment *experiment,
-                             db_experiment *copy) {
-    db_experiment bare = *experiment;
-    bare.structure_factors = (db_structure_factors){ .default_F = 0 };
-    DB_TRY(db_experiment_copy(context, &bare, copy));
-    copy->structure_factors = experiment->structure_factors;
-    return DB_OK;
-}
-
-static void clear_around(db_experiment *copy) {
-    copy->structure_factors.amplitude = NULL;
-    db_experiment_clear(copy);
 }
 
 static int is_cell_count(db_parameter p) {
@@ -136,8 +121,8 @@ static db_status build(db_shot *shot, const db_experiment *experiment,
     if (!shot->work) return db_fail_memory(shot->context, "a shot");
     DB_TRY(shot->settings->intensity == DB_FIT_FREE
                ? db_shot_unit_amplitudes(shot->context, experiment, &shot->experiment)
-               : db_experiment_copy(shot->context, experiment, &shot->experiment));
-    DB_TRY(copy_around(shot->context, &shot->experiment, &shot->work->rendered));
+               : db_experiment_borrow(shot->context, experiment, &shot->experiment));
+    DB_TRY(db_experiment_borrow(shot->context, &shot->experiment, &shot->work->rendered));
     blur_cells(&shot->experiment, shot->blur, &shot->work->rendered);
     DB_TRY(options->placement
                ? db_panel_placement_copy(shot->context, options->placement, &shot->placement)
@@ -180,7 +165,7 @@ void db_shot_destroy(db_shot *shot) {
     struct db_shot_work *const work = shot->work;
     if (work) {
         db_plan_destroy(&work->plan);
-        clear_around(&work->rendered);
+        db_experiment_give_back(&work->rendered);
         for (size_t c = 0; c < shot->variables.columns; c++) free(work->derivative[c]);
         free(work->sums);
         free(work->total);
@@ -189,7 +174,7 @@ void db_shot_destroy(db_shot *shot) {
         free(work->steps);
         free(work);
     }
-    db_experiment_clear(&shot->experiment);
+    db_experiment_give_back(&shot->experiment);
     db_panel_placement_clear(&shot->placement);
     free(shot->shape);
     free(shot->solution);

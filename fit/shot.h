@@ -33,7 +33,8 @@ typedef struct db_linear_solution {
 
 typedef struct db_shot {
     db_context *context;
-    db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned */
+    db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned,
+                                     but for the structure factors */
     db_panel_placement placement; /* likewise; owned */
     const db_fit_settings *settings;
     db_fit_blocks blocks;
@@ -66,7 +67,8 @@ typedef struct db_shot_options {
     db_fit_target target;
 } db_shot_options;
 
-/* *shot is zeroed on failure. Starts from the experiment's values. */
+/* *shot is zeroed on failure. Starts from the experiment's values; borrows its structure factors,
+ * which must outlive the shot. */
 db_status db_shot_create(db_context *context, const db_experiment *experiment,
                          const db_fit_settings *settings, const db_fit_blocks *blocks,
                          const db_shot_options *options, db_shot *shot);
