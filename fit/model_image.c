@@ -100,7 +100,8 @@ db_status db_model_image(db_context *context, const db_experiment *experiment,
     db_stage_data taken;
     db_shot shot;
     *explained = 0;
-    DB_TRY(db_stage_data_take(context, experiment, data, 0, 1, DB_SHOEBOXES_ALL, &taken));
+    DB_TRY(db_stage_data_take(context, experiment, data, 0, 1,
+                              image ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
     if (taken.blocks.count == 0) {
         if (image)
             memcpy(image, data->strong->background,

@@ -1,9 +1,11 @@
 #include "fit/predict.h"
 
 #include "core/context_internal.h"
+#include "fit/threads.h"
 #include "fit/vector.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const double degree = 3.14159265358979323846 / 180;
 
@@ -73,18 +75,18 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
     return db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
 }
 
-static db_status append(db_context *context, db_prediction *prediction, size_t *room,
-                        const db_reflection *reflection) {
+/* 0: out of memory. */
+static int append(db_prediction *prediction, size_t *room, const db_reflection *reflection) {
     if (prediction->count == *room) {
         const size_t more = 2 * *room + 1024;
         db_reflection *const grown =
             realloc(prediction->reflection, more * sizeof *prediction->reflection);
-        if (!grown) return db_fail_memory(context, "the predicted reflections");
+        if (!grown) return 0;
         prediction->reflection = grown;
         *room = more;
     }
     prediction->reflection[prediction->count++] = *reflection;
-    return DB_OK;
+    return 1;
 }
 
 /* |h| <= |a|/dmin, since h = a.q. */
@@ -122,10 +124,10 @@ static int within_radius(const lattice_row *row, double radius, double between[2
 }
 
 /* The nodes of a row in the shell around the Ewald sphere in which all predicted ones are: turned
- * by at most the excitation limit they would touch it. */
-static db_status predict_row(db_context *context, const db_fit_geometry *geometry,
-                             const db_prediction_range *range, double thickness, int limit,
-                             db_reflection *r, size_t *room, db_prediction *prediction) {
+ * by at most the excitation limit they would touch it. 0: out of memory. */
+static int predict_row(const db_fit_geometry *geometry, const db_prediction_range *range,
+                       double thickness, int limit, db_reflection *r, size_t *room,
+                       db_prediction *prediction) {
     const double origin[3] = { r->hkl[0], r->hkl[1], 0 }, sphere = db_length(geometry->s0);
     lattice_row row;
     double outer[2], inner[2] = { INFINITY, -INFINITY };
@@ -134,7 +136,7 @@ static db_status predict_row(db_context *context, const db_fit_geometry *geometr
         row.from_centre[i] += geometry->s0[i];
         row.step[i] = geometry->a_star[3 * i + 2];
     }
-    if (!within_radius(&row, sphere + thickness, outer)) return DB_OK;
+    if (!within_radius(&row, sphere + thickness, outer)) return 1;
     if (sphere > thickness) within_radius(&row, sphere - thickness, inner);
     const int last = (int)fmin(limit, floor(outer[1]));
     for (int l = (int)fmax(-limit, ceil(outer[0])); l <= last; l++) {
@@ -143,27 +145,69 @@ static db_status predict_row(db_context *context, const db_fit_geometry *geometr
             continue;
         }
         r->hkl[2] = l;
-        if (predicted(geometry, range, r)) DB_TRY(append(context, prediction, room, r));
+        if (predicted(geometry, range, r) && !append(prediction, room, r)) return 0;
     }
-    return DB_OK;
+    return 1;
 }
 
-static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
-                             const db_prediction_range *range, db_prediction *prediction) {
-    int limit[3];
+/* All nodes of one h, in the order of k and l. 0: out of memory. */
+static int predict_layer(const db_fit_geometry *geometry, const db_prediction_range *range,
+                         const int limit[3], int h, db_prediction *layer) {
     size_t room = 0;
-    DB_TRY(index_limits(context, geometry, range->dmin, limit));
-    db_reflection r = { 0 };
+    db_reflection r = { .hkl = { h, 0, 0 } };
     /* A turn by an angle moves a node by at most the angle x its distance from the origin; the
      * angle of the node itself, by at most pi/2 x its radius. */
     const double thickness =
         1.001 * ((range->excitation_angle + geometry->half_rotation) * degree / range->dmin +
                  1.6 * geometry->node_radius);
-    for (r.hkl[0] = -limit[0]; r.hkl[0] <= limit[0]; r.hkl[0]++)
-        for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
-            DB_TRY(
-                predict_row(context, geometry, range, thickness, limit[2], &r, &room, prediction));
+    for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
+        if (!predict_row(geometry, range, thickness, limit[2], &r, &room, layer)) return 0;
+    return 1;
+}
+
+/* Layers one after the other. */
+static db_status join(db_context *context, const db_prediction *layers, size_t count,
+                      db_prediction *prediction) {
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) all += layers[i].count;
+    prediction->reflection = malloc((all + 1) * sizeof *prediction->reflection);
+    if (!prediction->reflection) return db_fail_memory(context, "the predicted reflections");
+    for (size_t i = 0; i < count; i++) {
+        if (!layers[i].count) continue;
+        memcpy(prediction->reflection + prediction->count, layers[i].reflection,
+               layers[i].count * sizeof *layers[i].reflection);
+        prediction->count += layers[i].count;
+    }
     return DB_OK;
+}
+
+static int predict_layers(int threads, const db_fit_geometry *geometry,
+                          const db_prediction_range *range, const int limit[3],
+                          db_prediction *layers, int count) {
+    int missing = 0;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : missing)
+#endif
+    for (int i = 0; i < count; i++)
+        missing += !predict_layer(geometry, range, limit, i - limit[0], &layers[i]);
+    return !missing;
+}
+
+static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
+                             const db_prediction_range *range, db_prediction *prediction) {
+    int limit[3];
+    DB_TRY(index_limits(context, geometry, range->dmin, limit));
+    const size_t count = 2 * (size_t)limit[0] + 1;
+    db_prediction *const layers = calloc(count, sizeof *layers);
+    if (!layers) return db_fail_memory(context, "the predicted reflections");
+    const int threads = db_fit_threads(context);
+    const db_status status = predict_layers(threads, geometry, range, limit, layers, (int)count)
+                                 ? join(context, layers, count, prediction)
+                                 : db_fail_memory(context, "the predicted reflections");
+    for (size_t i = 0; i < count; i++) free(layers[i].reflection);
+    free(layers);
+    return status;
 }
 
 db_status db_predict(db_context *context, const db_experiment *experiment,

@@ -50,8 +50,9 @@ static int own_pixels(const db_fit_data *data, const db_reflection_grid *grid, s
     return (double)count >= usable * (double)pixels;
 }
 
-static int is_strong(const db_fit_data *data, const db_region *region, const uint8_t *own,
-                     double *excess) {
+/* How many strong pixels a box has of its own. */
+static int strong_pixels(const db_fit_data *data, const db_region *region, const uint8_t *own,
+                         double *excess) {
     int count = 0;
     *excess = 0;
     for (size_t s = 0; s < region->stride; s++) {
@@ -63,16 +64,16 @@ static int is_strong(const db_fit_data *data, const db_region *region, const uin
             *excess += (double)data->image->value[at] - (double)data->strong->background[at];
         }
     }
-    return count >= FEWEST_STRONG;
+    return count;
 }
 
-/* May a box be strong? Counts strong pixels whoever's they are, which is far less work than to ask
- * whose they are. */
-static int may_be_strong(const db_fit_data *data, const db_region *region) {
+/* May a box have so many strong pixels? Counts them whoever's they are, which is far less work than
+ * to ask whose they are. */
+static int may_have(const db_fit_data *data, const db_region *region, int least) {
     const int first = db_sheet_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
     const int slow[2] = { first, first + region->slow_count - 1 };
-    return db_strong_pixels_at_most(data->strong, fast, slow) >= FEWEST_STRONG;
+    return db_strong_pixels_at_most(data->strong, fast, slow) >= (size_t)least;
 }
 
 static int stronger_first(const void *a, const void *b) {
@@ -117,13 +118,15 @@ static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
     const db_reflection *const r = &grid->prediction->reflection[reflection];
     const int half_width = data->settings->shoebox_half_width;
     const db_region region = region_at(r, half_width);
-    const db_fit_spots *const spots = data->settings->spots;
-    const int all = choice == DB_SHOEBOXES_ALL;
+    const db_fit_spots *const spots = choice == DB_SHOEBOXES_STRONG ? data->settings->spots : NULL;
+    const int least = choice == DB_SHOEBOXES_ALL || spots ? 0
+                      : choice == DB_SHOEBOXES_TOUCHED    ? 1
+                                                          : FEWEST_STRONG;
     if (!inside(&region, data->image)) return 0;
-    if (!all && !spots && !may_be_strong(data, &region)) return 0;
+    if (least > 0 && !may_have(data, &region, least)) return 0;
     if (!own_pixels(data, grid, reflection, &region, own)) return 0;
-    const int strong = is_strong(data, &region, own, excess);
-    return all || (spots ? is_listed(spots, r, half_width) : strong);
+    if (strong_pixels(data, &region, own, excess) < least) return 0;
+    return !spots || is_listed(spots, r, half_width);
 }
 
 /* Fills list with the reflections that get a box; returns how many. own: room for a box of every

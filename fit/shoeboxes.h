@@ -24,9 +24,10 @@ typedef struct db_shoeboxes {
 } db_shoeboxes;
 
 typedef enum db_shoebox_choice {
-    DB_SHOEBOXES_ALL,   /* every predicted reflection */
-    DB_SHOEBOXES_STRONG /* those with strong pixels, or that settings.spots lists, at most
-                           settings.max_shoeboxes, strongest first */
+    DB_SHOEBOXES_ALL,     /* every predicted reflection */
+    DB_SHOEBOXES_TOUCHED, /* those with any strong pixel: all that can explain some */
+    DB_SHOEBOXES_STRONG   /* those with strong pixels, or that settings.spots lists, at most
+                             settings.max_shoeboxes, strongest first */
 } db_shoebox_choice;
 
 /* What is measured: an image, its strong pixels, and how to treat them. */
