@@ -47,6 +47,22 @@ static inline __attribute__((unused)) mat3 m3_rotation(vec3 axis, num angle) {
                    v3_make(n_add(xy, w.z), n_add(n_mul(n_sqr(axis.y), t), c), n_sub(yz, w.x)),
                    v3_make(n_sub(xz, w.y), n_add(yz, w.x), n_add(n_mul(n_sqr(axis.z), t), c)));
 }
+/* Right-handed rotation about the direction of w, of length |w| <= pi (radian): a unit quaternion
+ * of half the angle. Its parts are entire functions of |w|^2, so that no rotation is a special
+ * point in the place of the axis at none. */
+static inline __attribute__((unused)) mat3 m3_rotation_vector(vec3 w) {
+    const REAL pi = (REAL)3.141592653589793238462643383279502884L;
+    const num t = n_scale(v3_square(w), 1 / (4 * pi * pi));
+    const num c = n_scale(n_cospic(t), 2); /* twice the cosine of half the angle */
+    const vec3 u = v3_scale(w, n_scale(n_sinpic(t), 1 / (2 * pi)));
+    const num xx = n_sqr(u.x), yy = n_sqr(u.y), zz = n_sqr(u.z);
+    const num xy = n_scale(n_mul(u.x, u.y), 2), xz = n_scale(n_mul(u.x, u.z), 2),
+              yz = n_scale(n_mul(u.y, u.z), 2);
+    const vec3 cu = v3_scale(u, c);
+    return m3_rows(v3_make(n_affine(n_add(yy, zz), -2, 1), n_sub(xy, cu.z), n_add(xz, cu.y)),
+                   v3_make(n_add(xy, cu.z), n_affine(n_add(xx, zz), -2, 1), n_sub(yz, cu.x)),
+                   v3_make(n_sub(xz, cu.y), n_add(yz, cu.x), n_affine(n_add(xx, yy), -2, 1)));
+}
 /* Rotation about laboratory x, then y, then z (radian). */
 static inline __attribute__((unused)) mat3 m3_rotation_xyz(num x, num y, num z) {
     const mat3 one = m3_identity();

@@ -91,6 +91,7 @@ typedef long double longdouble;
 #define n_rsqrt AD_NUM(n_rsqrt)
 #define n_exp AD_NUM(n_exp)
 #define n_sinpic AD_NUM(n_sinpic)
+#define n_cospic AD_NUM(n_cospic)
 #define n_sinpi AD_NUM(n_sinpi)
 #define n_sphere AD_NUM(n_sphere)
 #define n_select AD_NUM(n_select)
@@ -124,6 +125,7 @@ typedef long double longdouble;
 #define m3_transpose AD_NUM(m3_transpose)
 #define m3_rotation AD_NUM(m3_rotation)
 #define m3_rotation_xyz AD_NUM(m3_rotation_xyz)
+#define m3_rotation_vector AD_NUM(m3_rotation_vector)
 
 /* EACH_SLOPE(k, statement): the statement for every slope k of the current DIRS, unrolled by the
  * preprocessor for the narrow widths of the inner loops (compilers leave loops over struct arrays

@@ -118,6 +118,11 @@ AD_INLINE num n_exp(num a) {
 }
 /* S(t) = sin(pi sqrt t)/sqrt t, 0 <= t <= 1/4: entire, no special point. */
 AD_INLINE num n_sinpic(num t) { return n_chain(l_sinpic(t.v), l_sinpic_slope(t.v), t); }
+/* C(t) = cos(pi sqrt t), 0 <= t <= 1/4: entire, too; C' = -pi/2 S. */
+AD_INLINE num n_cospic(num t) {
+    const lane slope = l_mul(l_set((REAL)-1.570796326794896619231321691639751442L), l_sinpic(t.v));
+    return n_chain(l_cospi(t.v), slope, t);
+}
 /* sin(pi x), |x| <= 1/2. */
 AD_INLINE num n_sinpi(num x) {
     const lane t = l_mul(x.v, x.v);

@@ -72,6 +72,9 @@
     X(sinpic, AD_AT(0, 1), AD_PI, -AD_PI3 / 6, "a power series in t: an ordinary point")           \
     X(sinpic, AD_AT(0, 0), AD_PI, 0, "at rest")                                                    \
     X(sinpic, AD_AT(0.25L, 1), 2, -4, "end of the reduced range, halfway between two nodes")       \
+    X(cospic, AD_AT(0, 1), 1, -AD_PI2 / 2, "a power series in t: an ordinary point")               \
+    X(cospic, AD_AT(0, 0), 1, 0, "at rest")                                                        \
+    X(cospic, AD_AT(0.25L, 1), 0, -AD_PI, "end of the reduced range: passes through zero")         \
     X(sphere, AD_AT(0, 1), 1, -AD_PI2 / 10, "a power series in u: an ordinary point")              \
     X(sphere, AD_AT(0, 0), 1, 0, "at rest")                                                        \
     X(sphere, AD_AT(1, 1), 3 / AD_PI2, -4.5L / AD_PI2, "the last of the series")                   \

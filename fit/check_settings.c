@@ -148,6 +148,10 @@ static db_status check_spread(db_context *context, const db_experiment *start, d
                    name_of(p));
 }
 
+static int is_mosaic(db_parameter p) {
+    return p == DB_MOSAIC_SPREAD || p == DB_MOSAIC_A || p == DB_MOSAIC_B || p == DB_MOSAIC_C;
+}
+
 /* Where a parameter cannot be found because the image does not change with it. */
 static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
                                  const db_fit_settings *settings) {
@@ -155,12 +159,17 @@ static db_status check_influence(db_context *context, const db_experiment *start
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter scale cannot be refined with free intensities, which it would "
                        "only multiply");
-    if (p == DB_MOSAIC_SPREAD &&
-        (start->crystal.mosaic_domains < 2 || !(start->crystal.mosaic_spread > 0)))
+    if (is_mosaic(p) && !db_parameter_exists(start, p))
         return db_fail(context, DB_ERROR_USAGE,
-                       "parameter mosaic_spread can only be refined from a positive start with at "
-                       "least 2 mosaic domains, found %g degree and %d",
-                       start->crystal.mosaic_spread, start->crystal.mosaic_domains);
+                       "parameter %s: the model's mosaic spread is %s; expected %s", name_of(p),
+                       p == DB_MOSAIC_SPREAD ? "anisotropic" : "the same about all axes",
+                       p == DB_MOSAIC_SPREAD ? "mosaic_a, mosaic_b, mosaic_c"
+                                             : "mosaic_spread, or mosaic_abc in the model");
+    if (is_mosaic(p) && (start->crystal.mosaic_domains < 2 || !(db_parameter_get(start, p) > 0)))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s can only be refined from a positive start with at least 2 "
+                       "mosaic domains, found %g degree and %d",
+                       name_of(p), db_parameter_get(start, p), start->crystal.mosaic_domains);
     return check_spread(context, start, p);
 }
 

@@ -103,6 +103,10 @@ static const db_config_key model_keys[] = {
             "multiplies the squared radius of round, gauss and tophat spots"),
     NUMBERS("mosaic_spread", 1, IN_CONFIG(setup.mosaic_spread), (0, 90), "deg", NULL, NULL,
             "cap angle of the mosaic rotations"),
+    NUMBERS("mosaic_abc", 3, IN_CONFIG(setup.mosaic_abc), (0, 90), "deg",
+            "mosaic_spread for all axes", "[0.1, 0.1, 0.3]",
+            "instead of mosaic_spread, caps of the rotations about a*, about c x a* (b where alpha "
+            "is 90) and about c"),
     INTEGERS("mosaic_domains", 1, IN_CONFIG(setup.mosaic_domains), (COUNT_FROM(1)), "",
              "1, or 10 with a spread", 0, "25", "number of mosaic domains"),
     { .name = "mosaic_seed",

@@ -19,6 +19,9 @@ void db_physical_range(db_parameter parameter, double *least, double *most) {
     case DB_CELLS_B:
     case DB_CELLS_C: *least = 1; break;
     case DB_MOSAIC_SPREAD:
+    case DB_MOSAIC_A:
+    case DB_MOSAIC_B:
+    case DB_MOSAIC_C:
         *least = 0;
         *most = 90;
         break;

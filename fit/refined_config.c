@@ -14,6 +14,8 @@ static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
     setup->shape = crystal->shape;
     setup->fudge = crystal->fudge;
     setup->mosaic_spread = crystal->mosaic_spread;
+    if (crystal->mosaic_anisotropic)
+        memcpy(setup->mosaic_abc, crystal->mosaic_abc, sizeof setup->mosaic_abc);
     setup->mosaic_domains = crystal->mosaic_domains;
     setup->mosaic_seed = crystal->mosaic_seed;
     setup->b_factor = crystal->b_factor;

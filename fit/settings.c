@@ -41,6 +41,9 @@ static int belongs(db_parameter p, stage_subject subject) {
     case DB_CELLS_B:
     case DB_CELLS_C:
     case DB_MOSAIC_SPREAD:
+    case DB_MOSAIC_A:
+    case DB_MOSAIC_B:
+    case DB_MOSAIC_C:
     case DB_POLARIZATION: return subject == EVERYTHING;
     default: return subject != ORIENTATION;
     }

@@ -12,6 +12,14 @@ static void say_bound(db_fit_log *log, double bound) {
         db_fit_say(log, "  %12s", "-");
 }
 
+static void say_mosaic(db_fit_log *log, const db_crystal *crystal) {
+    const double *const abc = crystal->mosaic_abc;
+    if (crystal->mosaic_anisotropic)
+        db_fit_say(log, "%g, %g, %g deg about a*, c x a*, c\n", abc[0], abc[1], abc[2]);
+    else
+        db_fit_say(log, "%g deg\n", crystal->mosaic_spread);
+}
+
 void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_measured_image *image,
                       const db_experiment *start) {
     const db_fit_settings *const settings = &config->settings;
@@ -31,10 +39,11 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
                detector->centre[1] / detector->panels[0].pixel_size[1]);
     db_fit_say(log,
                "Cell: %.4f %.4f %.4f A  %.3f %.3f %.3f deg; %g x %g x %g cells, %d mosaic domain%s "
-               "of %g deg\n",
+               "of ",
                cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.cells[0],
                start->crystal.cells[1], start->crystal.cells[2], start->crystal.mosaic_domains,
-               start->crystal.mosaic_domains == 1 ? "" : "s", start->crystal.mosaic_spread);
+               start->crystal.mosaic_domains == 1 ? "" : "s");
+    say_mosaic(log, &start->crystal);
     db_fit_say(log, "Intensities: %s%s\n",
                settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",
                settings->intensity == DB_FIT_FREE ? "" : config->hkl_file);

@@ -92,6 +92,10 @@ const db_flag db_flags[] = {
       .arguments = "SPREAD",
       .unit = "degree", NUMBER(setup.mosaic_spread, 1),
       .help = "cap angle of the rotations of mosaic domains" },
+    { G, .name = "-mosaic_abc", .arguments = "A B C", .unit = "degree",
+      NUMBERS(3, setup.mosaic_abc, 1),
+      .help = "instead of -mosaic, caps of the rotations about a*, about c x a* (b where alpha is "
+              "90) and about c" },
     { G, .name = "-mosaic_domains", .aliases = "-mosaic_dom", .arguments = "COUNT",
       INTEGER(setup.mosaic_domains, 0),
       .help = "number of domains; default 1, or 10 with a spread" },

@@ -52,6 +52,16 @@ static void report_roi(const db_session *session) {
            whole ? panel->slow_pixels : r->slow_start + r->slow_count - 1);
 }
 
+static void report_mosaic(const db_crystal *crystal, int digits) {
+    printf("  %d mosaic domains over mosaic spread of ", crystal->mosaic_domains);
+    if (crystal->mosaic_anisotropic)
+        printf("%.*g, %.*g and %.*g degrees about a*, c x a* and c\n", digits,
+               crystal->mosaic_abc[0], digits, crystal->mosaic_abc[1], digits,
+               crystal->mosaic_abc[2]);
+    else
+        printf("%.*g degrees\n", digits, crystal->mosaic_spread);
+}
+
 static void report_counts(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const db_setup *setup = &session->settings.setup;
@@ -67,8 +77,7 @@ static void report_counts(const db_session *session) {
         printf("  %zu divergence steps\n",
                setup->source_file ? e->beam.source_count : grid.directions);
     printf("  %zu sources\n", e->beam.source_count);
-    printf("  %d mosaic domains over mosaic spread of %.*g degrees\n", e->crystal.mosaic_domains,
-           digits, e->crystal.mosaic_spread);
+    report_mosaic(&e->crystal, digits);
     printf("  %d phi steps from %.*g to %.*g degrees\n", e->goniometer.phi_steps, digits,
            e->goniometer.phi, digits, e->goniometer.phi + sweep(setup, &e->goniometer));
     printf("  %dx%d pixel oversample steps\n", e->oversample, e->oversample);

@@ -75,6 +75,8 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
 
 static const char *what_is_missing(db_parameter parameter, unsigned moves) {
     return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
+           : parameter == DB_MOSAIC_SPREAD  ? "mosaic spread of all axes, but one about each"
+           : moves & DB_MOVES_ROTATIONS     ? "anisotropic mosaic spread"
            : moves & DB_MOVES_SENSOR
                ? "sensor, and without one the image does not depend on it smoothly"
            : moves & DB_MOVES_BACKGROUND ? "such background"
@@ -237,6 +239,7 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
     const db_experiment *own = &plan->experiment;
     int same = e->beam.source_count == own->beam.source_count &&
                e->crystal.mosaic_domains == own->crystal.mosaic_domains &&
+               !e->crystal.mosaic_anisotropic == !own->crystal.mosaic_anisotropic &&
                e->goniometer.phi_steps == own->goniometer.phi_steps &&
                e->detector.panel_count == own->detector.panel_count &&
                e->oversample == own->oversample &&
@@ -252,11 +255,11 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
         same = e->detector.panels[p].fast_pixels == own->detector.panels[p].fast_pixels &&
                e->detector.panels[p].slow_pixels == own->detector.panels[p].slow_pixels;
     if (same) return DB_OK;
-    return db_fail(
-        plan->context, DB_ERROR_USAGE,
-        "plan update: numbers of sources, domains, phi steps, sub-pixels, sensor layers, "
-        "panels, pixels, structure factors and amorphous amplitudes must be those the "
-        "plan was created with");
+    return db_fail(plan->context, DB_ERROR_USAGE,
+                   "plan update: numbers of sources, domains (and whether their spread is "
+                   "anisotropic), phi steps, sub-pixels, sensor layers, "
+                   "panels, pixels, structure factors and amorphous amplitudes must be those the "
+                   "plan was created with");
 }
 
 /* Takes values over into the plan's own lists. */

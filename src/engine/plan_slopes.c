@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static int moves(const db_plan *plan, size_t k, unsigned what) {
-    return (db_parameter_describe(plan->parameters[k])->moves & what) != 0;
+    return (db_parameter_moves(&plan->experiment, plan->parameters[k]) & what) != 0;
 }
 
 int db_plan_moves(const db_plan *plan, unsigned what) {
@@ -51,7 +51,7 @@ db_status db_plan_allocate_dual(db_plan *plan) {
             "at most %d parameters of the sample rotations and %d of the sources fit one plan",
             DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
     for (size_t k = 0; k < plan->parameter_count; k++) {
-        const unsigned groups = db_parameter_describe(plan->parameters[k])->moves;
+        const unsigned groups = db_parameter_moves(&plan->experiment, plan->parameters[k]);
         if (groups & (groups - 1)) /* its columns would not be neighbours */
             return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                            "parameter %s moves more than one group of values",

@@ -12,7 +12,7 @@
 /* Columns: the derivatives of a pixel with respect to interface values, in the order in which the
  * kernel accumulates them. What one parameter moves is neighbours here (db_kernel_contraction). */
 enum {
-    DB_MAX_ROTATION_SLOPES = 4,
+    DB_MAX_ROTATION_SLOPES = 9, /* anisotropic mosaic spread, misset, phi, tilts of the spindle */
     DB_MAX_SOURCE_SLOPES = 16,
     DB_MAX_AMPLITUDE_SLOPES = DB_PARAMETER_SLOTS,
     DB_COLUMN_LATTICE = 0,    /* 9: d/d lattice, row-major, in the frame of the first phi step */

@@ -84,6 +84,9 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
     DB_TRY(check_range(context, "fudge", crystal->fudge, 0, 1e6, ""));
     DB_TRY(check_range(context, "B factor", crystal->b_factor, -1e6, 1e6, "A^2"));
     DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, -180, 180, "degree"));
+    for (int i = 0; i < 3; i++)
+        DB_TRY(check_range(context, "anisotropic mosaic spread", crystal->mosaic_abc[i], -180, 180,
+                           "degree"));
     return check_count(context, "mosaic domains", crystal->mosaic_domains, LARGEST_COUNT);
 }
 

@@ -52,35 +52,52 @@ static vec3 spindle_axis(const model_inputs *m) {
     return m3_apply(tilt, axis);
 }
 
-/* Lattice vectors in the laboratory at the first phi step: orientation, misset (2.3), then the
- * spindle (3). */
-static mat3 lattice_vectors(const model_inputs *m, vec3 axis) {
-    const db_experiment *e = m->experiment;
-    const mat3 basis =
-        cell_basis(parameter(m, DB_CELL_A), parameter(m, DB_CELL_B), parameter(m, DB_CELL_C),
-                   radians(m, DB_CELL_ALPHA), radians(m, DB_CELL_BETA), radians(m, DB_CELL_GAMMA));
+/* From the standard frame to the laboratory at the first phi step: orientation, misset (2.3), then
+ * the spindle (3). */
+static mat3 crystal_turn(const model_inputs *m, vec3 axis) {
     const mat3 misset =
         m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
     const mat3 spindle = m3_rotation(axis, radians(m, DB_PHI));
-    const double *given = e->crystal.orientation;
+    const double *given = m->experiment->crystal.orientation;
     const mat3 orientation = m3_rows(fixed(given), fixed(given + 3), fixed(given + 6));
-    const mat3 turn = m3_multiply(spindle, m3_multiply(misset, orientation));
+    return m3_multiply(spindle, m3_multiply(misset, orientation));
+}
+
+/* Lattice vectors in the laboratory of a crystal so turned. */
+static mat3 lattice_vectors(const model_inputs *m, mat3 turn) {
+    const mat3 basis =
+        cell_basis(parameter(m, DB_CELL_A), parameter(m, DB_CELL_B), parameter(m, DB_CELL_C),
+                   radians(m, DB_CELL_ALPHA), radians(m, DB_CELL_BETA), radians(m, DB_CELL_GAMMA));
     return m3_multiply(basis, m3_transpose(turn));
+}
+
+/* Rotation of a mosaic domain of a crystal that stands as `turn` says: about a random axis of the
+ * laboratory (4.2). If the spread is anisotropic, the components of the same rotation vector along
+ * the crystal's axes have a cap each. */
+static mat3 mosaic_rotation(const model_inputs *m, const db_mosaic_direction *direction,
+                            mat3 turn) {
+    const vec3 axis = fixed(direction->axis);
+    if (!m->experiment->crystal.mosaic_anisotropic)
+        return m3_rotation(axis, n_scale(radians(m, DB_MOSAIC_SPREAD), direction->fraction));
+    const vec3 of_cap = m3_apply_transposed(turn, v3_scale(axis, n_constant(direction->fraction)));
+    const vec3 in_crystal =
+        v3_make(n_mul(of_cap.x, radians(m, DB_MOSAIC_A)), n_mul(of_cap.y, radians(m, DB_MOSAIC_B)),
+                n_mul(of_cap.z, radians(m, DB_MOSAIC_C)));
+    return m3_rotation_vector(m3_apply(turn, in_crystal));
 }
 
 /* Rotations of the samples, transposed: first the spindle's further steps, then the mosaic domain
  * (3, 4.3). */
 static void sample_rotations(const model_inputs *m, const db_mosaic_direction *directions,
-                             vec3 axis, mat3 *rotation) {
+                             vec3 axis, mat3 turn, mat3 *rotation) {
     const db_experiment *e = m->experiment;
-    const num spread = radians(m, DB_MOSAIC_SPREAD);
     const int domains = e->crystal.mosaic_domains;
     for (int i = 0; i < e->goniometer.phi_steps; i++) {
         const double angle = i * e->goniometer.phi_step * DEGREE;
         const mat3 spindle = m3_rotation(axis, n_constant(angle));
+        const mat3 now = m3_multiply(spindle, turn);
         for (int k = 0; k < domains; k++) {
-            const mat3 mosaic =
-                m3_rotation(fixed(directions[k].axis), n_scale(spread, directions[k].fraction));
+            const mat3 mosaic = mosaic_rotation(m, &directions[k], now);
             rotation[i * domains + k] = m3_transpose(m3_multiply(mosaic, spindle));
         }
     }
@@ -289,8 +306,9 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
                             const db_parameter_slots *slots, interface_values *out) {
     const model_inputs inputs = { e, slots }, *m = &inputs;
     const vec3 axis = spindle_axis(m);
-    out->lattice = lattice_vectors(m, axis);
-    sample_rotations(m, directions, axis, out->rotation);
+    const mat3 turn = crystal_turn(m, axis);
+    out->lattice = lattice_vectors(m, turn);
+    sample_rotations(m, directions, axis, turn, out->rotation);
     out->cells[0] = parameter(m, DB_CELLS_A);
     out->cells[1] = parameter(m, DB_CELLS_B);
     out->cells[2] = parameter(m, DB_CELLS_C);

@@ -14,7 +14,8 @@ void db_model_lattice(const db_experiment *experiment, double rows[9]) {
     db_experiment at_rest = *experiment;
     at_rest.goniometer.phi = 0;
     const model_inputs inputs = { &at_rest, NULL };
-    const mat3 m = lattice_vectors(&inputs, v3_passive(0, 0, 1)); /* any axis will do */
+    const mat3 m =
+        lattice_vectors(&inputs, crystal_turn(&inputs, v3_passive(0, 0, 1))); /* any axis */
     for (int i = 0; i < 3; i++) {
         rows[3 * i] = m.r[i].x.v;
         rows[3 * i + 1] = m.r[i].y.v;

@@ -19,6 +19,10 @@ static inline int db_parameter_slope(const db_parameter_slots *slots, db_paramet
     return -1;
 }
 
+/* Groups of interface values that a parameter moves in this experiment (DB_MOVES_*): what moves the
+ * orientation counts as what that moves. */
+unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter);
+
 /* Miller indices of a structure factor among the parameters. */
 void db_parameter_node(db_parameter parameter, int node[3]);
 

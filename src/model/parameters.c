@@ -103,10 +103,19 @@ static int has_spectrum(const db_beam *beam) {
     return 0;
 }
 
+unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
+    const unsigned moves = db_parameter_describe(parameter)->moves;
+    if (!(moves & DB_MOVES_ORIENTATION)) return moves;
+    return experiment->crystal.mosaic_anisotropic ? DB_MOVES_ROTATIONS : DB_MOVES_LATTICE;
+}
+
 int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
     /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
     if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SENSOR)
         return experiment->detector.sensor_thickness != 0;
+    if (parameter == DB_MOSAIC_SPREAD) return !experiment->crystal.mosaic_anisotropic;
+    if (parameter == DB_MOSAIC_A || parameter == DB_MOSAIC_B || parameter == DB_MOSAIC_C)
+        return experiment->crystal.mosaic_anisotropic;
     if (parameter == DB_SPECTRUM_STRETCH) return has_spectrum(&experiment->beam);
     if (parameter == DB_WATER_SIZE) return experiment->background.water_size != 0;
     if (parameter == DB_AMORPHOUS_THICKNESS) return experiment->background.count > 0;

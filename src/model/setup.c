@@ -41,6 +41,7 @@ void db_setup_init(db_setup *setup) {
     for (int i = 0; i < 3; i++) setup->cells[i] = 1;
     setup->shape = DB_SHAPE_SQUARE;
     setup->fudge = 1;
+    leave_open(setup->mosaic_abc, 3);
     setup->mosaic_seed = 12345678;
 
     setup->interpolate = -1;

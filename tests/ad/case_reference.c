@@ -23,6 +23,7 @@ static void want_sqrt(in x, out y) { *y = sqrtl(x[0]); }
 static void want_rsqrt(in x, out y) { *y = 1 / sqrtl(x[0]); }
 static void want_exp(in x, out y) { *y = expl(x[0]); }
 static void want_sinpic(in x, out y) { *y = elementary_rules[ELEMENTARY_sinpic].value(x[0], 64); }
+static void want_cospic(in x, out y) { *y = elementary_rules[ELEMENTARY_cospi].value(x[0], 64); }
 static void want_sinpi(in x, out y) { *y = sinl(acosl(-1) * x[0]); }
 static void want_sphere_squared(in x, out y) {
     const long double j = elementary_rules[ELEMENTARY_sphere].value(x[0], 64);
@@ -111,11 +112,9 @@ static void want_gaussian_of_ratio(in x, out y) {
     *y = expl(-ratio * ratio);
 }
 
-/* exp of the angle times the cross product matrix of the axis, brought to length 1: its power
- * series. */
-static void want_m3_rotation(in x, out y) {
-    const long double length = sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-    const long double a = x[3] * x[0] / length, b = x[3] * x[1] / length, c = x[3] * x[2] / length;
+/* exp of the cross product matrix: its power series. */
+static void want_m3_rotation_vector(in x, out y) {
+    const long double a = x[0], b = x[1], c = x[2];
     long double product[18] = { 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, -c, b, c, 0, -a, -b, a, 0 };
     for (int i = 0; i < 9; i++) y[i] = product[i];
     for (int n = 1; n < 40; n++) {
@@ -126,6 +125,12 @@ static void want_m3_rotation(in x, out y) {
             y[i] += product[i];
         }
     }
+}
+/* The angle times the axis, brought to length 1. */
+static void want_m3_rotation(in x, out y) {
+    const long double length = sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    const long double w[3] = { x[3] * x[0] / length, x[3] * x[1] / length, x[3] * x[2] / length };
+    want_m3_rotation_vector(w, y);
 }
 static void want_m3_rotation_xyz(in x, out y) {
     long double p[18], q[18];

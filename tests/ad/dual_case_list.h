@@ -23,6 +23,7 @@
     X(rsqrt, 1, 1, 0.25, 4, 3, 9)                                                                  \
     X(exp, 1, 1, -3, 3, 3, 3)                                                                      \
     X(sinpic, 1, 1, 0, 0.25, 3, 3)                                                                 \
+    X(cospic, 1, 1, 0, 0.25, 3, 6)                                                                 \
     X(sinpi, 1, 1, -0.5, 0.5, 3, 5.5)                                                              \
     X(sphere_squared, 1, 1, 0.01, 6, 1.5, 4)                                                       \
     X(select, 3, 1, -2, 2, 0.51, 2.5)                                                              \
@@ -50,7 +51,8 @@
     X(sin, 1, 1, -4, 4, 1.5, 1.5)                                                                  \
     X(cos, 1, 1, -4, 4, 1.5, 1.5)                                                                  \
     X(m3_rotation, 4, 9, 0.25, 2, 5, 13)                                                           \
-    X(m3_rotation_xyz, 3, 9, -4, 4, 3, 5)
+    X(m3_rotation_xyz, 3, 9, -4, 4, 3, 5)                                                          \
+    X(m3_rotation_vector, 3, 9, -1.8, 1.8, 5, 13)
 
 enum { MOST_INPUTS = 18, MOST_OUTPUTS = 9 };
 

@@ -32,6 +32,7 @@ CASE_FN(sqrt) { *y = n_sqrt(x[0]); }
 CASE_FN(rsqrt) { *y = n_rsqrt(x[0]); }
 CASE_FN(exp) { *y = n_exp(x[0]); }
 CASE_FN(sinpic) { *y = n_sinpic(x[0]); }
+CASE_FN(cospic) { *y = n_cospic(x[0]); }
 CASE_FN(sinpi) { *y = n_sinpi(x[0]); }
 CASE_FN(sphere_squared) { *y = n_sqr(n_sphere(x[0])); }
 CASE_FN(select) { *y = n_select(l_lt(x[2].v, l_set((REAL)0)), x[0], n_mul(x[1], x[2])); }
@@ -91,6 +92,7 @@ CASE_FN(sin) { *y = n_sin(x[0]); }
 CASE_FN(cos) { *y = n_cos(x[0]); }
 CASE_FN(m3_rotation) { case_put_rows(y, m3_rotation(v3_unit(CASE_VEC(x)), x[3])); }
 CASE_FN(m3_rotation_xyz) { case_put_rows(y, m3_rotation_xyz(x[0], x[1], x[2])); }
+CASE_FN(m3_rotation_vector) { case_put_rows(y, m3_rotation_vector(CASE_VEC(x))); }
 #endif
 
 static void (*const AD_NUM(case_functions)[])(const num *x, num *y) = {

@@ -9,12 +9,8 @@ APPLY_FN(sqrt) { return n_sqrt(a); }
 APPLY_FN(rsqrt) { return n_rsqrt(a); }
 APPLY_FN(exp) { return n_exp(a); }
 APPLY_FN(sinpic) { return n_sinpic(a); }
+APPLY_FN(cospi) { return n_cospic(a); }
 APPLY_FN(sphere) { return n_sphere(a); }
-/* no rule of its own: the cosine inside l_sphere, C' = -pi/2 S */
-APPLY_FN(cospi) {
-    const lane slope = l_mul(l_set((REAL)-1.57079632679489661923132169163975144L), l_sinpic(a.v));
-    return n_chain(l_cospi(a.v), slope, a);
-}
 #if LANES == 1 && AD_SIZE != 4
 APPLY_FN(sin) { return n_sin(a); }
 APPLY_FN(cos) { return n_cos(a); }

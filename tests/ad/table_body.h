@@ -9,6 +9,7 @@ RULE_FN(sqrt) { return (void)b, n_sqrt(a); }
 RULE_FN(rsqrt) { return (void)b, n_rsqrt(a); }
 RULE_FN(exp) { return (void)b, n_exp(a); }
 RULE_FN(sinpic) { return (void)b, n_sinpic(a); }
+RULE_FN(cospic) { return (void)b, n_cospic(a); }
 RULE_FN(sphere) { return (void)b, n_sphere(a); }
 /* a unless it is NaN */
 RULE_FN(select) { return n_select(l_eq(a.v, a.v), a, b); }
@@ -40,9 +41,10 @@ static void AD_LANE(check_row)(const AD_LANE(rule_row) * row, int where) {
         l_store(pass ? value : ordinary[0], y.v);
         l_store(pass ? slope : ordinary[1], y.d[0]);
     }
-    /* A ball's dark ring, or an inverse length, is hit but to rounding: judged against the largest
-     * value. */
-    const long double scale = strcmp(row->rule, "sphere") == 0 || strcmp(row->rule, "unit") == 0;
+    /* A ball's dark ring, a cosine's zero, or an inverse length, is hit but to rounding: judged
+     * against the largest value. */
+    const long double scale = strcmp(row->rule, "sphere") == 0 ||
+                              strcmp(row->rule, "cospic") == 0 || strcmp(row->rule, "unit") == 0;
     for (int i = 0; i < LANES; i++) {
         if (i == where && (ulp_error(value[i], row->value, scale, DIGITS) > 4 ||
                            ulp_error(slope[i], row->slope, scale, DIGITS) > 4))

@@ -64,6 +64,10 @@
     expect 3 "crystal size Na" sim $small -floatfile o -N 4.5
     expect 3 "polarization" sim $small -floatfile o -polar 2
     expect 3 "mosaic spread" sim $small -floatfile o -mosaic -1
+    expect 3 "one for all axes or one about each, found both, 1 and 0.1 0.2 0.3" sim $small -floatfile o -mosaic 1 -mosaic_abc 0.1 0.2 0.3
+    expect 3 "anisotropic mosaic spread" sim $small -floatfile o -mosaic_abc 0.1 -0.2 0.3
+    expect 2 "-mosaic_abc" sim $small -floatfile o -mosaic_abc 0.1 0.2
+    expect 2 "the experiment has no mosaic spread of all axes, but one about each" grad $small -outdir . -mosaic_abc 0.1 0.2 0.3 -params mosaic_spread
     expect 3 "-mosaic_seed: expected a whole number from 1 to 2147483646, found 0" sim $small -floatfile o -mosaic_seed 0
     expect 3 "horizontal divergence: 3 steps need a range" sim $small -floatfile o -hdivsteps 3
     expect 3 "has no meaning in convention mosflm" sim $small -floatfile o -Xclose 10

@@ -24,12 +24,12 @@ features=$("$DUALBRAGG" --version)
     succeed grad $small -params all --precision mixed --threads 2 -prefix mixed
     # all: those of the table that this experiment has; the table's title line stands for the image
     expected=$("$DUALBRAGG" grad --list-params |
-        grep -cv '^sensor_\|^attenuation_\|^water_\|^amorphous_\|^spectrum_\|:')
+        grep -cv '^sensor_\|^attenuation_\|^water_\|^amorphous_\|^spectrum_\|^mosaic_[abc] \|:')
     [ "$(ls mixed_*.f32 | wc -l)" -eq "$expected" ] ||
         complain "-params all: $(ls mixed_*.f32 | wc -l) images instead of $expected"
-    succeed grad $small -params all -detector_thick 300 -detector_abs 200 -water 1 -prefix thick
-    [ "$(ls thick_*.f32 | wc -l)" -eq $((expected + 3)) ] ||
-        complain "-params all with sensor and water: $(ls thick_*.f32 | wc -l) images"
+    succeed grad $small -params all -detector_thick 300 -detector_abs 200 -water 1 -prefix thick -mosaic_abc 0.1 0.2 0.3
+    [ "$(ls thick_*.f32 | wc -l)" -eq $((expected + 5)) ] ||
+        complain "-params all with sensor, water and anisotropic mosaic: $(ls thick_*.f32 | wc -l) images"
 
     # one source, one reflection
     printf '%s\n' '0 0 0 60' '1 0 0 70' '0 1 0 80' '1 1 1 90' > few.hkl

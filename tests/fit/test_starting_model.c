@@ -214,6 +214,8 @@ static void tied_parameters_start_together(void **state) {
  * ranges of the beam only where there are any. */
 static int is_said(const db_experiment *e, db_parameter p) {
     if (db_parameter_describe(p)->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND)) return 0;
+    if (db_parameter_describe(p)->moves & DB_MOVES_ROTATIONS && !db_parameter_exists(e, p))
+        return 0; /* of the other kind of mosaic spread */
     const int range =
         p == DB_DIVERGENCE_HORIZONTAL || p == DB_DIVERGENCE_VERTICAL || p == DB_DISPERSION;
     return !range || db_parameter_get(e, p) != 0;
@@ -225,6 +227,7 @@ static void refined_models_can_be_fed_back(void **state) {
     static const char *const models[] = {
         "convention: mosflm",
         "convention: denzo, mosaic_spread: 0.2, mosaic_domains: 7, mosaic_seed: 99, shape: round",
+        "convention: mosflm, mosaic_abc: [0.1, 0, 0.3], mosaic_domains: 5",
         "convention: adxv, detector_rotation: [1, 2, 3], polarization: 0.5, dispersion: 1, "
         "dispersion_steps: 3",
         "convention: xds, twotheta: 5, osc: 0.4, phi_steps: 4, phi: 3, beam_tilt: [0.5, -0.25]",
@@ -235,12 +238,14 @@ static void refined_models_can_be_fed_back(void **state) {
     };
     static const char refine[] =
         "}\nrefine:\n  misset_x: {range: 0.5, scale: 0.03}\n  cell_a: {min: 58, max: 59.5}\n"
-        "  cell_b: {follows: cell_a}\n  distance:\n  mosaic_spread: {range: 0.2}\n"
+        "  cell_b: {follows: cell_a}\n  distance:\n  %s: {range: 0.2}\n"
         "stages: [{refine: [misset_x], blur: 2.5}, {name: fine, algorithm: LD_MMA}]\n"
         "data: {dmin: 2.2, roi: [1, 2, 3, 4]}\n";
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
         char text[1024];
-        snprintf(text, sizeof text, CELL ", %s%s", models[m], refine);
+        const int length = snprintf(text, sizeof text, CELL ", %s", models[m]);
+        snprintf(text + length, sizeof text - (size_t)length, refine,
+                 strstr(models[m], "mosaic_abc") ? "mosaic_b" : "mosaic_spread");
         if (begin(text, &made_up.image) != DB_OK)
             fail_msg("%s: %s", models[m], db_context_message(context));
         db_fit_result result = made_up.result;

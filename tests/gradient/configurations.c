@@ -63,6 +63,14 @@ static void mosaic_phi(db_context *context, db_experiment *e) {
     e->goniometer.phi_steps = 3;
 }
 
+/* The spreads differ, one is none, and the crystal turns between the steps. */
+static void anisotropic_mosaic(db_context *context, db_experiment *e) {
+    mosaic_phi(context, e);
+    e->crystal.mosaic_anisotropic = 1;
+    set3(e->crystal.mosaic_abc, 1.7, 0, 0.6);
+    e->goniometer.phi_step = 4;
+}
+
 static void divergence_dispersion_weights(db_context *context, db_experiment *e) {
     const db_beam_spread spread = { 0.012, 0.02, 0.006, 0.01, 3, 3, 1, 0.02, 0.01, 3 };
     assert_int_equal(db_beam_set_spread(context, &e->beam, &spread), DB_OK);
@@ -270,6 +278,7 @@ const configuration configurations[] = {
     { "XDS, pivot sample", xds, 0.01, NULL },
     { "tilted detector", tilted_detector, 0.01, NULL },
     { "mosaic and phi", mosaic_phi, 0.01, NULL },
+    { "anisotropic mosaic", anisotropic_mosaic, 0.01, NULL },
     { "divergence and dispersion with weights", divergence_dispersion_weights, 0.01,
       "source_weight:2 source_weight:0" },
     { "spectrum", spectrum, 0.01, "source_weight:1 source_weight:11" },

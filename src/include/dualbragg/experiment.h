@@ -32,10 +32,14 @@ typedef struct db_crystal {
     db_crystal_shape shape;
     double fudge;         /* multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
     double mosaic_spread; /* cap angle of the mosaic rotations (degree) */
-    int mosaic_domains;   /* number of domains, >= 1; 1 without spread */
-    long mosaic_seed;     /* seed of the mosaic rotations; 12345678 */
-    double b_factor;      /* B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the
-                             crystal's intensity has at each scattering vector (angstrom^2); 0 */
+    /* 1: instead of mosaic_spread three caps (degree), of the components of each rotation (axis
+     * times angle) along the crystal's axes x, y, z of the standard frame: a*, c x a* and c */
+    int mosaic_anisotropic;
+    double mosaic_abc[3];
+    int mosaic_domains; /* number of domains, >= 1; 1 without spread */
+    long mosaic_seed;   /* seed of the mosaic rotations; 12345678 */
+    double b_factor;    /* B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the
+                           crystal's intensity has at each scattering vector (angstrom^2); 0 */
 } db_crystal;
 
 /* One source: a ray direction and a wavelength. */

@@ -11,16 +11,19 @@ extern "C" {
 
 /* Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
 enum {
-    DB_MOVES_LATTICE = 1,       /* real-space lattice vectors at the first phi step */
-    DB_MOVES_ROTATIONS = 2,     /* lattice vectors of each phi step and mosaic domain */
-    DB_MOVES_CELLS = 4,         /* cell counts */
-    DB_MOVES_PANELS = 8,        /* panel origins and axes */
-    DB_MOVES_SOURCES = 16,      /* directions, wavelengths, polarization of the sources */
-    DB_MOVES_SCALE = 32,        /* overall factor */
-    DB_MOVES_SENSOR = 64,       /* thickness of a sensor layer, attenuation */
-    DB_MOVES_BACKGROUND = 128,  /* amounts of water and amorphous matter */
-    DB_MOVES_AMPLITUDE = 256,   /* one structure factor */
-    DB_MOVES_DEBYE_WALLER = 512 /* Debye-Waller factor */
+    DB_MOVES_LATTICE = 1,        /* real-space lattice vectors at the first phi step */
+    DB_MOVES_ROTATIONS = 2,      /* lattice vectors of each phi step and mosaic domain */
+    DB_MOVES_CELLS = 4,          /* cell counts */
+    DB_MOVES_PANELS = 8,         /* panel origins and axes */
+    DB_MOVES_SOURCES = 16,       /* directions, wavelengths, polarization of the sources */
+    DB_MOVES_SCALE = 32,         /* overall factor */
+    DB_MOVES_SENSOR = 64,        /* thickness of a sensor layer, attenuation */
+    DB_MOVES_BACKGROUND = 128,   /* amounts of water and amorphous matter */
+    DB_MOVES_AMPLITUDE = 256,    /* one structure factor */
+    DB_MOVES_DEBYE_WALLER = 512, /* Debye-Waller factor */
+    /* the crystal as a whole: its lattice vectors; where its mosaic spread is anisotropic those of
+     * each phi step and mosaic domain */
+    DB_MOVES_ORIENTATION = 1024
 };
 
 /* X(identifier, name, member of db_experiment, unit, scale, moves, description)
@@ -36,20 +39,27 @@ enum {
       "unit cell angle beta")                                                                      \
     X(CELL_GAMMA, "cell_gamma", crystal.cell[5], "deg", 0.1, DB_MOVES_LATTICE,                     \
       "unit cell angle gamma")                                                                     \
-    X(MISSET_X, "misset_x", crystal.misset[0], "deg", 0.1, DB_MOVES_LATTICE,                       \
+    X(MISSET_X, "misset_x", crystal.misset[0], "deg", 0.1, DB_MOVES_ORIENTATION,                   \
       "crystal rotation about laboratory x")                                                       \
-    X(MISSET_Y, "misset_y", crystal.misset[1], "deg", 0.1, DB_MOVES_LATTICE,                       \
+    X(MISSET_Y, "misset_y", crystal.misset[1], "deg", 0.1, DB_MOVES_ORIENTATION,                   \
       "crystal rotation about laboratory y, after x")                                              \
-    X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, DB_MOVES_LATTICE,                       \
+    X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, DB_MOVES_ORIENTATION,                   \
       "crystal rotation about laboratory z, after x and y")                                        \
     X(CELLS_A, "Na", crystal.cells[0], "cells", 1, DB_MOVES_CELLS, "crystal size along a")         \
     X(CELLS_B, "Nb", crystal.cells[1], "cells", 1, DB_MOVES_CELLS, "crystal size along b")         \
     X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, DB_MOVES_CELLS, "crystal size along c")         \
     X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, DB_MOVES_ROTATIONS,      \
       "cap angle of the mosaic rotations, at fixed random domains")                                \
+    X(MOSAIC_A, "mosaic_a", crystal.mosaic_abc[0], "deg", 0.05, DB_MOVES_ROTATIONS,                \
+      "cap of anisotropic mosaic rotations about a*")                                              \
+    X(MOSAIC_B, "mosaic_b", crystal.mosaic_abc[1], "deg", 0.05, DB_MOVES_ROTATIONS,                \
+      "cap of anisotropic mosaic rotations about c x a*, which is b where alpha is 90 degree")     \
+    X(MOSAIC_C, "mosaic_c", crystal.mosaic_abc[2], "deg", 0.05, DB_MOVES_ROTATIONS,                \
+      "cap of anisotropic mosaic rotations about c")                                               \
     X(B_FACTOR, "b_factor", crystal.b_factor, "A^2", 1, DB_MOVES_DEBYE_WALLER,                     \
       "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities")               \
-    X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_LATTICE, "spindle angle of the first step") \
+    X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_ORIENTATION,                                \
+      "spindle angle of the first step")                                                           \
     X(SPINDLE_TILT_BEAM, "spindle_tilt_beam", goniometer.tilt[0], "deg", 0.1, DB_MOVES_ROTATIONS,  \
       "tilt of the spindle axis towards the beam")                                                 \
     X(SPINDLE_TILT_ACROSS, "spindle_tilt_across", goniometer.tilt[1], "deg", 0.1,                  \
@@ -119,7 +129,8 @@ DB_API db_parameter db_parameter_source_weight(size_t source);
 DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 
 /* 1 if the experiment has this parameter: all of the table (those of the sensor, of water, of
- * amorphous matter and of the spectrum if there are any), sources and listed reflections that
+ * amorphous matter and of the spectrum if there are any; one mosaic spread, or the three of an
+ * anisotropic one), sources and listed reflections that
  * exist. */
 DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
 

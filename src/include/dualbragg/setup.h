@@ -52,6 +52,7 @@ typedef struct db_setup {
     db_crystal_shape shape;
     double fudge;
     double mosaic_spread; /* degree */
+    double mosaic_abc[3]; /* degree: db_crystal's, instead; first NAN = open: isotropic */
     int mosaic_domains;   /* 0: automatic (1, or 10 with a spread) */
     long mosaic_seed;
     double b_factor; /* A^2; 0 */
