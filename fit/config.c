@@ -1,6 +1,7 @@
 #include <dualbragg/fit.h>
 
 #include "core/context_internal.h"
+#include "fit/config_panel_groups.h"
 #include "fit/config_refine.h"
 
 #include <math.h>
@@ -91,9 +92,9 @@ static db_status check_axes(const db_config_reader *reader, const db_yaml_node *
 
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
-    enum { OTHER_SECTIONS = 5 };
-    static const char *const sections[OTHER_SECTIONS] = { "model", "intensity", "refine", "stages",
-                                                          "data" };
+    enum { OTHER_SECTIONS = 6 };
+    static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
+                                                          "refine", "stages",       "data" };
     const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
     for (size_t i = 0; i < root->count; i++) {
         const char *const name = root->keys[i];
@@ -118,6 +119,8 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_data(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
+    const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
+    if (groups) DB_TRY(db_config_take_panel_groups(reader, groups, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");
     if (!refine)
         return db_fail(reader->context, DB_ERROR_USAGE,

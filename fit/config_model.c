@@ -176,6 +176,19 @@ static db_status fail_bound(db_context *context, const db_fit_config *config, si
                    config->config_file, line, name, what, value, relation, limit);
 }
 
+static db_status check_groups(db_context *context, const db_fit_config *config,
+                              const db_experiment *start) {
+    const db_fit_panel_groups *const groups = &config->settings.panel_groups;
+    const size_t count = start->detector.panel_count;
+    for (size_t p = count; p < DB_FIT_MOST_PANELS; p++)
+        if (groups->of_panel[p] >= 0)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "%s: panel_groups.%s: there is no panel %zu; the model has %zu panel%s",
+                           config->config_file, groups->name[groups->of_panel[p]], p, count,
+                           count == 1 ? "" : "s");
+    return DB_OK;
+}
+
 static void start_ties(const db_fit_settings *settings, db_experiment *start,
                        void (*notices)(void *user, const char *line), void *user) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -244,6 +257,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     if (status == DB_OK) start_ties(settings, start, notices, user);
     if (status == DB_OK) status = db_experiment_check(context, start);
     if (status == DB_OK) status = check_frame(context, config, start);
+    if (status == DB_OK) status = check_groups(context, config, start);
     if (status == DB_OK) status = complete_bounds(context, config, start);
     if (status != DB_OK) {
         db_experiment_clear(start);

@@ -1,5 +1,6 @@
 #include "fit/config_print.h"
 
+#include "fit/config_panel_groups.h"
 #include "fit/config_refine.h"
 #include "fit/physical_range.h"
 
@@ -177,6 +178,12 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
         if (db_config_takes_parameter((db_parameter)p))
             fprintf(stream, "#    %-21s %s (%s)\n", info->name, info->description, info->unit);
     }
+    fputs("# motions of a group of panels, about its centre, along the axes of the detector, "
+          "counted from the start:\n"
+          "#    GROUP:shift_fast, GROUP:shift_slow, GROUP:shift_normal (mm)\n"
+          "#    GROUP:turn_fast, GROUP:turn_slow, GROUP:turn_normal (deg)\n"
+          "#    panel_groups:shift_fast ... for all groups of which nothing else is said\n",
+          stream);
 }
 
 static void print_stages(const db_fit_settings *settings, db_config_style style, FILE *stream) {
@@ -199,6 +206,7 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     print_section(&sections[DB_SECTION_TOP], config, "", style, stream);
     print_heading(&sections[DB_SECTION_MODEL], style, stream);
     print_section(&sections[DB_SECTION_MODEL], config, "  ", style, stream);
+    db_config_print_panel_groups(&config->settings.panel_groups, style, stream);
     print_intensity(config, style, stream);
     print_refine(config, style, stream);
     print_stages(&config->settings, style, stream);

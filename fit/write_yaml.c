@@ -57,6 +57,17 @@ static db_status rename_all(db_context *context, const char *path, db_fit_config
     return *refined->expt_file ? name_list(context, path, refined->expt_file) : DB_OK;
 }
 
+/* The written model has the panels where they were moved to: motions count from there. */
+static void count_from_there(const db_fit_result *result, db_fit_settings *settings) {
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        if (p->group < 0) continue;
+        p->lower -= result->refined[i];
+        p->upper -= result->refined[i];
+        p->prior[0] -= result->refined[i];
+    }
+}
+
 static void print_heading(const db_fit_config *config, const db_fit_result *result, FILE *stream) {
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
     db_yaml_print_text(stream, config->config_file);
@@ -79,6 +90,7 @@ db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_
     db_text_stream text;
     db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
     if (status == DB_OK) status = rename_all(context, path, refined);
+    if (status == DB_OK) count_from_there(result, &refined->settings);
     if (status == DB_OK) status = db_text_stream_open(context, &text);
     if (status == DB_OK) {
         print_heading(config, result, text.stream);

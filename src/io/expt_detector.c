@@ -52,18 +52,23 @@ typedef struct reading {
     frame *placed; /* [count] */
     char *seen;    /* [count]: is in the hierarchy */
     size_t count;
+    db_expt_panel *said;                  /* [count] */
+    int groups[DB_EXPT_MOST_LEVELS];      /* met on each level of the hierarchy */
+    int path[DB_EXPT_MOST_LEVELS], depth; /* of the group being read */
 } reading;
 
-static db_status place_panel(const reading *r, size_t index, const frame *parent) {
+static db_status place_panel(reading *r, size_t index, const frame *parent) {
+    db_expt_panel *const said = &r->said[index];
     const db_json panel = db_json_element(&r->panels, index);
     if (r->seen[index]) return db_json_fail(&panel, "a panel that stands in one group only");
     r->seen[index] = 1;
+    said->level_count = r->depth < DB_EXPT_MOST_LEVELS ? r->depth : DB_EXPT_MOST_LEVELS;
+    memcpy(said->group, r->path, sizeof said->group);
     return read_frame(&panel, parent, &r->placed[index]);
 }
 
-static db_status place_group(const reading *r, const db_json *group, const frame *parent,
-                             int depth) {
-    if (depth > DEEPEST_GROUP) return db_json_fail(group, "fewer groups within groups");
+static db_status place_group(reading *r, const db_json *group, const frame *parent) {
+    if (r->depth > DEEPEST_GROUP) return db_json_fail(group, "fewer groups within groups");
     const db_json index = db_json_member(group, "panel");
     if (index.value) {
         const json_int_t number = json_integer_value(index.value);
@@ -73,18 +78,21 @@ static db_status place_group(const reading *r, const db_json *group, const frame
     }
     frame own;
     DB_TRY(read_frame(group, parent, &own));
+    if (r->depth < DB_EXPT_MOST_LEVELS) r->path[r->depth] = r->groups[r->depth]++;
+    r->depth++;
     const db_json children = db_json_member(group, "children");
     for (size_t i = 0; i < json_array_size(children.value); i++) {
         const db_json child = db_json_element(&children, i);
-        DB_TRY(place_group(r, &child, &own, depth + 1));
+        DB_TRY(place_group(r, &child, &own));
     }
+    r->depth--;
     return DB_OK;
 }
 
 /* Panels that no group has stand for themselves: all of them in lists without a hierarchy. */
-static db_status place_all(const reading *r, const db_json *model) {
+static db_status place_all(reading *r, const db_json *model) {
     const db_json root = db_json_member(model, "hierarchy");
-    if (root.value) DB_TRY(place_group(r, &root, &outside, 0));
+    if (root.value) DB_TRY(place_group(r, &root, &outside));
     for (size_t p = 0; p < r->count; p++)
         if (!r->seen[p]) DB_TRY(place_panel(r, p, &outside));
     return DB_OK;
@@ -222,9 +230,10 @@ static void attach(const frame *plate, const frame *placed, db_panel *panel) {
     onto_plate(plate, normal, panel->normal);
 }
 
-static db_status read_all(const db_json *model, const db_beam *beam, const reading *r,
+static db_status read_all(const db_json *model, const db_beam *beam, reading *r,
                           db_detector *detector, db_expt_content *content) {
     frame plate;
+    r->said = content->panel;
     DB_TRY(place_all(r, model));
     for (size_t p = 0; p < r->count; p++) {
         const db_json panel = db_json_element(&r->panels, p);

@@ -233,8 +233,12 @@ typedef struct db_expt_selection {
 } db_expt_selection;
 
 /* What a list says of one panel beyond its place. */
+enum { DB_EXPT_MOST_LEVELS = 8 };
 typedef struct db_expt_panel {
     char name[64];
+    /* The groups of the list's hierarchy that hold it, from the whole detector (level 0) inwards:
+     * number of each among those of its level, as they stand in the list. */
+    int level_count, group[DB_EXPT_MOST_LEVELS];
     double trusted[2]; /* least and largest trusted value; -INFINITY, INFINITY where not said */
     double gain;       /* counts per photon; 1 */
     double pedestal;   /* counts; 0 */
