@@ -19,8 +19,9 @@ db_status four_panels_experiment(db_context *context, double peak, db_experiment
     for (int p = 0; p < PANELS; p++) {
         panels[p] = e->detector.panels[0];
         panels[p].fast_pixels = panels[p].slow_pixels = WIDTH;
-        const double shift[2] = { p % 2 * WIDTH * panels[p].pixel_size[0],
-                                  p / 2 * WIDTH * panels[p].pixel_size[1] };
+        const int column = p % 2, row = p / 2;
+        const double shift[2] = { column * WIDTH * panels[p].pixel_size[0],
+                                  row * WIDTH * panels[p].pixel_size[1] };
         for (int i = 0; i < 3; i++)
             panels[p].origin[i] +=
                 shift[0] * panels[p].fast_axis[i] + shift[1] * panels[p].slow_axis[i];

@@ -191,6 +191,15 @@ static void panels_stand_in_groups_within_groups(void **state) {
         assert_int_equal(content.panel[p].mask[0][3], 4);
     }
     assert_string_equal(content.panel[1].name, "p1");
+    /* panel 0 in the first group, 1 in the only one of the second, 2 in the detector alone */
+    static const int levels[3] = { 2, 3, 1 };
+    for (size_t p = 0; p < 3; p++) {
+        assert_int_equal(content.panel[p].level_count, levels[p]);
+        assert_int_equal(content.panel[p].group[0], 0);
+    }
+    assert_int_equal(content.panel[0].group[1], 0);
+    assert_int_equal(content.panel[1].group[1], 1);
+    assert_int_equal(content.panel[1].group[2], 0);
     assert_int_equal(content.has_crystal, 0);
     assert_true(fabs(e.beam.polarization - 0.5) < 1e-12);
     assert_true(fabs(fabs(e.beam.polarization_axis[0]) - 1) < 1e-12);
