@@ -26,7 +26,7 @@ static db_status check_numbers(db_context *context, const db_fit_settings *s) {
         { "huber_limit", s->huber_limit, 0 },
         { "student_freedom", s->student_freedom, 0 },
         { "model_error", isnan(s->model_error) ? 0 : s->model_error, 1 },
-        { "shoebox_half_width", s->shoebox_half_width, 0 },
+        { "shoebox_half_width", s->shoebox_half_width, 1 },
         { "background_tile", s->background_tile, 0 },
         { "max_shoeboxes", s->max_shoeboxes, 0 },
         { "min_strong_reflections", s->min_strong_reflections, 0 },

@@ -7,24 +7,41 @@
 #include <stdio.h>
 #include <string.h>
 
+static db_status count_boxes(const db_refinement *r, db_shoebox_choice choice, size_t *count) {
+    db_shoeboxes boxes;
+    DB_TRY(db_shoeboxes_place(r->context, &r->result->experiment, &r->data, 0, choice, &boxes));
+    *count = boxes.count;
+    db_shoeboxes_clear(&boxes);
+    return DB_OK;
+}
+
 /* An image without enough strong reflections where the model predicts some has nothing to refine
- * against. */
+ * against. Known amplitudes need no shoeboxes, so that neighbours may take what they want. */
 db_status db_refinement_refuse_blank(const db_refinement *r) {
     const db_fit_settings *const settings = r->data.settings;
     const db_strong_pixels *const strong = r->data.strong;
-    db_shoeboxes boxes;
-    DB_TRY(db_shoeboxes_place(r->context, &r->result->experiment, &r->data, 0, DB_SHOEBOXES_STRONG,
-                              &boxes));
-    const size_t count = boxes.count;
-    db_shoeboxes_clear(&boxes);
-    if (count >= (size_t)settings->min_strong_reflections) return DB_OK;
-    return db_fail(
-        r->context, DB_ERROR_INPUT,
-        "blank image, or a model that does not fit it at all: only %zu predicted reflections have "
-        "strong pixels (%g sigma above the background), at least %d are needed; the image has %zu "
-        "strong pixels in %zu spots",
-        count, settings->strong_sigma, settings->min_strong_reflections, strong->count,
-        strong->spots);
+    const size_t least = (size_t)settings->min_strong_reflections;
+    size_t seen = 0, boxes = least;
+    if (settings->intensity == DB_FIT_FREE) {
+        DB_TRY(count_boxes(r, DB_SHOEBOXES_STRONG, &boxes));
+        if (boxes >= least) return DB_OK;
+    }
+    DB_TRY(count_boxes(r, DB_SHOEBOXES_SEEN, &seen));
+    if (seen < least)
+        return db_fail(
+            r->context, DB_ERROR_INPUT,
+            "blank image, or a model that does not fit it at all: only %zu predicted reflections "
+            "have strong pixels (%g sigma above the background), at least %d are needed; the image "
+            "has %zu strong pixels in %zu spots",
+            seen, settings->strong_sigma, settings->min_strong_reflections, strong->count,
+            strong->spots);
+    if (boxes >= least) return DB_OK;
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "of %zu predicted reflections with strong pixels only %zu keep %.0f %% of a "
+                   "shoebox of half width %d from their neighbours and are among those wanted, at "
+                   "least %d are needed: expected a smaller shoebox_half_width, or none",
+                   seen, boxes, 100 * DB_SHOEBOX_USABLE, settings->shoebox_half_width,
+                   settings->min_strong_reflections);
 }
 
 /* Free intensities: as many reflections as parameters ask for; the resolution is extended until
@@ -202,6 +219,7 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     const db_fit_settings *const settings = r->data.settings;
     db_fit_result *const result = r->result;
     DB_TRY(db_experiment_copy(r->context, start, &result->experiment));
+    result->shoebox_half_width = settings->shoebox_half_width;
     DB_TRY(db_panel_placement_make(r->context, &start->detector, &settings->panel_groups,
                                    &r->placement));
     result->parameter_count = r->course.width = settings->parameter_count;

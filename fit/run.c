@@ -6,6 +6,7 @@
 #include "fit/goodness.h"
 #include "fit/refinement.h"
 #include "fit/result_boxes.h"
+#include "fit/shoebox_size.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
     if (own.stage_count == 0) db_fit_settings_default_stages(&own);
     DB_TRY(db_fit_check(context, start, image, &own));
     db_strong_pixels strong;
+    DB_TRY(db_shoebox_size_settle(context, start, &own));
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
     db_refinement r = { .context = context,
                         .data = { image, &strong, &own },
@@ -106,8 +108,10 @@ db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
     db_strong_pixels strong;
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
     if (placed_by) DB_TRY(db_fit_check_data(context, placed_by, image, settings));
-    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
-    const db_fit_data data = { image, &strong, settings };
+    db_fit_settings own = *settings;
+    DB_TRY(db_shoebox_size_settle(context, placed_by ? placed_by : experiment, &own));
+    DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
+    const db_fit_data data = { image, &strong, &own };
     const db_status status =
         db_fit_measure(context, experiment, placed_by ? placed_by : experiment, &data, statistics);
     db_strong_pixels_clear(&strong);

@@ -15,7 +15,7 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->student_freedom = 4;
     settings->background = DB_FIT_BACKGROUND_PLANE;
     settings->gain = 1;
-    settings->shoebox_half_width = 8;
+    settings->shoebox_half_width = 0;
     settings->max_shoeboxes = 400;
     settings->strong_sigma = 5;
     settings->min_strong_reflections = 20;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_STRONG = 3 };       /* strong pixels that make a reflection strong */
-static const double usable = 0.3; /* least fraction of usable pixels of a box */
+enum { FEWEST_STRONG = 3 }; /* strong pixels that make a reflection strong */
 
 /* A possible box: its reflection and how strong it looks. */
 typedef struct candidate {
@@ -47,7 +46,7 @@ static int own_pixels(const db_fit_data *data, const db_reflection_grid *grid, s
     }
     db_reflection_grid_share(grid, reflection, region, own);
     for (size_t i = 0; i < pixels; i++) count += own[i];
-    return (double)count >= usable * (double)pixels;
+    return (double)count >= DB_SHOEBOX_USABLE * (double)pixels;
 }
 
 /* How many strong pixels a box has of its own. */
@@ -124,7 +123,8 @@ static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
                                                           : FEWEST_STRONG;
     if (!inside(&region, data->image)) return 0;
     if (least > 0 && !may_have(data, &region, least)) return 0;
-    if (!own_pixels(data, grid, reflection, &region, own)) return 0;
+    const int enough = own_pixels(data, grid, reflection, &region, own);
+    if (!enough && choice != DB_SHOEBOXES_SEEN) return 0;
     if (strong_pixels(data, &region, own, excess) < least) return 0;
     return !spots || is_listed(spots, r, half_width);
 }
@@ -206,8 +206,7 @@ static db_status place(db_context *context, const db_fit_data *data,
     db_reflection_grid grid;
     for (size_t p = 0; p < db_sheet_panels(data->image); p++)
         if (db_sheet_rows(data->image, p) > pixels[1]) pixels[1] = db_sheet_rows(data->image, p);
-    /* Two reflections share pixels of a box only if they are within three half widths. */
-    const double reach = 3.0 * data->settings->shoebox_half_width + 3;
+    const double reach = db_shoebox_sharing_distance(data->settings->shoebox_half_width);
     DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
     candidate *const list = malloc((prediction->count + 1) * sizeof *list);
     const int threads = db_fit_threads(context);

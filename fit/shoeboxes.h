@@ -6,6 +6,12 @@
 #include "fit/shot.h"
 #include "fit/strong_pixels.h"
 
+/* Least fraction of usable pixels of a box. */
+static const double DB_SHOEBOX_USABLE = 0.3;
+
+/* Two reflections share pixels of a box only if they are within three half widths. */
+static inline double db_shoebox_sharing_distance(int half_width) { return 3.0 * half_width + 3; }
+
 /* Arrays per pixel: count x pixels, box after box, each row by row. */
 typedef struct db_shoeboxes {
     size_t count;
@@ -26,6 +32,7 @@ typedef struct db_shoeboxes {
 typedef enum db_shoebox_choice {
     DB_SHOEBOXES_ALL,     /* every predicted reflection */
     DB_SHOEBOXES_TOUCHED, /* those with any strong pixel: all that can explain some */
+    DB_SHOEBOXES_SEEN,    /* those with strong pixels, however few pixels neighbours leave them */
     DB_SHOEBOXES_STRONG   /* those with strong pixels, or that settings.spots lists, at most
                              settings.max_shoeboxes, strongest first */
 } db_shoebox_choice;

@@ -3,12 +3,20 @@
 #include "core/context_internal.h"
 #include "fit/local_background.h"
 #include "fit/sheet.h"
+#include "fit/shoebox_size.h"
 #include "fit/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SMALLEST_SPOT = 3 }; /* pixels; fewer are noise or hot pixels */
+
+/* How far the surroundings of a pixel reach. Shoeboxes may be small because spots are crowded,
+ * which leaves few pixels between them. */
+static int surroundings(const db_fit_settings *settings) {
+    const int own = settings->shoebox_half_width, least = DB_SHOEBOX_USUAL;
+    return own > least ? own : least;
+}
 
 static void mark_rows(const db_measured_image *image, const db_fit_settings *settings, int first,
                       int end, db_strong_pixels *strong) {
@@ -63,7 +71,7 @@ static size_t collect(const db_measured_image *image, db_strong_pixels *strong, 
 static void keep_spots(const db_measured_image *image, const db_fit_settings *settings,
                        db_strong_pixels *strong, size_t *list) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    const size_t width = 2 * (size_t)settings->shoebox_half_width + 1;
+    const size_t width = 2 * (size_t)surroundings(settings) + 1;
     const uint8_t *const end = strong->strong + pixels, *next = strong->strong;
     while (next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL) {
         const size_t size = collect(image, strong, (size_t)(next - strong->strong), list);
@@ -85,8 +93,7 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
     const size_t first = (size_t)(one.value - image->value);
     db_strong_pixels part = { .background = strong->background + first,
                               .strong = strong->strong + first };
-    DB_TRY(db_local_background(context, &one, settings, settings->shoebox_half_width,
-                               part.background));
+    DB_TRY(db_local_background(context, &one, settings, surroundings(settings), part.background));
     mark(context, &one, settings, &part);
     keep_spots(&one, settings, &part, list);
     strong->count += part.count;

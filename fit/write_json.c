@@ -298,6 +298,7 @@ static void compose(document *d, const db_fit_config *config, const db_fit_confi
     set(d, root, "statistics", statistics);
     set(d, root, "shells", shells_array(d, result));
     set(d, root, "areas", areas_array(d, result));
+    set(d, root, "shoebox_half_width", json_integer(result->shoebox_half_width));
     set(d, root, "sigma_z_median", number(result->sigma_z_median));
     set(d, root, "sigma_z_limit", number(result->sigma_z_limit));
     set(d, root, "evaluations", json_integer(result->evaluations));

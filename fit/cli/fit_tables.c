@@ -114,9 +114,18 @@ static void say_warnings(db_fit_log *log, const db_fit_result *r) {
         db_fit_say(log, "%s  Warning: %s\n", i == 0 ? "\n" : "", r->warnings[i]);
 }
 
+static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
+                          const db_fit_result *result) {
+    const int width = 2 * result->shoebox_half_width + 1;
+    db_fit_say(log, "Shoeboxes of %d x %d pixels (half width %d%s)\n", width, width,
+               result->shoebox_half_width,
+               config->settings.shoebox_half_width ? "" : ", chosen by the spacing of reflections");
+}
+
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
                result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+    say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);
     say_parameters(log, config, result);
     say_errors(log, result);

@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/conclude.h"
 #include "fit/model_image.h"
+#include "fit/shoebox_size.h"
 #include "fit/statistics.h"
 
 #include <math.h>
@@ -74,6 +75,7 @@ static db_status begin(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
     db_shots_settings(all, w->shot, &w->settings);
+    DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     r->context = context;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
@@ -151,7 +153,8 @@ static void take_statistics(const db_fit_statistics *from, int after, db_shot_ne
 static db_status conclude(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
-    DB_TRY(db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
+    DB_TRY(
+        db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
     take_statistics(&result->before, 0, &all->news[w->shot]);
     take_statistics(&result->after, 1, &all->news[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)

@@ -144,7 +144,8 @@ typedef struct db_fit_settings {
     double gain;               /* counts per photon; 1 */
     double readout_noise;      /* counts, standard deviation of one pixel; 0 */
     double dmin, dmax;         /* resolution range of the reflections used (A); 0: open */
-    int shoebox_half_width;    /* pixels; shoeboxes are (2w+1)^2 */
+    int shoebox_half_width;    /* w: shoeboxes are (2w+1)^2 pixels; 0: the largest, up to 8, that
+                                  the spacing of predicted reflections leaves room for */
     int max_shoeboxes;         /* strongest ones are kept */
     const db_fit_spots *spots; /* free: reflections that get shoeboxes; NULL: those with strong
                                   pixels; borrowed */
@@ -282,6 +283,7 @@ typedef struct db_fit_result {
     double *history_values; /* what history[].value points into */
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
+    int shoebox_half_width;               /* pixels; that of the settings, or the one chosen */
     double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
                                              deviations above the median */
     db_fit_shell *shells;                 /* from low to high resolution */

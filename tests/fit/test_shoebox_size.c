@@ -1,0 +1,106 @@
+/* Shoeboxes follow the spacing of spots, and images on which spots leave no room for them are not
+ * taken for blank. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+#include "fit/shoebox_size.h"
+
+#include <string.h>
+
+static db_context *context;
+
+static int make(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* What comes of a refinement of the misset from 0.1 degree off; NULL: refused. The images of
+ * rendered_experiment have the same spots, the nearer the fewer pixels there are. */
+static db_fit_result *refine(int pixels, db_fit_intensity intensity, int half_width) {
+    db_experiment truth, start;
+    db_measured_image image;
+    db_fit_settings settings;
+    db_fit_result *result = NULL;
+    assert_int_equal(rendered_experiment(context, pixels, 1000, &truth), DB_OK);
+    assert_int_equal(rendered_image(context, &truth, 1, &image), DB_OK);
+    assert_int_equal(db_experiment_copy(context, &truth, &start), DB_OK);
+    start.crystal.misset[0] += 0.1;
+    db_fit_settings_init(&settings);
+    settings.intensity = intensity;
+    settings.shoebox_half_width = half_width;
+    settings.target = DB_FIT_POISSON;
+    settings.model_error = 0;
+    for (db_parameter p = DB_MISSET_X; p <= DB_MISSET_Z; p++) refine_parameter(&settings, p, -1);
+    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    db_experiment_clear(&truth);
+    db_experiment_clear(&start);
+    db_measured_image_clear(&image);
+    return result;
+}
+
+static void boxes_are_smaller_where_spots_are_crowded(void **state) {
+    (void)state;
+    static const struct {
+        int pixels, half_width;
+    } cases[] = { { 250, 2 }, { 500, 6 }, { 1000, 8 }, { 1500, 8 } };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        db_experiment e;
+        db_fit_settings settings;
+        assert_int_equal(rendered_experiment(context, cases[i].pixels, 1000, &e), DB_OK);
+        db_fit_settings_init(&settings);
+        assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
+        assert_int_equal(settings.shoebox_half_width, cases[i].half_width);
+        settings.shoebox_half_width = 5; /* a wish is kept */
+        assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
+        assert_int_equal(settings.shoebox_half_width, 5);
+        db_experiment_clear(&e);
+    }
+}
+
+static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
+    (void)state;
+    db_fit_result *usual = refine(500, DB_FIT_FREE, DB_SHOEBOX_USUAL);
+    db_fit_result *chosen = refine(500, DB_FIT_FREE, 0);
+    assert_non_null(usual);
+    assert_non_null(chosen);
+    assert_int_equal(chosen->status, DB_OK);
+    assert_int_equal(chosen->shoebox_half_width, 6);
+    assert_int_equal(usual->shoebox_half_width, DB_SHOEBOX_USUAL);
+    for (size_t i = 0; i < 3; i++)
+        if (!(1.5 * chosen->error_unscaled[i] < usual->error_unscaled[i]))
+            fail_msg("errors %g and %g", chosen->error_unscaled[i], usual->error_unscaled[i]);
+    db_fit_result_destroy(&usual);
+    db_fit_result_destroy(&chosen);
+}
+
+/* Known amplitudes are compared with all pixels, whoever's they are. */
+static void a_crowded_image_is_not_blank(void **state) {
+    (void)state;
+    db_fit_result *result = refine(250, DB_FIT_KNOWN, DB_SHOEBOX_USUAL);
+    if (!result) fail_msg("%s", db_context_message(context));
+    assert_int_equal(result->status, DB_OK);
+    for (size_t i = 0; i < 3; i++) assert_true(result->error[i] < 0.02);
+    db_fit_result_destroy(&result);
+    result = refine(250, DB_FIT_FREE, DB_SHOEBOX_USUAL);
+    assert_null(result);
+    assert_non_null(strstr(db_context_message(context), "expected a smaller shoebox_half_width"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes_are_smaller_where_spots_are_crowded),
+        cmocka_unit_test(errors_are_smaller_than_with_boxes_of_the_usual_size),
+        cmocka_unit_test(a_crowded_image_is_not_blank),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
