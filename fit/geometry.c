@@ -43,6 +43,48 @@ static double node_radius(const db_crystal *crystal) {
     return 3 * 0.4 / smallest;
 }
 
+/* Rotations of domains have a third of their mean square angle about any one axis; the mean square
+ * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. */
+static double mosaic_angle(const db_crystal *crystal) {
+    const double *const abc = crystal->mosaic_abc, one = crystal->mosaic_spread;
+    const double square = crystal->mosaic_anisotropic   ? db_dot(abc, abc) / 3
+                          : crystal->mosaic_domains > 1 ? one * one
+                                                        : 0;
+    return sqrt(square * 0.739 / 3);
+}
+
+static int by_wave_number(const void *a, const void *b) {
+    const db_spectral_line *const x = a, *const y = b;
+    return x->wave_number < y->wave_number ? -1 : x->wave_number > y->wave_number;
+}
+
+/* Wavelengths of the sources, whatever their directions. */
+static db_status take_spectrum(db_context *context, const db_experiment *e,
+                               db_fit_geometry *geometry) {
+    const size_t count = e->beam.source_count;
+    double total = 0;
+    geometry->line = malloc((count + 1) * sizeof *geometry->line);
+    if (!geometry->line) return db_fail_memory(context, "the spectrum of the beam");
+    for (size_t j = 0; j < count; j++) {
+        geometry->line[j].wave_number = 1 / db_experiment_source_wavelength(e, j);
+        geometry->line[j].weight = e->beam.sources[j].weight;
+        total += e->beam.sources[j].weight;
+    }
+    qsort(geometry->line, count, sizeof *geometry->line, by_wave_number);
+    geometry->line_count = 0;
+    for (size_t j = 0; j < count; j++) {
+        db_spectral_line *const last = &geometry->line[geometry->line_count - 1];
+        const db_spectral_line *const next = &geometry->line[j];
+        if (!(next->weight > 0)) continue;
+        if (geometry->line_count > 0 && next->wave_number == last->wave_number)
+            last->weight += next->weight / total;
+        else
+            geometry->line[geometry->line_count++] =
+                (db_spectral_line){ next->wave_number, next->weight / total };
+    }
+    return DB_OK;
+}
+
 static db_status place_panel(db_context *context, const db_experiment *experiment, size_t p,
                              db_panel_geometry *panel) {
     double corner[3], fast[3], slow[3];
@@ -65,13 +107,16 @@ static db_status place_panel(db_context *context, const db_experiment *experimen
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry) {
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
-    beam_direction(&experiment->beam, geometry->s0);
+    beam_direction(&experiment->beam, geometry->direction);
     geometry->node_radius = node_radius(&experiment->crystal);
-    for (int i = 0; i < 3; i++) geometry->s0[i] /= experiment->beam.wavelength;
+    geometry->mosaic_angle = mosaic_angle(&experiment->crystal);
+    for (int i = 0; i < 3; i++)
+        geometry->s0[i] = geometry->direction[i] / experiment->beam.wavelength;
     geometry->panel_count = experiment->detector.panel_count;
     geometry->panel = malloc(geometry->panel_count * sizeof *geometry->panel);
-    if (!geometry->panel) return db_fail_memory(context, "the panels of the detector");
-    db_status status = DB_OK;
+    db_status status = take_spectrum(context, experiment, geometry);
+    if (status == DB_OK && !geometry->panel)
+        status = db_fail_memory(context, "the panels of the detector");
     for (size_t p = 0; p < geometry->panel_count && status == DB_OK; p++)
         status = place_panel(context, experiment, p, &geometry->panel[p]);
     if (status != DB_OK) db_fit_geometry_clear(geometry);
@@ -80,8 +125,10 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
 
 void db_fit_geometry_clear(db_fit_geometry *geometry) {
     free(geometry->panel);
+    free(geometry->line);
     geometry->panel = NULL;
-    geometry->panel_count = 0;
+    geometry->line = NULL;
+    geometry->panel_count = geometry->line_count = 0;
 }
 
 int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,

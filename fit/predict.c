@@ -8,70 +8,130 @@
 #include <string.h>
 
 static const double degree = 3.14159265358979323846 / 180;
+static const double NEGLIGIBLE = 30; /* minus the logarithm of a weight that does not count */
 
-/* What turns q, in the plane that it spans with the beam, onto the Ewald sphere: there it includes
- * the angle alpha with s0 for which cos(alpha) = -|q|/(2|s0|). */
+/* A reflection and the beam. */
+typedef struct node {
+    double q[3], length;  /* |q| */
+    double along, across; /* parts of q, relative to the beam */
+    double half_width;    /* of the node, seen from the origin (radian) */
+    double limit;         /* turns beyond it do not count (radian) */
+    double most;          /* no sine of theirs is larger; 1: nothing is known of it */
+    double deviation;     /* standard deviation of turns that light it up (radian) */
+} node;
+
+/* What turns a node, in the plane that it spans with the beam, onto the Ewald sphere of a line:
+ * there it includes the angle alpha with the beam for which cos(alpha) = -|q|/(2 wave number). */
 typedef struct excitation {
-    double wave_number, length; /* |s0|, |q| */
-    double along, across;       /* parts of q, relative to the beam */
-    double cosine, sine;        /* of alpha */
-    double turn[2];             /* cosine and sine of the angle turned by */
+    double cosine, sine; /* of alpha */
+    double turn[2];      /* cosine and sine of the angle turned by */
 } excitation;
 
-/* 0 if q is along the beam or too long. */
-static int excite(const db_fit_geometry *geometry, const double q[3], double length,
-                  excitation *e) {
-    e->wave_number = db_length(geometry->s0);
-    e->length = length;
-    e->along = db_dot(q, geometry->s0) / e->wave_number;
-    e->across = sqrt(fmax(0, length * length - e->along * e->along));
-    e->cosine = -length / (2 * e->wave_number);
-    if (e->cosine <= -1 || e->across <= 0) return 0;
+/* 0 if the node is too far from the origin. */
+static int excite(const node *n, double wave_number, excitation *e) {
+    e->cosine = -n->length / (2 * wave_number);
+    if (e->cosine <= -1) return 0;
     e->sine = sqrt(1 - e->cosine * e->cosine);
-    e->turn[0] = (e->along * e->cosine + e->across * e->sine) / length;
-    e->turn[1] = (e->across * e->cosine - e->along * e->sine) / length;
+    e->turn[0] = (n->along * e->cosine + n->across * e->sine) / n->length;
+    e->turn[1] = (n->across * e->cosine - n->along * e->sine) / n->length;
     return 1;
 }
 
-static void onto_ewald_sphere(const db_fit_geometry *geometry, const excitation *e, double q[3]) {
-    for (int i = 0; i < 3; i++) {
-        const double unit = geometry->s0[i] / e->wave_number;
-        q[i] = e->length * (e->cosine * unit + e->sine * (q[i] - e->along * unit) / e->across);
+/* 0 if it is along the beam. */
+static int look_at(const db_fit_geometry *geometry, const db_prediction_range *range, node *n) {
+    n->along = db_dot(n->q, geometry->direction);
+    n->across = sqrt(fmax(0, n->length * n->length - n->along * n->along));
+    /* a node of finite size touches the sphere before its centre does */
+    n->half_width = asin(fmin(1, geometry->node_radius / n->length));
+    /* The sine of the limit is not above the limit, which is not above the range's part and pi/2 x
+     * the node's radius over its distance. */
+    const double most = (range->excitation_angle + geometry->half_rotation) * degree +
+                        1.6 * geometry->node_radius / n->length;
+    n->most = most < 1 ? most : 1;
+    n->limit = (range->excitation_angle + geometry->half_rotation) * degree + n->half_width;
+    n->deviation = hypot(hypot(n->half_width / 3, geometry->mosaic_angle * degree),
+                         geometry->half_rotation * degree / sqrt(3));
+    return n->across > 0;
+}
+
+/* Lines that excite a node, summed with the weights that they have. */
+typedef struct excited {
+    double nearest;       /* square of the smallest turn (radian) */
+    double weight, angle; /* sum of weights, and of weights x turns (radian) */
+    double along, across; /* the same of alpha's cosine and sine / wave number */
+} excited;
+
+static void add_line(const node *n, const db_spectral_line *line, const excitation *e, double angle,
+                     excited *sum) {
+    const double square = angle * angle, scale = 0.5 / (n->deviation * n->deviation);
+    if (square < sum->nearest) { /* weights are relative to the nearest line's: none underflows */
+        const double less = exp((square - sum->nearest) * scale);
+        sum->weight *= less;
+        sum->angle *= less;
+        sum->along *= less;
+        sum->across *= less;
+        sum->nearest = square;
+    }
+    const double weight = line->weight * exp((sum->nearest - square) * scale);
+    sum->weight += weight;
+    sum->angle += weight * angle;
+    sum->along += weight * e->cosine / line->wave_number;
+    sum->across += weight * e->sine / line->wave_number;
+}
+
+/* Lines from number `from` on, upwards or downwards, away from the one that excites the node best;
+ * turns grow on the way. */
+static void add_lines(const db_fit_geometry *geometry, const node *n, long from, int step,
+                      excited *sum) {
+    const double far = 2 * NEGLIGIBLE * n->deviation * n->deviation;
+    for (long i = from; i >= 0 && i < (long)geometry->line_count; i += step) {
+        excitation e;
+        if (!excite(n, geometry->line[i].wave_number, &e)) return;
+        if (n->most < 1 && (fabs(e.turn[1]) > n->most || e.turn[0] < 0)) return;
+        const double angle = atan2(e.turn[1], e.turn[0]);
+        if (fabs(angle) > n->limit || angle * angle > sum->nearest + far) return;
+        add_line(n, &geometry->line[i], &e, angle, sum);
     }
 }
 
-/* A node of finite size touches the sphere before its centre does (radian). */
-static double node_angle(const db_fit_geometry *geometry, double length) {
-    return asin(fmin(1, geometry->node_radius / length));
-}
-
-/* Would a turn by more than the range allows be needed? The sine of the limit is not above the
- * limit, which is not above the range's part and pi/2 x the node's radius over its distance. */
-static int out_of_reach(const db_fit_geometry *geometry, const db_prediction_range *range,
-                        const excitation *e) {
-    const double most = (range->excitation_angle + geometry->half_rotation) * degree +
-                        1.6 * geometry->node_radius / e->length;
-    return most < 1 && (fabs(e->turn[1]) > most || e->turn[0] < 0);
+/* Number of the first line of at least a wave number. */
+static long first_line(const db_fit_geometry *geometry, double wave_number) {
+    size_t low = 0, high = geometry->line_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (geometry->line[middle].wave_number < wave_number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (long)low;
 }
 
 static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
                      db_reflection *reflection) {
     const int *const hkl = reflection->hkl;
     const double index[3] = { hkl[0], hkl[1], hkl[2] };
-    double q[3], s1[3];
-    excitation e;
-    db_apply(geometry->a_star, index, q);
-    const double length = db_length(q);
-    if (!(length > 0) || length > 1 / range->dmin) return 0;
-    reflection->d_spacing = 1 / length;
+    double s1[3];
+    node n;
+    db_apply(geometry->a_star, index, n.q);
+    n.length = db_length(n.q);
+    if (!(n.length > 0) || n.length > 1 / range->dmin) return 0;
+    reflection->d_spacing = 1 / n.length;
     if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
-    if (!excite(geometry, q, length, &e) || out_of_reach(geometry, range, &e)) return 0;
-    reflection->excitation = atan2(e.turn[1], e.turn[0]) / degree;
-    if (fabs(reflection->excitation) >
-        range->excitation_angle + geometry->half_rotation + node_angle(geometry, length) / degree)
-        return 0;
-    onto_ewald_sphere(geometry, &e, q);
-    for (int i = 0; i < 3; i++) s1[i] = geometry->s0[i] + q[i];
+    if (!look_at(geometry, range, &n)) return 0;
+    /* the wave number whose sphere the node is on */
+    const double exact = n.along < 0 ? n.length * n.length / (-2 * n.along) : INFINITY;
+    const long first = first_line(geometry, exact);
+    excited sum = { INFINITY, 0, 0, 0, 0 };
+    add_lines(geometry, &n, first, 1, &sum);
+    add_lines(geometry, &n, first - 1, -1, &sum);
+    if (!(sum.weight > 0)) return 0;
+    reflection->excitation = sum.angle / sum.weight / degree;
+    for (int i = 0; i < 3; i++) {
+        const double across = (n.q[i] - n.along * geometry->direction[i]) / n.across;
+        s1[i] = geometry->direction[i] +
+                n.length * (sum.along * geometry->direction[i] + sum.across * across) / sum.weight;
+    }
     return db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
 }
 
@@ -106,16 +166,17 @@ static db_status index_limits(db_context *context, const db_fit_geometry *geomet
     return DB_OK;
 }
 
-/* A reciprocal lattice row: nodes q0 + l c*. */
-typedef struct lattice_row {
-    double from_centre[3]; /* of the Ewald sphere to the node l = 0 */
-    double step[3];        /* c* */
-} lattice_row;
-
-/* Between which l the row is within a radius of the sphere's centre; 0: never. */
-static int within_radius(const lattice_row *row, double radius, double between[2]) {
-    const double a = db_dot(row->step, row->step), b = db_dot(row->step, row->from_centre);
-    const double c = db_dot(row->from_centre, row->from_centre) - radius * radius;
+/* Nodes q0 + l c* of a reciprocal lattice row, seen from the centre of a line's Ewald sphere:
+ * between which l they are within a radius of it; 0: never. */
+static int within_radius(const db_fit_geometry *geometry, const double origin[3], double sphere,
+                         double radius, double between[2]) {
+    double from_centre[3], step[3];
+    for (int i = 0; i < 3; i++) {
+        from_centre[i] = origin[i] + sphere * geometry->direction[i];
+        step[i] = geometry->a_star[3 * i + 2];
+    }
+    const double a = db_dot(step, step), b = db_dot(step, from_centre);
+    const double c = db_dot(from_centre, from_centre) - radius * radius;
     const double square = b * b - a * c;
     if (square < 0) return 0;
     between[0] = (-b - sqrt(square)) / a;
@@ -123,21 +184,19 @@ static int within_radius(const lattice_row *row, double radius, double between[2
     return 1;
 }
 
-/* The nodes of a row in the shell around the Ewald sphere in which all predicted ones are: turned
- * by at most the excitation limit they would touch it. 0: out of memory. */
+/* The nodes of a row in the shells around all Ewald spheres in which all predicted ones are: turned
+ * by at most the excitation limit they would touch one. All spheres touch each other at the origin,
+ * so that these are within the largest, not deep in the smallest. 0: out of memory. */
 static int predict_row(const db_fit_geometry *geometry, const db_prediction_range *range,
                        double thickness, int limit, db_reflection *r, size_t *room,
                        db_prediction *prediction) {
-    const double origin[3] = { r->hkl[0], r->hkl[1], 0 }, sphere = db_length(geometry->s0);
-    lattice_row row;
-    double outer[2], inner[2] = { INFINITY, -INFINITY };
-    db_apply(geometry->a_star, origin, row.from_centre);
-    for (int i = 0; i < 3; i++) {
-        row.from_centre[i] += geometry->s0[i];
-        row.step[i] = geometry->a_star[3 * i + 2];
-    }
-    if (!within_radius(&row, sphere + thickness, outer)) return 1;
-    if (sphere > thickness) within_radius(&row, sphere - thickness, inner);
+    const double index[3] = { r->hkl[0], r->hkl[1], 0 }, smallest = geometry->line[0].wave_number,
+                 largest = geometry->line[geometry->line_count - 1].wave_number;
+    double origin[3], outer[2], inner[2] = { INFINITY, -INFINITY };
+    db_apply(geometry->a_star, index, origin);
+    if (!within_radius(geometry, origin, largest, largest + thickness, outer)) return 1;
+    if (smallest > thickness)
+        within_radius(geometry, origin, smallest, smallest - thickness, inner);
     const int last = (int)fmin(limit, floor(outer[1]));
     for (int l = (int)fmax(-limit, ceil(outer[0])); l <= last; l++) {
         if (l > inner[0] && l < inner[1]) { /* too deep inside: on to the other side */
@@ -216,7 +275,9 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     *prediction = (db_prediction){ 0, NULL };
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     db_prediction_range within = *range;
-    within.dmin = fmax(within.dmin, db_fit_geometry_finest(&geometry));
+    /* shorter wavelengths record more */
+    within.dmin = fmax(within.dmin, db_fit_geometry_finest(&geometry) * db_length(geometry.s0) /
+                                        geometry.line[geometry.line_count - 1].wave_number);
     const db_status status = predict_all(context, &geometry, &within, prediction);
     db_fit_geometry_clear(&geometry);
     if (status != DB_OK) db_prediction_clear(prediction);

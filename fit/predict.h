@@ -1,4 +1,8 @@
-/* Prediction of reflections: which are near the Ewald sphere, and where they appear. */
+/* Prediction of reflections: which are near the Ewald sphere, and where they appear.
+ *
+ * With a spectrum there is a sphere for each wavelength. What a reflection shows on the detector is
+ * the light of all that excite it: each counts by its weight in the spectrum and by how likely
+ * domains are turned, and the node is wide, as far as it would have to be turned. */
 #ifndef DB_FIT_PREDICT_H
 #define DB_FIT_PREDICT_H
 
@@ -7,7 +11,8 @@
 typedef struct db_reflection {
     int hkl[3];
     double d_spacing;   /* angstrom */
-    double excitation;  /* rotation that would bring it onto the Ewald sphere (degree, signed) */
+    double excitation;  /* rotation that would bring it onto the Ewald sphere (degree, signed); with
+                           a spectrum, the mean over those that excite it */
     size_t panel;       /* on which it would then appear ... */
     double position[2]; /* ... and where (pixels of the panel, fast, slow) */
 } db_reflection;

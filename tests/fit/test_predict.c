@@ -96,6 +96,113 @@ static void spots_appear_where_predicted(void **state) {
     db_prediction_clear(&prediction);
 }
 
+/* A pink beam: lines across three percent, the middle ones ten times as strong as the ends. */
+static void make_pink(double width) {
+    enum { LINES = 61 };
+    double wavelength[LINES], weight[LINES];
+    for (int i = 0; i < LINES; i++) {
+        const double x = 2.0 * i / (LINES - 1) - 1;
+        wavelength[i] = 1.1 * (1 + 0.5 * width * x);
+        weight[i] = pow(10, -x * x);
+    }
+    assert_int_equal(db_beam_set_spectrum(context, &crystal.beam, wavelength, weight, LINES, 1),
+                     DB_OK);
+}
+
+/* Of each reflection the light within a few pixels of a place; NAN: too near an edge. */
+static double light_around(const float *image, const double at[2]) {
+    const int f0 = (int)at[0] - 4, s0 = (int)at[1] - 4;
+    double sum = 0;
+    if (f0 < 0 || s0 < 0 || f0 + 9 > PIXELS || s0 + 9 > PIXELS) return NAN;
+    for (int y = s0; y < s0 + 9; y++)
+        for (int x = f0; x < f0 + 9; x++) sum += (double)image[y * PIXELS + x];
+    return sum;
+}
+
+/* A crystal without mosaic spread picks its wavelengths from a pink beam, reflection by reflection:
+ * spots appear where those are diffracted to, pixels from where the central one would be. */
+static void pink_spots_appear_where_predicted(void **state) {
+    (void)state;
+    static float image[PIXELS * PIXELS];
+    const db_prediction_range range = { 2.2, 20, 0.03 };
+    db_prediction pink, central;
+    db_plan *plan;
+    int compared = 0, elsewhere = 0;
+    const db_prediction_range all = { 2.2, 20, 3 };
+    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 40;
+    /* the same reflections in light of the central wavelength alone */
+    assert_int_equal(db_predict(context, &crystal, &all, &central), DB_OK);
+    make_pink(0.03);
+    crystal.oversample = 4;
+    assert_int_equal(db_plan_create(context, &crystal, NULL, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+    assert_int_equal(db_predict(context, &crystal, &range, &pink), DB_OK);
+    size_t c = 0;
+    for (size_t i = 0; i < pink.count; i++) {
+        const db_reflection *const r = &pink.reflection[i];
+        double centroid[2];
+        while (c < central.count && memcmp(central.reflection[c].hkl, r->hkl, sizeof r->hkl) != 0)
+            c++;
+        if (c == central.count || fabs(r->excitation) > 0.02) {
+            c = c == central.count ? 0 : c;
+            continue;
+        }
+        if (!rendered_centroid(image, r->position, centroid)) continue;
+        const double off = hypot(centroid[0] - r->position[0], centroid[1] - r->position[1]);
+        if (off > 0.3)
+            fail_msg("reflection %d %d %d appears %.2f pixels off", r->hkl[0], r->hkl[1], r->hkl[2],
+                     off);
+        const double *const there = central.reflection[c].position;
+        elsewhere += hypot(centroid[0] - there[0], centroid[1] - there[1]) > 1;
+        compared++;
+    }
+    if (!(compared > 80 && elsewhere > compared / 3))
+        fail_msg("%d spots, %d of them not where the central wavelength has them", compared,
+                 elsewhere);
+    db_prediction_clear(&pink);
+    db_prediction_clear(&central);
+}
+
+/* All light of the image is around predicted positions, though none of them is turned at all: the
+ * spectrum's width counts, not only the angle that is allowed. */
+static void a_pink_beam_excites_more(void **state) {
+    (void)state;
+    static float image[PIXELS * PIXELS];
+    const db_prediction_range range = { 2.2, 0, 0.01 };
+    db_prediction one, pink;
+    db_plan *plan;
+    double around = 0, total = 0;
+    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 60;
+    assert_int_equal(db_predict(context, &crystal, &range, &one), DB_OK);
+    make_pink(0.03);
+    assert_int_equal(db_predict(context, &crystal, &range, &pink), DB_OK);
+    assert_true(pink.count > 2 * one.count);
+    assert_int_equal(db_plan_create(context, &crystal, NULL, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+    db_fit_geometry geometry;
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
+    for (int i = 0; i < PIXELS * PIXELS; i++) {
+        const double d = db_fit_geometry_resolution(&geometry, 0, i % PIXELS, i / PIXELS);
+        if (d < 2.3 || d > 40) image[i] = 0;
+        total += (double)image[i];
+    }
+    db_fit_geometry_clear(&geometry);
+    for (size_t i = 0; i < pink.count; i++) {
+        const double light = light_around(image, pink.reflection[i].position);
+        const int f0 = (int)pink.reflection[i].position[0] - 4,
+                  s0 = (int)pink.reflection[i].position[1] - 4;
+        if (isnan(light)) continue;
+        around += light;
+        for (int y = s0; y < s0 + 9; y++)
+            for (int x = f0; x < f0 + 9; x++) image[y * PIXELS + x] = 0; /* counts once */
+    }
+    if (!(around > 0.98 * total)) fail_msg("%g of the light is predicted", around / total);
+    db_prediction_clear(&one);
+    db_prediction_clear(&pink);
+}
+
 static void reflections_within_the_angle_are_all_predicted_and_no_others(void **state) {
     (void)state;
     const db_prediction_range wide = { 2.5, 0, 2.0 }, narrow = { 2.5, 12, 0.4 };
@@ -245,6 +352,8 @@ static void too_many_reflections_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(spots_appear_where_predicted, make, drop),
+        cmocka_unit_test_setup_teardown(pink_spots_appear_where_predicted, make, drop),
+        cmocka_unit_test_setup_teardown(a_pink_beam_excites_more, make, drop),
         cmocka_unit_test_setup_teardown(
             reflections_within_the_angle_are_all_predicted_and_no_others, make, drop),
         cmocka_unit_test_setup_teardown(the_excitation_angle_reaches_the_sphere, make, drop),
