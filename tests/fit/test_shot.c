@@ -28,6 +28,7 @@ static int make(void **state) {
     if (rendered_experiment(context, PIXELS, 2000, &crystal) != DB_OK) return -1;
     if (rendered_image(context, &crystal, 3, &image) != DB_OK) return -1;
     db_fit_settings_init(&settings);
+    settings.shoebox_half_width = 8;
     if (db_strong_pixels_find(context, &image, &settings, &strong) != DB_OK) return -1;
     rendered = crystal.crystal;
     return 0;
@@ -48,6 +49,7 @@ static void refine_everything(db_fit_intensity intensity) {
         DB_BEAM_SLOW, DB_DISTANCE, DB_CELLS_A,  DB_CELLS_C, DB_WAVELENGTH, DB_MOSAIC_SPREAD
     };
     db_fit_settings_init(&settings);
+    settings.shoebox_half_width = 8;
     settings.intensity = intensity;
     settings.precision = DB_PRECISION_DOUBLE;
     settings.max_shoeboxes = 60;
