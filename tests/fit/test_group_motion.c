@@ -30,6 +30,7 @@ static int make(void **state) {
         four_panels_image(context, &model, 3, &image) != DB_OK)
         return -1;
     db_fit_settings_init(&settings);
+    settings.shoebox_half_width = 8;
     if (db_strong_pixels_find(context, &image, &settings, &strong) != DB_OK) return -1;
     model.crystal.misset[0] += 0.02;
     model.crystal.misset[1] -= 0.03;
@@ -60,6 +61,7 @@ static int forget(void **state) {
  * parameters of the table; one follows. */
 static void refine_groups(db_fit_intensity intensity) {
     db_fit_settings_init(&settings);
+    settings.shoebox_half_width = 8;
     settings.intensity = intensity;
     settings.precision = DB_PRECISION_DOUBLE;
     settings.max_shoeboxes = 100;
