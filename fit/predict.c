@@ -135,6 +135,33 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
     return db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
 }
 
+int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection) {
+    const double index[3] = { reflection->hkl[0], reflection->hkl[1], reflection->hkl[2] };
+    double q[3], u[3];
+    excitation e;
+    if (reflection->panel >= geometry->panel_count) return 0;
+    db_apply(geometry->a_star, index, q);
+    const double length = db_length(q);
+    if (!(length > 0) || !excite(geometry, q, length, &e)) return 0;
+    reflection->d_spacing = 1 / length;
+    reflection->excitation = atan2(e.turn[1], e.turn[0]) / degree;
+    onto_ewald_sphere(geometry, &e, q);
+    for (int i = 0; i < 3; i++) q[i] += geometry->s0[i];
+    db_apply(geometry->panel[reflection->panel].to_pixels, q, u);
+    for (int i = 0; i < 2; i++) reflection->position[i] = u[i] / u[2];
+    return u[2] > 0;
+}
+
+void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
+                    double index[3]) {
+    const double pixel[3] = { position[0], position[1], 1 };
+    double real[9];
+    db_apply(geometry->panel[panel].position, pixel, index);
+    const double stretch = db_length(geometry->s0) / db_length(index);
+    for (int i = 0; i < 3; i++) index[i] = index[i] * stretch - geometry->s0[i];
+    if (db_invert(geometry->a_star, real)) db_apply(real, index, index);
+}
+
 /* 0: out of memory. */
 static int append(db_prediction *prediction, size_t *room, const db_reflection *reflection) {
     if (prediction->count == *room) {

@@ -1,9 +1,13 @@
 /* Figures of the refinement: time and evaluations, what comes back from noise, from how far.
  *
- *     dualbragg_fit_bench times|still|large|recovery|radius [REPEATS [THREADS]]
+ *     dualbragg_fit_bench times|still|large|recovery|radius|truth [REPEATS [THREADS]]
+ *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
  *
- * Prints tables for bench/README.md; still and large are the rows of times, for a profiler. */
+ * Prints tables for bench/README.md and docs/fit.md; still and large are the rows of times, for a
+ * profiler. */
+#include "centroids.h"
 #include "scene.h"
+#include "truth.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -234,16 +238,29 @@ static int radius(const bench *b) {
     return 0;
 }
 
+static int truth(const bench *b) { return db_bench_truth(b->context, b->repeats); }
+
+/* Each measured image with its starting model and parameters. */
+static int centroids(int splits, int count, char **configurations) {
+    db_context *context;
+    int failed = 0;
+    if (db_context_create(&context) != DB_OK) return 1;
+    for (int i = 0; i < count; i++)
+        failed |= db_bench_centroids(context, splits, configurations[i]);
+    db_context_destroy(&context);
+    return failed;
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(const bench *b);
         int repeats;
-    } kinds[] = { { "times", times, 5 },
-                  { "still", time_still, 5 },
-                  { "large", time_large, 5 },
-                  { "recovery", recovery, 20 },
-                  { "radius", radius, 200 } };
+    } kinds[] = { { "times", times, 5 },      { "still", time_still, 5 },
+                  { "large", time_large, 5 }, { "recovery", recovery, 20 },
+                  { "radius", radius, 200 },  { "truth", truth, 8 } };
+    if (argc > 3 && strcmp(argv[1], "centroids") == 0 && atoi(argv[2]) > 0)
+        return centroids(atoi(argv[2]), argc - 3, argv + 3);
     bench b = { .repeats = argc > 2 ? atoi(argv[2]) : 0 };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && argc > 1; k++) {
         if (strcmp(argv[1], kinds[k].name) != 0) continue;
@@ -254,7 +271,8 @@ int main(int argc, char **argv) {
         db_context_destroy(&b.context);
         return failed;
     }
-    fprintf(stderr,
-            "usage: dualbragg_fit_bench times|still|large|recovery|radius [REPEATS [THREADS]]\n");
+    fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|recovery|radius|truth [REPEATS "
+                    "[THREADS]]\n"
+                    "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n");
     return 2;
 }

@@ -1,0 +1,194 @@
+#include "held_out.h"
+
+#include "fit/stage_data.h"
+#include "fit/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const db_held_out_name[DB_HELD_FIGURES] = {
+    "position, rms (pixels)",
+    "position, median (pixels)",
+    "turn, rms (degree)",
+    "rendered position, rms (pixels)",
+    "chi2/dof",
+    "correlation",
+    "strong pixels explained (%)",
+    "ranking (area under ROC curve)",
+    "strongest are observed (%)",
+};
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static db_status predictions(db_context *context, const db_held_out *held,
+                             const db_experiment *model, double *figure) {
+    db_fit_geometry geometry;
+    double *const distance = malloc((held->spots->count + 1) * sizeof *distance);
+    if (!distance) return DB_ERROR_MEMORY;
+    const db_status status = db_fit_geometry_of(context, model, &geometry);
+    double square = 0, turn = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < held->spots->count && status == DB_OK; i++) {
+        const db_observed_spot *const spot = &held->spots->spot[i];
+        db_reflection r = { .panel = spot->panel };
+        memcpy(r.hkl, spot->hkl, sizeof r.hkl);
+        if (!held->is_held_out(held->user, spot->hkl) || !db_predict_on_panel(&geometry, &r))
+            continue;
+        distance[count] =
+            hypot(spot->position[0] - r.position[0], spot->position[1] - r.position[1]);
+        square += distance[count] * distance[count];
+        turn += r.excitation * r.excitation;
+        count++;
+    }
+    if (status == DB_OK) db_fit_geometry_clear(&geometry);
+    qsort(distance, count, sizeof *distance, ascending);
+    figure[DB_HELD_POSITION] = sqrt(square / (double)count);
+    figure[DB_HELD_TURN] = sqrt(turn / (double)count);
+    figure[DB_HELD_MEDIAN] = count ? distance[count / 2] : NAN;
+    free(distance);
+    return status;
+}
+
+/* Renders the model in boxes, with the best intensities and backgrounds. */
+static db_status render(db_context *context, const db_fit_data *data, const db_experiment *model,
+                        db_stage_data *taken, db_shot *shot) {
+    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
+    const db_status made = db_stage_data_shot(context, model, data, taken, &request, shot);
+    if (made != DB_OK) return made;
+    db_status status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = db_stage_data_adapt(taken, data, shot);
+    if (status == DB_OK) status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
+    if (status != DB_OK) db_shot_destroy(shot);
+    return status;
+}
+
+static size_t strong_in(const db_shoeboxes *boxes) {
+    size_t strong = 0;
+    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) strong += boxes->strong[i];
+    return strong;
+}
+
+/* The held-out half of the spots as a list of reflections, in their order. */
+static db_fit_spots listed(const db_held_out *held) {
+    db_fit_spots list = { .spot = calloc(held->spots->count + 1, sizeof *list.spot) };
+    for (size_t i = 0; i < held->spots->count && list.spot; i++) {
+        const int *const hkl = held->spots->spot[i].hkl;
+        if (held->is_held_out(held->user, hkl))
+            memcpy(list.spot[list.count++].hkl, hkl, 3 * sizeof *hkl);
+    }
+    return list;
+}
+
+static db_status pixels(db_context *context, const db_held_out *held, const db_experiment *model,
+                        double *figure) {
+    db_fit_settings settings = *held->data->settings;
+    db_fit_spots list = listed(held);
+    settings.spots = &list;
+    const db_fit_data data = { held->data->image, held->data->strong, &settings };
+    db_stage_data taken = { .blur = 1 };
+    db_shot shot;
+    db_status status = list.spot ? db_stage_data_take(context, held->placed_by, &data, 0, 1,
+                                                      DB_SHOEBOXES_STRONG, &taken)
+                                 : DB_ERROR_MEMORY;
+    if (status == DB_OK) status = render(context, &data, model, &taken, &shot);
+    if (status == DB_OK) {
+        db_fit_statistics s = { 0 };
+        db_statistics_residuals(&shot, &s);
+        db_statistics_centroids(&shot, &taken.boxes, &s);
+        figure[DB_HELD_CHI2] = s.chi2_reduced;
+        figure[DB_HELD_CORRELATION] = s.correlation;
+        figure[DB_HELD_RENDERED] = s.centroid_rms;
+        figure[DB_HELD_EXPLAINED] = 100 *
+                                    (double)db_statistics_explained_in_boxes(&shot, &taken.boxes) /
+                                    (double)strong_in(&taken.boxes);
+        db_shot_destroy(&shot);
+    }
+    db_stage_data_clear(&taken);
+    free(list.spot);
+    return status;
+}
+
+/* A reflection that might be seen: its rendered light, and whether it is observed. */
+typedef struct candidate {
+    double light;
+    int observed;
+} candidate;
+
+static int more_light_first(const void *a, const void *b) {
+    const candidate *const x = a, *const y = b;
+    return (x->light < y->light) - (x->light > y->light);
+}
+
+static int by_hkl(const void *key, const void *element) {
+    const int *const hkl = key;
+    const db_observed_spot *const spot = element;
+    for (int i = 0; i < 3; i++)
+        if (hkl[i] != spot->hkl[i]) return hkl[i] < spot->hkl[i] ? -1 : 1;
+    return 0;
+}
+
+static size_t candidates(const db_held_out *held, const db_shot *shot, const db_shoeboxes *boxes,
+                         candidate *list) {
+    size_t count = 0;
+    for (size_t b = 0; b < boxes->count; b++) {
+        const int *const hkl = boxes->reflection[b].hkl;
+        if (!held->is_held_out(held->user, hkl)) continue;
+        double light = 0;
+        for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
+            if (boxes->own[i]) light += (double)shot->shape[i];
+        list[count++] =
+            (candidate){ light,
+                         held->spots->count && bsearch(hkl, held->spots->spot, held->spots->count,
+                                                       sizeof *held->spots->spot, by_hkl) != NULL };
+    }
+    return count;
+}
+
+/* Candidates with the same light count half, wherever the sort has put them. */
+static void rank(candidate *list, size_t count, double *figure) {
+    double observed = 0, pairs = 0, found = 0, seen = 0;
+    qsort(list, count, sizeof *list, more_light_first);
+    for (size_t i = 0; i < count; i++) observed += list[i].observed;
+    for (size_t first = 0, next; first < count; first = next) {
+        double here = 0;
+        for (next = first; next < count && list[next].light == list[first].light; next++)
+            here += list[next].observed;
+        const double number = (double)(next - first);
+        pairs += (number - here) * (seen + 0.5 * here);
+        const double room = fmin(fmax(observed - (double)first, 0), number);
+        found += room * here / number;
+        seen += here;
+    }
+    figure[DB_HELD_RANKING] = pairs / (observed * ((double)count - observed));
+    figure[DB_HELD_PRECISION] = 100 * found / observed;
+}
+
+static db_status excitation(db_context *context, const db_held_out *held,
+                            const db_experiment *model, double *figure) {
+    db_stage_data taken;
+    db_shot shot;
+    db_status status =
+        db_stage_data_take(context, held->placed_by, held->data, 0, 1, DB_SHOEBOXES_ALL, &taken);
+    if (status != DB_OK) return status;
+    candidate *const list = malloc((taken.boxes.count + 1) * sizeof *list);
+    status = list ? render(context, held->data, model, &taken, &shot) : DB_ERROR_MEMORY;
+    if (status == DB_OK) {
+        rank(list, candidates(held, &shot, &taken.boxes, list), figure);
+        db_shot_destroy(&shot);
+    }
+    free(list);
+    db_stage_data_clear(&taken);
+    return status;
+}
+
+db_status db_held_out_measure(db_context *context, const db_held_out *held,
+                              const db_experiment *model, double figure[DB_HELD_FIGURES]) {
+    db_status status = predictions(context, held, model, figure);
+    if (status == DB_OK) status = pixels(context, held, model, figure);
+    if (status == DB_OK) status = excitation(context, held, model, figure);
+    return status;
+}
