@@ -84,6 +84,7 @@ static int shape_stage(db_fit_settings *settings) {
     db_fit_stage *const stage = &settings->stages[0];
     int some = 0;
     *stage = settings->stages[settings->stage_count - 1];
+    stage->tolerance = 1e-5;
     settings->stage_count = 1;
     snprintf(stage->name, sizeof stage->name, "shape");
     memset(stage->active, 0, sizeof stage->active);

@@ -59,9 +59,7 @@ static db_status render(db_context *context, const db_fit_data *data, const db_e
     const db_shot_request request = { .target = DB_FIT_WEIGHTED };
     const db_status made = db_stage_data_shot(context, model, data, taken, &request, shot);
     if (made != DB_OK) return made;
-    db_status status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
-    if (status == DB_OK) status = db_stage_data_adapt(taken, data, shot);
-    if (status == DB_OK) status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
+    const db_status status = db_stage_data_solve(taken, data, shot, NULL);
     if (status != DB_OK) db_shot_destroy(shot);
     return status;
 }

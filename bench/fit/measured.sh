@@ -1,9 +1,9 @@
 #!/bin/sh
 # Writes a configuration of each measured still in $SHARED_DIR/realdata (see docs/fit.md) into a folder:
-#     sh bench/fit/measured.sh FOLDER
+#     sh bench/fit/measured.sh FOLDER ["data KEY: VALUE, ..."]
 #     dualbragg_fit_bench centroids 5 FOLDER/*.yaml
 set -eu
-folder=$1
+folder=$1 more=${2:+, $2}
 data=$(cd "${SHARED_DIR:-../shared}/realdata" && pwd)
 mkdir -p "$folder"
 
@@ -13,7 +13,7 @@ thaumatin() {
 image: $data/thaumatin/thau_3_2_000$1.cbf
 model: {matrix: $data/thaumatin/thau_3_2_000$1.mat, symmetry: tetragonal, beam_centre_px: [$2, $3], distance: 351, cells: [15, 15, 6],
     mosaic_spread: 0.1, mosaic_domains: 50, oversample: 1}
-data: {dmin: 2.2}
+data: {dmin: 2.2$more}
 refine: {misset_x: {}, misset_y: {}, misset_z: {}, cell_a: {}, cell_c: {}, beam_fast: {}, beam_slow: {}, Na: {}, Nb: {follows: Na},
     Nc: {}, mosaic_spread: {}}
 END
@@ -27,7 +27,7 @@ thermolysin() {
 image: $list.cbf
 model: {expt: $data/thermolysin/imported.expt, matrix: thermolysin_$1.mat, symmetry: P 61 2 2, cells: [14, 14, 10], mosaic_spread: 0.1,
     mosaic_domains: 50}
-data: {gain: 7, readout_noise: 4, dmin: 2.5}
+data: {gain: 7, readout_noise: 4, dmin: 2.5$more}
 refine: {misset_x: {}, misset_y: {}, misset_z: {}, cell_a: {}, cell_c: {}, beam_fast: {}, beam_slow: {}, Na: {}, Nb: {follows: Na},
     Nc: {}, mosaic_spread: {}}
 END

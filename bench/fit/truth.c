@@ -23,7 +23,7 @@ static void add_squares(const db_experiment *truth, const db_experiment *found, 
         sum[2] += pow((found->detector.centre[i] - truth->detector.centre[i]) / 0.172, 2);
 }
 
-/* Moves the model to what the centroids say; *used: how many spots. */
+/* Moves the model to what the centroids say, indexed as the truth does; *used: how many spots. */
 static db_status by_centroids(db_context *context, const db_bench_scene *scene,
                               db_experiment *model, size_t *used) {
     db_strong_pixels strong;
@@ -32,7 +32,7 @@ static db_status by_centroids(db_context *context, const db_bench_scene *scene,
     db_status status = db_strong_pixels_find(context, &scene->image, &scene->settings, &strong);
     if (status != DB_OK) return status;
     status = db_observed_spots_find(context, &scene->image, &strong, &spots);
-    if (status == DB_OK) status = db_fit_geometry_of(context, model, &geometry);
+    if (status == DB_OK) status = db_fit_geometry_of(context, &scene->truth, &geometry);
     if (status == DB_OK) {
         db_observed_spots_index(&geometry, 0, &spots);
         db_fit_geometry_clear(&geometry);

@@ -340,6 +340,46 @@ static void pixels_are_shared_within_a_panel_only(void **state) {
     db_reflection_grid_clear(&grid);
 }
 
+/* Single reflections go where lists of them go, and beyond the panel's edge; the indices of the
+ * point where one appears are off by what turned it onto the Ewald sphere. */
+static void a_reflection_and_its_point_know_each_other(void **state) {
+    (void)state;
+    const db_prediction_range range = { 2.5, 0, 0.2 };
+    db_prediction prediction;
+    db_fit_geometry geometry;
+    crystal.detector.rotation[1] = 12;
+    assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_OK);
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
+    assert_true(prediction.count > 100);
+    for (size_t i = 0; i < prediction.count; i++) {
+        const db_reflection *const listed = &prediction.reflection[i];
+        db_reflection alone = { .panel = listed->panel };
+        double index[3], off[3];
+        memcpy(alone.hkl, listed->hkl, sizeof alone.hkl);
+        assert_true(db_predict_on_panel(&geometry, &alone));
+        assert_memory_equal(alone.position, listed->position, sizeof alone.position);
+        assert_true(alone.excitation == listed->excitation);
+        assert_true(alone.d_spacing == listed->d_spacing);
+        db_index_point(&geometry, listed->panel, listed->position, index);
+        for (int k = 0; k < 3; k++) off[k] = index[k] - listed->hkl[k];
+        db_apply(geometry.a_star, off, off);
+        /* the chord of the turn */
+        const double chord = 2 *
+                             sin(0.5 * fabs(listed->excitation) * 3.14159265358979323846 / 180) /
+                             listed->d_spacing;
+        assert_true(fabs(db_length(off) - chord) < 1e-9);
+    }
+    db_reflection outside = prediction.reflection[0];
+    const double position = outside.position[0];
+    geometry.panel[0].pixels[0] = 1; /* a panel of one column */
+    assert_true(db_predict_on_panel(&geometry, &outside));
+    assert_true(outside.position[0] == position && position > 1);
+    outside.hkl[0] = outside.hkl[1] = outside.hkl[2] = 0;
+    assert_false(db_predict_on_panel(&geometry, &outside));
+    db_fit_geometry_clear(&geometry);
+    db_prediction_clear(&prediction);
+}
+
 static void too_many_reflections_are_refused(void **state) {
     (void)state;
     const db_prediction_range range = { 0, 0, 1 };
@@ -362,6 +402,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(two_halves_of_a_panel_record_what_the_whole_does, make,
                                         drop),
         cmocka_unit_test_setup_teardown(pixels_are_shared_within_a_panel_only, make, drop),
+        cmocka_unit_test_setup_teardown(a_reflection_and_its_point_know_each_other, make, drop),
         cmocka_unit_test_setup_teardown(too_many_reflections_are_refused, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
