@@ -147,14 +147,20 @@ int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], s
     return 0;
 }
 
+void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
+                                const double position[2], double q[3]) {
+    const double pixel[3] = { position[0], position[1], 1 };
+    db_apply(geometry->panel[panel].position, pixel, q);
+    const double stretch = db_length(geometry->s0) / db_length(q);
+    for (int i = 0; i < 3; i++) q[i] = q[i] * stretch - geometry->s0[i];
+}
+
 double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
                                   double slow) {
-    const double pixel[3] = { fast, slow, 1 };
-    double s1[3];
-    db_apply(geometry->panel[panel].position, pixel, s1);
-    const double stretch = db_length(geometry->s0) / db_length(s1);
-    for (int i = 0; i < 3; i++) s1[i] = s1[i] * stretch - geometry->s0[i];
-    return 1 / db_length(s1); /* |s1 - s0| = 1/d */
+    const double position[2] = { fast, slow };
+    double q[3];
+    db_fit_geometry_scattering(geometry, panel, position, q);
+    return 1 / db_length(q);
 }
 
 double db_fit_geometry_finest(const db_fit_geometry *geometry) {

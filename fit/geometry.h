@@ -42,6 +42,10 @@ void db_fit_geometry_clear(db_fit_geometry *geometry);
 int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,
                           double pixel[2]);
 
+/* Scattering vector s1 - s0 (1/angstrom) at a point of a panel (pixels), onto the Ewald sphere. */
+void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
+                                const double position[2], double q[3]);
+
 /* Resolution (d-spacing, angstrom) at a point of a panel given in pixels. */
 double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
                                   double slow);

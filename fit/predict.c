@@ -154,11 +154,8 @@ int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflecti
 
 void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
                     double index[3]) {
-    const double pixel[3] = { position[0], position[1], 1 };
     double real[9];
-    db_apply(geometry->panel[panel].position, pixel, index);
-    const double stretch = db_length(geometry->s0) / db_length(index);
-    for (int i = 0; i < 3; i++) index[i] = index[i] * stretch - geometry->s0[i];
+    db_fit_geometry_scattering(geometry, panel, position, index);
     if (db_invert(geometry->a_star, real)) db_apply(real, index, index);
 }
 

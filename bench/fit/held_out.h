@@ -3,7 +3,7 @@
 #define DB_BENCH_FIT_HELD_OUT_H
 
 #include "fit/shoeboxes.h"
-#include "observed_spots.h"
+#include "fit/observed_spots.h"
 
 /* Figures of a model on held-out reflections. */
 typedef enum db_held_out_figure {

@@ -314,6 +314,21 @@ DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *exper
                                  const db_experiment *placed_by, const db_measured_image *image,
                                  const db_fit_settings *settings, db_fit_statistics *statistics);
 
+/* What a search for the orientation has found. */
+typedef struct db_fit_orientation {
+    size_t spots;     /* that tell orientations apart */
+    size_t indexed;   /* of them, near nodes of the lattice */
+    double by_chance; /* of `indexed`, for a lattice turned at random */
+    double excess;    /* of what the indexed spots say over chance (standard deviations) */
+} db_fit_orientation;
+
+/* Gives the experiment's crystal, of which only the cell counts, the orientation that explains the
+ * image's spots best; the misset becomes 0. Of several that symmetry makes equal it is any.
+ * settings: those of the data. DB_ERROR_INPUT if no orientation explains more than chance would. */
+DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
+                                         const db_fit_settings *settings, db_experiment *experiment,
+                                         db_fit_orientation *found);
+
 /* The stages used when a configuration names none: coarse to fine, in
  * resolution and width of the spots. Sets stages and stage_count from the parameters; db_fit_run
  * does this itself if stage_count is 0. */

@@ -1,5 +1,6 @@
-#include "observed_spots.h"
+#include "fit/observed_spots.h"
 
+#include "core/context_internal.h"
 #include "fit/predict.h"
 #include "fit/sheet.h"
 
@@ -51,7 +52,6 @@ static db_observed_spot centroid(const search *s, size_t count, size_t panel, in
 
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, db_observed_spots *spots) {
-    (void)context;
     const size_t columns = (size_t)image->fast_pixels,
                  pixels = columns * (size_t)image->slow_pixels;
     search s = { image, strong, calloc(pixels, 1), malloc(pixels * sizeof *s.list) };
@@ -69,7 +69,7 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
     free(s.list);
     if (enough) return DB_OK;
     db_observed_spots_clear(spots);
-    return DB_ERROR_MEMORY;
+    return db_fail_memory(context, "the spots of the image");
 }
 
 void db_observed_spots_clear(db_observed_spots *spots) {

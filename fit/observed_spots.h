@@ -1,6 +1,6 @@
 /* Spots of a measured image, found without a model, then indexed by one. */
-#ifndef DB_BENCH_FIT_OBSERVED_SPOTS_H
-#define DB_BENCH_FIT_OBSERVED_SPOTS_H
+#ifndef DB_FIT_OBSERVED_SPOTS_H
+#define DB_FIT_OBSERVED_SPOTS_H
 
 #include "fit/geometry.h"
 #include "fit/strong_pixels.h"
