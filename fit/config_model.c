@@ -237,6 +237,21 @@ static db_status complete_bounds(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
+static db_status find_orientation(db_context *context, const db_fit_config *config,
+                                  const db_measured_image *image, db_experiment *start,
+                                  void (*notices)(void *user, const char *line), void *user) {
+    db_fit_orientation found;
+    char line[240];
+    if (!config->find_orientation) return DB_OK;
+    DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
+    snprintf(line, sizeof line,
+             "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
+             "bring %.0f (%.0f standard deviations)",
+             found.indexed, found.spots, found.by_chance, found.excess);
+    if (notices) notices(user, line);
+    return DB_OK;
+}
+
 db_status db_fit_config_start(db_context *context, db_fit_config *config,
                               const db_measured_image *image, db_experiment *start,
                               void (*notices)(void *user, const char *line), void *user) {
@@ -258,6 +273,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     if (status == DB_OK) status = db_experiment_check(context, start);
     if (status == DB_OK) status = check_frame(context, config, start);
     if (status == DB_OK) status = check_groups(context, config, start);
+    if (status == DB_OK) status = find_orientation(context, config, image, start, notices, user);
     if (status == DB_OK) status = complete_bounds(context, config, start);
     if (status != DB_OK) {
         db_experiment_clear(start);

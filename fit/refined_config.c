@@ -9,6 +9,7 @@ static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
     db_setup *const setup = &config->setup;
     memcpy(setup->cell, crystal->cell, sizeof setup->cell);
     memcpy(config->orientation, crystal->orientation, sizeof config->orientation);
+    config->find_orientation = 0;
     memcpy(setup->misset, crystal->misset, sizeof setup->misset);
     memcpy(setup->cells, crystal->cells, sizeof setup->cells);
     setup->shape = crystal->shape;

@@ -361,6 +361,7 @@ typedef struct db_fit_config {
                             unless given */
     double orientation[9]; /* replaces the setup's orientation (row-major rotation from the standard
                               frame); first component NAN: not given */
+    int find_orientation;  /* 1: it is found from the image's spots */
     double beam_centre[2]; /* pixels along fast, slow, from the outer corner of the first pixel;
                               NAN: not given */
     double beam_tilt[2];   /* mrad: horizontal, vertical */
