@@ -246,8 +246,8 @@ static db_status find_orientation(db_context *context, const db_fit_config *conf
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
     snprintf(line, sizeof line,
              "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
-             "bring %.0f (%.0f standard deviations)",
-             found.indexed, found.spots, found.by_chance, found.excess);
+             "bring %.0f",
+             found.indexed, found.spots, found.by_chance);
     if (notices) notices(user, line);
     return DB_OK;
 }

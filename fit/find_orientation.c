@@ -11,7 +11,9 @@
 
 enum { MOST = 400 };                  /* strongest spots, which count */
 static const double pixels_off = 1.5; /* of a spot's centroid, error of the beam centre included */
-static const double least_excess = 8; /* standard deviations above chance: no random turn's */
+
+/* Of the spots, beyond chance: another crystal's lattice may agree in a row or a layer of nodes. */
+static const double least_part = 0.1;
 
 typedef struct spot_list {
     size_t count;
@@ -92,13 +94,14 @@ static db_status search_in(db_context *context, const db_fit_settings *settings,
     db_fit_geometry_clear(&geometry);
     DB_TRY(status);
     *found = (db_fit_orientation){ agreement.count, agreement.near, agreement.by_chance,
-                                   db_agreement_excess(&agreement) };
-    if (found->excess < least_excess)
+                                   db_agreement_log_probability(&agreement) };
+    const double excess = (double)found->indexed - found->by_chance;
+    if (found->log_probability > DB_AGREEMENT_SIGNIFICANT ||
+        excess < least_part * (double)found->spots)
         return db_fail(context, DB_ERROR_INPUT,
                        "no orientation of the cell explains the spots: the best one has %zu of %zu "
-                       "near its nodes, one at random %.0f (%.1f standard deviations, at least "
-                       "%.0f are needed)",
-                       found->indexed, found->spots, found->by_chance, found->excess, least_excess);
+                       "near its nodes, where chance would bring %.1f",
+                       found->indexed, found->spots, found->by_chance);
     turn_crystal(experiment, turn, &experiment->crystal);
     return DB_OK;
 }

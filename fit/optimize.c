@@ -247,16 +247,21 @@ static db_status run_lm(minimization *m) {
     return DB_OK;
 }
 
-/* A parameter on its bound that the gradient pushes outward. */
-static void find_bounds(const minimization *m, int *at_bound) {
+/* A parameter on its bound that the gradient pushes outward; on a bound of physics, whatever the
+ * gradient says: there, as for a mosaic spread of 0, it may be that of another parameter. */
+static int at_bound_of(const minimization *m, size_t k) {
     const db_variables *const v = m->variables;
-    for (size_t k = 0; k < v->count; k++) {
-        const double near = 1e-6 * m->scale[k], slope = m->shot->gradient[k];
-        const double value = m->best_value[k];
-        at_bound[k] = value <= v->lower[k] + near && slope > 0   ? -1
-                      : value >= v->upper[k] - near && slope < 0 ? 1
-                                                                 : 0;
-    }
+    const db_fit_parameter *const p = &m->shot->settings->parameters[v->index[k]];
+    const double near = 1e-6 * m->scale[k], slope = m->shot->gradient[k];
+    const double value = m->best_value[k];
+    double least, most;
+    db_physical_range(p->parameter, &least, &most);
+    if (value <= v->lower[k] + near && (slope > 0 || v->lower[k] <= least)) return -1;
+    return value >= v->upper[k] - near && (slope < 0 || v->upper[k] >= most);
+}
+
+static void find_bounds(const minimization *m, int *at_bound) {
+    for (size_t k = 0; k < m->variables->count; k++) at_bound[k] = at_bound_of(m, k);
 }
 
 /* The first parameter at a bound that is the user's choice, not physics; count if there is none. */

@@ -7,19 +7,23 @@
 #include "core/context_internal.h"
 #include "fit/vector.h"
 
+#include <float.h>
+#include <gsl/gsl_cdf.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    PAIRED = 30,     /* spots at lowest angles that are paired */
-    PROBED = 60,     /* with which candidates are tried */
-    CANDIDATES = 64, /* best ones that are refined */
-    TURNS = 4        /* of a refinement at each tolerance */
+    FIRST_PAIRED = 12, /* spots at the lowest angles that are paired first */
+    MOST_PAIRED = 150,
+    FIRST_PROBED = 50, /* spots with which candidates are tried, at first */
+    CANDIDATES = 64,   /* best ones that are refined */
+    TURNS = 4          /* of a refinement at each tolerance */
 };
 static const double degree = 3.14159265358979323846 / 180;
 static const double first_angle = 0.8; /* degree: a candidate's error, and that of the spots */
 static const double last_angle = 0.3;  /* degree: mosaic spread and what is left of that error */
-static const double most_work = 4e8;   /* pairs of nodes compared */
+static const double most_work = 3e9;   /* operations, roughly: some seconds */
 
 typedef struct node {
     double q[3], length;
@@ -36,7 +40,9 @@ typedef struct search {
     size_t count;              /* spots, from low to high angles */
     const db_search_spot *spots;
     size_t node_count;
-    node *nodes; /* from low to high angles */
+    node *nodes;   /* from low to high angles */
+    size_t probed; /* spots with which candidates are tried */
+    double work;   /* so far */
     size_t candidate_count;
     candidate candidates[CANDIDATES]; /* the best first */
 } search;
@@ -91,10 +97,14 @@ static db_agreement agree(const search *s, const double turn[9], double angle, s
         a.near += (size_t)near;
         a.score += near * weight;
         a.by_chance += p;
-        a.mean += p * weight;
-        a.variance += p * (1 - p) * weight * weight;
     }
     return a;
+}
+
+double db_agreement_log_probability(const db_agreement *a) {
+    if (a->near == 0) return 0;
+    const double tail = gsl_cdf_poisson_Q((unsigned)a->near - 1, a->by_chance);
+    return tail > 0 ? log(tail) : log(DBL_MIN);
 }
 
 /* Right-handed unit vectors: along u, and across it in its plane with v, as columns. */
@@ -151,6 +161,7 @@ static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b
     size_t first[2];
     const size_t count[2] = { nodes_of(s, a, &first[0]), nodes_of(s, b, &first[1]) };
     frame(a->q, b->q, measured);
+    s->work += 10.0 * (double)count[0] * (double)count[1];
     for (size_t i = first[0]; i < first[0] + count[0]; i++)
         for (size_t j = first[1]; j < first[1] + count[1]; j++) {
             const node *const m = &s->nodes[i], *const n = &s->nodes[j];
@@ -160,22 +171,10 @@ static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b
             frame(m->q, n->q, axes);
             transpose(axes, back);
             multiply(measured, back, found.turn);
-            const size_t probed = s->count < PROBED ? s->count : PROBED;
-            const db_agreement agreed = agree(s, found.turn, first_angle, probed);
+            const db_agreement agreed = agree(s, found.turn, first_angle, s->probed);
+            s->work += 30.0 * (double)s->probed;
             found.score = agreed.score;
             keep(s, &found);
-        }
-}
-
-static void try_pairs(search *s) {
-    const size_t paired = s->count < PAIRED ? s->count : PAIRED;
-    double work = 0;
-    size_t first;
-    for (size_t j = 1; j < paired; j++)
-        for (size_t i = 0; i < j && work < most_work; i++) {
-            work += (double)nodes_of(s, &s->spots[i], &first) *
-                    (double)nodes_of(s, &s->spots[j], &first);
-            try_pair(s, &s->spots[i], &s->spots[j]);
         }
 }
 
@@ -255,16 +254,40 @@ static db_status list_nodes(db_context *context, search *s, double length) {
 
 /* Of the refined candidates the one that chance explains worst. */
 static void choose(search *s, double turn[9], db_agreement *agreement) {
-    double highest = -INFINITY;
     for (size_t i = 0; i < s->candidate_count; i++) {
-        double *const own = s->candidates[i].turn;
+        double own[9];
+        memcpy(own, s->candidates[i].turn, sizeof own);
         refine(s, own);
         const db_agreement found = agree(s, own, last_angle, s->count);
-        if (db_agreement_excess(&found) <= highest) continue;
-        highest = db_agreement_excess(&found);
+        const double better =
+            db_agreement_log_probability(agreement) - db_agreement_log_probability(&found);
+        if (better < 0 || (better <= 0 && found.score <= agreement->score)) continue;
         *agreement = found;
-        memcpy(turn, own, sizeof s->candidates[i].turn);
+        memcpy(turn, own, sizeof own);
     }
+}
+
+/* No other turn can be better by much. Less will not do: turns that lay a row or a layer of nodes
+ * onto that of the crystal have more spots than chance, too. */
+static int is_sure(const db_agreement *agreement) {
+    return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
+           2 * agreement->near > agreement->count;
+}
+
+/* Pairs the spots at the lowest angles, then more and more, until there is no doubt. */
+static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
+    size_t next = FIRST_PAIRED;
+    s->probed = s->count < FIRST_PROBED ? s->count : FIRST_PROBED;
+    for (size_t j = 1; j < s->count && j < MOST_PAIRED && s->work < most_work; j++) {
+        for (size_t i = 0; i < j; i++) try_pair(s, &s->spots[i], &s->spots[j]);
+        if (j + 1 < next && j + 1 < s->count) continue;
+        choose(s, turn, agreement);
+        if (is_sure(agreement)) return;
+        s->candidate_count = 0; /* what they are worth changes with the probed spots */
+        next += next / 2;
+        s->probed = s->count < 2 * next ? s->count : 2 * next;
+    }
+    choose(s, turn, agreement);
 }
 
 db_status db_orientation_search(db_context *context, const double a_star[9],
@@ -282,14 +305,11 @@ db_status db_orientation_search(db_context *context, const double a_star[9],
         status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
     if (status == DB_OK && count > 1) {
         double across[3];
-        const db_search_spot *const last = &spots[(count < PAIRED ? count : PAIRED) - 1];
+        const db_search_spot *const last = &spots[(count < MOST_PAIRED ? count : MOST_PAIRED) - 1];
         db_cross(s->real, s->real + 3, across);
         s->volume = fabs(db_dot(across, s->real + 6));
         status = list_nodes(context, s, last->length + last->blur);
-        if (status == DB_OK) {
-            try_pairs(s);
-            choose(s, turn, agreement);
-        }
+        if (status == DB_OK) try_pairs(s, turn, agreement);
     }
     free(s->nodes);
     free(s);

@@ -3,7 +3,6 @@
 #define DB_FIT_ORIENTATION_SEARCH_H
 
 #include <dualbragg/fit.h>
-#include <math.h>
 
 /* What one spot says. */
 typedef struct db_search_spot {
@@ -12,18 +11,19 @@ typedef struct db_search_spot {
     double counts;
 } db_search_spot;
 
-/* How well spots lie near nodes. A spot counts the more the less probable it is that it is near
- * one by chance; those of which that is an even chance do not count. */
+/* How well spots lie near nodes. Those count that would be near one by chance less than every other
+ * time. */
 typedef struct db_agreement {
-    size_t count, near;           /* spots that count, and those near nodes */
-    double by_chance;             /* of `near`, for a lattice turned at random */
-    double score, mean, variance; /* sum of -ln(chance) over those near; of random turns */
+    size_t count, near; /* spots that count, and those near nodes */
+    double by_chance;   /* of `near`, for a lattice turned at random */
+    double score;       /* sum of -ln(chance) over those near */
 } db_agreement;
 
-/* Standard deviations above chance. */
-static inline double db_agreement_excess(const db_agreement *a) {
-    return a->variance > 0 ? (a->score - a->mean) / sqrt(a->variance) : 0;
-}
+/* ln of the probability that one lattice turned at random has as many spots near its nodes. */
+double db_agreement_log_probability(const db_agreement *agreement);
+
+/* A search tries millions of turns: an agreement is none of theirs if it is less probable. */
+#define DB_AGREEMENT_SIGNIFICANT (-32.0)
 
 /* Finds the turn (row-major rotation) that brings nodes of a* (columns, 1/angstrom) to most of the
  * spots, which go from low to high angles. The identity, and no agreement, if there are none. */

@@ -140,16 +140,17 @@ static db_status moves(fit *f, db_parameter p, int *moving) {
 }
 
 static db_status choose_variables(fit *f, const db_fit_settings *settings) {
-    unsigned char active[DB_PARAMETER_COUNT] = { 0 };
+    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
+    const db_panel_placement nothing_moves = { .groups = &settings->panel_groups };
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         int moving;
-        if (p->follows >= 0) continue;
+        if (p->follows >= 0 || p->group >= 0) continue;
         const db_status status = moves(f, p->parameter, &moving);
         if (status != DB_OK) return status;
         active[p->parameter] = (unsigned char)moving;
     }
-    db_variables_make(settings, active, NULL, f->model, &f->variables);
+    db_variables_make(settings, active, NULL, f->model, &nothing_moves, &f->variables);
     for (size_t k = 0; k < f->variables.count; k++)
         f->unit[k] =
             db_parameter_describe(settings->parameters[f->variables.index[k]].parameter)->scale;

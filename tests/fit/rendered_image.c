@@ -1,5 +1,8 @@
 #include "fit/rendered_image.h"
 
+#include "fit/misset.h"
+#include "fit/vector.h"
+
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -143,4 +146,25 @@ double misorientation(const db_crystal *a, const db_crystal *b) {
                            to[3 * i + 2] * from[3 * j + 2];
     return asin(fmin(1, 0.5 * hypot(hypot(r[7] - r[5], r[2] - r[6]), r[3] - r[1]))) * 180 /
            3.14159265358979323846;
+}
+
+/* Turns of the lattice onto itself: by 90 degree about c, by 180 about a. */
+double tetragonal_misorientation(const db_crystal *a, const db_crystal *b) {
+    static const double z[3] = { 0, 0, 1 }, x[3] = { 1, 0, 0 }, right = 1.57079632679489661923;
+    db_crystal from = *a, to = *b;
+    double smallest = INFINITY;
+    db_misset_fold(&from);
+    db_misset_fold(&to);
+    for (int s = 0; s < 8; s++) {
+        double trace = 0;
+        for (int k = 0; k < 3; k++) {
+            double column[3] = { k == 0, k == 1, k == 2 };
+            db_turn(z, right * (s % 4), column);
+            if (s >= 4) db_turn(x, 2 * right, column);
+            db_apply(to.orientation, column, column);
+            for (int i = 0; i < 3; i++) trace += from.orientation[3 * i + k] * column[i];
+        }
+        smallest = fmin(smallest, acos(fmax(-1, fmin(1, 0.5 * (trace - 1)))));
+    }
+    return smallest * 90 / right;
 }

@@ -21,4 +21,8 @@ void refine_parameter(db_fit_settings *settings, db_parameter parameter, int fol
 /* Angle (degree) between the orientations of two crystals with the same right-angled cell shape. */
 double misorientation(const db_crystal *a, const db_crystal *b);
 
+/* The same where each may be turned by the symmetry of a tetragonal lattice: the smallest. The cell
+ * does not matter. */
+double tetragonal_misorientation(const db_crystal *a, const db_crystal *b);
+
 #endif

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "fit/misset.h"
+#include "fit/orientation_search.h"
 #include "fit/rendered_image.h"
 #include "fit/vector.h"
 
@@ -16,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGES = 60, PIXELS = 800 };
-static const double degree = 3.14159265358979323846 / 180;
+enum { PIXELS = 600 };
 static db_context *context;
 static gsl_rng *chance;
 
@@ -52,61 +52,169 @@ static void turn_at_random(db_crystal *crystal) {
     }
 }
 
-/* The turn between two orientations of a tetragonal crystal (degree), of the eight by which its
- * lattice can be laid onto itself the smallest. */
-static double tetragonal_angle(const db_crystal *a, const db_crystal *b) {
-    double smallest = 180;
-    for (int s = 0; s < 8; s++) {
-        double trace = 0;
-        for (int k = 0; k < 3; k++) {
-            static const double z[3] = { 0, 0, 1 }, x[3] = { 1, 0, 0 };
-            double column[3] = { k == 0, k == 1, k == 2 };
-            db_turn(z, 90 * (s % 4) * degree, column);
-            if (s >= 4) db_turn(x, 180 * degree, column);
-            db_apply(b->orientation, column, column);
-            for (int i = 0; i < 3; i++) trace += a->orientation[3 * i + k] * column[i];
-        }
-        smallest = fmin(smallest, acos(fmax(-1, fmin(1, 0.5 * (trace - 1)))) / degree);
-    }
-    return smallest;
+/* An image of the crystal; what is found starting from no orientation. */
+static db_status find(const db_experiment *e, unsigned long seed, db_experiment *start,
+                      db_fit_orientation *found) {
+    db_measured_image image;
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    assert_int_equal(rendered_image(context, e, seed, &image), DB_OK);
+    assert_int_equal(db_experiment_copy(context, e, start), DB_OK);
+    for (int k = 0; k < 9; k++) start->crystal.orientation[k] = k % 4 == 0;
+    for (int k = 0; k < 3; k++) start->crystal.misset[k] = 10 * k;
+    const db_status status = db_fit_find_orientation(context, &image, &settings, start, found);
+    db_measured_image_clear(&image);
+    return status;
 }
 
 static void random_orientations_come_back(void **state) {
     (void)state;
+    enum { IMAGES = 40 };
     db_experiment e;
     int back = 0;
     double sum = 0;
     assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
     gsl_rng_set(chance, 1);
     for (int i = 0; i < IMAGES; i++) {
-        db_measured_image image;
-        db_fit_settings settings;
         db_fit_orientation found;
         db_experiment start;
-        db_fit_settings_init(&settings);
         turn_at_random(&e.crystal);
-        assert_int_equal(rendered_image(context, &e, (unsigned long)i + 1, &image), DB_OK);
-        assert_int_equal(db_experiment_copy(context, &e, &start), DB_OK);
-        for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
-        const db_status status =
-            db_fit_find_orientation(context, &image, &settings, &start, &found);
-        const double off = tetragonal_angle(&e.crystal, &start.crystal);
-        print_message("%d: %.3f degree, %zu of %zu indexed, %.1f by chance, %.1f sd %s\n", i, off,
-                      found.indexed, found.spots, found.by_chance, found.excess,
-                      status == DB_OK ? "" : "REFUSED");
-        back += status == DB_OK && off < 0.3;
-        sum += off < 0.3 ? off : 0;
+        const db_status status = find(&e, (unsigned long)i + 1, &start, &found);
+        const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
+        if (status == DB_OK && off < 0.3) {
+            back++;
+            sum += off;
+        } else {
+            print_message("image %d: %.3f degree, %zu of %zu spots, %s\n", i, off, found.indexed,
+                          found.spots, db_context_message(context));
+        }
         db_experiment_clear(&start);
-        db_measured_image_clear(&image);
     }
     print_message("%d of %d came back, off by %.3f degree on average\n", back, IMAGES, sum / back);
     assert_true(back > 0.95 * IMAGES);
     db_experiment_clear(&e);
 }
 
+/* Few spots, hardly brighter than the background; what is found may be nothing, but never wrong. */
+static void faint_crystals_are_found_or_refused(void **state) {
+    (void)state;
+    enum { IMAGES = 12 };
+    db_experiment e;
+    int back = 0;
+    assert_int_equal(rendered_experiment(context, PIXELS, 70, &e), DB_OK);
+    gsl_rng_set(chance, 2);
+    for (int i = 0; i < IMAGES; i++) {
+        db_fit_orientation found;
+        db_experiment start;
+        turn_at_random(&e.crystal);
+        const db_status status = find(&e, (unsigned long)i + 1, &start, &found);
+        const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
+        print_message("%zu of %zu spots, %s %.3f degree off\n", found.indexed, found.spots,
+                      status == DB_OK ? "found" : "refused", off);
+        if (status == DB_OK) assert_true(off < 0.5);
+        back += status == DB_OK;
+        db_experiment_clear(&start);
+    }
+    assert_true(back > IMAGES / 2);
+    db_experiment_clear(&e);
+}
+
+/* No angle is right, the goniometer is turned, and the cell is a little wrong. */
+static void a_triclinic_crystal_comes_back_on_its_goniometer(void **state) {
+    (void)state;
+    static const double cell[6] = { 41, 57, 66, 81, 97, 106 };
+    db_experiment e;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    memcpy(e.crystal.cell, cell, sizeof cell);
+    e.goniometer.phi = 33;
+    gsl_rng_set(chance, 3);
+    for (int i = 0; i < 5; i++) {
+        db_fit_orientation found;
+        db_experiment start, truth = e;
+        turn_at_random(&e.crystal);
+        truth.crystal = e.crystal;
+        e.crystal.cell[0] = 1.003 * cell[0];
+        const db_status status = find(&truth, (unsigned long)i + 1, &start, &found);
+        if (status != DB_OK) fail_msg("%s", db_context_message(context));
+        db_misset_fold(&start.crystal);
+        const double off = misorientation(&truth.crystal, &start.crystal);
+        if (!(off < 0.3)) fail_msg("%.3f degree off", off);
+        e.crystal.cell[0] = cell[0];
+        db_experiment_clear(&start);
+    }
+    db_experiment_clear(&e);
+}
+
+/* The spots of another crystal, whose cell is 7 % larger, are not called this one's. */
+static void another_crystal_is_refused(void **state) {
+    (void)state;
+    db_experiment e, start;
+    db_fit_orientation found;
+    db_measured_image image;
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    assert_int_equal(db_experiment_copy(context, &e, &start), DB_OK);
+    const double orientation = start.crystal.orientation[0];
+    for (int i = 0; i < 3; i++) e.crystal.cell[i] *= 1.07;
+    assert_int_equal(rendered_image(context, &e, 1, &image), DB_OK);
+    const db_status status = db_fit_find_orientation(context, &image, &settings, &start, &found);
+    assert_int_equal(status, DB_ERROR_INPUT);
+    print_message("%s\n", db_context_message(context));
+    assert_non_null(strstr(db_context_message(context), "no orientation"));
+    assert_true(start.crystal.orientation[0] == orientation);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&start);
+    db_experiment_clear(&e);
+}
+
+/* Spots anywhere: whatever the search comes up with is chance, and is known to be. */
+static void random_points_are_no_lattice(void **state) {
+    (void)state;
+    enum { POINTS = 120, SETS = 2 };
+    static const double a_star[9] = { 1 / 58.4, 0, 0, 0, 1 / 58.4, 0, 0, 0, 1 / 152.2 };
+    gsl_rng_set(chance, 4);
+    for (int set = 0; set < SETS; set++) {
+        db_search_spot spots[POINTS];
+        for (int i = 0; i < POINTS; i++) {
+            db_search_spot *const s = &spots[i];
+            s->length = 0.05 + 0.25 * sqrt((i + 0.5) / POINTS);
+            s->blur = 8e-4;
+            gsl_ran_dir_3d(chance, &s->q[0], &s->q[1], &s->q[2]);
+            for (int k = 0; k < 3; k++) s->q[k] *= s->length;
+        }
+        double turn[9];
+        db_agreement agreement;
+        assert_int_equal(db_orientation_search(context, a_star, spots, POINTS, turn, &agreement),
+                         DB_OK);
+        print_message("%zu near nodes, %.1f by chance: ln p %.1f\n", agreement.near,
+                      agreement.by_chance, db_agreement_log_probability(&agreement));
+        assert_true(db_agreement_log_probability(&agreement) > DB_AGREEMENT_SIGNIFICANT);
+    }
+}
+
+static void no_spots_are_no_lattice(void **state) {
+    (void)state;
+    static const double a_star[9] = { 0.02, 0, 0, 0, 0.02, 0, 0, 0, 0.02 };
+    const db_search_spot one = { { 0.1, 0, 0 }, 0.1, 1e-3, 1 };
+    double turn[9];
+    db_agreement agreement;
+    for (size_t count = 0; count < 2; count++) {
+        assert_int_equal(db_orientation_search(context, a_star, &one, count, turn, &agreement),
+                         DB_OK);
+        assert_int_equal(agreement.near, 0);
+        assert_true(turn[0] == 1 && turn[1] == 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(random_orientations_come_back, make, drop),
+        cmocka_unit_test(random_orientations_come_back),
+        cmocka_unit_test(faint_crystals_are_found_or_refused),
+        cmocka_unit_test(a_triclinic_crystal_comes_back_on_its_goniometer),
+        cmocka_unit_test(another_crystal_is_refused),
+        cmocka_unit_test(random_points_are_no_lattice),
+        cmocka_unit_test(no_spots_are_no_lattice),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make, drop);
 }

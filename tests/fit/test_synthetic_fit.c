@@ -325,6 +325,40 @@ static void a_bound_in_the_way_is_named(void **state) {
         assert_int_equal(result->at_bound[i], result->parameter[i] == DB_CELL_A ? -1 : 0);
 }
 
+/* Domains that do not differ turn with the crystal: at 0 the mosaic spread has the slopes of a
+ * misset, which must not take the misset's errors away. */
+static void errors_beside_no_mosaic_spread(unsigned long seed) {
+    db_measured_image other;
+    truth.crystal.mosaic_spread = 0;
+    assert_int_equal(rendered_image(context, &truth, seed, &other), DB_OK);
+    truth.crystal.mosaic_spread = 0.1;
+    if (db_fit_run(context, &start, &other, &settings, NULL, NULL, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        if (result->parameter[i] != DB_MOSAIC_SPREAD) {
+            if (settings.parameters[i].follows < 0) assert_true(isfinite(result->error[i]));
+            continue;
+        }
+        assert_true(result->refined[i] == 0);
+        assert_int_equal(result->at_bound[i], -1);
+        assert_true(isnan(result->error[i]));
+    }
+    db_fit_result_destroy(&result);
+    db_measured_image_clear(&other);
+}
+
+static void no_mosaic_spread_is_a_bound(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) start.crystal.cells[i] = 0.8 * truth.crystal.cells[i];
+    settings.parameter_count = 0;
+    for (db_parameter p = DB_MISSET_X; p <= DB_MISSET_Z; p++) refine_parameter(&settings, p, -1);
+    refine_parameter(&settings, DB_CELL_A, -1);
+    refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&settings, DB_CELL_C, -1);
+    refine_parameter(&settings, DB_MOSAIC_SPREAD, -1);
+    for (unsigned long seed = 1; seed <= 4; seed++) errors_beside_no_mosaic_spread(seed);
+}
+
 static void a_wrong_orientation_is_not_called_converged(void **state) {
     (void)state;
     start.crystal.misset[0] += 7;
@@ -407,6 +441,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_caller_may_cancel, spoil, forget),
         cmocka_unit_test_setup_teardown(too_few_evaluations_are_said, spoil, forget),
         cmocka_unit_test_setup_teardown(a_bound_in_the_way_is_named, spoil, forget),
+        cmocka_unit_test_setup_teardown(no_mosaic_spread_is_a_bound, spoil, forget),
         cmocka_unit_test_setup_teardown(a_wrong_orientation_is_not_called_converged, spoil, forget),
         cmocka_unit_test_setup_teardown(impossible_settings_are_refused, spoil, forget),
         cmocka_unit_test_setup_teardown(an_empty_image_is_refused, spoil, forget),

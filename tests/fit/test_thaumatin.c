@@ -219,6 +219,39 @@ static void frame_comes_back(int frame) {
     db_measured_image_clear(&image);
 }
 
+/* Without a matrix, from the cell alone and the header's beam centre. */
+static void orientations_are_found(void **state) {
+    (void)state;
+    static const int frames[] = { 3, 5, 9 };
+    for (int i = 0; i < 3; i++) {
+        char path[PATH_SIZE];
+        db_measured_image image;
+        db_experiment start, listed;
+        db_fit_settings settings;
+        db_fit_orientation found;
+        file_name(path, frames[i], "cbf");
+        if (db_read_image(context, path, &image) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        make_start(frames[i], &image, &listed);
+        make_start(frames[i], &image, &start);
+        for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
+        start.crystal.cell[0] = start.crystal.cell[1] = 58.4;
+        start.crystal.cell[2] = 152.2;
+        choose_parameters(&settings, 1);
+        if (db_fit_find_orientation(context, &image, &settings, &start, &found) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        const double off = tetragonal_misorientation(&listed.crystal, &start.crystal);
+        print_message("frame %d: %zu of %zu spots indexed, %.3f degree from the listed "
+                      "orientation\n",
+                      frames[i], found.indexed, found.spots, off);
+        within("orientation", off, 0, 0.3);
+        assert_true(2 * found.indexed > found.spots);
+        db_experiment_clear(&start);
+        db_experiment_clear(&listed);
+        db_measured_image_clear(&image);
+    }
+}
+
 static void frame_3_comes_back(void **state) {
     (void)state;
     frame_comes_back(3);
@@ -284,9 +317,8 @@ static int data_are_there(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frame_3_comes_back),
-        cmocka_unit_test(frame_5_comes_back),
-        cmocka_unit_test(frame_9_comes_back),
+        cmocka_unit_test(orientations_are_found),    cmocka_unit_test(frame_3_comes_back),
+        cmocka_unit_test(frame_5_comes_back),        cmocka_unit_test(frame_9_comes_back),
         cmocka_unit_test(blank_frame_16_is_refused),
     };
     if (!data_are_there()) return SKIPPED;

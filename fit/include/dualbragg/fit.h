@@ -316,10 +316,10 @@ DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *exper
 
 /* What a search for the orientation has found. */
 typedef struct db_fit_orientation {
-    size_t spots;     /* that tell orientations apart */
-    size_t indexed;   /* of them, near nodes of the lattice */
-    double by_chance; /* of `indexed`, for a lattice turned at random */
-    double excess;    /* of what the indexed spots say over chance (standard deviations) */
+    size_t spots;           /* that tell orientations apart */
+    size_t indexed;         /* of them, near nodes of the lattice */
+    double by_chance;       /* of `indexed`, for a lattice turned at random */
+    double log_probability; /* ln of the probability that one turned at random has as many */
 } db_fit_orientation;
 
 /* Gives the experiment's crystal, of which only the cell counts, the orientation that explains the
