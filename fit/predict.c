@@ -107,15 +107,16 @@ static long first_line(const db_fit_geometry *geometry, double wave_number) {
     return (long)low;
 }
 
-static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
-                     db_reflection *reflection) {
+/* Where a reflection's light goes: the direction s1, and the excitation. 0 if no line within the
+ * range excites it. */
+static int scattered(const db_fit_geometry *geometry, const db_prediction_range *range,
+                     db_reflection *reflection, double s1[3]) {
     const int *const hkl = reflection->hkl;
     const double index[3] = { hkl[0], hkl[1], hkl[2] };
-    double s1[3];
     node n;
     db_apply(geometry->a_star, index, n.q);
     n.length = db_length(n.q);
-    if (!(n.length > 0) || n.length > 1 / range->dmin) return 0;
+    if (!(n.length > 0) || n.length * range->dmin > 1) return 0;
     reflection->d_spacing = 1 / n.length;
     if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
     if (!look_at(geometry, range, &n)) return 0;
@@ -132,24 +133,24 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
         s1[i] = geometry->direction[i] +
                 n.length * (sum.along * geometry->direction[i] + sum.across * across) / sum.weight;
     }
-    return db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
+    return 1;
+}
+
+static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
+                     db_reflection *reflection) {
+    double s1[3];
+    return scattered(geometry, range, reflection, s1) &&
+           db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
 }
 
 int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection) {
-    const double index[3] = { reflection->hkl[0], reflection->hkl[1], reflection->hkl[2] };
-    double q[3], u[3];
-    excitation e;
-    if (reflection->panel >= geometry->panel_count) return 0;
-    db_apply(geometry->a_star, index, q);
-    const double length = db_length(q);
-    if (!(length > 0) || !excite(geometry, q, length, &e)) return 0;
-    reflection->d_spacing = 1 / length;
-    reflection->excitation = atan2(e.turn[1], e.turn[0]) / degree;
-    onto_ewald_sphere(geometry, &e, q);
-    for (int i = 0; i < 3; i++) q[i] += geometry->s0[i];
-    db_apply(geometry->panel[reflection->panel].to_pixels, q, u);
-    for (int i = 0; i < 2; i++) reflection->position[i] = u[i] / u[2];
-    return u[2] > 0;
+    static const db_prediction_range any = { 0, 0, 180 };
+    double s1[3];
+    if (reflection->panel >= geometry->panel_count || !scattered(geometry, &any, reflection, s1))
+        return 0;
+    db_apply(geometry->panel[reflection->panel].to_pixels, s1, s1);
+    for (int i = 0; i < 2; i++) reflection->position[i] = s1[i] / s1[2];
+    return s1[2] > 0;
 }
 
 void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
