@@ -39,7 +39,7 @@ step() {
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
         echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.21, pkg-config;" \
-            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, cmocka)"
+            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, cmocka)"
         return
     fi
     missing=
@@ -124,7 +124,7 @@ log=$root/build/setup.log
 with_cuda=
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev"
+libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
 test_packages="libcmocka-dev g++ valgrind"
 
 # shellcheck disable=SC2086 # lists of packages

@@ -49,6 +49,19 @@ if(DB_WITH_JANSSON)
   endif()
 endif()
 
+# Known to the two sources that ask for it (src/CMakeLists.txt).
+if(DB_WITH_MSGPACK)
+  set(DB_MSGPACK_MODULE msgpack)
+  db_pkg(MSGPACK msgpack)
+  if(NOT MSGPACK_FOUND) # its name from version 6 on
+    set(DB_MSGPACK_MODULE msgpack-c)
+    db_pkg(MSGPACK msgpack-c)
+  endif()
+  if(MSGPACK_FOUND)
+    list(APPEND DB_PRIVATE_LIBRARIES PkgConfig::MSGPACK)
+  endif()
+endif()
+
 db_pkg(GSL gsl)
 if(DB_WITH_FIT)
   db_pkg(NLOPT nlopt)

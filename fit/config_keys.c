@@ -247,10 +247,12 @@ static const db_config_key data_keys[] = {
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
              "the strongest so many are used (free)"),
     OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels",
-          "reflections.txt", "text file of h k l: only these get shoeboxes (free)"),
+          "reflections.txt",
+          "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes "
+          "(free)"),
     OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
-          "text file of fast slow [panel]: only predicted reflections this near to one of them get "
-          "shoeboxes (free)"),
+          "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections "
+          "within half a shoebox of one of them get shoeboxes (free)"),
     NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
             "a pixel so many standard deviations above the local background is strong"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),

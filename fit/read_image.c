@@ -126,7 +126,7 @@ static db_status mask_listed(const reading *r, const db_fit_spots *spots) {
 static db_status apply_hot_pixels(const reading *r) {
     db_fit_spots spots;
     if (!*r->config->hot_pixel_file) return DB_OK;
-    DB_TRY(db_fit_spots_read(r->context, r->config->hot_pixel_file, 1, &spots));
+    DB_TRY(db_fit_spots_read(r->context, r->config->hot_pixel_file, 1, -1, &spots));
     const db_status status = mask_listed(r, &spots);
     db_fit_spots_clear(&spots);
     return status;

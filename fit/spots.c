@@ -1,8 +1,10 @@
 /* Lists of reflections that get shoeboxes. */
 #include "core/context_internal.h"
+#include "io/reflection_table.h"
 #include "io/text_reader.h"
 
 #include <dualbragg/fit.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +69,87 @@ static db_status read_list(db_context *context, db_text *text, db_fit_spots *spo
                    text->path);
 }
 
+static db_status missing_column(db_context *context, const char *path, const char *columns) {
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected a reflection table with %s", path,
+                   columns);
+}
+
+/* Which experiment's reflections count, unless that is given: the only one there is. */
+static db_status choose_experiment(db_context *context, const char *path,
+                                   const db_reflection_table *table, int *experiment) {
+    int least = INT_MAX, most = -1;
+    if (!table->experiment || *experiment >= 0) return DB_OK;
+    for (size_t i = 0; i < table->count; i++) {
+        const int id = table->experiment[i];
+        if (id < 0) continue;
+        least = id < least ? id : least;
+        most = id > most ? id : most;
+    }
+    if (most > least)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: reflections of experiments %d to %d; expected those of one, or an "
+                       "experiment list that says which",
+                       path, least, most);
+    *experiment = most;
+    return DB_OK;
+}
+
+/* Whether a row of the table counts, and what of it. */
+static db_status take_row(db_context *context, const char *path, const db_reflection_table *table,
+                          size_t row, int by_position, db_fit_spot *spot, int *counts) {
+    *spot = (db_fit_spot){ .panel = 0 };
+    if (!by_position) {
+        memcpy(spot->hkl, table->hkl[row], sizeof spot->hkl);
+        *counts = spot->hkl[0] || spot->hkl[1] || spot->hkl[2];
+        return DB_OK;
+    }
+    spot->panel = table->panel[row];
+    for (int i = 0; i < 2; i++) spot->position[i] = table->position[row][i];
+    *counts = 1;
+    if (isfinite(spot->position[0]) && isfinite(spot->position[1]) && spot->panel < 1000000)
+        return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: row %zu: position %g %g on panel %zu", path, row,
+                   spot->position[0], spot->position[1], spot->panel);
+}
+
+static db_status read_table(db_context *context, const char *path, const db_reflection_table *table,
+                            int experiment, db_fit_spots *spots) {
+    size_t room = 0;
+    if (!spots->by_position && !table->hkl)
+        return missing_column(context, path, "miller_index (of indexed reflections)");
+    if (spots->by_position && !(table->position && table->panel))
+        return missing_column(context, path, "xyzobs.px.value and panel (of observed spots)");
+    DB_TRY(choose_experiment(context, path, table, &experiment));
+    for (size_t i = 0; i < table->count; i++) {
+        db_fit_spot spot;
+        int counts;
+        if (table->experiment && table->experiment[i] != experiment) continue;
+        DB_TRY(take_row(context, path, table, i, spots->by_position, &spot, &counts));
+        if (counts) DB_TRY(append(context, spots, &room, &spot));
+    }
+    if (spots->count) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected reflections of experiment %d, found none",
+                   path, experiment);
+}
+
+static db_status read_reflections(db_context *context, const char *path,
+                                  const db_file_content *content, int experiment,
+                                  db_fit_spots *spots) {
+    db_reflection_table table;
+    DB_TRY(db_reflection_table_read(context, path, content, &table));
+    const db_status status = read_table(context, path, &table, experiment, spots);
+    db_reflection_table_clear(&table);
+    return status;
+}
+
+static db_status read_text(db_context *context, const char *path, db_fit_spots *spots) {
+    db_text text;
+    DB_TRY(db_text_open(context, path, &text));
+    const db_status status = read_list(context, &text, spots);
+    db_text_close(&text);
+    return status;
+}
+
 static int by_hkl(const void *a, const void *b) {
     const db_fit_spot *const x = a, *const y = b;
     for (int i = 0; i < 3; i++)
@@ -74,13 +157,15 @@ static int by_hkl(const void *a, const void *b) {
     return 0;
 }
 
-db_status db_fit_spots_read(db_context *context, const char *path, int by_position,
+db_status db_fit_spots_read(db_context *context, const char *path, int by_position, int experiment,
                             db_fit_spots *spots) {
-    db_text text;
+    db_file_content content;
     *spots = (db_fit_spots){ .by_position = by_position };
-    DB_TRY(db_text_open(context, path, &text));
-    const db_status status = read_list(context, &text, spots);
-    db_text_close(&text);
+    DB_TRY(db_file_content_read(context, path, &content));
+    const db_status status = db_is_reflection_table(&content)
+                                 ? read_reflections(context, path, &content, experiment, spots)
+                                 : read_text(context, path, spots);
+    db_file_content_clear(&content);
     if (status != DB_OK)
         db_fit_spots_clear(spots);
     else if (!by_position)

@@ -189,14 +189,10 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
 /* The image with its masks, and the list of reflections to use. */
 static db_status read_data(fit_run *run) {
     db_fit_config *const config = &run->config;
-    const int by_position = *config->spot_file != '\0';
-    const char *const list = by_position ? config->spot_file : config->reflection_file;
     db_status status =
         db_fit_config_read_image(run->context, config, &run->image, db_fit_say_line, &run->log);
-    if (status == DB_OK && *list) {
-        status = db_fit_spots_read(run->context, list, by_position, &run->spots);
-        config->settings.spots = &run->spots;
-    }
+    if (status == DB_OK) status = db_fit_config_read_spots(run->context, config, &run->spots);
+    if (run->spots.count) config->settings.spots = &run->spots;
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 

@@ -17,6 +17,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_JANSSON
                                ", JSON"
 #endif
+#ifdef DB_HAVE_MSGPACK
+                               ", msgpack"
+#endif
 #ifdef DB_HAVE_CUDA
                                ", CUDA"
 #endif

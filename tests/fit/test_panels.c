@@ -194,7 +194,7 @@ static void a_list_says_which_reflections_count(void **state) {
                  box->predicted[0] + 1, box->predicted[1] - 1, box->region.panel);
     }
     db_fit_spots spots;
-    expect_ok(db_fit_spots_read(context, scratch_file("hkl.txt", by_index), 0, &spots));
+    expect_ok(db_fit_spots_read(context, scratch_file("hkl.txt", by_index), 0, -1, &spots));
     assert_int_equal(spots.count, listed);
     settings.spots = &spots;
     db_fit_result *some = NULL;
@@ -204,7 +204,7 @@ static void a_list_says_which_reflections_count(void **state) {
     db_fit_result_destroy(&some);
     db_fit_spots_clear(&spots);
 
-    expect_ok(db_fit_spots_read(context, scratch_file("places.txt", by_place), 1, &spots));
+    expect_ok(db_fit_spots_read(context, scratch_file("places.txt", by_place), 1, -1, &spots));
     settings.shoebox_half_width = 3;
     (void)db_fit_run(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
@@ -214,14 +214,15 @@ static void a_list_says_which_reflections_count(void **state) {
     db_fit_spots_clear(&spots);
     settings.spots = NULL;
     expect_failure(DB_ERROR_INPUT,
-                   db_fit_spots_read(context, scratch_file("bad.txt", "1 2\n"), 0, &spots),
+                   db_fit_spots_read(context, scratch_file("bad.txt", "1 2\n"), 0, -1, &spots),
                    "bad.txt:1: expected three whole numbers");
     expect_failure(DB_ERROR_INPUT,
-                   db_fit_spots_read(context, scratch_file("bad.txt", "1 2 -1\n"), 1, &spots),
+                   db_fit_spots_read(context, scratch_file("bad.txt", "1 2 -1\n"), 1, -1, &spots),
                    "bad.txt:1");
-    expect_failure(DB_ERROR_INPUT,
-                   db_fit_spots_read(context, scratch_file("bad.txt", "# nothing\n"), 1, &spots),
-                   "found none");
+    expect_failure(
+        DB_ERROR_INPUT,
+        db_fit_spots_read(context, scratch_file("bad.txt", "# nothing\n"), 1, -1, &spots),
+        "found none");
 }
 
 /* A list, a configuration that names it, and the refined one: the same experiment. */

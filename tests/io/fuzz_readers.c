@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz_readers.h"
+#include "io/reflection_table.h"
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
@@ -132,6 +133,20 @@ static void read_experiments(db_context *context, const char *path) {
     db_experiment_clear(&e);
 }
 
+static void read_reflections(db_context *context, const char *path) {
+    db_file_content content;
+    db_reflection_table table;
+    if (db_file_content_read(context, path, &content) != DB_OK) return;
+    const db_status status = db_reflection_table_read(context, path, &content, &table);
+    if (status == DB_ERROR_UNSUPPORTED || check_status(context, path, status, "reflections"))
+        require(!table.hkl || table.count <= content.size / 12, "reflections", "rows from nowhere");
+    else
+        require(!table.hkl && !table.position && !table.panel && !table.experiment, "reflections",
+                "columns after a failure");
+    db_reflection_table_clear(&table);
+    db_file_content_clear(&content);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static db_context *context;
     static char path[64];
@@ -152,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     read_image(context, path);
     read_header(context, path);
     read_experiments(context, path);
+    read_reflections(context, path);
     check_status(context, path, db_read_mask(context, path, 2, 2, mask), "mask");
     check_status(context, path, db_read_mosflm_matrix(context, path, matrix), "matrix");
     check_status(context, path, db_read_float_image(context, path, 2, 2, pixels), "float image");

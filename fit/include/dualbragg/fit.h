@@ -123,10 +123,12 @@ typedef struct db_fit_spots {
 } db_fit_spots;
 
 /* Reads lines "h k l" (by_position 0) or "fast slow" or "fast slow panel" (1; panels from 0).
- * Further columns, blank lines and what follows '#' are passed over. Clear it with
+ * Further columns, blank lines and what follows '#' are passed over. Or reads a reflection table of
+ * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel; of several
+ * experiments that of number `experiment` (from 0), which otherwise may be -1. Clear it with
  * db_fit_spots_clear. */
 DB_API db_status db_fit_spots_read(db_context *context, const char *path, int by_position,
-                                   db_fit_spots *spots);
+                                   int experiment, db_fit_spots *spots);
 DB_API void db_fit_spots_clear(db_fit_spots *spots);
 
 typedef struct db_fit_settings {
@@ -398,6 +400,12 @@ DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_conf
                                           db_measured_image *image,
                                           void (*notices)(void *user, const char *line),
                                           void *user);
+
+/* Reads the list of reflections that the configuration names, if any (else spots->count is 0); of a
+ * reflection table those of the experiment that the model comes from. Clear it with
+ * db_fit_spots_clear. */
+DB_API db_status db_fit_config_read_spots(db_context *context, const db_fit_config *config,
+                                          db_fit_spots *spots);
 
 /* The starting model of a configuration for an image. Completes config->setup from the header
  * (header_geometry), turns ranges into bounds, adds default stages, takes the gain from the header

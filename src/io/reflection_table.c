@@ -1,0 +1,183 @@
+/* A table is a MessagePack document: [name, version, {nrows, identifiers, data}], where data has
+ * for each column [type, [rows, bytes]], the bytes as little-endian machines hold them. */
+#include "io/reflection_table.h"
+
+#include "core/context_internal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char name_of_tables[] = "dials::af::reflection_table";
+
+int db_is_reflection_table(const db_file_content *content) {
+    /* an array of three, and a string of 27 bytes: 32 + length in one byte, as short ones have it
+     */
+    const size_t length = sizeof name_of_tables - 1;
+    return content->size > length + 2 && (unsigned char)content->bytes[0] == 0x93 &&
+           (unsigned char)content->bytes[1] == 0xa0 + length &&
+           memcmp(content->bytes + 2, name_of_tables, length) == 0;
+}
+
+void db_reflection_table_clear(db_reflection_table *table) {
+    free(table->hkl);
+    free(table->position);
+    free(table->panel);
+    free(table->experiment);
+    memset(table, 0, sizeof *table);
+}
+
+#if defined(DB_HAVE_MSGPACK)
+#include <msgpack.h>
+
+typedef struct reading {
+    db_context *context;
+    const char *path;
+    const msgpack_object *data; /* the map of columns */
+    size_t rows;
+} reading;
+
+static int is_text(const msgpack_object *o, const char *text) {
+    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == strlen(text) &&
+           memcmp(o->via.str.ptr, text, o->via.str.size) == 0;
+}
+
+/* Value of a key; NULL if the map has none. */
+static const msgpack_object *member(const msgpack_object *map, const char *key) {
+    for (uint32_t i = 0; i < map->via.map.size; i++)
+        if (is_text(&map->via.map.ptr[i].key, key)) return &map->via.map.ptr[i].val;
+    return NULL;
+}
+
+/* The bytes of a column, rows of so many each; NULL in *bytes: there is none. */
+static db_status find_column(const reading *r, const char *name, const char *type, size_t row,
+                             const char **bytes) {
+    const msgpack_object *const column = member(r->data, name);
+    *bytes = NULL;
+    if (!column) return DB_OK;
+    const msgpack_object *const part = column->via.array.ptr;
+    if (column->type != MSGPACK_OBJECT_ARRAY || column->via.array.size != 2 ||
+        part[1].type != MSGPACK_OBJECT_ARRAY || part[1].via.array.size != 2 ||
+        part[1].via.array.ptr[0].type != MSGPACK_OBJECT_POSITIVE_INTEGER ||
+        part[1].via.array.ptr[1].type != MSGPACK_OBJECT_BIN)
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "%s: column %s: expected a type, a number of rows and their bytes", r->path,
+                       name);
+    if (!is_text(&part[0], type))
+        return db_fail(r->context, DB_ERROR_INPUT, "%s: column %s: expected %s, found '%.*s'",
+                       r->path, name, type,
+                       part[0].type == MSGPACK_OBJECT_STR && part[0].via.str.size < 60
+                           ? (int)part[0].via.str.size
+                           : 0,
+                       part[0].via.str.ptr);
+    const msgpack_object *const rows = part[1].via.array.ptr;
+    if (rows[0].via.u64 != r->rows || rows[1].via.bin.size != r->rows * row)
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "%s: column %s: expected %zu rows of %zu bytes, found %llu rows and %zu "
+                       "bytes in all",
+                       r->path, name, r->rows, row, (unsigned long long)rows[0].via.u64,
+                       (size_t)rows[1].via.bin.size);
+    *bytes = rows[1].via.bin.ptr;
+    return DB_OK;
+}
+
+/* A column of what is as wide in the file as here. */
+static db_status copy_column(const reading *r, const char *name, const char *type, size_t row,
+                             void **out) {
+    const char *bytes;
+    DB_TRY(find_column(r, name, type, row, &bytes));
+    if (!bytes) return DB_OK;
+    *out = malloc(r->rows * row + 1);
+    if (!*out) return db_fail_memory(r->context, r->path);
+    memcpy(*out, bytes, r->rows * row);
+    return DB_OK;
+}
+
+static db_status read_columns(const reading *r, db_reflection_table *table) {
+    void *hkl = NULL, *position = NULL, *experiment = NULL;
+    const char *panels;
+    db_status status = copy_column(r, "miller_index", "cctbx::miller::index<>", 12, &hkl);
+    if (status == DB_OK) status = copy_column(r, "xyzobs.px.value", "vec3<double>", 24, &position);
+    if (status == DB_OK) status = copy_column(r, "id", "int", 4, &experiment);
+    table->hkl = hkl;
+    table->position = position;
+    table->experiment = experiment;
+    if (status != DB_OK) return status;
+    DB_TRY(find_column(r, "panel", "std::size_t", 8, &panels));
+    if (!panels) return DB_OK;
+    table->panel = malloc((r->rows + 1) * sizeof *table->panel);
+    if (!table->panel) return db_fail_memory(r->context, r->path);
+    for (size_t i = 0; i < r->rows; i++) {
+        uint64_t panel;
+        memcpy(&panel, panels + 8 * i, sizeof panel);
+        table->panel[i] = (size_t)panel;
+    }
+    return DB_OK;
+}
+
+static db_status read_document(db_context *context, const char *path, const msgpack_object *root,
+                               db_reflection_table *table) {
+    reading r = { context, path, NULL, 0 };
+    const msgpack_object *const part = root->via.array.ptr;
+    if (root->type != MSGPACK_OBJECT_ARRAY || root->via.array.size != 3 ||
+        part[1].type != MSGPACK_OBJECT_POSITIVE_INTEGER || part[2].type != MSGPACK_OBJECT_MAP)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a name, a version and a map, as reflection tables have", path);
+    if (part[1].via.u64 != 1 && part[1].via.u64 != 2)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "%s: reflection table of version %llu, expected 1 or 2", path,
+                       (unsigned long long)part[1].via.u64);
+    const msgpack_object *const rows = member(&part[2], "nrows");
+    r.data = member(&part[2], "data");
+    if (!rows || rows->type != MSGPACK_OBJECT_POSITIVE_INTEGER || !r.data ||
+        r.data->type != MSGPACK_OBJECT_MAP)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a number nrows and a map of columns, data", path);
+    if (rows->via.u64 > 1000000000)
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected at most 1e9 rows, found %llu", path,
+                       (unsigned long long)rows->via.u64);
+    table->count = r.rows = (size_t)rows->via.u64;
+    return read_columns(&r, table);
+}
+
+static db_status read_table(db_context *context, const char *path, const db_file_content *content,
+                            db_reflection_table *table) {
+    msgpack_unpacked document;
+    size_t offset = 0;
+    if (db_machine_is_big_endian())
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "%s: reflection tables are for little-endian machines", path);
+    msgpack_unpacked_init(&document);
+    const msgpack_unpack_return found =
+        msgpack_unpack_next(&document, content->bytes, content->size, &offset);
+    const db_status status =
+        found == MSGPACK_UNPACK_SUCCESS || found == MSGPACK_UNPACK_EXTRA_BYTES
+            ? read_document(context, path, &document.data, table)
+        : found == MSGPACK_UNPACK_NOMEM_ERROR
+            ? db_fail(context, DB_ERROR_INPUT, "%s: larger than the memory, or not MessagePack",
+                      path)
+            : db_fail(context, DB_ERROR_INPUT, "%s: %s", path,
+                      found == MSGPACK_UNPACK_CONTINUE ? "ends in the middle of a reflection table"
+                                                       : "not MessagePack, as its beginning says");
+    msgpack_unpacked_destroy(&document);
+    return status;
+}
+#else
+static db_status read_table(db_context *context, const char *path, const db_file_content *content,
+                            db_reflection_table *table) {
+    (void)content, (void)table;
+    return db_fail(
+        context, DB_ERROR_UNSUPPORTED,
+        "%s: this build reads no reflection tables of DIALS (msgpack); expected lines of "
+        "text",
+        path);
+}
+#endif
+
+db_status db_reflection_table_read(db_context *context, const char *path,
+                                   const db_file_content *content, db_reflection_table *table) {
+    memset(table, 0, sizeof *table);
+    const db_status status = read_table(context, path, content, table);
+    if (status != DB_OK) db_reflection_table_clear(table);
+    return status;
+}
