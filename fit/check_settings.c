@@ -41,10 +41,13 @@ static db_status check_numbers(db_context *context, const db_fit_settings *s) {
             return db_fail(context, DB_ERROR_USAGE, "fit settings: %s is %g, expected %s",
                            numbers[i].name, numbers[i].value,
                            numbers[i].may_be_zero ? "0 or more" : "more than 0");
-    if ((unsigned)s->target > DB_FIT_STUDENT || (unsigned)s->background > DB_FIT_BACKGROUND_NONE)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "fit settings: target number %d or background number %d does not exist",
-                       (int)s->target, (int)s->background);
+    if ((unsigned)s->target > DB_FIT_STUDENT || (unsigned)s->background > DB_FIT_BACKGROUND_NONE ||
+        (unsigned)s->pixels > DB_FIT_PIXELS_SHOEBOXES)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "fit settings: target number %d, background number %d or pixels number %d does "
+            "not exist",
+            (int)s->target, (int)s->background, (int)s->pixels);
     if (s->dmax > 0 && s->dmax <= s->dmin)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: dmax %g A is not above dmin %g A",
                        s->dmax, s->dmin);

@@ -90,7 +90,7 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
                           db_fit_result *result) {
     db_statistics_residuals(shot, statistics);
     const double inflation = fmax(1, statistics->chi2_reduced);
-    if (data->settings->intensity == DB_FIT_FREE) {
+    if (taken->boxes.count) {
         db_statistics_centroids(shot, &taken->boxes, statistics);
         return result ? db_result_boxes_make(context, shot, &taken->boxes, inflation, result)
                       : DB_OK;
@@ -174,7 +174,7 @@ static db_status describe_start(db_context *context, const db_experiment *start,
     db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
     if (status == DB_OK) status = db_goodness_measure(context, &shot, DB_GOODNESS_BEFORE, result);
     if (status == DB_OK) status = describe(context, data, taken, &shot, &result->before, NULL);
-    if (status == DB_OK && data->settings->intensity == DB_FIT_KNOWN)
+    if (status == DB_OK && taken->tiles.count)
         status = strong_fraction_of_region(data, &shot, NULL, &result->before);
     db_shot_destroy(&shot);
     return status;
@@ -195,7 +195,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
     DB_TRY(estimate_errors(context, shot, result->after.chi2_reduced, result));
-    return data->settings->intensity == DB_FIT_KNOWN
+    return taken->tiles.count
                ? strong_fraction_of_region(data, shot, result->model_image, &result->after)
                : DB_OK;
 }
@@ -235,7 +235,7 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
     DB_TRY(compare_on_final_data(context, start, data, placement, result));
-    if (data->settings->intensity == DB_FIT_FREE) {
+    if (!db_fit_takes_tiles(data->settings)) {
         DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
         DB_TRY(strong_fraction(context, &result->experiment, data, result->model_image,
                                &result->after));

@@ -45,12 +45,13 @@ static const char *const precisions[] = { "double", "mixed", NULL };
 
 _Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
                    sizeof(db_precision) == sizeof(int) && sizeof(db_fit_target) == sizeof(int) &&
-                   sizeof(db_fit_background) == sizeof(int),
+                   sizeof(db_fit_background) == sizeof(int) && sizeof(db_fit_pixels) == sizeof(int),
                "choices are stored as int");
 
 static const char *const targets[] = {
     "weighted", "gaussian", "poisson", "huber", "student", NULL
 };
+static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "none", NULL };
 
 #define FROM_HEADER "from the image header"
@@ -241,11 +242,14 @@ static const db_config_key data_keys[] = {
             "finest resolution used; 0: all"),
     NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL,
             "coarsest resolution used; 0: all"),
+    CHOICE("pixels", IN_CONFIG(settings.pixels), pixel_choices, NULL, 0, NULL,
+           "what known structure factors are compared with: all pixels, or shoeboxes around the "
+           "reflections that the model makes brightest (known)"),
     INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
              "the largest, up to 8, that the spacing of predicted reflections leaves room for", 0,
-             "6", "w: shoeboxes are (2w + 1) pixels wide (free)"),
+             "6", "w: shoeboxes are (2w + 1) pixels wide"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
-             "the strongest so many are used (free)"),
+             "the strongest so many are used"),
     OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels",
           "reflections.txt",
           "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes "
@@ -257,9 +261,9 @@ static const db_config_key data_keys[] = {
             "a pixel so many standard deviations above the local background is strong"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
              "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
-    NUMBERS(
-        "excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "deg", NULL, NULL,
-        "reflections are predicted that a rotation by at most this brings to diffraction (free)"),
+    NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "deg", NULL,
+            NULL,
+            "reflections are predicted that a rotation by at most this brings to diffraction"),
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL,
             NULL,
             "a weak ridge keeps intensities below so many times the mean of their resolution (ten "

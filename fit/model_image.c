@@ -5,6 +5,7 @@
 #include "fit/statistics.h"
 #include "fit/threads.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
@@ -95,8 +96,8 @@ static db_status finish(db_context *context, db_shot *shot, db_stage_data *taken
     return DB_OK;
 }
 
-db_status db_model_image(db_context *context, const db_experiment *experiment,
-                         const db_fit_data *data, size_t *explained, float *image) {
+static db_status image_of(db_context *context, const db_experiment *experiment,
+                          const db_fit_data *data, size_t *explained, float *image) {
     db_stage_data taken;
     db_shot shot;
     *explained = 0;
@@ -117,5 +118,20 @@ db_status db_model_image(db_context *context, const db_experiment *experiment,
         db_shot_destroy(&shot);
     }
     db_stage_data_clear(&taken);
+    return status;
+}
+
+/* Known structure factors are shown everywhere, whichever pixels they were compared with. */
+db_status db_model_image(db_context *context, const db_experiment *experiment,
+                         const db_fit_data *data, size_t *explained, float *image) {
+    if (data->settings->intensity == DB_FIT_FREE || db_fit_takes_tiles(data->settings))
+        return image_of(context, experiment, data, explained, image);
+    db_fit_settings *const all = malloc(sizeof *all);
+    if (!all) return db_fail_memory(context, "the settings of the model's image");
+    *all = *data->settings;
+    all->pixels = DB_FIT_PIXELS_ALL;
+    const db_fit_data everywhere = { data->image, data->strong, all };
+    const db_status status = image_of(context, experiment, &everywhere, explained, image);
+    free(all);
     return status;
 }

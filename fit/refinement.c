@@ -55,8 +55,8 @@ static db_status take_enough(const db_refinement *r, const db_fit_stage *stage,
         DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
                                   DB_SHOEBOXES_STRONG, taken));
         const int last = dmin <= fmax(r->data.settings->dmin, 0.1) || attempt > 30;
-        if (r->data.settings->intensity == DB_FIT_KNOWN || (double)taken->blocks.count >= fewest)
-            return DB_OK;
+        const int known = r->data.settings->intensity == DB_FIT_KNOWN && taken->blocks.count > 0;
+        if (known || (double)taken->blocks.count >= fewest) return DB_OK;
         if (last) break;
         db_stage_data_clear(taken);
         dmin *= 0.85;

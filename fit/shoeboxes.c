@@ -1,6 +1,7 @@
 #include "fit/shoeboxes.h"
 
 #include "core/context_internal.h"
+#include "fit/model_light.h"
 #include "fit/nearest_reflection.h"
 #include "fit/sheet.h"
 #include "fit/threads.h"
@@ -14,7 +15,7 @@ enum { FEWEST_STRONG = 3 }; /* strong pixels that make a reflection strong */
 /* A possible box: its reflection and how strong it looks. */
 typedef struct candidate {
     size_t reflection;
-    double excess; /* counts over the background, in strong pixels */
+    double excess; /* counts over the background, in strong pixels; or the model's light */
     int chosen;
 } candidate;
 
@@ -111,6 +112,15 @@ static int is_listed(const db_fit_spots *list, const db_reflection *reflection, 
     return 0;
 }
 
+/* Does a box of the only panel lie in the region of interest? */
+static int of_interest(const db_fit_data *data, const db_region *region) {
+    const int *const roi = data->settings->roi;
+    return (roi[0] < 0 || region->fast_start >= roi[0]) &&
+           (roi[1] < 0 || region->fast_start + region->fast_count - 1 <= roi[1]) &&
+           (roi[2] < 0 || region->slow_start >= roi[2]) &&
+           (roi[3] < 0 || region->slow_start + region->slow_count - 1 <= roi[3]);
+}
+
 /* Does a reflection get a box? own: room for one box. */
 static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
                      db_shoebox_choice choice, size_t reflection, uint8_t *own, double *excess) {
@@ -122,6 +132,8 @@ static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
                       : choice == DB_SHOEBOXES_TOUCHED    ? 1
                                                           : FEWEST_STRONG;
     if (!inside(&region, data->image)) return 0;
+    if (choice == DB_SHOEBOXES_BRIGHT)
+        return of_interest(data, &region) && own_pixels(data, grid, reflection, &region, own);
     if (least > 0 && !may_have(data, &region, least)) return 0;
     const int enough = own_pixels(data, grid, reflection, &region, own);
     if (!enough && choice != DB_SHOEBOXES_SEEN) return 0;
@@ -129,10 +141,24 @@ static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
     return !spots || is_listed(spots, r, half_width);
 }
 
+/* What is left of the brightest is no light. */
+static const double faint = 1e-4;
+
+static void keep_bright(const double *light, size_t count, candidate *list) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].chosen) most = fmax(most, light[i]);
+    for (size_t i = 0; i < count; i++) {
+        list[i].excess = light[i];
+        list[i].chosen = list[i].chosen && light[i] > faint * most;
+    }
+}
+
 /* Fills list with the reflections that get a box; returns how many. own: room for a box of every
- * thread. */
+ * thread. light: of each, if that is what counts. */
 static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
-                     db_shoebox_choice choice, int threads, candidate *list, uint8_t *own) {
+                     db_shoebox_choice choice, const double *light, int threads, candidate *list,
+                     uint8_t *own) {
     const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
     const long predicted = (long)grid->prediction->count;
     size_t count = 0;
@@ -144,9 +170,11 @@ static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
         uint8_t *const mine = own + (size_t)db_fit_thread_number() * width * width;
         list[i].chosen = is_chosen(data, grid, choice, (size_t)i, mine, &list[i].excess);
     }
+    if (light) keep_bright(light, (size_t)predicted, list);
     for (long i = 0; i < predicted; i++)
         if (list[i].chosen) list[count++] = (candidate){ (size_t)i, list[i].excess, 1 };
-    if (choice == DB_SHOEBOXES_STRONG && count > (size_t)data->settings->max_shoeboxes) {
+    const int ranked = choice == DB_SHOEBOXES_STRONG || choice == DB_SHOEBOXES_BRIGHT;
+    if (ranked && count > (size_t)data->settings->max_shoeboxes) {
         qsort(list, count, sizeof *list, stronger_first);
         count = (size_t)data->settings->max_shoeboxes;
         qsort(list, count, sizeof *list, prediction_order);
@@ -201,7 +229,7 @@ static void fill(const db_fit_data *data, const db_reflection_grid *grid, const 
 
 static db_status place(db_context *context, const db_fit_data *data,
                        const db_prediction *prediction, db_shoebox_choice choice,
-                       db_shoeboxes *boxes) {
+                       const double *light, db_shoeboxes *boxes) {
     int pixels[2] = { data->image->fast_pixels, 0 };
     db_reflection_grid grid;
     for (size_t p = 0; p < db_sheet_panels(data->image); p++)
@@ -213,7 +241,7 @@ static db_status place(db_context *context, const db_fit_data *data,
     uint8_t *const own = malloc((size_t)threads * boxes->pixels);
     db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {
-        boxes->count = choose(data, &grid, choice, threads, list, own);
+        boxes->count = choose(data, &grid, choice, light, threads, list, own);
         status = allocate(context, boxes);
     }
     if (status == DB_OK) fill(data, &grid, list, threads, boxes);
@@ -233,7 +261,15 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
     boxes->width = 2 * data->settings->shoebox_half_width + 1;
     boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
     DB_TRY(db_predict(context, experiment, &range, &prediction));
-    const db_status status = place(context, data, &prediction, choice, boxes);
+    double *light = NULL;
+    db_status status = DB_OK;
+    if (choice == DB_SHOEBOXES_BRIGHT) {
+        light = malloc((prediction.count + 1) * sizeof *light);
+        status = light ? db_model_light(context, experiment, data, &prediction, light)
+                       : db_fail_memory(context, "the choice of shoeboxes");
+    }
+    if (status == DB_OK) status = place(context, data, &prediction, choice, light, boxes);
+    free(light);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
     db_prediction_clear(&prediction);
     return status;

@@ -33,8 +33,10 @@ typedef enum db_shoebox_choice {
     DB_SHOEBOXES_ALL,     /* every predicted reflection */
     DB_SHOEBOXES_TOUCHED, /* those with any strong pixel: all that can explain some */
     DB_SHOEBOXES_SEEN,    /* those with strong pixels, however few pixels neighbours leave them */
-    DB_SHOEBOXES_STRONG   /* those with strong pixels, or that settings.spots lists, at most
+    DB_SHOEBOXES_STRONG,  /* those with strong pixels, or that settings.spots lists, at most
                              settings.max_shoeboxes, strongest first */
+    DB_SHOEBOXES_BRIGHT   /* those that the model, with known structure factors, makes brightest,
+                             whatever was measured; at most as many; in the region of interest */
 } db_shoebox_choice;
 
 /* What is measured: an image, its strong pixels, and how to treat them. */

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/intensity_ridge.h"
+#include "fit/known_weights.h"
 #include "fit/overlap.h"
 
 #include <math.h>
@@ -21,13 +22,24 @@ static db_status take_tiles(db_context *context, const db_experiment *experiment
                             const db_fit_data *data, double dmin, db_stage_data *taken) {
     db_tiles *const tiles = &taken->tiles;
     DB_TRY(db_tiles_take(context, experiment, data, dmin, tiles));
-    db_tiles_weigh(tiles, data, taken->model_error, NULL);
-    taken->blocks = (db_fit_blocks){ .count = tiles->count,
-                                     .region = tiles->tile,
-                                     .value = tiles->value,
-                                     .weight = tiles->weight,
-                                     .shape_variance = tiles->shape_variance,
-                                     .background = tiles->background };
+    taken->blocks = db_tiles_blocks(tiles);
+    db_known_weights(&taken->blocks, data->settings, taken->model_error, NULL, tiles->weight,
+                     tiles->shape_variance);
+    return DB_OK;
+}
+
+/* Boxes where the blurred model is bright: what was measured there must not choose, or intensities
+ * would come out too large. Light of neighbours is in the model. */
+static db_status take_bright_boxes(db_context *context, const db_experiment *experiment,
+                                   const db_fit_data *data, double dmin, db_stage_data *taken) {
+    db_shoeboxes *const boxes = &taken->boxes;
+    db_experiment blurred = *experiment; /* borrows everything but the crystal */
+    for (int i = 0; i < 3; i++)
+        blurred.crystal.cells[i] = fmax(1, experiment->crystal.cells[i] / taken->blur);
+    DB_TRY(db_shoeboxes_place(context, &blurred, data, dmin, DB_SHOEBOXES_BRIGHT, boxes));
+    DB_TRY(db_shoeboxes_weigh(context, data->settings, taken->model_error, boxes));
+    taken->blocks = db_shoeboxes_blocks(boxes);
+    taken->blocks.ridge = NULL;
     return DB_OK;
 }
 
@@ -52,8 +64,11 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
     memset(taken, 0, sizeof *taken);
     taken->blur = blur;
     taken->model_error = model_error(data->settings, blur);
-    const db_status status = data->settings->intensity == DB_FIT_KNOWN
+    const db_fit_settings *const settings = data->settings;
+    const db_status status = db_fit_takes_tiles(settings)
                                  ? take_tiles(context, experiment, data, dmin, taken)
+                             : settings->intensity == DB_FIT_KNOWN
+                                 ? take_bright_boxes(context, experiment, data, dmin, taken)
                                  : take_boxes(context, experiment, data, dmin, choice, taken);
     if (status != DB_OK) db_stage_data_clear(taken);
     return status;
@@ -87,7 +102,10 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_
                                       (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
     }
     DB_TRY(db_shot_evaluate(shot, values, DB_SHOT_LOSS));
-    db_tiles_weigh(&taken->tiles, data, taken->model_error, shot);
+    const int boxed = taken->boxes.count > 0;
+    db_known_weights(&taken->blocks, data->settings, taken->model_error, shot,
+                     boxed ? taken->boxes.weight : taken->tiles.weight,
+                     boxed ? taken->boxes.shape_variance : taken->tiles.shape_variance);
     return DB_OK;
 }
 

@@ -1,5 +1,5 @@
-/* The pixels that a stage refines against: shoeboxes for free intensities, one region for known
- * ones. */
+/* The pixels that a stage refines against: shoeboxes, or tiles of one region for known structure
+ * factors. */
 #ifndef DB_FIT_STAGE_DATA_H
 #define DB_FIT_STAGE_DATA_H
 
@@ -8,12 +8,17 @@
 #include "fit/tiles.h"
 
 typedef struct db_stage_data {
-    db_shoeboxes boxes;   /* free; empty for known */
-    db_tiles tiles;       /* known; empty for free */
+    db_shoeboxes boxes;   /* empty for tiles */
+    db_tiles tiles;       /* empty for shoeboxes */
     db_fit_blocks blocks; /* points into one of them */
     double blur;          /* of the spots */
     double model_error;   /* relative error of the spots' shape */
 } db_stage_data;
+
+/* All pixels of a region rather than shoeboxes. */
+static inline int db_fit_takes_tiles(const db_fit_settings *settings) {
+    return settings->intensity == DB_FIT_KNOWN && settings->pixels == DB_FIT_PIXELS_ALL;
+}
 
 /* Takes the data to the resolution dmin (0: that of the settings), placed by the experiment. blur:
  * of the spots; a blurred model has a larger error. Fails if fewer than `fewest` reflections are

@@ -127,25 +127,11 @@ void db_tiles_clear(db_tiles *tiles) {
     memset(tiles, 0, sizeof *tiles);
 }
 
-void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error,
-                    const db_shot *model) {
-    for (size_t t = 0; t < tiles->count; t++) {
-        const db_region *const tile = &tiles->tile[t];
-        const db_block block = model ? db_shot_block(model, t) : (db_block){ .region = *tile };
-        for (int s = 0; s < tile->slow_count; s++) {
-            for (int f = 0; f < tile->fast_count; f++) {
-                const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
-                if (!(tiles->weight[i] > 0)) continue;
-                const double expected =
-                    model ? db_block_pixel(&block, model->solution[t].linear, f, s).expected
-                          : (double)tiles->value[i];
-                const double background = (double)tiles->background[i];
-                const double error = model_error * fmax(0, expected - background);
-                const double variance =
-                    db_pixel_variance(data->settings, fmax(expected, background));
-                tiles->shape_variance[i] = (float)(error * error);
-                tiles->weight[i] = (float)(1 / (variance + error * error));
-            }
-        }
-    }
+db_fit_blocks db_tiles_blocks(const db_tiles *tiles) {
+    return (db_fit_blocks){ .count = tiles->count,
+                            .region = tiles->tile,
+                            .value = tiles->value,
+                            .weight = tiles->weight,
+                            .shape_variance = tiles->shape_variance,
+                            .background = tiles->background };
 }

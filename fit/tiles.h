@@ -23,10 +23,7 @@ db_status db_tiles_take(db_context *context, const db_experiment *experiment,
                         const db_fit_data *data, double dmin, db_tiles *tiles);
 void db_tiles_clear(db_tiles *tiles);
 
-/* Weights of the pixels in use: the inverse of photon and readout variance at the expected counts,
- * but at least the local background's, plus (model_error x expected excess)^2. Expected are the
- * model's counts; without a model (NULL) the measured ones. */
-void db_tiles_weigh(db_tiles *tiles, const db_fit_data *data, double model_error,
-                    const db_shot *model);
+/* The tiles as the blocks of a shot. */
+db_fit_blocks db_tiles_blocks(const db_tiles *tiles);
 
 #endif

@@ -11,6 +11,7 @@
 #include "fit/stage_data.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIXELS = 600 };
@@ -78,7 +79,8 @@ static double loss_at(db_shot *shot, const double *values, size_t k, double step
 /* Images are stored as floats, so differences are noisy: the tolerance is relative to the largest
  * change of the target that a step of the optimizer's size can make. */
 static void compare_with_differences(db_shot *shot) {
-    double values[DB_PARAMETER_COUNT], gradient[DB_PARAMETER_COUNT], curvature[DB_PARAMETER_COUNT];
+    double values[DB_PARAMETER_COUNT], gradient[DB_PARAMETER_COUNT],
+        curvature[DB_PARAMETER_COUNT] = { 0 };
     for (size_t k = 0; k < shot->variables.count; k++)
         values[k] =
             db_parameter_get(&crystal, settings.parameters[shot->variables.index[k]].parameter);
@@ -142,6 +144,52 @@ static void gradient_with_free_intensities(void **state) {
 static void gradient_of_blurred_spots(void **state) {
     (void)state;
     check(DB_FIT_FREE, 2, DB_FIT_WEIGHTED);
+}
+
+/* Boxes that a model with known amplitudes makes bright: none of them is chosen by what was
+ * measured. */
+static void bright_boxes_are_those_of_the_model(void **state) {
+    (void)state;
+    db_shoeboxes boxes[2];
+    db_measured_image dark = image;
+    db_strong_pixels none = strong;
+    const db_fit_data blank = { &dark, &none, &settings };
+    const size_t pixels = (size_t)PIXELS * PIXELS;
+    refine_everything(DB_FIT_KNOWN);
+    dark.value = calloc(pixels, sizeof *dark.value);
+    none.strong = calloc(pixels, 1);
+    none.count = 0;
+    assert_true(dark.value && none.strong);
+    assert_int_equal(
+        db_shoeboxes_place(context, &crystal, &data, 2, DB_SHOEBOXES_BRIGHT, &boxes[0]), DB_OK);
+    assert_int_equal(
+        db_shoeboxes_place(context, &crystal, &blank, 2, DB_SHOEBOXES_BRIGHT, &boxes[1]), DB_OK);
+    assert_int_equal(boxes[0].count, settings.max_shoeboxes);
+    assert_int_equal(boxes[0].count, boxes[1].count);
+    assert_memory_equal(boxes[0].region, boxes[1].region, boxes[0].count * sizeof *boxes[0].region);
+    for (size_t b = 0; b < boxes[0].count; b++) {
+        const db_region *const r = &boxes[0].region[b];
+        assert_true(r->fast_start >= settings.roi[0] && r->slow_start >= settings.roi[2]);
+        assert_true(r->fast_start + r->fast_count - 1 <= settings.roi[1] &&
+                    r->slow_start + r->slow_count - 1 <= settings.roi[3]);
+    }
+    for (int i = 0; i < 2; i++) db_shoeboxes_clear(&boxes[i]);
+    free(dark.value);
+    free(none.strong);
+}
+
+static void gradient_with_known_amplitudes_in_shoeboxes(void **state) {
+    (void)state;
+    db_stage_data taken;
+    db_shot shot;
+    refine_everything(DB_FIT_KNOWN);
+    settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
+    create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
+    assert_int_equal(shot.blocks.count, settings.max_shoeboxes);
+    assert_int_equal(shot.rule, DB_INTENSITY_SHARED);
+    compare_with_differences(&shot);
+    db_shot_destroy(&shot);
+    db_stage_data_clear(&taken);
 }
 
 static void gradient_with_known_amplitudes(void **state) {
@@ -243,6 +291,8 @@ int main(void) {
         cmocka_unit_test(gradient_with_free_intensities),
         cmocka_unit_test(gradient_of_blurred_spots),
         cmocka_unit_test(gradient_with_known_amplitudes),
+        cmocka_unit_test(gradient_with_known_amplitudes_in_shoeboxes),
+        cmocka_unit_test(bright_boxes_are_those_of_the_model),
         cmocka_unit_test(a_shared_scale_is_an_eliminated_parameter),
         cmocka_unit_test(threads_do_not_change_the_result),
         cmocka_unit_test(earlier_evaluations_do_not_matter),

@@ -159,6 +159,25 @@ static void known_amplitudes_bring_the_crystal_back(void **state) {
     assert_true(result->after.chi2_reduced > 0.95 && result->after.chi2_reduced < 1.1);
 }
 
+/* The same from the pixels of shoeboxes, a part of the image. */
+static void known_amplitudes_in_shoeboxes_bring_the_crystal_back(void **state) {
+    (void)state;
+    settings.intensity = DB_FIT_KNOWN;
+    settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
+    settings.max_shoeboxes = 300;
+    start.beam.scale = 1.4;
+    run();
+    everything_came_back();
+    errors_are_honest();
+    assert_true(result->after.chi2_reduced > 0.9 && result->after.chi2_reduced < 1.1);
+    assert_int_equal(result->shoebox_count, 300);
+    assert_true(result->after.pixels < 300 * 17 * 17);
+    /* the image is shown as a whole */
+    size_t lit = 0;
+    for (size_t i = 0; i < (size_t)PIXELS * PIXELS; i++) lit += result->model_image[i] > 50;
+    assert_true(lit > 500);
+}
+
 /* The Kahn factor changes the height of spots, which is free, and next to nothing else. */
 static void a_parameter_without_influence_leaves_the_other_errors_alone(void **state) {
     (void)state;
@@ -429,6 +448,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(free_intensities_bring_the_crystal_back, spoil, forget),
         cmocka_unit_test_setup_teardown(known_amplitudes_bring_the_crystal_back, spoil, forget),
+        cmocka_unit_test_setup_teardown(known_amplitudes_in_shoeboxes_bring_the_crystal_back, spoil,
+                                        forget),
         cmocka_unit_test_setup_teardown(the_scale_can_be_a_parameter, spoil, forget),
         cmocka_unit_test_setup_teardown(a_parameter_without_influence_leaves_the_other_errors_alone,
                                         spoil, forget),

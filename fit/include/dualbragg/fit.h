@@ -28,6 +28,12 @@ typedef enum db_fit_target {
     DB_FIT_STUDENT   /* gaussian, but outliers hardly count */
 } db_fit_target;
 
+/* What known structure factors are compared with. */
+typedef enum db_fit_pixels {
+    DB_FIT_PIXELS_ALL,      /* the region of interest, or the whole image, cut into tiles */
+    DB_FIT_PIXELS_SHOEBOXES /* shoeboxes around the reflections that the model makes brightest */
+} db_fit_pixels;
+
 /* The background of each block of pixels, a shoebox or a tile. */
 typedef enum db_fit_background {
     DB_FIT_BACKGROUND_PLANE,    /* refined: constant and two slopes */
@@ -157,6 +163,7 @@ typedef struct db_fit_settings {
     double
         excitation_angle; /* degree; a reflection is predicted if a rotation by at most this makes
                              its node, a ball of 3 standard deviations, touch the Ewald sphere */
+    db_fit_pixels pixels; /* known */
     int roi[4];           /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
     int background_tile;  /* known: pixels; the region is cut into tiles of about this size, each
                              with a background plane of its own */
