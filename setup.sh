@@ -125,7 +125,7 @@ with_cuda=
 
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
-test_packages="libcmocka-dev g++ valgrind"
+test_packages="libcmocka-dev g++ valgrind libopenmpi-dev openmpi-bin"
 
 # shellcheck disable=SC2086 # lists of packages
 case ${1-} in

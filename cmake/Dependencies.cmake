@@ -74,6 +74,14 @@ if(DB_WITH_FIT)
   endif()
 endif()
 
+# Many shots on several processes. Only the program uses it, no library does.
+if(DB_WITH_MPI AND DB_HAVE_FIT)
+  find_package(MPI QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    list(APPEND DB_DEFINITIONS DB_HAVE_MPI=1)
+  endif()
+endif()
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(DB_HAVE_X86_INSTANCES ON)
   list(APPEND DB_DEFINITIONS DB_HAVE_X86_INSTANCES=1)

@@ -278,6 +278,15 @@ static const db_config_key data_keys[] = {
              "region used: fast min, max, slow min, max, inclusive (known)"),
 };
 
+static const db_config_key shots_keys[] = {
+    OTHER("list", DB_KEY_FILE, IN_CONFIG(shot_list), "one image, named above", "shots.txt",
+          "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE "
+          "for it alone; or a DIALS experiment list (.expt), each experiment a shot"),
+    NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
+            "shots whose chi2 is so many robust standard deviations (of its logarithm) above the "
+            "median are set aside; 0: none"),
+};
+
 static const db_config_key refine_keys[] = {
     NUMBERS("range", 1, IN_REFINE(range), (POSITIVE), "", "no bounds", "0.5",
             "bounds at start - range and start + range; instead of min and max"),
@@ -342,6 +351,8 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_INTENSITY] =
         SECTION("intensity", "free, or known structure factors", intensity_keys),
     [DB_SECTION_DATA] = SECTION("data", "what of the image is used, and its noise", data_keys),
+    [DB_SECTION_SHOTS] =
+        SECTION("shots", "many shots refined together, instead of one image", shots_keys),
 };
 const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
 const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);

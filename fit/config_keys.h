@@ -41,7 +41,14 @@ typedef struct db_config_section {
 } db_config_section;
 
 /* Sections that fill a db_fit_config. */
-enum { DB_SECTION_TOP, DB_SECTION_MODEL, DB_SECTION_INTENSITY, DB_SECTION_DATA, DB_SECTION_COUNT };
+enum {
+    DB_SECTION_TOP,
+    DB_SECTION_MODEL,
+    DB_SECTION_INTENSITY,
+    DB_SECTION_DATA,
+    DB_SECTION_SHOTS,
+    DB_SECTION_COUNT
+};
 extern const db_config_section db_config_sections[DB_SECTION_COUNT];
 
 /* Keys of one refined parameter (a db_refine_entry) and of one stage (a db_fit_stage). */

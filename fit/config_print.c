@@ -212,4 +212,7 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     print_stages(&config->settings, style, stream);
     print_heading(&sections[DB_SECTION_DATA], style, stream);
     print_section(&sections[DB_SECTION_DATA], config, "  ", style, stream);
+    if (style == DB_CONFIG_PLAIN && !*config->shot_list) return;
+    print_heading(&sections[DB_SECTION_SHOTS], style, stream);
+    print_section(&sections[DB_SECTION_SHOTS], config, "  ", style, stream);
 }

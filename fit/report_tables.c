@@ -94,22 +94,43 @@ static void parameter_row(const db_html_report *report, size_t i) {
     fprintf(out, "<td class=\"meaning\">%s</td></tr>", info->description);
 }
 
-void db_html_parameters(const db_html_report *report) {
+/* The table; of_parts: what disagrees and so tells errors. */
+static void parameter_table(const db_html_report *report, const char *title, const char *of_parts) {
     const db_fit_result *const r = report->result;
     FILE *const out = report->stream;
-    fputs(
-        "<section id=\"parameters\"><h2>Parameters</h2><div class=\"wide\"><table><thead><tr>"
-        "<th>parameter</th><th class=\"n\">start</th><th class=\"n\">refined</th><th "
-        "class=\"n\">error by noise</th><th class=\"n\">by misfit</th><th class=\"n\">by spots</th>"
-        "<th class=\"n\">change</th><th>unit</th><th>"
-        "between its bounds</th>",
-        out);
+    fprintf(out,
+            "<section id=\"parameters\"><h2>%s</h2><div class=\"wide\"><table><thead><tr>"
+            "<th>parameter</th><th class=\"n\">start</th><th class=\"n\">refined</th><th "
+            "class=\"n\">error by noise</th><th class=\"n\">by misfit</th><th "
+            "class=\"n\">by %s</th>"
+            "<th class=\"n\">change</th><th>unit</th><th>"
+            "between its bounds</th>",
+            title, of_parts);
     if (any_prior(report)) fputs("<th class=\"n\">prior</th>", out);
     fputs("<th>meaning</th></tr></thead><tbody>", out);
     for (size_t i = 0; i < r->parameter_count; i++) parameter_row(report, i);
+    fputs("</tbody></table></div>", out);
+}
+
+void db_html_shared_parameters(const db_html_report *report) {
+    parameter_table(report, "Shared by all shots", "shots");
+    fputs(
+        "<p class=\"note\">Refined values with standard errors in units of the last digit. Errors "
+        "<i>by noise</i> follow from the variances of the pixels alone; <i>by misfit</i>, these "
+        "times the root of &#967;&#178; per degree of freedom where it exceeds 1; <i>by "
+        "shots</i>, from how much single shots, or their shoeboxes, pull the parameter in "
+        "different directions. "
+        "Quoted is the larger of the last two. What each shot has for itself has been "
+        "refined with them.</p></section>",
+        report->stream);
+}
+
+void db_html_parameters(const db_html_report *report) {
+    const db_fit_result *const r = report->result;
     const double *const cell = r->experiment.crystal.cell;
-    fprintf(out,
-            "</tbody></table></div><p class=\"note\">Refined values with standard errors in "
+    parameter_table(report, "Parameters", "spots");
+    fprintf(report->stream,
+            "<p class=\"note\">Refined values with standard errors in "
             "units of the last digit. Errors <i>by noise</i> follow from the variances of the "
             "pixels alone; <i>by misfit</i>, these times the root of &#967;&#178; per degree of "
             "freedom (%.2f) where it exceeds 1; <i>by spots</i>, from how much single shoeboxes "

@@ -1,127 +1,18 @@
-#define _POSIX_C_SOURCE 200809L
 #include <dualbragg/fit.h>
 
 #include "core/context_internal.h"
-#include "fit/config_keys.h"
 #include "fit/direction_text.h"
+#include "fit/json_document.h"
 #include "fit/refined_config.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Grows when a reader of the last one would be misled; docs/fit.md describes it. */
 enum { SCHEMA = 1 };
 
-/* Adds to an object or array; a value that could not be made (out of memory) marks the document. */
-typedef struct document {
-    const db_fit_panel_groups *groups; /* of the configuration */
-    json_t *root;
-    int incomplete;
-} document;
-
-static void set(document *d, json_t *object, const char *key, json_t *value) {
-    if (json_object_set_new(object, key, value) != 0) d->incomplete = 1;
-}
-
-static void add(document *d, json_t *array, json_t *value) {
-    if (json_array_append_new(array, value) != 0) d->incomplete = 1;
-}
-
-/* JSON knows no NaN and no infinity: null. */
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-/* A text that need not be UTF-8, such as a file name. */
-static json_t *text(const char *bytes) {
-    json_t *const plain = json_string(bytes);
-    if (plain) return plain;
-    char *const copy = strdup(bytes);
-    if (!copy) return NULL;
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c > 0x7e) *c = '?';
-    json_t *const replaced = json_string(copy);
-    free(copy);
-    return replaced;
-}
-
-static json_t *numbers(document *d, const double *values, size_t count) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < count; i++) add(d, array, number(values[i]));
-    return array;
-}
-
-static json_t *quantity(const document *d, int number_of_it) {
-    char name[DB_FIT_NAME_SIZE];
-    return json_string(db_fit_quantity_name(d->groups, number_of_it, name));
-}
-
-static json_t *key_element(document *d, const db_config_key *key, const void *field, int index) {
-    switch (key->type) {
-    case DB_KEY_NUMBER: return number(((const double *)field)[index] / key->factor);
-    case DB_KEY_INTEGER: return json_integer(db_config_integer(field, index));
-    case DB_KEY_SEED: return json_integer(((const long *)field)[index]);
-    case DB_KEY_CHOICE: return json_string(key->choices[db_config_integer(field, index)]);
-    case DB_KEY_FILE:
-    case DB_KEY_NAME: return text(field);
-    case DB_KEY_PARAMETER: return quantity(d, db_config_integer(field, 0));
-    case DB_KEY_PARAMETER_SET: break;
-    }
-    json_t *const names = json_array();
-    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
-        if (((const unsigned char *)field)[q]) add(d, names, quantity(d, q));
-    return names;
-}
-
-/* The keys of a section that have a value, under their names in the configuration. */
-static json_t *section_object(document *d, const db_config_section *section, const void *base) {
-    json_t *const object = json_object();
-    for (size_t k = 0; k < section->count; k++) {
-        const db_config_key *const key = &section->keys[k];
-        const void *const field = (const char *)base + key->offset;
-        if (db_config_key_is_open(key, base)) continue;
-        json_t *value = key->count > 1 ? json_array() : key_element(d, key, field, 0);
-        if (key->count > 1)
-            for (int i = 0; i < key->count; i++) add(d, value, key_element(d, key, field, i));
-        set(d, object, key->name, value);
-    }
-    return object;
-}
-
-static json_t *provenance(document *d, const db_fit_config *config) {
-    json_t *const object = json_object();
-    char date[32] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    set(d, object, "program", json_string("dualbragg"));
-    set(d, object, "version", json_string(db_version()));
-    set(d, object, "features", json_string(db_features()));
-    set(d, object, "command", text(config->command));
-    set(d, object, "configuration", text(config->config_file));
-    set(d, object, "image", text(config->image_file));
-    set(d, object, "date", json_string(date));
-    return object;
-}
-
-static json_t *settings_object(document *d, const db_fit_config *config) {
-    const db_fit_settings *const settings = &config->settings;
-    const int known = settings->intensity == DB_FIT_KNOWN;
-    json_t *const object = json_object(), *const stages = json_array();
-    set(d, object, "intensity",
-        known ? section_object(d, &db_config_sections[DB_SECTION_INTENSITY], config)
-              : json_string("free"));
-    set(d, object, "precision",
-        json_string(settings->precision == DB_PRECISION_MIXED ? "mixed" : "double"));
-    set(d, object, "data", section_object(d, &db_config_sections[DB_SECTION_DATA], config));
-    for (size_t s = 0; s < settings->stage_count; s++)
-        add(d, stages, section_object(d, &db_stage_section, &settings->stages[s]));
-    set(d, object, "stages", stages);
-    return object;
-}
-
-static json_t *parameters_array(document *d, const db_fit_config *config,
+static json_t *parameters_array(db_document *d, const db_fit_config *config,
                                 const db_fit_result *result) {
     static const char *const bounds[3] = { "lower", "no", "upper" };
     json_t *const array = json_array();
@@ -142,13 +33,14 @@ static json_t *parameters_array(document *d, const db_fit_config *config,
         set(d, entry, "max", number(settings->upper));
         if (settings->prior[1] < INFINITY) set(d, entry, "prior", numbers(d, settings->prior, 2));
         set(d, entry, "at_bound", json_string(bounds[result->at_bound[i] + 1]));
-        if (settings->follows >= 0) set(d, entry, "follows", quantity(d, settings->follows));
+        if (settings->follows >= 0)
+            set(d, entry, "follows", db_document_quantity(d, settings->follows));
         add(d, array, entry);
     }
     return array;
 }
 
-static json_t *statistics_object(document *d, const db_fit_statistics *s) {
+static json_t *statistics_object(db_document *d, const db_fit_statistics *s) {
     json_t *const object = json_object();
     set(d, object, "pixels", json_integer((json_int_t)s->pixels));
     set(d, object, "shoeboxes", json_integer((json_int_t)s->shoeboxes));
@@ -162,7 +54,7 @@ static json_t *statistics_object(document *d, const db_fit_statistics *s) {
     return object;
 }
 
-static json_t *history_array(document *d, const db_fit_result *result) {
+static json_t *history_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->history_count; i++) {
         const db_fit_history *const h = &result->history[i];
@@ -178,7 +70,7 @@ static json_t *history_array(document *d, const db_fit_result *result) {
 }
 
 /* Headline errors: error and correlation in one. */
-static json_t *covariance_array(document *d, const db_fit_result *result) {
+static json_t *covariance_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->parameter_count; i++) {
         json_t *const row = json_array();
@@ -189,7 +81,7 @@ static json_t *covariance_array(document *d, const db_fit_result *result) {
     return array;
 }
 
-static json_t *directions_array(document *d, const db_fit_result *result) {
+static json_t *directions_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->direction_count; i++) {
         const db_fit_direction *const direction = &result->direction[i];
@@ -205,7 +97,7 @@ static json_t *directions_array(document *d, const db_fit_result *result) {
     return array;
 }
 
-static json_t *goodness_object(document *d, const db_fit_goodness *g) {
+static json_t *goodness_object(db_document *d, const db_fit_goodness *g) {
     json_t *const object = json_object();
     set(d, object, "pixels", json_integer((json_int_t)g->pixels));
     set(d, object, "chi2_reduced", number(g->chi2_reduced));
@@ -214,7 +106,7 @@ static json_t *goodness_object(document *d, const db_fit_goodness *g) {
     return object;
 }
 
-static json_t *shells_array(document *d, const db_fit_result *result) {
+static json_t *shells_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->shell_count; i++) {
         const db_fit_shell *const shell = &result->shells[i];
@@ -228,7 +120,7 @@ static json_t *shells_array(document *d, const db_fit_result *result) {
     return array;
 }
 
-static json_t *areas_array(document *d, const db_fit_result *result) {
+static json_t *areas_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->area_count; i++) {
         const db_fit_area *const area = &result->areas[i];
@@ -247,7 +139,7 @@ static json_t *areas_array(document *d, const db_fit_result *result) {
     return array;
 }
 
-static json_t *shoeboxes_array(document *d, const db_fit_result *result) {
+static json_t *shoeboxes_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->shoebox_count; i++) {
         const db_fit_shoebox *const box = &result->shoeboxes[i];
@@ -272,24 +164,25 @@ static json_t *shoeboxes_array(document *d, const db_fit_result *result) {
     return array;
 }
 
-static void compose(document *d, const db_fit_config *config, const db_fit_config *refined,
+static void compose(db_document *d, const db_fit_config *config, const db_fit_config *refined,
                     const db_fit_result *result) {
     json_t *const root = d->root, *const correlation = json_array(),
                   *const statistics = json_object(), *const warnings = json_array();
     set(d, root, "schema", json_integer(SCHEMA));
-    set(d, root, "provenance", provenance(d, config));
+    set(d, root, "provenance", db_document_provenance(d, config));
     set(d, root, "converged", json_boolean(result->status == DB_OK));
-    set(d, root, "reason", text(result->reason));
-    for (size_t i = 0; i < result->warning_count; i++) add(d, warnings, text(result->warnings[i]));
+    set(d, root, "reason", db_document_text(result->reason));
+    for (size_t i = 0; i < result->warning_count; i++)
+        add(d, warnings, db_document_text(result->warnings[i]));
     set(d, root, "warnings", warnings);
-    set(d, root, "settings", settings_object(d, config));
+    set(d, root, "settings", db_document_settings(d, config));
     set(d, root, "parameters", parameters_array(d, config, result));
     for (size_t i = 0; i < result->parameter_count; i++)
         add(d, correlation, numbers(d, result->correlation[i], result->parameter_count));
     set(d, root, "correlation", correlation);
     set(d, root, "covariance", covariance_array(d, result));
     set(d, root, "directions", directions_array(d, result));
-    set(d, root, "model", section_object(d, &db_config_sections[DB_SECTION_MODEL], refined));
+    set(d, root, "model", db_document_section(d, &db_config_sections[DB_SECTION_MODEL], refined));
     double a_star[9];
     db_crystal_matrix(&result->experiment.crystal, a_star);
     set(d, root, "reciprocal_matrix", numbers(d, a_star, 9));
@@ -310,23 +203,17 @@ static void compose(document *d, const db_fit_config *config, const db_fit_confi
 db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
     db_fit_config *const refined = malloc(sizeof *refined);
-    document d = { &config->settings.panel_groups, json_object(), 0 };
+    db_document d = { &config->settings.panel_groups, json_object(), 0 };
     if (!refined || !d.root) {
         json_decref(d.root);
         free(refined);
         return db_fail_memory(context, path);
     }
-    char *dump = NULL;
     db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
     if (status == DB_OK) {
         compose(&d, config, refined, result);
-        dump = json_dumps(d.root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-        if (!dump || d.incomplete)
-            status = db_fail_memory(context, path);
-        else
-            status = db_write_text(context, path, dump, strlen(dump));
+        status = db_document_write(context, &d, path);
     }
-    free(dump);
     json_decref(d.root);
     free(refined);
     return status;

@@ -6,7 +6,10 @@
 #include "fit/cli/fit_options.h"
 #include "fit/cli/fit_progress.h"
 #include "fit/cli/fit_tables.h"
+#include "fit/cli/many_shots.h"
 #include "fit/config_print.h"
+
+#include <dualbragg/fit_shots.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,11 +182,14 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
     if (status == DB_OK) status = take_path("--output", options->output, config->output_prefix);
     if (status == DB_OK) status = read_precision(options->precision, &config->settings.precision);
     if (status != DB_OK) return status;
-    if (!*config->image_file)
-        return db_complain("fit", DB_ERROR_USAGE,
-                           "%s: no image; expected 'image: FILE' there or --image FILE",
+    if (*config->shot_list && *config->image_file)
+        return db_complain("fit", DB_ERROR_USAGE, "%s: expected an image or shots.list, found both",
                            config->config_file);
-    return check_outputs(run);
+    if (*config->shot_list || *config->image_file) return DB_OK;
+    return db_complain("fit", DB_ERROR_USAGE,
+                       "%s: no image; expected 'image: FILE' or 'shots: {list: FILE}' there, or "
+                       "--image FILE",
+                       config->config_file);
 }
 
 /* The image with its masks, and the list of reflections to use. */
@@ -292,6 +298,9 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (status != DB_OK) return complain(run, status);
     if (run->options.show_defaults) return show_defaults(run);
     status = read_inputs(run, argc, argv);
+    if (status != DB_OK) return status;
+    if (*run->config.shot_list) return db_fit_many_shots(run->context, &run->options, &run->config);
+    status = check_outputs(run);
     if (status != DB_OK) return status;
     status = db_fit_log_open(run->context, &run->log, run->options.quiet);
     if (status != DB_OK) return complain(run, status);

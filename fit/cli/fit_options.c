@@ -18,6 +18,8 @@ static const char usage[] =
     "\n"
     "A configuration to start from, with every key explained:\n"
     "  dualbragg fit --show-defaults > fit.yaml\n"
+    "Many shots with a common detector (shots.list in the configuration), on four processes:\n"
+    "  mpirun -n 4 dualbragg fit shots.yaml --output all\n"
     "The same refinement of another frame of a series, without the page:\n"
     "  dualbragg fit fit.yaml --image frame_0002.cbf --output frame_0002 --no-report\n"
     "\n"
@@ -52,6 +54,8 @@ static const flag flags[] = {
     { "--precision", "NAME", "double or mixed, instead of the configuration's", TO(precision) },
     { "--no-report", NULL, "writes no HTML page", TO(no_report) },
     { "--quiet", NULL, "prints nothing but errors", TO(quiet) },
+    { "--resume", NULL, "many shots: goes on from PREFIX.checkpoint, where a run was cut off",
+      TO(resume) },
     { "--show-defaults", NULL, "prints a complete configuration with explanations",
       TO(show_defaults) },
     { "--help", NULL, "prints this", TO(help) },

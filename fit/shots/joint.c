@@ -320,10 +320,10 @@ static void explain(joint *j, const double *x, int stopped_short, db_joint_end *
         snprintf(end->reason, sizeof end->reason, "stage %s: %s is held by a bound", name, held);
     else
         snprintf(end->reason, sizeof end->reason,
-                 "%s%s%s a further step of what the shots share would be %.2g standard errors long "
+                 "%s%s a further step of what the shots share would be %.2g standard errors long "
                  "and promises a relative decrease of the target of %.1e",
-                 converged ? "converged: " : "stage ", converged ? "" : name,
-                 converged ? "" : " ended early:", length, relative);
+                 converged ? "converged" : name, converged ? ":" : " ended early:", length,
+                 relative);
 }
 
 static db_status search(joint *j, db_joint_end *end) {

@@ -15,6 +15,8 @@
 /* Blocks, or shots, per parameter from which their disagreement tells errors. */
 static const size_t LEAST_PARTS = 4;
 
+enum { SUMS = 3 };
+
 typedef struct conclusion {
     db_shots *all;
     int stage;
@@ -101,10 +103,37 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
     return status;
 }
 
+/* Adds how strongly single blocks pull at the shared quantities, their shot's local quantities
+ * being free: T scatter T' with T = (1, answers of the local quantities). */
+static db_status add_block_pulls(const conclusion *c, db_context *context, size_t shot,
+                                 const db_open_shot *open, double *scatter) {
+    const size_t s = c->order.shared, m = c->order.local, n = s + m;
+    const size_t *const variable = c->order.variable;
+    const db_arrow_tail *const tail = &c->all->state[shot].best.tail;
+    double *const t = calloc(s * n + n + 1, sizeof *t), *const row = t + s * n;
+    if (!t) return db_fail_memory(context, "the errors of a shot");
+    for (size_t k = 0; k < s; k++) {
+        t[k * n + k] = 1;
+        db_arrow_answer(&c->order, tail, 1, t + k * n);
+    }
+    for (size_t k = 0, at = 1 + s; k < s; k++) {
+        for (size_t j = 0; j < n; j++) {
+            row[j] = 0;
+            for (size_t i = 0; i < n; i++)
+                row[j] += t[k * n + i] * open->shot.scatter[variable[i] * n + variable[j]];
+        }
+        for (size_t l = 0; l <= k; l++, at++)
+            for (size_t j = 0; j < n; j++) scatter[at] += row[j] * t[l * n + j];
+    }
+    free(t);
+    return DB_OK;
+}
+
 /* Adds what the shot says of the shared quantities, and how strongly it pulls at them. */
 static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
     const size_t s = c->order.shared, chunk = shot / c->all->chunk;
-    double *const sums = c->sums + 2 * chunk * c->sums_size, *const scatter = sums + c->sums_size;
+    double *const sums = c->sums + SUMS * chunk * c->sums_size, *const scatter =
+                                                                    sums + c->sums_size;
     double pull[DB_FIT_MOST_PARAMETERS];
     memcpy(pull, sums + 1, s * sizeof *pull);
     db_arrow_reduce(&c->order, open->shot.loss, open->shot.gradient, open->shot.normal, open->held,
@@ -124,7 +153,11 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     if (status == DB_OK) status = measure(&open.shot, &open.pixels, 1, &all->news[shot]);
     if (status == DB_OK) status = measure_start(all, context, shot, &open);
     if (status == DB_OK) status = estimate_local(c, context, shot, &open);
-    if (status == DB_OK) add_pull(c, shot, &open);
+    if (status == DB_OK) {
+        add_pull(c, shot, &open);
+        status = add_block_pulls(c, context, shot, &open,
+                                 c->sums + (SUMS * (shot / all->chunk) + 2) * c->sums_size);
+    }
     db_open_shot_destroy(&open);
     return status;
 }
@@ -155,8 +188,8 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
 }
 
 static void add_up(const conclusion *c) {
-    for (size_t k = 2 * c->sums_size; k < 2 * c->chunks * c->sums_size; k++)
-        c->sums[k % (2 * c->sums_size)] += c->sums[k];
+    for (size_t k = SUMS * c->sums_size; k < SUMS * c->chunks * c->sums_size; k++)
+        c->sums[k % (SUMS * c->sums_size)] += c->sums[k];
 }
 
 static size_t used_count(const db_shots *all) {
@@ -165,22 +198,53 @@ static size_t used_count(const db_shots *all) {
     return used;
 }
 
-/* Errors of the shared quantities; normal, scatter: [shared][shared]. */
-static db_status estimate_shared(const conclusion *c, const double *normal, const double *scatter,
-                                 double misfit, db_covariance *estimate,
+/* Errors by how much parts of the data, shots or blocks, disagree. Each quantity takes some of the
+ * disagreement away; too few parts do not tell. */
+static db_status estimate_robust(const conclusion *c, const double *normal, const double *scatter,
+                                 size_t parts, size_t quantities, const int *used,
                                  db_fit_shots_result *result) {
-    const size_t s = c->order.shared, shots = used_count(c->all);
+    const size_t s = c->order.shared;
+    db_covariance estimate = { .error = NULL };
+    if (parts < LEAST_PARTS * quantities) return DB_OK;
+    const db_status status =
+        db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
+    for (size_t i = 0; i < s && status == DB_OK; i++) {
+        double *const error = &result->error_robust[c->order.index[i]];
+        const double own =
+            estimate.robust[i] * sqrt((double)parts / ((double)parts - (double)quantities));
+        *error = fmax(isnan(*error) ? 0 : *error, own);
+    }
+    db_covariance_clear(&estimate);
+    return status;
+}
+
+/* What is refined in all. */
+static size_t quantity_count(const conclusion *c) {
+    return c->order.shared + used_count(c->all) * c->order.local;
+}
+
+static size_t block_count(const db_shots *all) {
+    size_t blocks = 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->news[i].used) blocks += all->news[i].shoeboxes;
+    return blocks;
+}
+
+/* Errors of the shared quantities; normal, scatter of shots and of blocks: [shared][shared]. */
+static db_status estimate_shared(const conclusion *c, const double *normal,
+                                 double *const scatter[2], double misfit, db_covariance *estimate,
+                                 db_fit_shots_result *result) {
+    const size_t s = c->order.shared;
     int used[DB_FIT_MOST_PARAMETERS];
     for (size_t i = 0; i < s; i++) used[i] = c->all->at_bound[c->order.index[i]] == 0;
-    const int enough = shots >= LEAST_PARTS * s;
-    DB_TRY(db_covariance_estimate(c->all->context, normal, enough ? scatter : NULL, s, used,
-                                  estimate));
+    DB_TRY(db_covariance_estimate(c->all->context, normal, NULL, s, used, estimate));
+    DB_TRY(estimate_robust(c, normal, scatter[0], used_count(c->all), s, used, result));
+    DB_TRY(estimate_robust(c, normal, scatter[1], block_count(c->all), quantity_count(c), used,
+                           result));
     for (size_t i = 0; i < s; i++) {
         const size_t a = c->order.index[i];
         result->error_unscaled[a] = estimate->error[i];
         result->error_scaled[a] = estimate->error[i] * misfit;
-        result->error_robust[a] =
-            estimate->robust[i] * sqrt((double)shots / fmax(1, (double)shots - (double)s));
         result->error[a] = fmax(result->error_scaled[a], result->error_robust[a]);
     }
     for (size_t i = 0; i < s; i++)
@@ -205,20 +269,23 @@ static db_status estimate_shared(const conclusion *c, const double *normal, cons
 
 static db_status describe_shared(const conclusion *c, db_fit_shots_result *result) {
     const size_t s = c->order.shared;
-    double *const normal = calloc(2 * s * s + s + 1, sizeof *normal);
-    double *const scatter = normal + s * s, *const gradient = scatter + s * s;
+    double *const normal = calloc(3 * s * s + s + 1, sizeof *normal);
+    double *const scatter[2] = { normal + s * s, normal + 2 * s * s };
+    double *const gradient = normal + 3 * s * s;
     db_covariance estimate = { .error = NULL };
     double loss, degrees = -(double)s;
     db_status status =
         normal ? DB_OK : db_fail_memory(c->all->context, "the errors of the refinement");
     if (status == DB_OK) {
-        db_arrow_total(s, c->sums + c->sums_size, &loss, gradient, scatter);
+        for (int k = 0; k < 2; k++)
+            db_arrow_total(s, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient,
+                           scatter[k]);
         db_arrow_total(s, c->sums, &loss, gradient, normal);
         for (size_t i = 0; i < s; i++) {
             const double sigma = c->all->settings.parameters[c->order.index[i]].prior[1];
             if (!(sigma < INFINITY)) continue;
             normal[i * s + i] += 1 / (sigma * sigma);
-            scatter[i * s + i] += 1 / (sigma * sigma);
+            for (int k = 0; k < 2; k++) scatter[k][i * s + i] += 1 / (sigma * sigma);
         }
         double chi2 = 0;
         for (size_t i = 0; i < c->all->count; i++) {
@@ -242,7 +309,7 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
     c.order = db_arrow_order_make(&all->settings, c.settings, all->shared);
     c.chunks = (all->count + all->chunk - 1) / all->chunk;
     c.sums_size = db_arrow_sums_size(c.order.shared);
-    c.sums = calloc(2 * c.chunks * c.sums_size, sizeof *c.sums);
+    c.sums = calloc(SUMS * c.chunks * c.sums_size, sizeof *c.sums);
     c.covariance = calloc(c.order.shared * c.order.shared + 1, sizeof *c.covariance);
     db_status status = c.sums && c.covariance
                            ? DB_OK
@@ -250,7 +317,7 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
     status = db_workers_agree(all, status);
     if (status == DB_OK) status = db_workers_each(all, 0, all->count, conclude_shot, &c);
     if (status == DB_OK)
-        status = db_workers_share(all, c.sums, 2 * c.sums_size * sizeof *c.sums, 1);
+        status = db_workers_share(all, c.sums, SUMS * c.sums_size * sizeof *c.sums, 1);
     if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
     if (status == DB_OK) {
         add_up(&c);

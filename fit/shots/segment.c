@@ -4,6 +4,7 @@
 #include "fit/conclude.h"
 #include "fit/model_image.h"
 #include "fit/shoebox_size.h"
+#include "fit/shoebox_size.h"
 #include "fit/statistics.h"
 
 #include <math.h>

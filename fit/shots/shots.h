@@ -20,8 +20,10 @@ typedef struct db_shot_state {
     db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
                             that all shots have */
     double gain;
-    double *lower, *upper; /* [parameters] bounds */
-    double turned[3];      /* see db_variables_make, of the joint stage */
+    int shoebox_half_width;    /* pixels; 0: not settled yet */
+    const db_fit_spots *spots; /* see db_fit_settings; belongs to the source */
+    double *lower, *upper;     /* [parameters] bounds */
+    double turned[3];          /* see db_variables_make, of the joint stage */
     db_spool_place place;
     db_shot_point best, trial;
 } db_shot_state;

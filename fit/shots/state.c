@@ -21,6 +21,8 @@ void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settin
     const db_shot_state *const state = &all->state[shot];
     *settings = all->settings;
     settings->gain = state->gain;
+    settings->spots = state->spots;
+    if (state->shoebox_half_width) settings->shoebox_half_width = state->shoebox_half_width;
     for (size_t i = 0; i < all->parameters; i++) {
         settings->parameters[i].lower = state->lower[i];
         settings->parameters[i].upper = state->upper[i];
@@ -133,6 +135,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     if (status == DB_OK) status = db_fit_check(context, &state->start, image, settings);
     if (status == DB_OK) {
         state->gain = settings->gain;
+        state->spots = settings->spots;
         state->lower = bounds;
         state->upper = bounds + all->parameters;
         for (size_t i = 0; i < all->parameters; i++) {

@@ -26,6 +26,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_FIT
                                ", fit"
 #endif
+#ifdef DB_HAVE_MPI
+                               ", MPI"
+#endif
     ;
 
 const char *db_version(void) { return DB_VERSION_STRING; }

@@ -365,6 +365,8 @@ typedef struct db_fit_config {
     double trusted[2]; /* least and largest count that is trusted; NAN: not given */
     double hot_sigma;  /* a pixel that is alone and so many standard deviations above its
                           surroundings is hot; 0: none */
+    char shot_list[DB_FIT_PATH_SIZE];   /* many shots instead of one image (fit_shots.h); "": one */
+    double shot_outlier_sigma;          /* see db_fit_shots_options.outlier_sigma */
     char command[2 * DB_FIT_PATH_SIZE]; /* command line, for the record; "" */
     int header_geometry; /* 1: wavelength, distance, pixels, beam centre come from the image header
                             unless given */

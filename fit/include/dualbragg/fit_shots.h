@@ -98,7 +98,7 @@ typedef struct db_fit_shots_result {
     char name[DB_FIT_MOST_PARAMETERS][DB_FIT_NAME_SIZE];
     unsigned char shared[DB_FIT_MOST_PARAMETERS]; /* 1: one value for all shots */
     /* Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances alone,
-     * with misfit, by how much shots disagree, and the one to quote. */
+     * with misfit, by how much shots or their blocks disagree, and the one to quote. */
     double start[DB_FIT_MOST_PARAMETERS], refined[DB_PARAMETER_COUNT];
     double error_unscaled[DB_FIT_MOST_PARAMETERS], error_scaled[DB_PARAMETER_COUNT],
         error_robust[DB_FIT_MOST_PARAMETERS], error[DB_PARAMETER_COUNT];
@@ -132,6 +132,50 @@ DB_API void db_fit_shots_result_destroy(db_fit_shots_result **result);
 /* The stages used when a configuration names none: those of a single shot without the shared
  * parameters, then joint ones. Sets stages and stage_count. */
 DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
+
+/* The shots that a configuration lists (shots.list): each with a configuration of its own, that of
+ * all with what the list says of it. */
+typedef struct db_fit_shot_list db_fit_shot_list;
+
+/* overrides: those with which the configuration was read; they hold for every shot. The
+ * configuration is copied. Errors name the list and the line. */
+DB_API db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
+                                       const char *const *overrides, size_t override_count,
+                                       db_fit_shot_list **list);
+DB_API void db_fit_shot_list_destroy(db_fit_shot_list **list);
+
+/* The list as a source of shots, which borrows it. Reflection lists of shots belong to it. */
+DB_API db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list);
+
+/* The configuration of one shot by itself. */
+DB_API db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list,
+                                         size_t shot, db_fit_config *config);
+
+/* Outputs, all written atomically. */
+DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result);
+DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result);
+/* The refined model of a shot whose model the result has, as a configuration for it alone
+ * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt). */
+DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
+                                          const db_fit_shot_list *list,
+                                          const db_fit_shots_result *result, size_t shot);
+/* Name of those files without ending: the number of the shot in the list, and the image's name. */
+DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
+                                    char name[DB_FIT_PATH_SIZE]);
+/* After the models: a list of their configurations that shots.list takes again, and the experiment
+ * lists as one. */
+DB_API db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
+                                         const db_fit_shots_result *result);
+DB_API db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
+                                         const db_fit_shots_result *result);
+/* The configuration of all with the refined list. */
+DB_API db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result);
 
 #ifdef __cplusplus
 }

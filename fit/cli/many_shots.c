@@ -1,0 +1,208 @@
+#define _XOPEN_SOURCE 700
+#include "fit/cli/many_shots.h"
+
+#include "cli/complaint.h"
+#include "cli/output.h"
+#include "fit/cli/fit_log.h"
+#include "fit/cli/mpi_team.h"
+#include "fit/cli/shots_progress.h"
+#include "fit/cli/shots_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OUT_YAML, OUT_LIST, OUT_EXPT, OUT_JSON, OUT_HTML, OUT_LOG, OUT_CHECKPOINT, OUTPUT_COUNT };
+static const struct {
+    const char *ending, *what;
+} outputs[OUTPUT_COUNT] = {
+    [OUT_YAML] = { ".yaml", "configuration with the refined shots" },
+    [OUT_LIST] = { "_shots.txt", "list of the refined shots" },
+    [OUT_EXPT] = { ".expt", "experiment list of all for DIALS" },
+    [OUT_JSON] = { ".json", "everything, for programs" },
+    [OUT_HTML] = { ".html", "report with pictures" },
+    [OUT_LOG] = { ".log", "what was printed" },
+    [OUT_CHECKPOINT] = { ".checkpoint", "state of an unfinished run" },
+};
+static const char models[] = "_shots"; /* ending of the folder of single models */
+
+enum { PATH_SIZE = DB_FIT_PATH_SIZE + 32 };
+
+typedef struct many {
+    db_context *context;
+    const db_fit_options *options;
+    const db_fit_config *config;
+    db_fit_team team;
+    db_fit_shot_list *list;
+    db_fit_shots_result *result;
+    db_fit_log log;
+} many;
+
+static void path_of(const many *m, const char *ending, char path[PATH_SIZE]) {
+    snprintf(path, PATH_SIZE, "%s%s", m->config->output_prefix, ending);
+}
+
+static db_status complain(const many *m, db_status status) {
+    if (m->team.rank > 0) return status; /* all say the same */
+    return db_complain_context("fit", status, m->context);
+}
+
+static int wanted(const many *m, int output) {
+    return output != OUT_HTML || !m->options->no_report;
+}
+
+static int same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static db_status check_outputs(const many *m) {
+    char path[PATH_SIZE];
+    if (m->team.rank > 0) return DB_OK;
+    for (int o = 0; o < OUTPUT_COUNT; o++) {
+        path_of(m, outputs[o].ending, path);
+        if (same_file(path, m->config->config_file) || same_file(path, m->config->shot_list))
+            return db_complain(
+                "fit", DB_ERROR_USAGE,
+                "output %s would replace the input of this name; choose another --output", path);
+        const db_status status = db_output_check("fit", "output", path);
+        if (wanted(m, o) && status != DB_OK) return status;
+    }
+    path_of(m, models, path);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return db_complain("fit", DB_ERROR_FILE, "%s: cannot be created: %s", path,
+                           strerror(errno));
+    return DB_OK;
+}
+
+/* What one process found out becomes known to all. */
+static db_status agree(const many *m, db_status status) {
+    if (m->team.size == 1) return status;
+    size_t *const bytes = malloc((size_t)m->team.size * sizeof *bytes);
+    int *const all = malloc((size_t)m->team.size * sizeof *all), own = (int)status;
+    for (int r = 0; r < m->team.size && bytes; r++) bytes[r] = sizeof own;
+    if (!bytes || !all || m->team.gather(m->team.user, &own, bytes, all) != 0)
+        status = DB_ERROR_DEVICE;
+    for (int r = 0; r < m->team.size && bytes && all; r++)
+        if (status == DB_OK && all[r] != (int)DB_OK) status = (db_status)all[r];
+    free(bytes);
+    free(all);
+    return status;
+}
+
+static void say_head(many *m, const db_fit_shot_source *source) {
+    db_fit_say(&m->log, "dualbragg %s fit (%s precision, %s)\n%s\n", db_version(),
+               m->config->settings.precision == DB_PRECISION_MIXED ? "mixed" : "double",
+               db_context_isa(m->context), m->config->command);
+    db_fit_say(&m->log, "%zu shots of %s", source->count, m->config->shot_list);
+    if (m->team.size > 1) db_fit_say(&m->log, ", %d processes", m->team.size);
+    db_fit_say(&m->log, "\n");
+}
+
+static db_status refine(many *m) {
+    char checkpoint[PATH_SIZE], scratch[PATH_SIZE];
+    db_fit_shot_source source = db_fit_shot_list_source(m->list);
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_shots_progress progress;
+    db_fit_settings *const settings = malloc(sizeof *settings);
+    if (!settings) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the settings");
+    *settings = m->config->settings;
+    if (!(settings->gain > 0)) settings->gain = 1; /* of shots whose images do not say */
+    path_of(m, outputs[OUT_CHECKPOINT].ending, checkpoint);
+    path_of(m, "", scratch);
+    char *const slash = strrchr(scratch, '/');
+    if (slash) slash[slash == scratch] = '\0';
+    say_head(m, &source);
+    db_shots_progress_start(&progress, &m->log, settings);
+    options.team = &m->team;
+    options.checkpoint = checkpoint;
+    options.resume = m->options->resume;
+    options.scratch = slash ? scratch : NULL;
+    options.outlier_sigma = m->config->shot_outlier_sigma;
+    options.progress = db_shots_progress_event;
+    options.user = &progress;
+    const db_status status = db_fit_shots_run(m->context, &source, settings, &options, &m->result);
+    db_shots_progress_finish(&progress);
+    free(settings);
+    return m->result ? DB_OK : complain(m, status);
+}
+
+/* Each process writes the models that it has. */
+static db_status write_models(const many *m) {
+    char folder[PATH_SIZE];
+    db_status status = DB_OK;
+    path_of(m, models, folder);
+    for (size_t s = 0; s < m->result->shot_count && status == DB_OK; s++) {
+        const db_fit_shot_result *const shot = &m->result->shot[s];
+        if (shot->used && shot->model.oversample > 0)
+            status = db_fit_shots_write_model(m->context, folder, m->list, m->result, s);
+    }
+    if (status != DB_OK) db_complain_context("fit", status, m->context);
+    return agree(m, status);
+}
+
+static db_status write_output(const many *m, int output, const char *path) {
+    char folder[PATH_SIZE], list[PATH_SIZE];
+    path_of(m, models, folder);
+    path_of(m, outputs[OUT_LIST].ending, list);
+    switch (output) {
+    case OUT_YAML: return db_fit_shots_write_yaml(m->context, path, list, m->config, m->result);
+    case OUT_LIST: return db_fit_shots_write_list(m->context, path, folder, m->result);
+    case OUT_EXPT: return db_fit_shots_write_expt(m->context, path, folder, m->result);
+    case OUT_JSON: return db_fit_shots_write_json(m->context, path, m->config, m->result);
+    default: return db_fit_shots_write_html(m->context, path, m->config, m->result);
+    }
+}
+
+static db_status write_outputs(many *m) {
+    char path[PATH_SIZE];
+    db_status status = write_models(m);
+    if (status != DB_OK || m->team.rank > 0) return status;
+    path_of(m, models, path);
+    db_fit_say(&m->log, "\n%s: refined model of each shot, a configuration and a list again\n",
+               path);
+    for (int o = 0; o < OUT_CHECKPOINT; o++) {
+        path_of(m, outputs[o].ending, path);
+        if (!wanted(m, o)) continue;
+        if (o != OUT_LOG) status = write_output(m, o, path);
+        if (status != DB_OK) return complain(m, status);
+        db_fit_say(&m->log, "%s: %s\n", path, outputs[o].what);
+    }
+    return DB_OK;
+}
+
+static db_status run(many *m) {
+    char path[PATH_SIZE];
+    db_status status = agree(m, check_outputs(m));
+    if (status != DB_OK) return status;
+    status = db_fit_shot_list_read(m->context, m->config, m->options->overrides,
+                                   m->options->override_count, &m->list);
+    if (status == DB_OK)
+        status = db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0);
+    if (status != DB_OK) return complain(m, status);
+    status = refine(m);
+    if (status == DB_OK) {
+        db_fit_say_shots(&m->log, m->result);
+        status = write_outputs(m);
+    }
+    path_of(m, outputs[OUT_LOG].ending, path);
+    const int keep = status == DB_OK && m->team.rank == 0;
+    const db_status closed = db_fit_log_close(m->context, &m->log, keep ? path : NULL);
+    if (closed != DB_OK && status == DB_OK) status = complain(m, closed);
+    if (status != DB_OK || m->result->status == DB_OK) return status;
+    if (m->team.rank == 0)
+        db_complain("fit", m->result->status, "not converged: %s", m->result->reason);
+    return m->result->status;
+}
+
+db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
+                            const db_fit_config *config) {
+    many m = { .context = context, .options = options, .config = config };
+    db_status status = db_mpi_team_join(&m.team);
+    if (status == DB_OK) status = run(&m);
+    db_fit_shots_result_destroy(&m.result);
+    db_fit_shot_list_destroy(&m.list);
+    db_mpi_team_leave();
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Processes that mpirun has started, as a team. */
+#ifndef DB_FIT_CLI_MPI_TEAM_H
+#define DB_FIT_CLI_MPI_TEAM_H
+
+#include <dualbragg/fit_shots.h>
+
+/* Joins the others if a launcher of MPI started this process; *team is this process alone if not.
+ * Complains in a build without MPI, rather than have all processes do the same work. */
+db_status db_mpi_team_join(db_fit_team *team);
+
+/* Ends MPI, if it was begun. */
+void db_mpi_team_leave(void);
+
+#endif

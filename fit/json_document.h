@@ -1,0 +1,54 @@
+/* JSON documents that are composed: values, and what every output of a refinement says. */
+#ifndef DB_FIT_JSON_DOCUMENT_H
+#define DB_FIT_JSON_DOCUMENT_H
+
+#include "fit/config_keys.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds to an object or array; a value that could not be made (out of memory) marks the document. */
+typedef struct db_document {
+    const db_fit_panel_groups *groups; /* of the configuration */
+    json_t *root;
+    int incomplete;
+} db_document;
+
+static inline void set(db_document *d, json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, value) != 0) d->incomplete = 1;
+}
+
+static inline void add(db_document *d, json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0) d->incomplete = 1;
+}
+
+/* JSON knows no NaN and no infinity: null. */
+static inline json_t *number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static inline json_t *numbers(db_document *d, const double *values, size_t count) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++) add(d, array, number(values[i]));
+    return array;
+}
+
+/* A text that need not be UTF-8, such as a file name. */
+json_t *db_document_text(const char *bytes);
+
+/* Name of a quantity by its number. */
+json_t *db_document_quantity(const db_document *d, int number_of_it);
+
+/* The keys of a section that have a value, under their names in the configuration. */
+json_t *db_document_section(db_document *d, const db_config_section *section, const void *base);
+
+/* Program, version, command, files, date; what was asked for. */
+json_t *db_document_provenance(db_document *d, const db_fit_config *config);
+json_t *db_document_settings(db_document *d, const db_fit_config *config);
+
+/* Writes the document atomically. */
+db_status db_document_write(db_context *context, const db_document *d, const char *path);
+
+#endif

@@ -1,0 +1,96 @@
+#include "fit/shots/shared_view.h"
+
+#include "core/context_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t list_shared(const db_fit_shots_result *result, size_t *list) {
+    size_t count = 0;
+    for (size_t i = 0; i < result->parameter_count; i++)
+        if (result->shared[i]) list[count++] = i;
+    return count;
+}
+
+static void take_parameters(const db_fit_config *config, const db_fit_shots_result *from,
+                            const size_t *list, db_shared_view *view) {
+    db_fit_result *const to = &view->result;
+    for (size_t i = 0; i < to->parameter_count; i++) {
+        const size_t k = list[i];
+        view->config.settings.parameters[i] = config->settings.parameters[k];
+        view->config.range[i] = config->range[k];
+        to->parameter[i] = from->parameter[k];
+        memcpy(to->name[i], from->name[k], sizeof to->name[i]);
+        to->start[i] = from->start[k];
+        to->refined[i] = from->refined[k];
+        to->error_unscaled[i] = from->error_unscaled[k];
+        to->error_scaled[i] = from->error_scaled[k];
+        to->error_robust[i] = from->error_robust[k];
+        to->error[i] = from->error[k];
+        to->at_bound[i] = from->at_bound[k];
+        for (size_t l = 0; l < to->parameter_count; l++)
+            to->correlation[i][l] = from->correlation[k * from->parameter_count + list[l]];
+    }
+}
+
+static void take_directions(const db_fit_shots_result *from, const size_t *list,
+                            db_fit_result *to) {
+    to->direction_count = from->direction_count;
+    for (size_t d = 0; d < from->direction_count; d++) {
+        to->direction[d] = (db_fit_direction){ .eigenvalue = from->direction[d].eigenvalue,
+                                               .condition = from->direction[d].condition };
+        for (size_t i = 0; i < to->parameter_count; i++) {
+            to->direction[d].component[i] = from->direction[d].component[list[i]];
+            to->direction[d].change[i] = from->direction[d].change[list[i]];
+        }
+    }
+}
+
+static void take_history(const db_fit_shots_result *from, const size_t *list,
+                         db_shared_view *view) {
+    db_fit_result *const to = &view->result;
+    to->history_count = from->history_count;
+    for (size_t h = 0; h < from->history_count; h++) {
+        to->history[h] = from->history[h];
+        to->history[h].value = view->memory + h * to->parameter_count;
+        for (size_t i = 0; i < to->parameter_count; i++)
+            to->history[h].value[i] = from->history[h].value[list[i]];
+    }
+}
+
+db_status db_shared_view_make(db_context *context, const db_fit_config *config,
+                              const db_fit_shots_result *result, db_shared_view **view) {
+    size_t list[DB_FIT_MOST_PARAMETERS];
+    db_shared_view *const v = calloc(1, sizeof *v);
+    *view = v;
+    if (!v) return db_fail_memory(context, "what the shots share");
+    const size_t n = list_shared(result, list);
+    v->config = *config;
+    v->config.settings.parameter_count = v->result.parameter_count = n;
+    v->memory = calloc(result->history_count * n + 1, sizeof *v->memory);
+    v->result.history = calloc(result->history_count + 1, sizeof *v->result.history);
+    v->result.correlation = calloc(n + 1, sizeof *v->result.correlation);
+    v->result.direction = calloc(result->direction_count + 1, sizeof *v->result.direction);
+    if (!v->memory || !v->result.history || !v->result.correlation || !v->result.direction) {
+        db_shared_view_destroy(view);
+        return db_fail_memory(context, "what the shots share");
+    }
+    v->result.status = result->status;
+    memcpy(v->result.reason, result->reason, sizeof v->result.reason);
+    v->result.evaluations = (int)result->history_count;
+    v->result.seconds = result->seconds;
+    take_parameters(config, result, list, v);
+    take_directions(result, list, &v->result);
+    take_history(result, list, v);
+    return DB_OK;
+}
+
+void db_shared_view_destroy(db_shared_view **view) {
+    if (!view || !*view) return;
+    free((*view)->memory);
+    free((*view)->result.history);
+    free((*view)->result.correlation);
+    free((*view)->result.direction);
+    free(*view);
+    *view = NULL;
+}

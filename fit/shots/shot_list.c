@@ -1,0 +1,233 @@
+#include "fit/shots/shot_list.h"
+
+#include "core/context_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_text(const char *text) {
+    char *const copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+char *db_name_beside(const char *beside, const char *name) {
+    const char *const slash = strrchr(beside, '/');
+    const size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash - beside) + 1;
+    char *const whole = malloc(folder + strlen(name) + 1);
+    if (!whole) return NULL;
+    memcpy(whole, beside, folder);
+    strcpy(whole + folder, name);
+    return whole;
+}
+
+static int has_ending(const char *name, const char *ending) {
+    const size_t length = strlen(name), own = strlen(ending);
+    return length >= own && strcmp(name + length - own, ending) == 0;
+}
+
+db_shot_entry *db_shot_list_add(db_fit_shot_list *list, const char *name, int line) {
+    if ((list->count & (list->count - 1)) == 0) { /* room doubles */
+        const size_t room = list->count ? 2 * list->count : 1;
+        db_shot_entry *const grown = realloc(list->entry, room * sizeof *grown);
+        if (!grown) return NULL;
+        list->entry = grown;
+    }
+    db_shot_entry *const entry = &list->entry[list->count];
+    memset(entry, 0, sizeof *entry);
+    entry->name = copy_text(name);
+    if (!entry->name) return NULL;
+    entry->line = line;
+    entry->is_config = has_ending(name, ".yaml") || has_ending(name, ".yml");
+    list->count++;
+    return entry;
+}
+
+int db_shot_entry_add(db_shot_entry *entry, const char *override) {
+    char **const grown = realloc(entry->override, (entry->count + 1) * sizeof *grown);
+    if (!grown) return 0;
+    entry->override = grown;
+    grown[entry->count] = copy_text(override);
+    return grown[entry->count] ? (int)++entry->count : 0;
+}
+
+db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
+                                const char *const *overrides, size_t override_count,
+                                db_fit_shot_list **list) {
+    db_fit_shot_list *const made = calloc(1, sizeof *made);
+    *list = made;
+    if (!made) return db_fail_memory(context, config->shot_list);
+    made->config = *config;
+    made->override = calloc(override_count + 1, sizeof *made->override);
+    db_status status = made->override ? DB_OK : db_fail_memory(context, config->shot_list);
+    for (size_t i = 0; i < override_count && status == DB_OK; i++) {
+        made->override[i] = copy_text(overrides[i]);
+        if (!made->override[i]) status = db_fail_memory(context, config->shot_list);
+        made->override_count++;
+    }
+    const int is_expt =
+        has_ending(config->shot_list, ".expt") || has_ending(config->shot_list, ".json");
+    if (status == DB_OK)
+        status = is_expt ? db_shot_list_read_expt(context, config->shot_list, made)
+                         : db_shot_list_read_text(context, config->shot_list, made);
+    if (status == DB_OK && made->count == 0)
+        status =
+            db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
+    if (status != DB_OK) db_fit_shot_list_destroy(list);
+    return status;
+}
+
+void db_fit_shot_list_destroy(db_fit_shot_list **list) {
+    if (!list || !*list) return;
+    db_fit_shot_list *const l = *list;
+    for (size_t i = 0; i < l->count; i++) {
+        for (size_t k = 0; k < l->entry[i].count; k++) free(l->entry[i].override[k]);
+        free(l->entry[i].override);
+        free(l->entry[i].name);
+        db_fit_spots_clear(&l->entry[i].spots);
+        free(l->entry[i].setup);
+    }
+    for (size_t i = 0; i < l->override_count; i++) free(l->override[i]);
+    free(l->override);
+    free(l->entry);
+    free(l);
+    *list = NULL;
+}
+
+/* All overrides of a shot: those of all, its own, its image. */
+static db_status read_entry(db_context *context, const db_fit_shot_list *list,
+                            const db_shot_entry *entry, db_fit_config *config) {
+    const size_t common = entry->is_config ? 0 : list->override_count;
+    const size_t count = common + entry->count;
+    const char **const overrides = malloc((count + 1) * sizeof *overrides);
+    if (!overrides) return db_fail_memory(context, entry->name);
+    for (size_t i = 0; i < common; i++) overrides[i] = list->override[i];
+    for (size_t i = 0; i < entry->count; i++) overrides[common + i] = entry->override[i];
+    const db_status status =
+        db_fit_config_read(context, entry->is_config ? entry->name : list->config.config_file,
+                           overrides, count, config);
+    free(overrides);
+    return status;
+}
+
+/* How shots are refined is the same for all. */
+static void take_common(const db_fit_config *common, db_fit_config *config) {
+    const double gain = config->settings.gain;
+    config->settings = common->settings;
+    if (!(common->settings.gain > 0)) config->settings.gain = gain;
+    memcpy(config->range, common->range, sizeof config->range);
+    memcpy(config->refine_line, common->refine_line, sizeof config->refine_line);
+    memcpy(config->hkl_file, common->hkl_file, sizeof config->hkl_file);
+    memcpy(config->hkl_columns, common->hkl_columns, sizeof config->hkl_columns);
+    memcpy(config->hkl_space_group, common->hkl_space_group, sizeof config->hkl_space_group);
+    config->setup.hkl_file = common->setup.hkl_file ? config->hkl_file : NULL;
+    config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
+    config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
+    config->setup.default_F = common->setup.default_F;
+}
+
+db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list, size_t shot,
+                                  db_fit_config *config) {
+    if (shot >= list->count)
+        return db_fail(context, DB_ERROR_USAGE, "%s: has %zu shots, number %zu is not among them",
+                       list->config.shot_list, list->count, shot + 1);
+    const db_shot_entry *const entry = &list->entry[shot];
+    db_status status = read_entry(context, list, entry, config);
+    if (status == DB_OK && !entry->is_config &&
+        snprintf(config->image_file, sizeof config->image_file, "%s", entry->name) >=
+            DB_FIT_PATH_SIZE)
+        status = db_fail(context, DB_ERROR_USAGE, "%s: the name is too long", entry->name);
+    if (status == DB_OK && !*config->image_file)
+        status = db_fail(context, DB_ERROR_USAGE, "%s: names no image", entry->name);
+    if (status != DB_OK) {
+        char reason[DB_MESSAGE_SIZE / 2];
+        snprintf(reason, sizeof reason, "%s", db_context_message(context));
+        return db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line, reason);
+    }
+    if (entry->is_config) take_common(&list->config, config);
+    config->shot_list[0] = '\0';
+    return DB_OK;
+}
+
+static db_status read_spots(db_context *context, const db_fit_config *config,
+                            db_shot_entry *entry) {
+    if ((!*config->spot_file && !*config->reflection_file) || entry->has_spots) return DB_OK;
+    DB_TRY(db_fit_config_read_spots(context, config, &entry->spots));
+    entry->has_spots = 1;
+    return DB_OK;
+}
+
+/* Least and largest count that was trusted. */
+static void find_trusted(const db_measured_image *image, double range[2]) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    range[0] = 0;
+    range[1] = isfinite(image->overload) ? image->overload : 1e9;
+    for (size_t i = 0; i < count; i++)
+        if (image->mask[i] == DB_MASK_TRUSTED && (double)image->value[i] < range[0])
+            range[0] = floor((double)image->value[i]);
+}
+
+static db_status remember(db_context *context, const db_fit_config *config,
+                          const db_measured_image *image, db_shot_entry *entry) {
+    if (!entry->setup) entry->setup = malloc(sizeof *entry->setup);
+    if (!entry->setup) return db_fail_memory(context, entry->name);
+    *entry->setup = config->setup;
+    entry->gain = config->settings.gain;
+    entry->pedestal = image->pedestal;
+    find_trusted(image, entry->trusted);
+    return DB_OK;
+}
+
+db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *list, size_t shot,
+                                 db_fit_config *config) {
+    DB_TRY(db_fit_shot_list_config(context, list, shot, config));
+    const db_shot_entry *const entry = &list->entry[shot];
+    if (!entry->setup)
+        return db_fail(context, DB_ERROR_USAGE, "%s: has not been read", entry->name);
+    const db_setup own = config->setup;
+    config->setup = *entry->setup;
+    config->setup.matrix_file = own.matrix_file;
+    config->setup.hkl_file = own.hkl_file;
+    config->setup.hkl_columns = own.hkl_columns;
+    config->setup.hkl_space_group = own.hkl_space_group;
+    config->setup.spectrum_file = own.spectrum_file;
+    config->setup.expt_file = *config->expt_file ? config->expt_file : NULL;
+    config->setup.expt_image = *config->image_file ? config->image_file : NULL;
+    config->settings.gain = entry->gain;
+    return DB_OK;
+}
+
+static db_status load(void *user, db_context *context, size_t shot, db_measured_image *image,
+                      db_experiment *start, db_fit_settings *settings) {
+    db_fit_shot_list *const list = user;
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(context, "the configuration of a shot");
+    db_status status = db_fit_shot_list_config(context, list, shot, config);
+    if (status == DB_OK) status = db_fit_config_read_image(context, config, image, NULL, NULL);
+    if (status == DB_OK && start) {
+        config->settings.stage_count = settings->stage_count; /* known already */
+        memcpy(config->settings.stages, settings->stages, sizeof settings->stages);
+        status = db_fit_config_start(context, config, image, start, NULL, NULL);
+        if (status == DB_OK) status = read_spots(context, config, &list->entry[shot]);
+        if (status == DB_OK) status = remember(context, config, image, &list->entry[shot]);
+        if (status == DB_OK) {
+            *settings = config->settings;
+            settings->spots = list->entry[shot].has_spots ? &list->entry[shot].spots : NULL;
+        } else {
+            db_measured_image_clear(image);
+            db_experiment_clear(start);
+        }
+    }
+    free(config);
+    return status;
+}
+
+static const char *name_of(void *user, size_t shot) {
+    const db_fit_shot_list *const list = user;
+    return list->entry[shot].name;
+}
+
+db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
+    return (db_fit_shot_source){ list->count, list, load, name_of };
+}

@@ -1,0 +1,140 @@
+/* Refined models of shots: configurations and experiment lists. */
+#define _XOPEN_SOURCE 700
+#include "core/context_internal.h"
+#include "fit/config_move.h"
+#include "fit/config_print.h"
+#include "fit/refined_config.h"
+#include "fit/shots/shot_list.h"
+#include "fit/text_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
+                             char name[DB_FIT_PATH_SIZE]) {
+    const char *const whole = result->shot[shot].name, *const slash = strrchr(whole, '/');
+    const char *const last = slash ? slash + 1 : whole, *const dot = strrchr(last, '.');
+    const size_t length = dot && dot != last ? (size_t)(dot - last) : strlen(last);
+    int digits = 4;
+    for (size_t n = result->shot_count; n >= 10000; n /= 10) digits++;
+    snprintf(name, DB_FIT_PATH_SIZE, "%0*zu_%.*s", digits, shot + 1,
+             (int)(length < 200 ? length : 200), last);
+}
+
+static db_status path_of(db_context *context, const char *folder, const db_fit_shots_result *result,
+                         size_t shot, const char *ending, char path[DB_FIT_PATH_SIZE]) {
+    char name[DB_FIT_PATH_SIZE];
+    db_fit_shots_model_name(result, shot, name);
+    return snprintf(path, DB_FIT_PATH_SIZE, "%s/%s%s", folder, name, ending) < DB_FIT_PATH_SIZE
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", folder);
+}
+
+static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *stream) {
+    const db_fit_shot_result *const s = &result->shot[shot];
+    fprintf(stream,
+            "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per degree of "
+            "freedom %.4f -> %.4f on %zu pixels\n\n",
+            db_version(), result->used,
+            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason, s->chi2_reduced[0],
+            s->chi2_reduced[1], s->pixels);
+}
+
+static db_status write_config(db_context *context, const char *path, db_fit_config *config,
+                              const db_fit_shots_result *result, size_t shot) {
+    db_fit_config *const refined = malloc(sizeof *refined);
+    if (!refined) return db_fail_memory(context, path);
+    db_text_stream text;
+    db_status status = db_fit_refined_config(context, config, &result->shot[shot].model, refined);
+    if (status == DB_OK) status = db_fit_config_move(context, path, refined);
+    if (status == DB_OK) db_fit_settings_count_from(result->shot[shot].refined, &refined->settings);
+    if (status == DB_OK) status = db_text_stream_open(context, &text);
+    if (status == DB_OK) {
+        print_shot(result, shot, text.stream);
+        db_fit_config_print(refined, DB_CONFIG_PLAIN, text.stream);
+        status = db_text_stream_write(context, &text, DB_OK, path);
+    }
+    free(refined);
+    return status;
+}
+
+static db_status write_list_of_one(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_shot_entry *entry,
+                                   const db_experiment *model) {
+    char *const whole = realpath(config->image_file, NULL);
+    const db_expt_image image = { .path = whole ? whole : config->image_file,
+                                  .pedestal = entry->pedestal,
+                                  .gain = entry->gain,
+                                  .trusted = { entry->trusted[0], entry->trusted[1] } };
+    const db_status status = db_write_expt(context, path, model, &image);
+    free(whole);
+    return status;
+}
+
+db_status db_fit_shots_write_model(db_context *context, const char *folder,
+                                   const db_fit_shot_list *list, const db_fit_shots_result *result,
+                                   size_t shot) {
+    char path[DB_FIT_PATH_SIZE];
+    const db_experiment *const model = &result->shot[shot].model;
+    if (model->oversample == 0)
+        return db_fail(context, DB_ERROR_USAGE, "%s: another process has its model",
+                       result->shot[shot].name);
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(context, "the configuration of a shot");
+    db_status status = db_shot_list_completed(context, list, shot, config);
+    if (status == DB_OK) status = path_of(context, folder, result, shot, ".expt", path);
+    if (status == DB_OK)
+        status = write_list_of_one(context, path, config, &list->entry[shot], model);
+    if (status == DB_OK) status = path_of(context, folder, result, shot, ".yaml", path);
+    if (status == DB_OK) status = write_config(context, path, config, result, shot);
+    free(config);
+    return status;
+}
+
+/* A path as one beside another sees it: without the folder that they have in common. */
+static const char *seen_from(const char *beside, const char *path) {
+    const char *const slash = strrchr(beside, '/');
+    const size_t folder = slash ? (size_t)(slash - beside) + 1 : 0;
+    return strncmp(beside, path, folder) == 0 ? path + folder : path;
+}
+
+db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
+                                  const db_fit_shots_result *result) {
+    db_text_stream text;
+    DB_TRY(db_text_stream_open(context, &text));
+    fprintf(text.stream, "# dualbragg %s: refined models of %zu of %zu shots\n", db_version(),
+            result->used, result->shot_count);
+    db_status status = DB_OK;
+    for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
+        const db_fit_shot_result *const shot = &result->shot[s];
+        char model[DB_FIT_PATH_SIZE];
+        status = path_of(context, folder, result, s, ".yaml", model);
+        if (shot->used)
+            fprintf(text.stream, "%s\n", seen_from(path, model));
+        else
+            fprintf(text.stream, "# set aside: %s: %s\n", shot->name, shot->reason);
+    }
+    return db_text_stream_write(context, &text, status, path);
+}
+
+db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
+                                  const db_fit_config *config, const db_fit_shots_result *result) {
+    db_fit_config *const all = malloc(sizeof *all);
+    if (!all) return db_fail_memory(context, path);
+    *all = *config;
+    all->output_prefix[0] = '\0';
+    db_fit_settings_count_from(result->refined, &all->settings);
+    snprintf(all->shot_list, sizeof all->shot_list, "%s", seen_from(path, list));
+    db_text_stream text;
+    db_status status = db_fit_config_move_names(context, path, all);
+    if (status == DB_OK) status = db_text_stream_open(context, &text);
+    if (status == DB_OK) {
+        fprintf(text.stream, "# dualbragg %s: %zu shots refined together\n# %s%s\n\n", db_version(),
+                result->used, result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+        db_fit_config_print(all, DB_CONFIG_PLAIN, text.stream);
+        status = db_text_stream_write(context, &text, DB_OK, path);
+    }
+    free(all);
+    return status;
+}

@@ -1,0 +1,157 @@
+#!/bin/sh
+# dualbragg fit of many shots from outside: threads, processes, a killed run, refined models fed back, bad lists.
+set -eu
+"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
+    echo "this build has no refinement"
+    exit 77
+}
+"$DUALBRAGG" --version | grep -q Random123 || {
+    echo "this build renders no noise"
+    exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+fit() { # EXPECTED_STATUS ARGUMENTS...
+    status=0 expected=$1
+    shift
+    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
+    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
+}
+shared() { # FILE NAME
+    awk -v name="$2" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' "$1"
+}
+near() { # NAME A B TOLERANCE
+    awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a != "" && b != "" && a - b <= t && b - a <= t) }' ||
+        fail "$1: '$2', expected '$3' +- $4"
+}
+
+# Nine shots of a crystal in any orientation, one without; the detector is 0.4 mm nearer than the models say.
+mkdir images
+number=0
+while [ $number -lt 9 ]; do
+    number=$((number + 1))
+    x=$((number * 37 % 90)) y=$((number * 11 % 60 - 30)) z=$((number * 53 % 90))
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 \
+        -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $x $y $z -water 30 -seed $number -noisefile images/shot_$number.img \
+        > /dev/null
+    echo "images/shot_$number.img model.misset=[$x.06, $y.05, $z.04]" >> shots.txt
+done
+sed -i 's/-\([0-9]*\).05/-\1.04/' shots.txt
+"$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 1 -default_F 1e-3 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -oversample 1 \
+    -water 30 -seed 77 -noisefile images/blank.img > /dev/null
+echo "images/blank.img # nothing hit" >> shots.txt
+echo "images/missing.img" >> shots.txt
+cat > joint.yaml << 'END'
+model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
+        oversample: 1, distance: 100.4}
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  Na: {min: 3, max: 60}
+  Nb: {follows: Na}
+  Nc: {follows: Na}
+  distance: {range: 2}
+  beam_fast: {range: 1}
+  beam_slow: {range: 1}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: shots.txt}
+END
+
+fit 0 joint.yaml --output one --threads 1
+near distance "$(shared one.json distance)" 100 0.02
+grep -q '^set aside: images/blank.img: blank image' out || fail "the blank shot is not told: $(cat out)"
+grep -q '^set aside: images/missing.img: ' out || fail "the missing image is not told"
+cmp -s out one.log || fail "the log is not what was printed"
+for file in one.yaml one_shots.txt one.expt one.json one.html one_shots/0001_shot_1.yaml one_shots/0009_shot_9.expt; do
+    [ -s "$file" ] || fail "$file is missing"
+done
+[ ! -e one.checkpoint ] || fail "the checkpoint of a finished run is left"
+[ "$(grep -c '^one_shots/' one_shots.txt)" -eq 9 ] || fail "one_shots.txt does not list nine models"
+! grep -q 'http[s]*:' one.html || fail "the report fetches something"
+
+# any number of threads: the same numbers
+fit 0 joint.yaml --output two --threads 2 --quiet
+[ ! -s out ] || fail "--quiet prints"
+for name in distance beam_fast beam_slow; do
+    [ "$(shared one.json $name)" = "$(shared two.json $name)" ] || fail "$name depends on the number of threads"
+done
+
+# refined models fed back: nothing left to do; one of them alone; the list for DIALS as a list of shots
+fit 0 one.yaml --output again --no-report
+near "distance fed back" "$(shared again.json distance)" "$(shared one.json distance)" 1e-3
+fit 0 one_shots/0003_shot_3.yaml --output alone --no-report
+cat > listed.yaml << 'END'
+model: {shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5, oversample: 1}
+refine: {misset_x: , misset_y: , misset_z: , distance: {range: 2}}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: one.expt}
+END
+fit 0 listed.yaml --output from_list --no-report
+grep -q '^9 of 9 shots in use' from_list.log || fail "the experiment list is not nine shots: $(cat from_list.log)"
+
+# processes: results do not depend on their number
+if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
+    mpi="mpirun --allow-run-as-root --oversubscribe --quiet"
+    status=0
+    $mpi -n 4 "$DUALBRAGG" fit joint.yaml --output four --threads 1 > out 2> err < /dev/null || status=$?
+    [ $status -eq 0 ] || fail "four processes: exit status $status: $(cat err)"
+    grep -q '4 processes' four.log || fail "four.log does not tell of four processes"
+    for name in distance beam_fast beam_slow; do
+        near "$name of four processes" "$(shared four.json $name)" "$(shared one.json $name)" 1e-9
+    done
+    [ "$(ls four_shots | wc -l)" -eq 18 ] || fail "four processes wrote $(ls four_shots | wc -l) files of models"
+    status=0
+    $mpi -n 2 "$DUALBRAGG" fit joint.yaml --output four shots.list=nowhere.txt > out 2> err < /dev/null || status=$?
+    [ $status -ne 0 ] || fail "a missing list is no failure for two processes"
+    grep -q nowhere.txt err || fail "the missing list is not named: $(cat err)"
+else
+    echo "without mpirun: processes are not tested"
+fi
+
+# a killed run goes on where it was
+"$DUALBRAGG" fit joint.yaml --output cut --threads 1 > out 2> err &
+running=$!
+waited=0
+until grep -q '"joint_stage":[0-9]' cut.checkpoint 2> /dev/null || [ $waited -gt 600 ]; do
+    sleep 0.05
+    waited=$((waited + 1))
+done
+kill -9 $running 2> /dev/null || fail "the run had ended before it could be killed"
+wait $running 2> /dev/null || true
+[ -s cut.checkpoint ] || fail "the killed run left no checkpoint"
+[ ! -e cut.json ] || fail "the killed run left a result"
+fit 0 joint.yaml --output cut --resume --no-report
+for name in distance beam_fast beam_slow; do
+    near "$name after a cut" "$(shared cut.json $name)" "$(shared one.json $name)" 1e-3
+done
+[ ! -e cut.checkpoint ] || fail "the checkpoint is left"
+printf 'no checkpoint' > cut.checkpoint
+fit 3 joint.yaml --output cut --resume
+grep -q cut.checkpoint err || fail "the file that is no checkpoint is not named: $(cat err)"
+
+# what is wrong is said, with the place
+echo "images/shot_1.img model.misset=[1, 2" > bad.txt
+fit 3 joint.yaml --output bad shots.list=bad.txt
+grep -q 'bad.txt:1: .*bracket' err || fail "an open bracket: $(cat err)"
+echo "images/shot_1.img misset" > bad.txt
+fit 3 joint.yaml --output bad shots.list=bad.txt
+grep -q 'bad.txt:1: expected KEY=VALUE' err || fail "a word without '=': $(cat err)"
+printf '\nimages/shot_1.img model.misst=[1,2,3]\n' > bad.txt
+fit 2 joint.yaml --output bad shots.list=bad.txt
+grep -q 'bad.txt:2: .*misset' err || fail "an unknown key: $(cat err)"
+echo "# nothing" > bad.txt
+fit 3 joint.yaml --output bad shots.list=bad.txt
+echo "images/missing.img" > bad.txt
+fit 3 joint.yaml --output bad shots.list=bad.txt
+grep -q 'missing.img' err || fail "no shot can be read: $(cat err)"
+fit 2 joint.yaml --output bad --image images/shot_1.img
+grep -q 'found both' err || fail "an image beside a list: $(cat err)"
+
+[ $failures -eq 0 ]
