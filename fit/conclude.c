@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/covariance.h"
+#include "fit/distrusted_pixels.h"
 #include "fit/goodness.h"
 #include "fit/model_image.h"
 #include "fit/result_boxes.h"
@@ -190,6 +191,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(describe_start(context, start, data, taken, result));
     DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_NORMAL));
     DB_TRY(db_goodness_measure(context, shot, DB_GOODNESS_AFTER, result));
+    DB_TRY(db_distrusted_pixels_find(context, shot, result));
     DB_TRY(describe(context, data, taken, shot, &result->after, result));
     db_goodness_shifts(result);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);

@@ -102,7 +102,7 @@ static void list(const db_html_report *report, rank *ranks) {
     }
     qsort(ranks, ranked, sizeof *ranks, descending);
     fprintf(out,
-            "<div><h3>Shoeboxes with the largest sigma Z</h3><p class=\"note\">%zu of %zu are "
+            "<h3>Shoeboxes with the largest sigma Z</h3><p class=\"note\">%zu of %zu are "
             "outliers",
             outliers, r->shoebox_count);
     if (isfinite(r->sigma_z_limit))
@@ -117,7 +117,7 @@ static void list(const db_html_report *report, rank *ranks) {
     const size_t listed = outliers < 8 ? 8 : outliers < MOST_LISTED ? outliers : MOST_LISTED;
     for (size_t i = 0; i < ranked && i < listed; i++)
         row(out, &r->shoeboxes[ranks[i].index], ranks[i].index);
-    fputs("</tbody></table></div></div>", out);
+    fputs("</tbody></table></div>", out);
 }
 
 void db_html_outliers(const db_html_report *report) {
@@ -132,7 +132,9 @@ void db_html_outliers(const db_html_report *report) {
           "are misfit or outliers; a curve narrower than the orange one means overestimated "
           "noise.</p></div>",
           report->stream);
+    fputs("<div>", report->stream);
     if (ranks) list(report, ranks);
-    fputs("</div></section>", report->stream);
+    db_html_distrusted(report);
+    fputs("</div></div></section>", report->stream);
     free(ranks);
 }

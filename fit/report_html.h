@@ -55,6 +55,7 @@ void db_html_deviations(const db_html_report *report);
 db_status db_html_viewer(const db_html_report *report);
 db_status db_html_gallery(const db_html_report *report);
 void db_html_outliers(const db_html_report *report);
+void db_html_distrusted(const db_html_report *report);
 db_status db_html_provenance(const db_html_report *report);
 
 #endif

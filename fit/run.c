@@ -90,6 +90,7 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
 void db_fit_result_destroy(db_fit_result **result) {
     if (!result || !*result) return;
     db_result_boxes_free(*result);
+    free((*result)->distrusted);
     db_goodness_free(*result);
     db_experiment_clear(&(*result)->experiment);
     free((*result)->history);

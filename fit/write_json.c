@@ -139,6 +139,25 @@ static json_t *areas_array(db_document *d, const db_fit_result *result) {
     return array;
 }
 
+static json_t *distrusted_object(db_document *d, const db_fit_result *result) {
+    json_t *const object = json_object(), *const array = json_array();
+    for (size_t i = 0; i < result->distrusted_listed; i++) {
+        const db_fit_pixel *const pixel = &result->distrusted[i];
+        json_t *const entry = json_object();
+        set(d, entry, "panel", json_integer((json_int_t)pixel->panel));
+        set(d, entry, "fast", json_integer(pixel->fast));
+        set(d, entry, "slow", json_integer(pixel->slow));
+        set(d, entry, "counts", number(pixel->counts));
+        set(d, entry, "model", number(pixel->model));
+        set(d, entry, "z", number(pixel->z));
+        set(d, entry, "trust", number(pixel->trust));
+        add(d, array, entry);
+    }
+    set(d, object, "count", json_integer((json_int_t)result->distrusted_count));
+    set(d, object, "pixels", array);
+    return object;
+}
+
 static json_t *shoeboxes_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->shoebox_count; i++) {
@@ -194,6 +213,7 @@ static void compose(db_document *d, const db_fit_config *config, const db_fit_co
     set(d, root, "shoebox_half_width", json_integer(result->shoebox_half_width));
     set(d, root, "sigma_z_median", number(result->sigma_z_median));
     set(d, root, "sigma_z_limit", number(result->sigma_z_limit));
+    set(d, root, "distrusted", distrusted_object(d, result));
     set(d, root, "evaluations", json_integer(result->evaluations));
     set(d, root, "seconds", number(result->seconds));
     set(d, root, "history", history_array(d, result));

@@ -155,6 +155,17 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     r->direction[1].component[1] = 0.9;
 }
 
+/* Three far off, of which the last is not listed. */
+static int make_distrusted(db_fit_result *r) {
+    r->distrusted = calloc(3, sizeof *r->distrusted);
+    if (!r->distrusted) return 0;
+    r->distrusted[0] = (db_fit_pixel){ 0, 117, 93, 4021, 12.5, 811.3, 7.6e-6 };
+    r->distrusted[1] = (db_fit_pixel){ 0, 20, 301, 0, 60.25, -7.76, 0.078 };
+    r->distrusted_count = 3;
+    r->distrusted_listed = 2;
+    return 1;
+}
+
 /* Shells and areas with made-up figures; the last area is empty. */
 static int make_goodness(db_fit_result *r) {
     r->shells = calloc(5, sizeof *r->shells);
@@ -215,7 +226,8 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     config->settings.stage_count = SYNTHETIC_STAGES;
     r->history = calloc(EVALUATIONS, sizeof *r->history);
     r->shoeboxes = calloc(SYNTHETIC_BOXES, sizeof *r->shoeboxes);
-    if (!r->history || !r->shoeboxes || !make_goodness(r)) return DB_ERROR_MEMORY;
+    if (!r->history || !r->shoeboxes || !make_goodness(r) || !make_distrusted(r))
+        return DB_ERROR_MEMORY;
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;
     r->history_count = EVALUATIONS;
@@ -245,6 +257,7 @@ void synthetic_clear(synthetic *s) {
     free(r->direction);
     free(r->shells);
     free(r->areas);
+    free(r->distrusted);
     free(r->warnings);
     db_experiment_clear(&r->experiment);
     free(s->image.value);

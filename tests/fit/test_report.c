@@ -102,6 +102,8 @@ static void the_page_shows_the_result(void **state) {
     assert_non_null(strstr(page, "58.412(15)"));
     assert_non_null(strstr(page, "at bound"));
     assert_non_null(strstr(page, "follows cell_a"));
+    assert_non_null(strstr(page, "3 pixels in use are more than 5&#963; off the model"));
+    assert_non_null(strstr(page, "<td class=\"n\">117, 93</td><td class=\"n\">4021</td>"));
     assert_non_null(strstr(page, "<li>mosaic_spread ends at its lower bound 0"));
     assert_non_null(strstr(page, ">0.0014</td>")); /* error by noise alone */
     assert_non_null(strstr(page, "misset_x +0.71 with cell_a -0.70"));

@@ -201,6 +201,15 @@ typedef struct db_fit_shoebox {
     float *measured, *model, *sigma; /* sigma <= 0: pixel not used */
 } db_fit_shoebox;
 
+/* A pixel as a robust target sees it. */
+typedef struct db_fit_pixel {
+    size_t panel;
+    int fast, slow;       /* of the panel, from 0 */
+    double counts, model; /* measured and expected */
+    double z;             /* (counts - model)/sigma */
+    double trust;         /* the weight that it has left, of 1 */
+} db_fit_pixel;
+
 typedef struct db_fit_history {
     int stage, evaluation; /* stage: index into the stages; evaluation: within the stage, from 1 */
     double target;         /* chi2 per degree of freedom of the data in use */
@@ -295,7 +304,11 @@ typedef struct db_fit_result {
     int shoebox_half_width;               /* pixels; that of the settings, or the one chosen */
     double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
                                              deviations above the median */
-    db_fit_shell *shells;                 /* from low to high resolution */
+    /* targets huber and student: pixels in use more than 5 standard deviations off the model; the
+     * first of them, least trusted first */
+    size_t distrusted_count, distrusted_listed;
+    db_fit_pixel *distrusted;
+    db_fit_shell *shells; /* from low to high resolution */
     size_t shell_count;
     db_fit_area *areas;
     size_t area_count;
