@@ -52,7 +52,7 @@ static const char *const targets[] = {
     "weighted", "gaussian", "poisson", "huber", "student", NULL
 };
 static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
-static const char *const backgrounds[] = { "plane", "constant", "fixed", "none", NULL };
+static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
 #define FROM_HEADER "from the image header"
 
@@ -221,7 +221,7 @@ static const db_config_key data_keys[] = {
             "degrees of freedom of student; fewer bear more"),
     CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
            "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the "
-           "surroundings"),
+           "surroundings, smooth a surface through what is no spot on the panel"),
     NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon",
             FROM_HEADER ", else 1", "1.0", "of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL,

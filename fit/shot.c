@@ -211,7 +211,8 @@ void db_shot_restart(db_shot *shot) {
 
 db_block db_shot_block(const db_shot *shot, size_t block) {
     const int terms = plane_terms(shot->settings);
-    const int fixed = shot->settings->background == DB_FIT_BACKGROUND_FIXED;
+    const int fixed = shot->settings->background == DB_FIT_BACKGROUND_FIXED ||
+                      shot->settings->background == DB_FIT_BACKGROUND_SMOOTH;
     return (
         db_block){ .region = shot->blocks.region[block],
                    .value = shot->blocks.value,

@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/local_background.h"
 #include "fit/sheet.h"
+#include "fit/smooth_background.h"
 #include "fit/shoebox_size.h"
 #include "fit/threads.h"
 
@@ -98,7 +99,9 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
     keep_spots(&one, settings, &part, list);
     strong->count += part.count;
     strong->spots += part.spots;
-    return DB_OK;
+    return settings->background == DB_FIT_BACKGROUND_SMOOTH
+               ? db_smooth_background(context, &one, settings, part.strong, part.background)
+               : DB_OK;
 }
 
 static void count_in_squares(const db_measured_image *image, db_strong_pixels *strong) {

@@ -9,7 +9,8 @@
 enum { DB_STRONG_SQUARE = 16 };
 
 typedef struct db_strong_pixels {
-    float *background;   /* counts: mean of the surroundings without outliers above */
+    float *background;   /* counts: mean of the surroundings without outliers above, or the smooth
+                            surface that settings.background asks for */
     uint8_t *strong;     /* 1: exceeds the background by strong_sigma, among at least two others */
     size_t count;        /* strong pixels */
     size_t spots;        /* groups of touching strong pixels */
@@ -17,7 +18,7 @@ typedef struct db_strong_pixels {
     size_t squares[2];   /* along fast, slow */
 } db_strong_pixels;
 
-/* settings: gain, readout_noise, strong_sigma, shoebox_half_width. */
+/* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background, background_tile. */
 db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
                                 const db_fit_settings *settings, db_strong_pixels *strong);
 void db_strong_pixels_clear(db_strong_pixels *strong);

@@ -39,6 +39,7 @@ typedef enum db_fit_background {
     DB_FIT_BACKGROUND_PLANE,    /* refined: constant and two slopes */
     DB_FIT_BACKGROUND_CONSTANT, /* refined: constant */
     DB_FIT_BACKGROUND_FIXED,    /* the local background, a robust mean of the surroundings */
+    DB_FIT_BACKGROUND_SMOOTH,   /* one smooth surface through what is no spot, of the whole panel */
     DB_FIT_BACKGROUND_NONE      /* 0 */
 } db_fit_background;
 

@@ -1,0 +1,166 @@
+/* The smooth background is what lies under the spots. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+#include "fit/smooth_background.h"
+#include "fit/strong_pixels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIXELS = 800 };
+static db_context *context;
+static db_experiment crystal;
+static db_measured_image image;
+static float *light, *true_background; /* of the crystal alone; of the same image without one */
+
+static void render(const db_experiment *e, float *out) {
+    db_plan *plan;
+    assert_int_equal(db_plan_create(context, e, NULL, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, out), DB_OK);
+    db_plan_destroy(&plan);
+}
+
+static int make(void **state) {
+    (void)state;
+    db_experiment dark;
+    db_measured_image empty;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (rendered_experiment(context, PIXELS, 1000, &crystal) != DB_OK) return -1;
+    if (rendered_image(context, &crystal, 3, &image) != DB_OK) return -1;
+    if (db_experiment_copy(context, &crystal, &dark) != DB_OK) return -1;
+    dark.beam.scale = 1e-30;
+    if (rendered_image(context, &dark, 0, &empty) != DB_OK) return -1;
+    db_experiment_clear(&dark);
+    true_background = empty.value;
+    free(empty.mask);
+    light = malloc((size_t)PIXELS * PIXELS * sizeof *light);
+    if (!light) return -1;
+    render(&crystal, light);
+    return 0;
+}
+
+static int drop(void **state) {
+    (void)state;
+    free(light);
+    free(true_background);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&crystal);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* Deviation of a background from the true one in standard deviations of a pixel, over the pixels
+ * that spots reach: mean, and root mean square. */
+static void under_spots(db_fit_background kind, double *mean, double *deviation) {
+    db_fit_settings settings;
+    db_strong_pixels strong;
+    double sum = 0, square = 0, number = 0;
+    db_fit_settings_init(&settings);
+    settings.background = kind;
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    for (size_t i = 0; i < (size_t)PIXELS * PIXELS; i++) {
+        const double b = (double)true_background[i];
+        if (image.mask[i] != DB_MASK_TRUSTED || (double)light[i] < 0.3 * b) continue;
+        const double off = ((double)strong.background[i] - b) / sqrt(b);
+        sum += off;
+        square += off * off;
+        number++;
+    }
+    db_strong_pixels_clear(&strong);
+    assert_true(number > 10000);
+    *mean = sum / number;
+    *deviation = sqrt(square / number);
+}
+
+/* The mean of the surroundings has tails of spots in it; the surface is drawn where none are. */
+static void a_smooth_background_has_no_spots_in_it(void **state) {
+    (void)state;
+    double fixed[2], smooth[2];
+    under_spots(DB_FIT_BACKGROUND_FIXED, &fixed[0], &fixed[1]);
+    under_spots(DB_FIT_BACKGROUND_SMOOTH, &smooth[0], &smooth[1]);
+    print_message("fixed: %.3f, rms %.3f; smooth: %.3f, rms %.3f\n", fixed[0], fixed[1], smooth[0],
+                  smooth[1]);
+    assert_true(fabs(smooth[0]) < 0.25 * fixed[0]);
+    assert_true(smooth[1] < 0.5 * fixed[1]);
+}
+
+/* Quadratics, which are bicubic, come back without any noise, in gaps as well. */
+static void surfaces_of_second_order_come_back(void **state) {
+    (void)state;
+    enum { FAST = 203, SLOW = 131 };
+    static float value[FAST * SLOW], background[FAST * SLOW], want[FAST * SLOW];
+    static uint8_t mask[FAST * SLOW], strong[FAST * SLOW];
+    const db_measured_image plain = {
+        .fast_pixels = FAST, .slow_pixels = SLOW, .value = value, .mask = mask, .gain = 1
+    };
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    for (int i = 0; i < FAST * SLOW; i++) {
+        const double x = i % FAST / 100.0, y = i / FAST / 100.0;
+        want[i] = value[i] = (float)(50 + 20 * x - 10 * y + 8 * x * y - 6 * x * x);
+        background[i] = value[i] + 3; /* a guess */
+        mask[i] = i % FAST > 90 && i % FAST < 110 ? DB_MASK_GAP : DB_MASK_TRUSTED;
+        if (mask[i] != DB_MASK_TRUSTED) value[i] = -1;
+        strong[i] = abs(i % FAST - 40) < 4 && abs(i / FAST - 60) < 4;
+        if (strong[i]) value[i] += 1000;
+    }
+    assert_int_equal(db_smooth_background(context, &plain, &settings, strong, background), DB_OK);
+    for (int i = 0; i < FAST * SLOW; i++)
+        if (!(fabs((double)(background[i] - want[i])) < 0.02)) /* stiffness; noise would be 7 */
+            fail_msg("pixel %d, %d: %g instead of %g", i % FAST, i / FAST, (double)background[i],
+                     (double)want[i]);
+}
+
+/* A panel without a single usable pixel keeps the guess. */
+static void nothing_to_fit_is_no_failure(void **state) {
+    (void)state;
+    static float value[40 * 30], background[40 * 30];
+    static uint8_t mask[40 * 30], strong[40 * 30];
+    const db_measured_image blind = {
+        .fast_pixels = 40, .slow_pixels = 30, .value = value, .mask = mask, .gain = 1
+    };
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    memset(mask, DB_MASK_GAP, sizeof mask);
+    background[7] = 5;
+    assert_int_equal(db_smooth_background(context, &blind, &settings, strong, background), DB_OK);
+    assert_true(background[7] == 5 && background[8] == 0);
+}
+
+/* A refinement with it finds the crystal, and noise as it is. */
+static void a_refinement_takes_it(void **state) {
+    (void)state;
+    db_fit_settings settings;
+    db_fit_result *result;
+    db_experiment start;
+    assert_int_equal(db_experiment_copy(context, &crystal, &start), DB_OK);
+    start.crystal.misset[0] += 0.05;
+    start.crystal.misset[2] -= 0.05;
+    db_fit_settings_init(&settings);
+    settings.background = DB_FIT_BACKGROUND_SMOOTH;
+    refine_parameter(&settings, DB_MISSET_X, -1);
+    refine_parameter(&settings, DB_MISSET_Y, -1);
+    refine_parameter(&settings, DB_MISSET_Z, -1);
+    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    assert_true(misorientation(&crystal.crystal, &result->experiment.crystal) < 0.01);
+    assert_true(result->after.chi2_reduced > 0.7 && result->after.chi2_reduced < 1.2);
+    db_fit_result_destroy(&result);
+    db_experiment_clear(&start);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_smooth_background_has_no_spots_in_it),
+        cmocka_unit_test(surfaces_of_second_order_come_back),
+        cmocka_unit_test(nothing_to_fit_is_no_failure),
+        cmocka_unit_test(a_refinement_takes_it),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
