@@ -6,6 +6,7 @@
 #include "fit/goodness.h"
 #include "fit/model_image.h"
 #include "fit/result_boxes.h"
+#include "fit/shot_reflections.h"
 #include "fit/statistics.h"
 #include "fit/warnings.h"
 
@@ -144,6 +145,23 @@ static void take_estimate(const db_shot *shot, const db_covariance *c, double ch
         take_direction(shot, &c->direction[d], &result->direction[d]);
 }
 
+static db_status take_amplitudes(db_context *context, const db_shot *shot, const db_covariance *c,
+                                 double chi2_reduced, db_fit_result *result) {
+    const db_amplitudes *const a = shot->amplitudes;
+    double *const factor = malloc((2 * a->count + 1) * sizeof *factor), *const error =
+                                                                            factor + a->count;
+    if (!factor) return db_fail_memory(context, "the refined amplitudes");
+    db_shot_reflection_errors(shot, c->error, c->correlation, error);
+    for (size_t r = 0; r < a->count; r++) {
+        factor[r] = shot->solution[a->box[a->first[r]]].linear[0];
+        error[r] *= sqrt(fmax(1, chi2_reduced));
+    }
+    const db_status status =
+        db_amplitudes_tell(context, &shot->experiment, shot->settings, a, factor, error, result);
+    free(factor);
+    return status;
+}
+
 /* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
 static db_status estimate_errors(db_context *context, const db_shot *shot, double chi2_reduced,
                                  db_fit_result *result) {
@@ -161,6 +179,8 @@ static db_status estimate_errors(db_context *context, const db_shot *shot, doubl
     status =
         db_covariance_estimate(context, shot->normal, enough ? shot->scatter : NULL, n, used, &c);
     if (status == DB_OK) take_estimate(shot, &c, chi2_reduced, result);
+    if (status == DB_OK && shot->amplitudes)
+        status = take_amplitudes(context, shot, &c, chi2_reduced, result);
     db_covariance_clear(&c);
     return status;
 }

@@ -42,6 +42,8 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
         return db_config_fail(reader, node, section->name, "",
                               "expected free or {known: file.hkl}");
     DB_TRY(db_config_take_section(reader, section->name, section, node, config));
+    snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
+             *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
     if (!db_yaml_find(node, "known"))
         return db_config_fail(reader, node, section->name, "",
                               "expected the key known with a file of h k l F");
@@ -94,9 +96,9 @@ static db_status check_axes(const db_config_reader *reader, const db_yaml_node *
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
     enum { OTHER_SECTIONS = 7 };
-    static const char *const sections[OTHER_SECTIONS] = {
-        "model", "panel_groups", "intensity", "refine", "stages", "data", "shots"
-    };
+    static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
+                                                          "refine", "stages",       "data",
+                                                          "shots" };
     const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
     for (size_t i = 0; i < root->count; i++) {
         const char *const name = root->keys[i];

@@ -97,6 +97,7 @@ void db_fit_result_destroy(db_fit_result **result) {
     free((*result)->history_values);
     free((*result)->correlation);
     free((*result)->direction);
+    free((*result)->amplitudes);
     free((*result)->warnings);
     free((*result)->model_image);
     free(*result);

@@ -25,6 +25,7 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->background_tile = 64;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
+    settings->amplitude_sigma = NAN;
     settings->intensity_limit = 10;
 }
 

@@ -2,26 +2,13 @@
 
 #include "fit/borrowed_experiment.h"
 #include "fit/eliminate.h"
+#include "fit/shot_reflections.h"
+#include "fit/shot_work.h"
 #include "fit/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct db_shot_work {
-    db_plan *plan;
-    db_experiment rendered; /* blurred */
-    float *derivative[DB_PARAMETER_COUNT];
-    db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
-    int fresh;                         /* no evaluation yet since the coefficients were reset */
-    size_t most;                       /* variables that a block can depend on */
-    double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2 */
-    size_t room;   /* doubles per block */
-    double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */
-    double *pulls; /* likewise, with NORMAL: the products of half the blocks' gradients */
-    db_block_sums *linear_sums; /* [blocks], for an intensity that they share */
-    double (*steps)[DB_LINEAR]; /* [blocks], likewise: the last step */
-};
 
 db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *experiment,
                                   db_experiment *copy) {
@@ -98,6 +85,7 @@ static db_status allocate(db_shot *shot) {
     work->room = (work->most + DB_LINEAR) * (work->most + DB_LINEAR + 1);
     work->total = calloc((n + 1) * (n + 2), sizeof *work->total);
     work->pulls = calloc((n + 1) * (n + 1), sizeof *work->pulls);
+    work->cross = calloc(2 * n + 1, sizeof *work->cross);
     work->sums = calloc(blocks * work->room + 1, sizeof *work->sums);
     work->linear_sums = calloc(blocks + 1, sizeof *work->linear_sums);
     work->steps = calloc(blocks + 1, sizeof *work->steps);
@@ -105,9 +93,9 @@ static db_status allocate(db_shot *shot) {
     shot->solution = calloc(blocks + 1, sizeof *shot->solution);
     shot->normal = calloc(n * n + 1, sizeof *shot->normal);
     shot->scatter = calloc(n * n + 1, sizeof *shot->scatter);
-    int missing = !work->sums || !work->total || !work->pulls || !work->linear_sums ||
-                  !work->steps || !shot->shape || !shot->solution || !shot->normal ||
-                  !shot->scatter;
+    int missing = !work->sums || !work->total || !work->pulls || !work->cross ||
+                  !work->linear_sums || !work->steps || !shot->shape || !shot->solution ||
+                  !shot->normal || !shot->scatter;
     for (size_t c = 0; c < shot->variables.columns; c++) {
         work->derivative[c] = calloc(pixels + 1, sizeof *work->derivative[c]);
         missing |= !work->derivative[c];
@@ -152,6 +140,7 @@ db_status db_shot_create(db_context *context, const db_experiment *experiment,
     shot->settings = settings;
     shot->blocks = *blocks;
     shot->blur = options->blur;
+    shot->amplitudes = options->amplitudes;
     shot->loss_of = db_loss_make(settings, options->target);
     shot->rule = settings->intensity == DB_FIT_FREE ? DB_INTENSITY_EACH
                  : refines_scale(settings)          ? DB_INTENSITY_ONE
@@ -170,6 +159,7 @@ void db_shot_destroy(db_shot *shot) {
         free(work->sums);
         free(work->total);
         free(work->pulls);
+        free(work->cross);
         free(work->linear_sums);
         free(work->steps);
         free(work);
@@ -213,16 +203,16 @@ db_block db_shot_block(const db_shot *shot, size_t block) {
     const int terms = plane_terms(shot->settings);
     const int fixed = shot->settings->background == DB_FIT_BACKGROUND_FIXED ||
                       shot->settings->background == DB_FIT_BACKGROUND_SMOOTH;
-    return (
-        db_block){ .region = shot->blocks.region[block],
-                   .value = shot->blocks.value,
-                   .weight = shot->blocks.weight,
-                   .shape_variance = shot->blocks.shape_variance,
-                   .shape = shot->shape,
-                   .offset = fixed ? shot->blocks.background : NULL,
-                   .loss = &shot->loss_of,
-                   .ridge = shot->blocks.ridge ? shot->blocks.ridge[block] : 0,
-                   .used = { shot->rule != DB_INTENSITY_ONE, terms > 0, terms > 1, terms > 1 } };
+    return (db_block){ .region = shot->blocks.region[block],
+                       .value = shot->blocks.value,
+                       .weight = shot->blocks.weight,
+                       .shape_variance = shot->blocks.shape_variance,
+                       .shape = shot->shape,
+                       .offset = fixed ? shot->blocks.background : NULL,
+                       .loss = &shot->loss_of,
+                       .ridge = shot->blocks.ridge ? shot->blocks.ridge[block] : 0,
+                       .used = { shot->rule != DB_INTENSITY_ONE || db_shot_has_reflections(shot),
+                                 terms > 0, terms > 1, terms > 1 } };
 }
 
 /* Calls work for every block, on all threads. */
@@ -305,8 +295,24 @@ static void solve_shared(db_shot *shot) {
     each_block(shot, DB_SHOT_LOSS, solve_block);
 }
 
+/* Every reflection with all of its blocks, then blocks of no reflection. */
+static void solve_reflections(db_shot *shot) {
+    const db_amplitudes *const amplitudes = shot->amplitudes;
+    const long count = (long)amplitudes->count;
+    const int threads = db_fit_threads(shot->context);
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#endif
+    for (long r = 0; r < count; r++) db_shot_solve_reflection(shot, (size_t)r);
+    for (size_t b = 0; b < shot->blocks.count; b++)
+        if (!amplitudes->holds[b]) solve_block(shot, b, DB_SHOT_LOSS);
+}
+
 static void solve(db_shot *shot) {
-    if (shot->rule == DB_INTENSITY_SHARED)
+    if (db_shot_has_reflections(shot))
+        solve_reflections(shot);
+    else if (shot->rule == DB_INTENSITY_SHARED)
         solve_shared(shot);
     else
         each_block(shot, DB_SHOT_LOSS, solve_block);
@@ -323,36 +329,24 @@ static void solve_first(db_shot *shot) {
     shot->loss_of.target = target;
 }
 
-static double *gradient_of(const db_shot *shot, size_t b) {
-    return shot->work->sums + b * shot->work->room;
-}
-static double *normal_of(const db_shot *shot, size_t b) {
-    return gradient_of(shot, b) + shot->work->most + DB_LINEAR;
-}
-
-/* The variables that a block depends on: a panel's pixels do not care for other groups. */
-static size_t variables_of(const db_shot *shot, size_t b, size_t *list) {
-    const db_panel_placement *const placement = &shot->placement;
-    const size_t panel = shot->blocks.region[b].panel;
-    return db_variables_of_group(&shot->variables,
-                                 placement->start ? placement->groups->of_panel[panel] : -1, list);
-}
-
 /* Sums of a block over all its unknowns, then without its own coefficients. */
 static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
     const struct db_shot_work *const work = shot->work;
     size_t list[DB_BLOCK_MOST];
     db_link links[DB_BLOCK_MOST_LINKS];
-    const size_t n = variables_of(shot, b, list), all = n + DB_LINEAR;
+    const size_t n = db_shot_block_variables(shot, b, list), all = n + DB_LINEAR;
     const double *const linear = shot->solution[b].linear;
     db_block block = db_shot_block(shot, b);
-    if (shot->rule == DB_INTENSITY_EACH && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
+    const int own = shot->rule == DB_INTENSITY_EACH || db_shot_has_reflections(shot);
+    if (own && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
     const size_t link_count = db_variables_links(&shot->variables, work->links, &shot->placement,
                                                  shot->blocks.region[b].panel, list, n, links);
     const db_derivatives derivatives = { work->derivative, links, link_count, n };
-    double *const gradient = gradient_of(shot, b), *const normal = depth == DB_SHOT_NORMAL
-                                                                       ? normal_of(shot, b)
-                                                                       : NULL;
+    double *const gradient = db_shot_block_gradient(shot, b), *const normal =
+                                                                  depth == DB_SHOT_NORMAL
+                                                                      ? db_shot_block_normal(shot,
+                                                                                             b)
+                                                                      : NULL;
     shot->solution[b].loss = db_block_derive(&block, linear, &derivatives, gradient, normal);
     if (normal)
         shot->solution[b].loss -=
@@ -363,16 +357,20 @@ static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
  */
 static void add_block(db_shot *shot, size_t b, db_shot_depth depth) {
     const size_t count = shot->variables.count, rows = count + 1;
+    const int reflections = db_shot_has_reflections(shot); /* parts are theirs, not the blocks' */
     size_t list[DB_BLOCK_MOST + 1];
-    const size_t n = variables_of(shot, b, list), all = n + DB_LINEAR;
-    const double *const gradient = gradient_of(shot, b), *const normal = normal_of(shot, b);
+    const size_t n = db_shot_block_variables(shot, b, list), all = n + DB_LINEAR;
+    const double *const gradient = db_shot_block_gradient(shot, b), *const normal =
+                                                                        db_shot_block_normal(shot,
+                                                                                             b);
     double *const total = shot->work->total, *const totals = total + rows;
     list[n] = count;
     for (size_t k = 0; k <= n; k++) {
         total[list[k]] += gradient[k];
         for (size_t l = 0; l <= k && depth == DB_SHOT_NORMAL; l++) {
             totals[list[k] * rows + list[l]] += normal[k * all + l];
-            shot->work->pulls[list[k] * rows + list[l]] += 0.25 * gradient[k] * gradient[l];
+            if (!reflections)
+                shot->work->pulls[list[k] * rows + list[l]] += 0.25 * gradient[k] * gradient[l];
         }
     }
 }
@@ -404,6 +402,10 @@ static void add_up(db_shot *shot, db_shot_depth depth) {
     for (size_t b = 0; b < shot->blocks.count; b++) {
         shot->loss += shot->solution[b].loss;
         add_block(shot, b, depth);
+    }
+    if (db_shot_has_reflections(shot)) {
+        shot->loss += db_shot_restraint_loss(shot);
+        db_shot_eliminate_reflections(shot, depth);
     }
     if (depth == DB_SHOT_NORMAL) scatter_blocks(shot);
     if (depth == DB_SHOT_NORMAL && shot->rule == DB_INTENSITY_SHARED)
@@ -440,6 +442,7 @@ void db_shot_solve(db_shot *shot) {
     solve(shot);
     shot->loss = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) shot->loss += shot->solution[b].loss;
+    if (db_shot_has_reflections(shot)) shot->loss += db_shot_restraint_loss(shot);
 }
 
 db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth) {

@@ -7,6 +7,8 @@
 
 #include "fit/variables.h"
 
+struct db_amplitudes;
+
 /* How the intensity J of blocks is found. */
 typedef enum db_intensity_rule {
     DB_INTENSITY_EACH,   /* free: every block has its own */
@@ -41,6 +43,7 @@ typedef struct db_shot {
     db_loss loss_of;
     db_intensity_rule rule;
     double blur;
+    const struct db_amplitudes *amplitudes; /* as in the options */
     db_variables variables;
 
     double degrees; /* of freedom: pixels - linear coefficients - refined quantities */
@@ -63,7 +66,11 @@ typedef struct db_shot_options {
     const double *turned;                /* see db_variables_make; NULL: none */
     const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
                                             experiment; NULL: they have not moved */
-    double blur;                         /* >= 1: divides the cell counts */
+    const struct db_amplitudes *amplitudes; /* reflections of the blocks (fit/amplitudes.h), whose
+                                               intensities are unknowns if the scale is a parameter;
+                                               J is then that over the given one. NULL: they are as
+                                               given. Borrowed */
+    double blur;                            /* >= 1: divides the cell counts */
     db_fit_target target;
 } db_shot_options;
 

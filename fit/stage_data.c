@@ -37,6 +37,11 @@ static db_status take_bright_boxes(db_context *context, const db_experiment *exp
     for (int i = 0; i < 3; i++)
         blurred.crystal.cells[i] = fmax(1, experiment->crystal.cells[i] / taken->blur);
     DB_TRY(db_shoeboxes_place(context, &blurred, data, dmin, DB_SHOEBOXES_BRIGHT, boxes));
+    const int refined = !isnan(data->settings->amplitude_sigma) && is_sharp(taken);
+    /* The light of neighbours is not that of the amplitude that a box refines. */
+    if (refined) DB_TRY(db_overlap_exclude(context, experiment, data->settings, 1, boxes));
+    if (refined)
+        DB_TRY(db_amplitudes_make(context, experiment, data->settings, boxes, &taken->amplitudes));
     DB_TRY(db_shoeboxes_weigh(context, data->settings, taken->model_error, boxes));
     taken->blocks = db_shoeboxes_blocks(boxes);
     taken->blocks.ridge = NULL;
@@ -78,9 +83,11 @@ db_status db_stage_data_shot(db_context *context, const db_experiment *experimen
                              const db_fit_data *data, const db_stage_data *taken,
                              const db_shot_request *request, db_shot *shot) {
     static const unsigned char none[DB_FIT_MOST_PARAMETERS];
+    const int refined = request->active && taken->amplitudes.count;
     const db_shot_options options = { .active = request->active ? request->active : none,
                                       .turned = request->turned,
                                       .placement = request->placement,
+                                      .amplitudes = refined ? &taken->amplitudes : NULL,
                                       .blur = taken->blur,
                                       .target = request->target };
     return db_shot_create(context, experiment, data->settings, &taken->blocks, &options, shot);
@@ -89,6 +96,7 @@ db_status db_stage_data_shot(db_context *context, const db_experiment *experimen
 void db_stage_data_clear(db_stage_data *taken) {
     db_shoeboxes_clear(&taken->boxes);
     db_tiles_clear(&taken->tiles);
+    db_amplitudes_clear(&taken->amplitudes);
     memset(taken, 0, sizeof *taken);
 }
 

@@ -3,16 +3,18 @@
 #ifndef DB_FIT_STAGE_DATA_H
 #define DB_FIT_STAGE_DATA_H
 
+#include "fit/amplitudes.h"
 #include "fit/shoeboxes.h"
 #include "fit/shot.h"
 #include "fit/tiles.h"
 
 typedef struct db_stage_data {
-    db_shoeboxes boxes;   /* empty for tiles */
-    db_tiles tiles;       /* empty for shoeboxes */
-    db_fit_blocks blocks; /* points into one of them */
-    double blur;          /* of the spots */
-    double model_error;   /* relative error of the spots' shape */
+    db_shoeboxes boxes;       /* empty for tiles */
+    db_tiles tiles;           /* empty for shoeboxes */
+    db_fit_blocks blocks;     /* points into one of them */
+    db_amplitudes amplitudes; /* reflections of the boxes, where they are refined; else empty */
+    double blur;              /* of the spots */
+    double model_error;       /* relative error of the spots' shape */
 } db_stage_data;
 
 /* All pixels of a region rather than shoeboxes. */

@@ -106,7 +106,17 @@ static int same_file(const char *a, const char *b) {
 typedef struct output_file {
     const char *suffix, *what;
 } output_file;
-enum { OUT_YAML, OUT_LIST, OUT_MATRIX, OUT_JSON, OUT_PNG, OUT_HTML, OUT_LOG, OUTPUT_COUNT };
+enum {
+    OUT_YAML,
+    OUT_LIST,
+    OUT_MATRIX,
+    OUT_JSON,
+    OUT_PNG,
+    OUT_HTML,
+    OUT_AMPLITUDES,
+    OUT_LOG,
+    OUTPUT_COUNT
+};
 static const output_file outputs[OUTPUT_COUNT] = {
     [OUT_YAML] = { "yaml", "refined model, a configuration again" },
     [OUT_LIST] = { "expt", "experiment list for DIALS" },
@@ -114,12 +124,14 @@ static const output_file outputs[OUTPUT_COUNT] = {
     [OUT_JSON] = { "json", "everything, for programs" },
     [OUT_PNG] = { "png", "measured and refined image" },
     [OUT_HTML] = { "html", "report with pictures" },
+    [OUT_AMPLITUDES] = { "hkl", "refined amplitudes" },
     [OUT_LOG] = { "log", "what was printed" },
 };
 
 static int output_wanted(const fit_run *run, int output) {
     if (output == OUT_HTML) return !run->options.no_report;
     if (output == OUT_PNG) return db_output_has_png();
+    if (output == OUT_AMPLITUDES) return !isnan(run->config.settings.amplitude_sigma);
     return 1;
 }
 
@@ -263,6 +275,7 @@ static db_status write_output(const fit_run *run, int output, const char *path) 
     case OUT_LIST: return write_list(run, path);
     case OUT_MATRIX: return db_write_mosflm_matrix(context, path, &run->result->experiment);
     case OUT_JSON: return db_fit_write_json(context, path, &run->config, run->result);
+    case OUT_AMPLITUDES: return db_fit_write_amplitudes(context, path, &run->config, run->result);
     case OUT_PNG: return db_fit_write_png(context, path, &run->config, &run->image, run->result);
     default: return db_fit_write_html(context, path, &run->config, &run->image, run->result);
     }

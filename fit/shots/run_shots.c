@@ -39,6 +39,9 @@ static db_status check_stages(const db_shots *all) {
         return db_fail(all->context, DB_ERROR_USAGE,
                        "fit settings: expected parameters and stages, found %zu and %zu",
                        settings->parameter_count, settings->stage_count);
+    if (!isnan(settings->amplitude_sigma))
+        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
+                       "refine_amplitudes: amplitudes are refined from one image, not from many");
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_fit_stage *const stage = &settings->stages[s];
         db_algorithm algorithm;

@@ -162,12 +162,17 @@ typedef struct db_fit_settings {
                             standard deviations and touches at least two more such pixels */
     int min_strong_reflections; /* fewer than this: the image is refused as blank */
     double
-        excitation_angle; /* degree; a reflection is predicted if a rotation by at most this makes
-                             its node, a ball of 3 standard deviations, touch the Ewald sphere */
-    db_fit_pixels pixels; /* known */
-    int roi[4];           /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
-    int background_tile;  /* known: pixels; the region is cut into tiles of about this size, each
-                             with a background plane of its own */
+        excitation_angle;   /* degree; a reflection is predicted if a rotation by at most this makes
+                               its node, a ball of 3 standard deviations, touch the Ewald sphere */
+    db_fit_pixels pixels;   /* known */
+    double amplitude_sigma; /* known, in shoeboxes: amplitudes are refined, too, each intensity held
+                               to the given one by a restraint of so many mean intensities of its
+                               resolution; NAN: they are not */
+    char amplitude_group[DB_FIT_NAME_SIZE]; /* which of them are equivalent: number or symbol of the
+                                               space group */
+    int roi[4];          /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
+    int background_tile; /* known: pixels; the region is cut into tiles of about this size, each
+                            with a background plane of its own */
     db_precision precision;
     double model_error;     /* relative error of the model's Bragg part, added to the variance: real
                                spots deviate from any ideal shape by more than photon noise, and
@@ -268,6 +273,14 @@ typedef struct db_fit_direction {
                                                  1; NAN: not determined */
 } db_fit_direction;
 
+/* A structure-factor amplitude. */
+typedef struct db_fit_amplitude {
+    int hkl[3];      /* of the equivalent reflections that with the largest h, then k, then l */
+    double input, F; /* as given and refined (electrons) */
+    double sigma;    /* standard error; of one that no shoebox holds that of the restraint */
+    size_t boxes;    /* shoeboxes that hold it */
+} db_fit_amplitude;
+
 enum { DB_FIT_WARNING_SIZE = 320 };
 
 typedef struct db_fit_result {
@@ -302,7 +315,9 @@ typedef struct db_fit_result {
     double *history_values; /* what history[].value points into */
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
-    int shoebox_half_width;               /* pixels; that of the settings, or the one chosen */
+    int shoebox_half_width;       /* pixels; that of the settings, or the one chosen */
+    db_fit_amplitude *amplitudes; /* refined ones, in the order of h, k, l; NULL: none are */
+    size_t amplitude_count;
     double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
                                              deviations above the median */
     /* targets huber and student: pixels in use more than 5 standard deviations off the model; the
@@ -439,6 +454,10 @@ DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
                                      void (*notices)(void *user, const char *line), void *user);
 
 /* Outputs. All are written atomically. */
+/* Lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to be read
+ * with its space group. DB_ERROR_USAGE if no amplitudes were refined. */
+DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
+                                         const db_fit_config *config, const db_fit_result *result);
 DB_API db_status db_fit_write_json(db_context *context, const char *path,
                                    const db_fit_config *config, const db_fit_result *result);
 DB_API db_status db_fit_write_html(db_context *context, const char *path,
