@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,40 +45,76 @@ void db_reflection_grid_clear(db_reflection_grid *grid) {
     memset(grid, 0, sizeof *grid);
 }
 
-/* Clears the pixels on the other reflection's side of the perpendicular bisector. */
-static void cede(const double mine[2], const double other[2], const db_region *region,
-                 uint8_t *own) {
+/* Pixels of a row that are nearest to a reflection: fast index from low up to below high. Half
+ * planes leave no more than that. */
+typedef struct interval {
+    int low, high;
+} interval;
+
+/* Rows of a region of which intervals are worked out at a time. */
+enum { ROWS = 64 };
+
+/* Takes the pixels on the other reflection's side of the perpendicular bisector from rows first to
+ * last - 1 of a region. */
+static void cede(const double mine[2], const double other[2], const db_region *region, int first,
+                 int last, interval *row) {
     const double step[2] = { other[0] - mine[0], other[1] - mine[1] };
     const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
-    /* How far along the box's farthest corner is. */
-    const double fast_end = step[0] > 0 ? region->fast_start + region->fast_count - 0.5
-                                        : region->fast_start + 0.5,
-                 slow_end = step[1] > 0 ? region->slow_start + region->slow_count - 0.5
-                                        : region->slow_start + 0.5;
-    if ((fast_end - mine[0]) * step[0] + (slow_end - mine[1]) * step[1] <= half) return;
-    for (int s = 0; s < region->slow_count; s++) {
-        for (int f = 0; f < region->fast_count; f++) {
-            const double along = (region->fast_start + f + 0.5 - mine[0]) * step[0] +
-                                 (region->slow_start + s + 0.5 - mine[1]) * step[1];
-            if (along > half) own[s * region->fast_count + f] = 0;
+    const double start = region->fast_start + 0.5 - mine[0], end = start + region->fast_count - 1;
+    const double top = region->slow_start + first + 0.5 - mine[1], bottom = top + last - first - 1;
+    /* how far the corners are along the step */
+    const double along = step[0] * (step[0] > 0 ? end : start),
+                 most = along + step[1] * (step[1] > 0 ? bottom : top);
+    if (most <= half) return;
+    const double inverse = 1 / step[0];
+    for (int s = 0; s < last - first; s++) {
+        /* beyond the bisector: across + step x (start + f) > 0 */
+        const double across = (top + s) * step[1] - half;
+        if (across + along <= 0) continue;
+        const double edge = -across * inverse - start;
+        if (step[0] > 0) {
+            if (edge < row[s].high) row[s].high = edge < 0 ? 0 : 1 + (int)edge;
+        } else if (step[0] < 0) {
+            if (edge > row[s].low)
+                row[s].low = edge >= region->fast_count ? region->fast_count : (int)ceil(edge);
+        } else {
+            row[s].high = 0;
+        }
+    }
+}
+
+static void share_rows(const db_reflection_grid *grid, size_t reflection, const db_region *region,
+                       int first, int last, interval *row) {
+    const db_reflection *const self = &grid->prediction->reflection[reflection];
+    const double *const mine = self->position;
+    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
+                 home = cell_of(grid, self);
+    const int column = (int)(home % columns), line = (int)(home / columns % rows);
+    for (int r = line - 1; r <= line + 1; r++) {
+        for (int c = column - 1; c <= column + 1; c++) {
+            if (r < 0 || c < 0 || r >= grid->rows || c >= grid->columns) continue;
+            const size_t cell = (self->panel * rows + (size_t)r) * columns + (size_t)c;
+            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++)
+                if (grid->entry[k] != reflection)
+                    cede(mine, grid->prediction->reflection[grid->entry[k]].position, region, first,
+                         last, row);
         }
     }
 }
 
 void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
                               const db_region *region, uint8_t *own) {
-    const db_reflection *const self = &grid->prediction->reflection[reflection];
-    const double *const mine = self->position;
-    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
-                 home = cell_of(grid, self);
-    const int column = (int)(home % columns), row = (int)(home / columns % rows);
-    for (int r = row - 1; r <= row + 1; r++) {
-        for (int c = column - 1; c <= column + 1; c++) {
-            if (r < 0 || c < 0 || r >= grid->rows || c >= grid->columns) continue;
-            const size_t cell = (self->panel * rows + (size_t)r) * columns + (size_t)c;
-            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++)
-                if (grid->entry[k] != reflection)
-                    cede(mine, grid->prediction->reflection[grid->entry[k]].position, region, own);
+    interval row[ROWS];
+    const int width = region->fast_count;
+    for (int first = 0; first < region->slow_count; first += ROWS) {
+        const int last = first + ROWS < region->slow_count ? first + ROWS : region->slow_count;
+        for (int s = first; s < last; s++) row[s - first] = (interval){ 0, width };
+        share_rows(grid, reflection, region, first, last, row);
+        for (int s = first; s < last; s++) {
+            uint8_t *const line = own + (size_t)s * (size_t)width;
+            const interval *const mine = &row[s - first];
+            for (int f = 0; f < width; f++)
+                if (f < mine->low || f >= mine->high) line[f] = 0;
         }
     }
 }

@@ -8,42 +8,16 @@
 
 static const double NEGLIGIBLE = 1e-3; /* foreign light, of the own highest pixel */
 static const double LEAST_LIGHT = 0.5; /* of a spot, in the pixels that are left */
-enum { LEAST_PIXELS = 20, CLASSES = 8 };
+enum { LEAST_PIXELS = 20 };
 
-/* Reflections next to one another differ in the parity of an index. */
-static int class_of(const db_reflection *reflection) {
-    const int *const hkl = reflection->hkl;
-    return (hkl[0] & 1) | (hkl[1] & 1) << 1 | (hkl[2] & 1) << 2;
-}
-
-/* Amplitudes 1 of the boxes' reflections of a class, 0 of all others. */
-static db_status own_amplitudes(db_context *context, const db_shoeboxes *boxes, int class,
-                                db_experiment *e) {
+/* Amplitude 1 of one reflection, 0 of all others. */
+static void single_amplitude(const db_reflection *reflection, double *one, db_experiment *e) {
     db_structure_factors *const f = &e->structure_factors;
-    size_t count = 1;
+    *f = (db_structure_factors){ .default_F = 0, .amplitude = one, .listed = 1 };
     for (int i = 0; i < 3; i++) {
-        int least = boxes->reflection[0].hkl[i], most = least;
-        for (size_t b = 0; b < boxes->count; b++) {
-            const int index = boxes->reflection[b].hkl[i];
-            least = index < least ? index : least;
-            most = index > most ? index : most;
-        }
-        f->min[i] = least;
-        f->extent[i] = most - least + 1;
-        count *= (size_t)f->extent[i];
+        f->min[i] = reflection->hkl[i];
+        f->extent[i] = 1;
     }
-    f->default_F = 0;
-    free(f->amplitude);
-    f->amplitude = calloc(count, sizeof *f->amplitude);
-    if (!f->amplitude) return db_fail_memory(context, "the reflections of the shoeboxes");
-    for (size_t b = 0; b < boxes->count; b++) {
-        size_t at = 0;
-        if (class_of(&boxes->reflection[b]) != class) continue;
-        for (int i = 0; i < 3; i++)
-            at = at * (size_t)f->extent[i] + (size_t)(boxes->reflection[b].hkl[i] - f->min[i]);
-        f->amplitude[at] = 1;
-    }
-    return DB_OK;
 }
 
 static db_status render(db_context *context, const db_experiment *e,
@@ -60,19 +34,17 @@ static db_status render(db_context *context, const db_experiment *e,
     return status;
 }
 
-/* Fills own with the light of each box's own reflection. some: room for the regions of a class. */
+/* Fills own with the light of each box's own reflection. */
 static db_status render_own(db_context *context, const db_fit_settings *settings,
-                            const db_shoeboxes *boxes, db_experiment *unit, db_region *some,
-                            float *own) {
-    for (int class = 0; class < CLASSES; class ++) {
-        size_t count = 0;
-        for (size_t b = 0; b < boxes->count; b++)
-            if (class_of(&boxes->reflection[b]) == class) some[count++] = boxes->region[b];
-        if (!count) continue;
-        DB_TRY(own_amplitudes(context, boxes, class, unit));
-        DB_TRY(render(context, unit, settings, some, count, own));
+                            const db_shoeboxes *boxes, db_experiment *unit, float *own) {
+    double one = 1; /* borrowed by unit */
+    db_status status = DB_OK;
+    for (size_t b = 0; b < boxes->count && status == DB_OK; b++) {
+        single_amplitude(&boxes->reflection[b], &one, unit);
+        status = render(context, unit, settings, &boxes->region[b], 1, own);
     }
-    return DB_OK;
+    unit->structure_factors = (db_structure_factors){ .default_F = 1 };
+    return status;
 }
 
 /* Marks what is left of a box; returns whether that is enough. */
@@ -126,7 +98,6 @@ static void exclude(const uint8_t *enough, const uint8_t *left, db_shoeboxes *bo
 typedef struct lights {
     float *own, *all;
     uint8_t *left, *enough;
-    db_region *regions;
 } lights;
 
 static db_status choose(db_context *context, const db_experiment *experiment,
@@ -136,7 +107,7 @@ static db_status choose(db_context *context, const db_experiment *experiment,
     size_t count = 0;
     DB_TRY(db_shot_unit_amplitudes(context, experiment, &unit));
     db_status status = render(context, &unit, settings, boxes->region, boxes->count, l->all);
-    if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->regions, l->own);
+    if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->own);
     db_experiment_clear(&unit);
     DB_TRY(status);
     for (size_t b = 0; b < boxes->count; b++)
@@ -150,14 +121,13 @@ db_status db_overlap_exclude(db_context *context, const db_experiment *experimen
     const size_t pixels = boxes->count * boxes->pixels;
     if (!boxes->count) return DB_OK;
     lights l = { calloc(pixels, sizeof *l.own), calloc(pixels, sizeof *l.all), calloc(pixels, 1),
-                 calloc(boxes->count, 1), calloc(boxes->count, sizeof *l.regions) };
-    const db_status status = l.own && l.all && l.left && l.enough && l.regions
+                 calloc(boxes->count, 1) };
+    const db_status status = l.own && l.all && l.left && l.enough
                                  ? choose(context, experiment, settings, fewest, &l, boxes)
                                  : db_fail_memory(context, "the overlaps of the shoeboxes");
     free(l.own);
     free(l.all);
     free(l.left);
     free(l.enough);
-    free(l.regions);
     return status;
 }

@@ -7,6 +7,7 @@
  * profiler. */
 #include "centroids.h"
 #include "scene.h"
+#include "shots.h"
 #include "truth.h"
 
 #include <math.h>
@@ -251,6 +252,23 @@ static int centroids(int splits, int count, char **configurations) {
     return failed;
 }
 
+static int render(int count, const char *folder) {
+    db_context *context;
+    if (db_context_create(&context) != DB_OK) return 1;
+    const int failed = db_bench_shots_render(context, count, folder);
+    db_context_destroy(&context);
+    return failed;
+}
+
+static int shots(const char *folder, int threads) {
+    db_context *context;
+    if (db_context_create(&context) != DB_OK) return 1;
+    db_context_set_threads(context, threads);
+    const int failed = db_bench_shots_refine(context, folder);
+    db_context_destroy(&context);
+    return failed;
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -259,6 +277,9 @@ int main(int argc, char **argv) {
     } kinds[] = { { "times", times, 5 },      { "still", time_still, 5 },
                   { "large", time_large, 5 }, { "recovery", recovery, 20 },
                   { "radius", radius, 200 },  { "truth", truth, 8 } };
+    if (argc > 3 && strcmp(argv[1], "render") == 0) return render(atoi(argv[2]), argv[3]);
+    if (argc > 2 && strcmp(argv[1], "shots") == 0)
+        return shots(argv[2], argc > 3 ? atoi(argv[3]) : 0);
     if (argc > 3 && strcmp(argv[1], "centroids") == 0 && atoi(argv[2]) > 0)
         return centroids(atoi(argv[2]), argc - 3, argv + 3);
     bench b = { .repeats = argc > 2 ? atoi(argv[2]) : 0 };
@@ -273,6 +294,7 @@ int main(int argc, char **argv) {
     }
     fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|recovery|radius|truth [REPEATS "
                     "[THREADS]]\n"
+                    "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
                     "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n");
     return 2;
 }

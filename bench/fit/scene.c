@@ -154,6 +154,18 @@ db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scen
     return measured;
 }
 
+db_status db_bench_shot(db_context *context, uint32_t seed, db_bench_scene *scene) {
+    memset(scene, 0, sizeof *scene);
+    const db_status status = db_experiment_init(context, &scene->truth);
+    if (status != DB_OK) return status;
+    describe(512, 75, 12, 90, 5, &scene->truth);
+    for (int i = 0; i < 3; i++)
+        scene->truth.crystal.misset[i] =
+            (i == 1 ? 60 : 180) * (2 * db_bench_uniform(seed, 30 + (uint32_t)i) - 1);
+    scene->truth.structure_factors.default_F = 1;
+    return measure(context, seed, 20000, 10, scene);
+}
+
 void db_bench_scene_clear(db_bench_scene *scene) {
     db_experiment_clear(&scene->truth);
     db_measured_image_clear(&scene->image);

@@ -1,0 +1,13 @@
+/* Many shots that share a detector: images on disk, then their refinement together. */
+#ifndef DB_BENCH_FIT_SHOTS_H
+#define DB_BENCH_FIT_SHOTS_H
+
+#include <dualbragg/fit_shots.h>
+
+/* Writes so many images, shots.txt, and shots.yaml, whose models are off, into a folder. */
+int db_bench_shots_render(db_context *context, int count, const char *folder);
+
+/* Refines them; prints time, memory, and how far the result is from the truth. */
+int db_bench_shots_refine(db_context *context, const char *folder);
+
+#endif
