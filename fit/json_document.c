@@ -70,6 +70,18 @@ json_t *db_document_provenance(db_document *d, const db_fit_config *config) {
     return object;
 }
 
+/* Panels of each group of the configuration. */
+static json_t *panel_groups(db_document *d, const db_fit_panel_groups *groups) {
+    json_t *const object = json_object();
+    for (size_t g = 0; g < groups->count; g++) {
+        json_t *const panels = json_array();
+        for (int p = 0; p < DB_FIT_MOST_PANELS; p++)
+            if (groups->of_panel[p] == (short)g) add(d, panels, json_integer(p));
+        set(d, object, groups->name[g], panels);
+    }
+    return object;
+}
+
 json_t *db_document_settings(db_document *d, const db_fit_config *config) {
     const db_fit_settings *const settings = &config->settings;
     const int known = settings->intensity == DB_FIT_KNOWN;
@@ -77,6 +89,7 @@ json_t *db_document_settings(db_document *d, const db_fit_config *config) {
     set(d, object, "intensity",
         known ? db_document_section(d, &db_config_sections[DB_SECTION_INTENSITY], config)
               : json_string("free"));
+    set(d, object, "panel_groups", panel_groups(d, &settings->panel_groups));
     set(d, object, "precision",
         json_string(settings->precision == DB_PRECISION_MIXED ? "mixed" : "double"));
     set(d, object, "data", db_document_section(d, &db_config_sections[DB_SECTION_DATA], config));

@@ -25,8 +25,9 @@ typedef struct joint {
     const double *at;                       /* shared values of the evaluation */
     double best_at[DB_FIT_MOST_PARAMETERS]; /* those of the best points */
     double best, degrees;
-    double lower[DB_FIT_MOST_PARAMETERS], upper[DB_PARAMETER_COUNT], scale[DB_PARAMETER_COUNT];
-    double centre[DB_FIT_MOST_PARAMETERS], sigma[DB_PARAMETER_COUNT]; /* priors */
+    double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS],
+        scale[DB_FIT_MOST_PARAMETERS];
+    double centre[DB_FIT_MOST_PARAMETERS], sigma[DB_FIT_MOST_PARAMETERS]; /* priors */
     int evaluations;
     int lost; /* shots set aside since the last evaluation */
     int started;
@@ -328,7 +329,7 @@ static void explain(joint *j, const double *x, int stopped_short, db_joint_end *
 
 static db_status search(joint *j, db_joint_end *end) {
     const size_t n = j->order.shared;
-    double longest[DB_FIT_MOST_PARAMETERS], x[DB_PARAMETER_COUNT], loss;
+    double longest[DB_FIT_MOST_PARAMETERS], x[DB_FIT_MOST_PARAMETERS], loss;
     double *const gradient = j->memory + db_lm_room(n);
     for (size_t i = 0; i < n; i++) longest[i] = 10 * j->scale[i];
     db_lm_result result;

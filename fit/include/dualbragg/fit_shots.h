@@ -99,9 +99,9 @@ typedef struct db_fit_shots_result {
     unsigned char shared[DB_FIT_MOST_PARAMETERS]; /* 1: one value for all shots */
     /* Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances alone,
      * with misfit, by how much shots or their blocks disagree, and the one to quote. */
-    double start[DB_FIT_MOST_PARAMETERS], refined[DB_PARAMETER_COUNT];
-    double error_unscaled[DB_FIT_MOST_PARAMETERS], error_scaled[DB_PARAMETER_COUNT],
-        error_robust[DB_FIT_MOST_PARAMETERS], error[DB_PARAMETER_COUNT];
+    double start[DB_FIT_MOST_PARAMETERS], refined[DB_FIT_MOST_PARAMETERS];
+    double error_unscaled[DB_FIT_MOST_PARAMETERS], error_scaled[DB_FIT_MOST_PARAMETERS],
+        error_robust[DB_FIT_MOST_PARAMETERS], error[DB_FIT_MOST_PARAMETERS];
     int at_bound[DB_FIT_MOST_PARAMETERS];
     double *correlation;         /* [parameter_count][parameter_count], of shared ones */
     db_fit_direction *direction; /* of shared ones, the worst determined first */

@@ -1,0 +1,136 @@
+/* Many shots on one detector of four panels: its displaced panels come back from all of them
+ * together. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/four_panels.h"
+#include "fit/rendered_image.h"
+
+#include <dualbragg/fit_shots.h>
+#include <math.h>
+#include <string.h>
+
+enum { PANELS = 4, SHOTS = 4, LOCALS = 3, MOTIONS = 2 };
+static const double displaced[PANELS][MOTIONS] = {
+    { 0, 0 }, { 0.1, -0.07 }, { -0.08, 0.05 }, { 0.06, 0.09 }
+};
+static db_context *context;
+static db_experiment flat; /* panels where they should be */
+
+static int make(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK &&
+                   four_panels_experiment(context, 2000, &flat) == DB_OK
+               ? 0
+               : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_experiment_clear(&flat);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static db_status displace(db_context *own, db_experiment *e) {
+    db_status status = DB_OK;
+    for (size_t p = 1; p < PANELS && status == DB_OK; p++) {
+        db_panel_motion motion = db_panel_own_frame(&e->detector.panels[p]);
+        status = db_panel_group_frame(own, &e->detector, &p, 1, &motion);
+        for (int i = 0; i < MOTIONS; i++) motion.shift[i] = displaced[p][i];
+        if (status == DB_OK) status = db_panels_move(own, &e->detector, &p, 1, &motion);
+    }
+    return status;
+}
+
+static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
+                      db_experiment *start, db_fit_settings *settings) {
+    (void)user;
+    db_experiment e;
+    db_status status = db_experiment_copy(own, &flat, &e);
+    if (status != DB_OK) return status;
+    e.crystal.misset[0] += 37 * (double)shot;
+    e.crystal.misset[1] += 5 * (double)shot;
+    status = displace(own, &e);
+    if (status == DB_OK) status = four_panels_image(own, &e, 100 + shot, image);
+    if (status == DB_OK && start) {
+        memcpy(e.detector.panels, flat.detector.panels, PANELS * sizeof *e.detector.panels);
+        e.crystal.misset[0] += 0.04;
+        e.crystal.misset[2] -= 0.03;
+        *start = e;
+        settings->gain = 1;
+        return DB_OK;
+    }
+    db_experiment_clear(&e);
+    return status;
+}
+
+static const char *name(void *user, size_t shot) {
+    static const char *const names[SHOTS] = { "a", "b", "c", "d" };
+    (void)user;
+    return names[shot];
+}
+
+static void displaced_panels_come_back_from_all_shots(void **state) {
+    (void)state;
+    static db_fit_settings settings;
+    const db_fit_shot_source source = { SHOTS, NULL, load, name };
+    db_fit_shots_result *result = NULL;
+    db_fit_settings_init(&settings);
+    settings.target = DB_FIT_POISSON;
+    settings.model_error = 0;
+    settings.shoebox_half_width = 6;
+    four_panels_groups(&settings);
+    for (int i = 0; i < LOCALS; i++)
+        refine_parameter(&settings, (db_parameter)((int)DB_MISSET_X + i), -1);
+    for (int p = 1; p < PANELS; p++)
+        for (int i = 0; i < MOTIONS; i++)
+            refine_motion(&settings, (db_parameter)((int)DB_PANEL_SHIFT_FAST + i), p);
+    if (db_fit_shots_run(context, &source, &settings, NULL, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    assert_int_equal(result->used, SHOTS);
+    assert_true(result->chi2_reduced[1] < result->chi2_reduced[0]);
+    for (int p = 1; p < PANELS; p++) {
+        for (int i = 0; i < MOTIONS; i++) {
+            const size_t k = LOCALS + (size_t)(p - 1) * MOTIONS + (size_t)i;
+            const double off = result->refined[k] - displaced[p][i];
+            assert_true(result->shared[k] && !result->shared[0]);
+            if (!(fabs(off) < 4 * result->error[k] &&
+                  result->error[k] < 0.2 * fabs(displaced[p][i])))
+                fail_msg("%s is %g off, its error is %g", result->name[k], off, result->error[k]);
+        }
+    }
+    for (size_t s = 0; s < SHOTS; s++) {
+        double at[3], should[3];
+        db_experiment right;
+        assert_int_equal(db_experiment_copy(context, &flat, &right), DB_OK);
+        assert_int_equal(displace(context, &right), DB_OK);
+        (void)db_experiment_pixel_position(&result->shot[s].model, 2, 100, 100, at);
+        (void)db_experiment_pixel_position(&right, 2, 100, 100, should);
+        for (int i = 0; i < 3; i++) assert_true(fabs(at[i] - should[i]) < 0.017);
+        db_experiment_clear(&right);
+    }
+    db_fit_shots_result_destroy(&result);
+}
+
+/* Motions of groups are more than the parameters of the table. */
+static void results_have_room_for_all_quantities(void **state) {
+    (void)state;
+    static const db_fit_shots_result r;
+    static const size_t room[] = { sizeof r.start,          sizeof r.refined,
+                                   sizeof r.error_unscaled, sizeof r.error_scaled,
+                                   sizeof r.error_robust,   sizeof r.error };
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
+        assert_int_equal(room[i], DB_FIT_MOST_PARAMETERS * sizeof(double));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(displaced_panels_come_back_from_all_shots),
+        cmocka_unit_test(results_have_room_for_all_quantities),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
