@@ -287,6 +287,41 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     return db_algorithm_check(context, stage->algorithm, &algorithm);
 }
 
+/* The bounds of the misset must hold all turns. */
+static db_status check_turns(db_context *context, const db_experiment *start,
+                             const db_fit_settings *settings) {
+    const double most = settings->starts.misset;
+    for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++) {
+        const size_t i = db_fit_parameter_index(settings, p);
+        if (i == settings->parameter_count || !settings->stages[0].active[p])
+            return db_fail(context, DB_ERROR_USAGE,
+                           "starts: %d of them differ by the misset, but %s is not refined in the "
+                           "first stage",
+                           settings->starts.count, name_of((db_parameter)p));
+        const db_fit_parameter *const parameter = &settings->parameters[i];
+        const double value = start->crystal.misset[p - DB_MISSET_X];
+        if (parameter->follows < 0 &&
+            (value - most < parameter->lower || value + most > parameter->upper))
+            return db_fail(context, DB_ERROR_USAGE,
+                           "starts: turns by up to %g degree leave the bounds of %s, %g to %g: "
+                           "expected a wider range or a smaller starts.misset",
+                           most, name_of((db_parameter)p), parameter->lower, parameter->upper);
+    }
+    return DB_OK;
+}
+
+static db_status check_starts(db_context *context, const db_experiment *start,
+                              const db_fit_settings *settings) {
+    const db_fit_starts *const s = &settings->starts;
+    if (s->count < 1 || s->keep < 1 || s->evaluations < 1 || s->seed < 0 ||
+        !(s->misset > 0 && s->misset <= 180))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "starts: count %d, misset %g, seed %d, keep %d, evaluations %d; expected at "
+                       "least 1, more than 0 and at most 180, at least 0, 1, 1",
+                       s->count, s->misset, s->seed, s->keep, s->evaluations);
+    return s->count > 1 ? check_turns(context, start, settings) : DB_OK;
+}
+
 db_status db_fit_check_data(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings) {
     DB_TRY(check_numbers(context, settings));
@@ -304,5 +339,5 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
                        settings->stage_count, DB_FIT_MAX_STAGES);
     for (size_t s = 0; s < settings->stage_count; s++)
         DB_TRY(check_stage(context, settings, &settings->stages[s]));
-    return DB_OK;
+    return check_starts(context, start, settings);
 }

@@ -95,10 +95,10 @@ static db_status check_axes(const db_config_reader *reader, const db_yaml_node *
 
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
-    enum { OTHER_SECTIONS = 7 };
+    enum { OTHER_SECTIONS = 8 };
     static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
-                                                          "refine", "stages",       "data",
-                                                          "shots" };
+                                                          "refine", "starts",       "stages",
+                                                          "data",   "shots" };
     const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
     for (size_t i = 0; i < root->count; i++) {
         const char *const name = root->keys[i];
@@ -113,8 +113,9 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         return db_config_fail_unknown(reader, root->items[i], root->key_lines[i], "", name, known,
                                       count);
     }
-    static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA, DB_SECTION_SHOTS };
-    for (int t = 0; t < 3; t++) {
+    static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA, DB_SECTION_STARTS,
+                                  DB_SECTION_SHOTS };
+    for (int t = 0; t < 4; t++) {
         const db_config_section *const section = &db_config_sections[tables[t]];
         const db_yaml_node *const map = db_yaml_find(root, section->name);
         if (map) DB_TRY(db_config_take_section(reader, section->name, section, map, config));

@@ -348,6 +348,21 @@ static const db_config_key stage_keys[] = {
              "the stage ends after so many"),
 };
 
+static const db_config_key starts_keys[] = {
+    INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
+             "orientations tried, the given one included; 1: only that one"),
+    NUMBERS("misset", 1, IN_CONFIG(settings.starts.misset), (DBL_MIN, 180), "deg", NULL, NULL,
+            "the others are turned from it by at most so much, evenly spread; bounds of the misset "
+            "must leave room"),
+    INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
+             "another one, other orientations"),
+    INTEGERS("keep", 1, IN_CONFIG(settings.starts.keep), (1, 1000000), "", NULL, 0, NULL,
+             "so many that explain most go through all stages, until one explains half of the "
+             "strong pixels"),
+    INTEGERS("evaluations", 1, IN_CONFIG(settings.starts.evaluations), (1, 1000000), "", NULL, 0,
+             NULL, "of the first stage, at most, to try one"),
+};
+
 #define SECTION(section_name, text, list)                                                          \
     { (section_name), (text), (list), sizeof(list) / sizeof((list)[0]) }
 
@@ -359,6 +374,8 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_DATA] = SECTION("data", "what of the image is used, and its noise", data_keys),
     [DB_SECTION_SHOTS] =
         SECTION("shots", "many shots refined together, instead of one image", shots_keys),
+    [DB_SECTION_STARTS] =
+        SECTION("starts", "several, for an orientation that is known roughly", starts_keys),
 };
 const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
 const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);

@@ -209,6 +209,8 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     db_config_print_panel_groups(&config->settings.panel_groups, style, stream);
     print_intensity(config, style, stream);
     print_refine(config, style, stream);
+    print_heading(&sections[DB_SECTION_STARTS], style, stream);
+    print_section(&sections[DB_SECTION_STARTS], config, "  ", style, stream);
     print_stages(&config->settings, style, stream);
     print_heading(&sections[DB_SECTION_DATA], style, stream);
     print_section(&sections[DB_SECTION_DATA], config, "  ", style, stream);

@@ -92,6 +92,8 @@ json_t *db_document_settings(db_document *d, const db_fit_config *config) {
     set(d, object, "panel_groups", panel_groups(d, &settings->panel_groups));
     set(d, object, "precision",
         json_string(settings->precision == DB_PRECISION_MIXED ? "mixed" : "double"));
+    set(d, object, "starts",
+        db_document_section(d, &db_config_sections[DB_SECTION_STARTS], config));
     set(d, object, "data", db_document_section(d, &db_config_sections[DB_SECTION_DATA], config));
     for (size_t s = 0; s < settings->stage_count; s++)
         add(d, stages, db_document_section(d, &db_stage_section, &settings->stages[s]));

@@ -80,5 +80,6 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     if (*config->expt_file) leave_to_list(refined);
     refined->header_geometry = 0;
     refined->output_prefix[0] = '\0';
+    refined->settings.starts.count = 1; /* the right one has been found */
     return DB_OK;
 }

@@ -100,6 +100,7 @@ static db_status page(const db_html_report *report) {
     db_html_detector(report);
     db_html_outliers(report);
     DB_TRY(db_html_gallery(report));
+    db_html_starts(report);
     db_html_convergence(report);
     db_html_stages(report);
     db_html_parameter_curves(report);

@@ -43,6 +43,7 @@ void db_html_parameters(const db_html_report *report);
 void db_html_shared_parameters(const db_html_report *report);
 void db_html_statistics(const db_html_report *report);
 void db_html_stages(const db_html_report *report);
+void db_html_starts(const db_html_report *report);
 void db_html_convergence(const db_html_report *report);
 void db_html_parameter_curves(const db_html_report *report);
 void db_html_correlation(const db_html_report *report);

@@ -7,6 +7,7 @@
 #include "fit/refinement.h"
 #include "fit/result_boxes.h"
 #include "fit/shoebox_size.h"
+#include "fit/starts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +19,9 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static db_status run_stages(db_refinement *r) {
+static db_status run_stages(db_refinement *r, const db_experiment *start) {
     const double begin = now();
-    for (size_t s = 0; s < r->data.settings->stage_count; s++) {
-        db_stage_result end;
-        DB_TRY(db_refinement_run_stage(r, (int)s, &end));
-        if (end.end == DB_STAGE_DIVERGED) break;
-    }
+    DB_TRY(db_starts_run(r, start));
     r->result->refining_seconds = now() - begin;
     return DB_OK;
 }
@@ -47,7 +44,7 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
     db_experiment tied;
     DB_TRY(db_experiment_borrow(r->context, &result->experiment, &tied));
     db_status status = db_refinement_refuse_blank(r);
-    if (status == DB_OK) status = run_stages(r);
+    if (status == DB_OK) status = run_stages(r, start);
     if (status == DB_OK)
         status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
     db_experiment_give_back(&tied);
@@ -99,6 +96,7 @@ void db_fit_result_destroy(db_fit_result **result) {
     free((*result)->direction);
     free((*result)->amplitudes);
     free((*result)->warnings);
+    free((*result)->starts);
     free((*result)->model_image);
     free(*result);
     *result = NULL;

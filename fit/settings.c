@@ -22,11 +22,13 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->excitation_angle = 0.7;
     for (int i = 0; i < 4; i++) settings->roi[i] = -1;
     for (int p = 0; p < DB_FIT_MOST_PANELS; p++) settings->panel_groups.of_panel[p] = -1;
-    settings->background_tile = 64;
+    settings->background_tile = 24;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
     settings->amplitude_sigma = NAN;
     settings->intensity_limit = 10;
+    settings->starts =
+        (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
 }
 
 typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;

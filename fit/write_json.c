@@ -12,6 +12,23 @@
 /* Grows when a reader of the last one would be misled; docs/fit.md describes it. */
 enum { SCHEMA = 1 };
 
+static json_t *starts_array(db_document *d, const db_fit_result *result) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < result->start_count; i++) {
+        const db_fit_start *const start = &result->starts[i];
+        json_t *const object = json_object();
+        set(d, object, "number", json_integer(start->number));
+        set(d, object, "turn", numbers(d, start->turn, 3));
+        set(d, object, "target", number(start->target));
+        set(d, object, "explained", number(start->explained));
+        set(d, object, "evaluations", json_integer(start->evaluations));
+        set(d, object, "refined_explained", number(start->refined_explained));
+        set(d, object, "chosen", json_boolean(start->chosen));
+        add(d, array, object);
+    }
+    return array;
+}
+
 static json_t *parameters_array(db_document *d, const db_fit_config *config,
                                 const db_fit_result *result) {
     static const char *const bounds[3] = { "lower", "no", "upper" };
@@ -210,6 +227,7 @@ static void compose(db_document *d, const db_fit_config *config, const db_fit_co
     set(d, root, "statistics", statistics);
     set(d, root, "shells", shells_array(d, result));
     set(d, root, "areas", areas_array(d, result));
+    set(d, root, "starts", starts_array(d, result));
     set(d, root, "shoebox_half_width", json_integer(result->shoebox_half_width));
     set(d, root, "sigma_z_median", number(result->sigma_z_median));
     set(d, root, "sigma_z_limit", number(result->sigma_z_limit));

@@ -1,6 +1,6 @@
 /* Figures of the refinement: time and evaluations, what comes back from noise, from how far.
  *
- *     dualbragg_fit_bench times|still|large|recovery|radius|truth [REPEATS [THREADS]]
+ *     dualbragg_fit_bench times|still|large|recovery|radius|starts|truth [REPEATS [THREADS]]
  *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
  *
  * Prints tables for bench/README.md and docs/fit.md; still and large are the rows of times, for a
@@ -193,6 +193,59 @@ static int came_back(const db_experiment *truth, const db_experiment *found) {
     return 1;
 }
 
+/* How far a random start is off: up to `factor` times the radius of convergence asked for. */
+static db_bench_error random_error(uint32_t seed, double factor) {
+    return (db_bench_error){ 0.5 * factor * cbrt(db_bench_uniform(seed, 20)),
+                             0.005 * factor * db_bench_uniform(seed, 21),
+                             pow(3, db_bench_uniform(seed, 22)),
+                             factor * sqrt(db_bench_uniform(seed, 23)),
+                             1.1,
+                             0 };
+}
+
+/* Fraction that comes back from misset off by up to so much, with and without several starts. */
+static int starts(const bench *b) {
+    static const double missets[] = { 1, 1.5, 2, 3 };
+    static const int counts[] = { 1, 30, 100 };
+    db_bench_scene scene;
+    if (db_bench_still(b->context, 1, &scene) != DB_OK) return complain(b, "scene");
+    printf("| misset off by up to (degree) | starts | came back, of %d | processor seconds each, "
+           "mean |\n"
+           "|---|---:|---:|---:|\n",
+           b->repeats);
+    for (size_t m = 0; m < sizeof missets / sizeof missets[0]; m++)
+        for (size_t c = 0; c < (missets[m] < 3 ? 2 : sizeof counts / sizeof counts[0]); c++) {
+            int back = 0;
+            const moment begin = now();
+            scene.settings.starts.count = counts[c];
+            scene.settings.starts.misset = missets[m];
+            for (int i = 0; i < b->repeats; i++) {
+                const uint32_t seed = (uint32_t)i + 1;
+                db_bench_error error = random_error(seed, 1);
+                error.turn = missets[m] * cbrt(db_bench_uniform(seed, 20));
+                db_experiment start;
+                db_fit_result *result;
+                if (db_bench_spoil(b->context, &scene.truth, &error, seed, &start) != DB_OK)
+                    return complain(b, "start");
+                db_fit_run(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
+                if (result) back += came_back(&scene.truth, &result->experiment);
+                if (result && getenv("DB_BENCH_VERBOSE"))
+                    for (size_t k = 0; k < result->start_count && k < 4; k++)
+                        fprintf(stderr, "%u %.2f: %zu number %d target %.4f explained %.3f %.3f\n",
+                                seed, error.turn, k, result->starts[k].number,
+                                result->starts[k].target, result->starts[k].explained,
+                                result->starts[k].refined_explained);
+                db_fit_result_destroy(&result);
+                db_experiment_clear(&start);
+            }
+            printf("| %g | %d | %d | %.2f |\n", missets[m], counts[c], back,
+                   (now().work - begin.work) / b->repeats);
+            fflush(stdout);
+        }
+    db_bench_scene_clear(&scene);
+    return 0;
+}
+
 static int radius(const bench *b) {
     static const double factors[] = { 1, 1.5, 2, 3, 4 };
     db_bench_scene scene;
@@ -205,13 +258,7 @@ static int radius(const bench *b) {
         int back = 0, evaluations = 0;
         for (int i = 0; i < b->repeats; i++) {
             const uint32_t seed = (uint32_t)i + 1;
-            const double part = factors[f] * cbrt(db_bench_uniform(seed, 20));
-            const db_bench_error error = { 0.5 * part,
-                                           0.005 * factors[f] * db_bench_uniform(seed, 21),
-                                           pow(3, db_bench_uniform(seed, 22)),
-                                           factors[f] * sqrt(db_bench_uniform(seed, 23)),
-                                           1.1,
-                                           0 };
+            const db_bench_error error = random_error(seed, factors[f]);
             db_experiment start;
             db_fit_result *result;
             if (db_bench_spoil(b->context, &scene.truth, &error, seed, &start) != DB_OK)
@@ -276,7 +323,8 @@ int main(int argc, char **argv) {
         int repeats;
     } kinds[] = { { "times", times, 5 },      { "still", time_still, 5 },
                   { "large", time_large, 5 }, { "recovery", recovery, 20 },
-                  { "radius", radius, 200 },  { "truth", truth, 8 } };
+                  { "radius", radius, 200 },  { "starts", starts, 40 },
+                  { "truth", truth, 8 } };
     if (argc > 3 && strcmp(argv[1], "render") == 0) return render(atoi(argv[2]), argv[3]);
     if (argc > 2 && strcmp(argv[1], "shots") == 0)
         return shots(argv[2], argc > 3 ? atoi(argv[3]) : 0);
@@ -292,8 +340,8 @@ int main(int argc, char **argv) {
         db_context_destroy(&b.context);
         return failed;
     }
-    fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|recovery|radius|truth [REPEATS "
-                    "[THREADS]]\n"
+    fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|recovery|radius|starts|truth "
+                    "[REPEATS [THREADS]]\n"
                     "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
                     "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n");
     return 2;

@@ -114,6 +114,27 @@ static void say_warnings(db_fit_log *log, const db_fit_result *r) {
         db_fit_say(log, "%s  Warning: %s\n", i == 0 ? "\n" : "", r->warnings[i]);
 }
 
+/* Of several starts, those that went through all stages, and the given one. */
+static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
+    const db_fit_starts *const starts = &config->settings.starts;
+    if (r->start_count < 2) return;
+    db_fit_say(log,
+               "\n%zu starts within %g degree (seed %d), and how much of the strong pixels they "
+               "explain\n  %5s %7s  %26s  %11s  %10s\n",
+               r->start_count, starts->misset, starts->seed, "place", "number",
+               "turned about x, y, z (deg)", "first stage", "all stages");
+    for (size_t i = 0; i < r->start_count; i++) {
+        const db_fit_start *const s = &r->starts[i];
+        const int ran = isfinite(s->refined_explained);
+        if (!ran && s->number != 0) continue;
+        db_fit_say(log, "  %5zu %7d  %8.3f %8.3f %8.3f  %9.1f %%", i + 1, s->number, s->turn[0],
+                   s->turn[1], s->turn[2], 100 * s->explained);
+        if (ran) db_fit_say(log, "  %8.1f %%", 100 * s->refined_explained);
+        db_fit_say(log, "%s%s\n", s->number == 0 ? "  the given one" : "",
+                   s->chosen ? "  chosen" : "");
+    }
+}
+
 static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
                           const db_fit_result *result) {
     const int width = 2 * result->shoebox_half_width + 1;
@@ -125,6 +146,7 @@ static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
                result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+    say_starts(log, config, result);
     say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);
     say_parameters(log, config, result);

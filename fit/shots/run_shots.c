@@ -35,6 +35,11 @@ static void mark_shared(db_shots *all) {
 static db_status check_stages(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int any = 0;
+    if (settings->starts.count > 1)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "starts: %d of them are for one image; expected 1 where several are refined "
+                       "together",
+                       settings->starts.count);
     if (settings->parameter_count < 1 || settings->stage_count < 1)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "fit settings: expected parameters and stages, found %zu and %zu",

@@ -1,6 +1,6 @@
 #include "fit/shots/workers.h"
 
-#include "core/context_internal.h"
+#include "fit/worker_context.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -21,13 +21,6 @@ static int thread_count(const db_shots *all) {
 #endif
 }
 
-static db_status create_worker(const db_shots *all, int threads, db_context **worker) {
-    DB_TRY(db_context_create(worker));
-    DB_TRY(db_context_set_threads(*worker, threads));
-    DB_TRY(db_context_set_isa(*worker, db_context_isa(all->context)));
-    return db_context_set_device(*worker, db_context_device(all->context));
-}
-
 /* Many shots: a thread for each. Few: all threads for one after the other. */
 db_status db_workers_create(db_shots *all) {
     const int threads = thread_count(all);
@@ -38,7 +31,8 @@ db_status db_workers_create(db_shots *all) {
     all->worker = calloc((size_t)all->worker_count, sizeof *all->worker);
     if (!all->worker) return db_fail_memory(all->context, "the threads' contexts");
     for (int t = 0; t < all->worker_count; t++) {
-        const db_status status = create_worker(all, many ? 1 : threads, &all->worker[t]);
+        const db_status status =
+            db_worker_context_create(all->context, many ? 1 : threads, &all->worker[t]);
         if (status != DB_OK)
             return db_fail(all->context, status, "%s",
                            all->worker[t] ? db_context_message(all->worker[t])

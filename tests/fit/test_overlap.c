@@ -45,8 +45,7 @@ static db_fit_result *refine(unsigned long seed, const db_fit_settings *settings
     return result;
 }
 
-static void expected_counts_bring_back_the_crystal(void **state) {
-    (void)state;
+static void bring_back_from_expected_counts(db_fit_intensity intensity) {
     static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,     DB_MISSET_Z,  DB_CELL_A,
                                          DB_CELL_C,   DB_BEAM_FAST,    DB_BEAM_SLOW, DB_CELLS_A,
                                          DB_CELLS_C,  DB_MOSAIC_SPREAD };
@@ -54,6 +53,7 @@ static void expected_counts_bring_back_the_crystal(void **state) {
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
+    settings.intensity = intensity;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         refine_parameter(&settings, list[i], -1);
     refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
@@ -67,6 +67,17 @@ static void expected_counts_bring_back_the_crystal(void **state) {
     }
     assert_true(result->shoebox_count > 150);
     db_fit_result_destroy(&result);
+}
+
+static void expected_counts_bring_back_the_crystal(void **state) {
+    (void)state;
+    bring_back_from_expected_counts(DB_FIT_FREE);
+}
+
+/* The background has a ring: planes must be small enough to follow it. */
+static void so_they_do_with_known_amplitudes(void **state) {
+    (void)state;
+    bring_back_from_expected_counts(DB_FIT_KNOWN);
 }
 
 static void shoeboxes_disagree_no_more_than_noise_lets_them(void **state) {
@@ -89,6 +100,7 @@ static void shoeboxes_disagree_no_more_than_noise_lets_them(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expected_counts_bring_back_the_crystal),
+        cmocka_unit_test(so_they_do_with_known_amplitudes),
         cmocka_unit_test(shoeboxes_disagree_no_more_than_noise_lets_them),
     };
     return cmocka_run_group_tests(tests, make, drop);

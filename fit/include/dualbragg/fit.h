@@ -138,6 +138,18 @@ DB_API db_status db_fit_spots_read(db_context *context, const char *path, int by
                                    int experiment, db_fit_spots *spots);
 DB_API void db_fit_spots_clear(db_fit_spots *spots);
 
+/* Several starts, for an orientation that is known roughly: the first stage runs from each, cut
+ * short; those that then explain most of the strong pixels go through all stages, until one
+ * explains half of them. Intensities need no starts of their own: free ones are linear, and a scale
+ * that is refined is matched to each start. */
+typedef struct db_fit_starts {
+    int count;       /* with the given one, which is the first; 1: that one alone */
+    double misset;   /* degree: the others are turned from it by at most so much */
+    int seed;        /* another one, other turns */
+    int keep;        /* at most so many of the best go through all stages */
+    int evaluations; /* of the first stage, of each start */
+} db_fit_starts;
+
 typedef struct db_fit_settings {
     size_t size; /* sizeof(db_fit_settings): set by db_fit_settings_init */
     db_fit_intensity intensity;
@@ -182,6 +194,7 @@ typedef struct db_fit_settings {
                                the mean of their resolution, as those of reflections far from the
                                Ewald sphere would; ten times as many in stages without blur;
                                0: none */
+    db_fit_starts starts;
 } db_fit_settings;
 
 /* Documented defaults; no parameters, no stages. */
@@ -281,6 +294,17 @@ typedef struct db_fit_amplitude {
     size_t boxes;    /* shoeboxes that hold it */
 } db_fit_amplitude;
 
+/* What became of a start. */
+typedef struct db_fit_start {
+    int number;       /* in the sequence, from 0, the given one */
+    double turn[3];   /* from the given one, about the laboratory's axes (degree) */
+    double target;    /* chi2 per degree of freedom after its first stage; INFINITY: none */
+    double explained; /* fraction of the strong pixels that it explains then */
+    int evaluations;
+    double refined_explained; /* after all stages; NAN: not run */
+    int chosen;               /* 1: the result goes on from here */
+} db_fit_start;
+
 enum { DB_FIT_WARNING_SIZE = 320 };
 
 typedef struct db_fit_result {
@@ -318,6 +342,8 @@ typedef struct db_fit_result {
     int shoebox_half_width;       /* pixels; that of the settings, or the one chosen */
     db_fit_amplitude *amplitudes; /* refined ones, in the order of h, k, l; NULL: none are */
     size_t amplitude_count;
+    db_fit_start *starts; /* the best first; NULL if there was one */
+    size_t start_count;
     double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
                                              deviations above the median */
     /* targets huber and student: pixels in use more than 5 standard deviations off the model; the

@@ -1,0 +1,146 @@
+/* Several starts: an orientation too far off for one comes back from many, whatever the number of
+ * threads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+#include "fit/starts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIXELS = 1000 };
+static db_context *context;
+static db_experiment truth, start;
+static db_measured_image image;
+static db_fit_settings settings;
+
+static int make(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK &&
+                   rendered_experiment(context, PIXELS, 1000, &truth) == DB_OK &&
+                   rendered_image(context, &truth, 5, &image) == DB_OK &&
+                   db_experiment_copy(context, &truth, &start) == DB_OK
+               ? 0
+               : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+    db_experiment_clear(&start);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static int ask(void **state) {
+    (void)state;
+    db_fit_settings_init(&settings);
+    for (db_parameter p = DB_MISSET_X; p <= DB_MISSET_Z; p++) refine_parameter(&settings, p, -1);
+    memcpy(start.crystal.misset, truth.crystal.misset, sizeof start.crystal.misset);
+    start.crystal.misset[1] += 6;
+    start.crystal.misset[2] += 6;
+    settings.starts.count = 80;
+    settings.starts.misset = 9;
+    return db_context_set_threads(context, 2) == DB_OK ? 0 : -1;
+}
+
+static void turns_fill_the_ball(void **state) {
+    (void)state;
+    db_fit_starts starts = { .count = 1000, .misset = 1.5, .seed = 1 };
+    double turn[3], other[3], mean[3] = { 0 };
+    int within_half = 0;
+    db_starts_turn(&starts, 0, turn);
+    assert_true(turn[0] == 0 && turn[1] == 0 && turn[2] == 0);
+    for (int i = 1; i <= starts.count; i++) {
+        db_starts_turn(&starts, i, turn);
+        const double length = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+        assert_true(length <= 1.5);
+        within_half += length < 0.75;
+        for (int k = 0; k < 3; k++) mean[k] += turn[k] / starts.count;
+    }
+    /* an eighth of the volume; random points would scatter by 10 */
+    assert_in_range(within_half, 122, 128);
+    for (int k = 0; k < 3; k++) assert_true(fabs(mean[k]) < 0.01);
+    starts.seed = 2;
+    db_starts_turn(&starts, 1, other);
+    starts.seed = 1;
+    db_starts_turn(&starts, 1, turn);
+    assert_true(fabs(turn[0] - other[0]) > 0.01);
+}
+
+static void many_starts_find_what_one_does_not(void **state) {
+    (void)state;
+    db_fit_result *one = NULL, *many = NULL;
+    settings.starts.count = 1;
+    (void)db_fit_run(context, &start, &image, &settings, NULL, NULL, &one);
+    if (one && !(misorientation(&truth.crystal, &one->experiment.crystal) > 0.5))
+        fail_msg("one start, %g degree off, ends %g degree off: %s",
+                 misorientation(&truth.crystal, &start.crystal),
+                 misorientation(&truth.crystal, &one->experiment.crystal), one->reason);
+    assert_true(!one || (one->status != DB_OK && !one->starts));
+    settings.starts.count = 80;
+    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &many) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    assert_true(misorientation(&truth.crystal, &many->experiment.crystal) < 0.03);
+    assert_int_equal(many->start_count, 80);
+    size_t chosen = 0;
+    while (!many->starts[chosen].chosen) chosen++;
+    assert_true(chosen < 3 && many->starts[chosen].refined_explained > 0.5);
+    for (size_t i = 1; i < many->start_count; i++)
+        assert_true(many->starts[i].explained <= many->starts[i - 1].explained);
+    /* misset values are told relative to the given start, whichever was chosen */
+    assert_true(many->start[0] == start.crystal.misset[0]);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(many->refined[i] - truth.crystal.misset[i]) < 4 * many->error[i]))
+            fail_msg("misset %d is %g, expected %g", i, many->refined[i], truth.crystal.misset[i]);
+    db_fit_result_destroy(&one);
+    db_fit_result_destroy(&many);
+}
+
+static void threads_do_not_change_what_is_found(void **state) {
+    (void)state;
+    db_fit_result *by[2] = { NULL, NULL };
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(db_context_set_threads(context, i ? 3 : 1), DB_OK);
+        if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &by[i]) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+    }
+    assert_memory_equal(by[0]->starts, by[1]->starts, 80 * sizeof *by[0]->starts);
+    assert_memory_equal(by[0]->refined, by[1]->refined, 3 * sizeof *by[0]->refined);
+    db_fit_result_destroy(&by[0]);
+    db_fit_result_destroy(&by[1]);
+}
+
+static void expect_refusal(const char *words) {
+    db_fit_result *result = NULL;
+    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                     DB_ERROR_USAGE);
+    assert_null(result);
+    if (!strstr(db_context_message(context), words)) fail_msg("%s", db_context_message(context));
+}
+
+static void starts_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    settings.parameters[1].lower = start.crystal.misset[1] - 0.5;
+    settings.parameters[1].upper = start.crystal.misset[1] + 0.5;
+    expect_refusal("leave the bounds of misset_y");
+    settings.parameters[1] = db_fit_parameter_free(DB_CELL_A);
+    expect_refusal("misset_y is not refined in the first stage");
+    settings.starts.keep = 0;
+    expect_refusal("keep 0");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(turns_fill_the_ball, ask),
+        cmocka_unit_test_setup(many_starts_find_what_one_does_not, ask),
+        cmocka_unit_test_setup(threads_do_not_change_what_is_found, ask),
+        cmocka_unit_test_setup(starts_that_cannot_be_are_refused, ask),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
