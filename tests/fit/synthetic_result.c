@@ -166,6 +166,18 @@ static int make_distrusted(db_fit_result *r) {
     return 1;
 }
 
+static int make_starts(db_fit_result *r) {
+    static const db_fit_start starts[2] = {
+        { 1, { 0.3, -0.4, 0.1 }, 1.2, 0.8, 7, 0.9, 1 },
+        { 0, { 0, 0, 0 }, 1.9, 0.2, 12, NAN, 0 },
+    };
+    r->starts = malloc(sizeof starts);
+    if (!r->starts) return 0;
+    memcpy(r->starts, starts, sizeof starts);
+    r->start_count = 2;
+    return 1;
+}
+
 /* Shells and areas with made-up figures; the last area is empty. */
 static int make_goodness(db_fit_result *r) {
     r->shells = calloc(5, sizeof *r->shells);
@@ -226,7 +238,7 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     config->settings.stage_count = SYNTHETIC_STAGES;
     r->history = calloc(EVALUATIONS, sizeof *r->history);
     r->shoeboxes = calloc(SYNTHETIC_BOXES, sizeof *r->shoeboxes);
-    if (!r->history || !r->shoeboxes || !make_goodness(r) || !make_distrusted(r))
+    if (!r->history || !r->shoeboxes || !make_goodness(r) || !make_distrusted(r) || !make_starts(r))
         return DB_ERROR_MEMORY;
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;
@@ -259,6 +271,7 @@ void synthetic_clear(synthetic *s) {
     free(r->areas);
     free(r->distrusted);
     free(r->warnings);
+    free(r->starts);
     db_experiment_clear(&r->experiment);
     free(s->image.value);
     free(s->image.mask);
