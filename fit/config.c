@@ -51,6 +51,23 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
     return DB_OK;
 }
 
+/* One list says which reflections get shoeboxes. */
+static db_status check_lists(const db_config_reader *reader, const db_yaml_node *data) {
+    static const char *const lists[] = { "reflections", "spots", "boxes" };
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const db_yaml_node *const list = db_yaml_find(data, lists[i]);
+        if (!list) continue;
+        if (first)
+            return db_config_fail(reader, list, "data", lists[i],
+                                  "cannot stand beside %s: one list says which reflections get "
+                                  "shoeboxes",
+                                  first);
+        first = lists[i];
+    }
+    return DB_OK;
+}
+
 static db_status check_data(const db_config_reader *reader, const db_yaml_node *root,
                             const db_fit_config *config) {
     const db_fit_settings *const settings = &config->settings;
@@ -60,10 +77,7 @@ static db_status check_data(const db_config_reader *reader, const db_yaml_node *
         return db_config_fail(reader, db_yaml_find(data, "dmax"), "data", "dmax",
                               "resolution range is empty: dmin %g is not below dmax %g",
                               settings->dmin, settings->dmax);
-    if (db_yaml_find(data, "reflections") && db_yaml_find(data, "spots"))
-        return db_config_fail(reader, db_yaml_find(data, "spots"), "data", "spots",
-                              "cannot stand beside reflections: one list says which reflections "
-                              "get shoeboxes");
+    DB_TRY(check_lists(reader, data));
     if (config->trusted[0] >= config->trusted[1])
         return db_config_fail(reader, db_yaml_find(data, "trusted"), "data", "trusted",
                               "expected the smaller limit first, found [%g, %g]",

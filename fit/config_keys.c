@@ -263,6 +263,10 @@ static const db_config_key data_keys[] = {
     OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
           "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections "
           "within half a shoebox of one of them get shoeboxes (free)"),
+    OTHER("boxes", DB_KEY_FILE, IN_CONFIG(box_file), "squares around predicted reflections",
+          "boxes.txt",
+          "the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k "
+          "l], or those of DIALS (.refl) (free)"),
     NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
             "a pixel so many standard deviations above the local background is strong"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),

@@ -23,11 +23,15 @@ static db_status experiment_number(db_context *context, const db_fit_config *con
 
 db_status db_fit_config_read_spots(db_context *context, const db_fit_config *config,
                                    db_fit_spots *spots) {
-    const int by_position = *config->spot_file != '\0';
-    const char *const list = by_position ? config->spot_file : config->reflection_file;
+    const db_fit_listing listing = *config->box_file    ? DB_FIT_LISTED_BY_BOX
+                                   : *config->spot_file ? DB_FIT_LISTED_BY_POSITION
+                                                        : DB_FIT_LISTED_BY_INDEX;
+    const char *const list = listing == DB_FIT_LISTED_BY_BOX        ? config->box_file
+                             : listing == DB_FIT_LISTED_BY_POSITION ? config->spot_file
+                                                                    : config->reflection_file;
     int experiment;
     memset(spots, 0, sizeof *spots);
     if (!*list) return DB_OK;
     DB_TRY(experiment_number(context, config, &experiment));
-    return db_fit_spots_read(context, list, by_position, experiment, spots);
+    return db_fit_spots_read(context, list, listing, experiment, spots);
 }

@@ -1,6 +1,7 @@
 #include "fit/shoebox_size.h"
 
 #include "core/context_internal.h"
+#include "fit/given_boxes.h"
 #include "fit/nearest_reflection.h"
 #include "fit/shoeboxes.h"
 
@@ -82,6 +83,8 @@ db_status db_shoebox_size_settle(db_context *context, const db_experiment *exper
     const db_prediction_range range = { settings->dmin, settings->dmax,
                                         settings->excitation_angle };
     db_prediction prediction;
+    if (settings->spots && settings->spots->listing == DB_FIT_LISTED_BY_BOX)
+        settings->shoebox_half_width = db_given_boxes_half_width(settings->spots);
     if (settings->shoebox_half_width > 0) return DB_OK;
     DB_TRY(db_predict(context, experiment, &range, &prediction));
     const db_status status =

@@ -1,6 +1,7 @@
 #include "fit/shoeboxes.h"
 
 #include "core/context_internal.h"
+#include "fit/given_boxes.h"
 #include "fit/model_light.h"
 #include "fit/nearest_reflection.h"
 #include "fit/sheet.h"
@@ -29,6 +30,24 @@ static db_region region_at(const db_reflection *reflection, int half_width) {
                         .stride = (size_t)width };
 }
 
+/* What boxes are placed by. */
+typedef struct placing {
+    const db_fit_data *data;
+    const db_reflection_grid *grid;
+    db_shoebox_choice choice;
+    const double *light;             /* of each reflection; NULL: does not count */
+    const db_fit_spot *const *given; /* the box of each reflection, NULL: none; NULL: squares */
+} placing;
+
+/* The square of pixels of a reflection's box; around a given one it stays on the panel. */
+static db_region region_of(const placing *p, size_t reflection) {
+    const db_reflection *const r = &p->grid->prediction->reflection[reflection];
+    const int half_width = p->data->settings->shoebox_half_width;
+    if (!p->given || !p->given[reflection]) return region_at(r, half_width);
+    const int pixels[2] = { p->data->image->fast_pixels, db_sheet_rows(p->data->image, r->panel) };
+    return db_given_box_region(p->given[reflection], half_width, pixels);
+}
+
 static int inside(const db_region *r, const db_measured_image *image) {
     return r->fast_start >= 0 && r->slow_start >= 0 &&
            r->fast_start + r->fast_count <= image->fast_pixels &&
@@ -36,8 +55,8 @@ static int inside(const db_region *r, const db_measured_image *image) {
 }
 
 /* Marks the own pixels of a reflection's box; returns whether there are enough. */
-static int own_pixels(const db_fit_data *data, const db_reflection_grid *grid, size_t reflection,
-                      const db_region *region, uint8_t *own) {
+static int own_pixels(const placing *p, size_t reflection, const db_region *region, uint8_t *own) {
+    const db_fit_data *const data = p->data;
     const size_t width = region->stride, pixels = width * width;
     size_t count = 0;
     for (size_t s = 0; s < width; s++) {
@@ -45,7 +64,9 @@ static int own_pixels(const db_fit_data *data, const db_reflection_grid *grid, s
             data->image->mask + db_sheet_index(data->image, region, 0, (int)s);
         for (size_t f = 0; f < width; f++) own[s * width + f] = mask[f] == DB_MASK_TRUSTED;
     }
-    db_reflection_grid_share(grid, reflection, region, own);
+    if (p->given && p->given[reflection])
+        return db_given_box_pixels(p->given[reflection], region, own);
+    db_reflection_grid_share(p->grid, reflection, region, own);
     for (size_t i = 0; i < pixels; i++) count += own[i];
     return (double)count >= DB_SHOEBOX_USABLE * (double)pixels;
 }
@@ -96,7 +117,7 @@ static int compare_hkl(const void *a, const void *b) {
 
 /* Is the reflection in the list, or within half a box of a spot in it? */
 static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
-    if (!list->by_position) {
+    if (list->listing == DB_FIT_LISTED_BY_INDEX) {
         const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
                                            reflection->hkl[2] } };
         return list->count &&
@@ -122,23 +143,25 @@ static int of_interest(const db_fit_data *data, const db_region *region) {
 }
 
 /* Does a reflection get a box? own: room for one box. */
-static int is_chosen(const db_fit_data *data, const db_reflection_grid *grid,
-                     db_shoebox_choice choice, size_t reflection, uint8_t *own, double *excess) {
-    const db_reflection *const r = &grid->prediction->reflection[reflection];
-    const int half_width = data->settings->shoebox_half_width;
-    const db_region region = region_at(r, half_width);
+static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *excess) {
+    const db_fit_data *const data = p->data;
+    const db_shoebox_choice choice = p->choice;
+    const db_region region = region_of(p, reflection);
     const db_fit_spots *const spots = choice == DB_SHOEBOXES_STRONG ? data->settings->spots : NULL;
     const int least = choice == DB_SHOEBOXES_ALL || spots ? 0
                       : choice == DB_SHOEBOXES_TOUCHED    ? 1
                                                           : FEWEST_STRONG;
+    if (p->given && !p->given[reflection]) return 0;
     if (!inside(&region, data->image)) return 0;
     if (choice == DB_SHOEBOXES_BRIGHT)
-        return of_interest(data, &region) && own_pixels(data, grid, reflection, &region, own);
+        return of_interest(data, &region) && own_pixels(p, reflection, &region, own);
     if (least > 0 && !may_have(data, &region, least)) return 0;
-    const int enough = own_pixels(data, grid, reflection, &region, own);
+    const int enough = own_pixels(p, reflection, &region, own);
     if (!enough && choice != DB_SHOEBOXES_SEEN) return 0;
     if (strong_pixels(data, &region, own, excess) < least) return 0;
-    return !spots || is_listed(spots, r, half_width);
+    return !spots || p->given ||
+           is_listed(spots, &p->grid->prediction->reflection[reflection],
+                     data->settings->shoebox_half_width);
 }
 
 /* What is left of the brightest is no light. */
@@ -155,12 +178,12 @@ static void keep_bright(const double *light, size_t count, candidate *list) {
 }
 
 /* Fills list with the reflections that get a box; returns how many. own: room for a box of every
- * thread. light: of each, if that is what counts. */
-static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
-                     db_shoebox_choice choice, const double *light, int threads, candidate *list,
-                     uint8_t *own) {
+ * thread. */
+static size_t choose(const placing *p, int threads, candidate *list, uint8_t *own) {
+    const db_fit_data *const data = p->data;
+    const db_shoebox_choice choice = p->choice;
     const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
-    const long predicted = (long)grid->prediction->count;
+    const long predicted = (long)p->grid->prediction->count;
     size_t count = 0;
     (void)threads;
 #if defined(_OPENMP)
@@ -168,9 +191,9 @@ static size_t choose(const db_fit_data *data, const db_reflection_grid *grid,
 #endif
     for (long i = 0; i < predicted; i++) {
         uint8_t *const mine = own + (size_t)db_fit_thread_number() * width * width;
-        list[i].chosen = is_chosen(data, grid, choice, (size_t)i, mine, &list[i].excess);
+        list[i].chosen = is_chosen(p, (size_t)i, mine, &list[i].excess);
     }
-    if (light) keep_bright(light, (size_t)predicted, list);
+    if (p->light) keep_bright(p->light, (size_t)predicted, list);
     for (long i = 0; i < predicted; i++)
         if (list[i].chosen) list[count++] = (candidate){ (size_t)i, list[i].excess, 1 };
     const int ranked = choice == DB_SHOEBOXES_STRONG || choice == DB_SHOEBOXES_BRIGHT;
@@ -199,14 +222,14 @@ static db_status allocate(db_context *context, db_shoeboxes *boxes) {
     return db_fail_memory(context, "the shoeboxes");
 }
 
-static void fill_box(const db_fit_data *data, const db_reflection_grid *grid, size_t reflection,
-                     size_t b, db_shoeboxes *boxes) {
+static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes *boxes) {
+    const db_fit_data *const data = p->data;
     const size_t first = b * boxes->pixels, width = (size_t)boxes->width;
     db_region *const region = &boxes->region[b];
-    boxes->reflection[b] = grid->prediction->reflection[reflection];
-    *region = region_at(&boxes->reflection[b], data->settings->shoebox_half_width);
+    boxes->reflection[b] = p->grid->prediction->reflection[reflection];
+    *region = region_of(p, reflection);
     region->offset = first;
-    own_pixels(data, grid, reflection, region, boxes->own + first);
+    own_pixels(p, reflection, region, boxes->own + first);
     for (size_t s = 0; s < width; s++) {
         const size_t start = db_sheet_index(data->image, region, 0, (int)s), to = first + s * width;
         memcpy(boxes->value + to, data->image->value + start, width * sizeof *boxes->value);
@@ -217,36 +240,47 @@ static void fill_box(const db_fit_data *data, const db_reflection_grid *grid, si
     }
 }
 
-static void fill(const db_fit_data *data, const db_reflection_grid *grid, const candidate *list,
-                 int threads, db_shoeboxes *boxes) {
+static void fill(const placing *p, const candidate *list, int threads, db_shoeboxes *boxes) {
     const long count = (long)boxes->count;
     (void)threads;
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
 #endif
-    for (long b = 0; b < count; b++) fill_box(data, grid, list[b].reflection, (size_t)b, boxes);
+    for (long b = 0; b < count; b++) fill_box(p, list[b].reflection, (size_t)b, boxes);
+}
+
+static db_status choose_and_fill(db_context *context, const placing *p, db_shoeboxes *boxes) {
+    candidate *const list = malloc((p->grid->prediction->count + 1) * sizeof *list);
+    const int threads = db_fit_threads(context);
+    uint8_t *const own = malloc((size_t)threads * boxes->pixels);
+    db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
+    if (status == DB_OK) {
+        boxes->count = choose(p, threads, list, own);
+        status = allocate(context, boxes);
+    }
+    if (status == DB_OK) fill(p, list, threads, boxes);
+    free(list);
+    free(own);
+    return status;
 }
 
 static db_status place(db_context *context, const db_fit_data *data,
                        const db_prediction *prediction, db_shoebox_choice choice,
                        const double *light, db_shoeboxes *boxes) {
+    const db_fit_spots *const spots = data->settings->spots;
     int pixels[2] = { data->image->fast_pixels, 0 };
     db_reflection_grid grid;
+    const db_fit_spot **given = NULL;
     for (size_t p = 0; p < db_sheet_panels(data->image); p++)
         if (db_sheet_rows(data->image, p) > pixels[1]) pixels[1] = db_sheet_rows(data->image, p);
     const double reach = db_shoebox_sharing_distance(data->settings->shoebox_half_width);
     DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
-    candidate *const list = malloc((prediction->count + 1) * sizeof *list);
-    const int threads = db_fit_threads(context);
-    uint8_t *const own = malloc((size_t)threads * boxes->pixels);
-    db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
-    if (status == DB_OK) {
-        boxes->count = choose(data, &grid, choice, light, threads, list, own);
-        status = allocate(context, boxes);
-    }
-    if (status == DB_OK) fill(data, &grid, list, threads, boxes);
-    free(list);
-    free(own);
+    db_status status = DB_OK;
+    if (choice == DB_SHOEBOXES_STRONG && spots && spots->listing == DB_FIT_LISTED_BY_BOX)
+        status = db_given_boxes_assign(context, spots, prediction, &given);
+    const placing how = { data, &grid, choice, light, given };
+    if (status == DB_OK) status = choose_and_fill(context, &how, boxes);
+    free(given);
     db_reflection_grid_clear(&grid);
     return status;
 }

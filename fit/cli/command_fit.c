@@ -143,11 +143,11 @@ static void output_path(const fit_run *run, int output, char path[DB_FIT_PATH_SI
 /* Before hours of work: the results will find their place, and replace no input. */
 static db_status check_outputs(const fit_run *run) {
     const db_fit_config *const config = &run->config;
-    const char *const inputs[] = { config->config_file,     config->image_file,
-                                   config->matrix_file,     config->hkl_file,
-                                   config->expt_file,       config->mask_file,
-                                   config->spot_file,       config->hot_pixel_file,
-                                   config->reflection_file, config->spectrum_file };
+    const char *const inputs[] = {
+        config->config_file,     config->image_file,    config->matrix_file, config->hkl_file,
+        config->expt_file,       config->mask_file,     config->spot_file,   config->hot_pixel_file,
+        config->reflection_file, config->spectrum_file, config->box_file
+    };
     for (int o = 0; o < OUTPUT_COUNT; o++) {
         char path[DB_FIT_PATH_SIZE + 8];
         output_path(run, o, path);

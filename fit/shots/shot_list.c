@@ -152,7 +152,9 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
 
 static db_status read_spots(db_context *context, const db_fit_config *config,
                             db_shot_entry *entry) {
-    if ((!*config->spot_file && !*config->reflection_file) || entry->has_spots) return DB_OK;
+    if ((!*config->spot_file && !*config->reflection_file && !*config->box_file) ||
+        entry->has_spots)
+        return DB_OK;
     DB_TRY(db_fit_config_read_spots(context, config, &entry->spots));
     entry->has_spots = 1;
     return DB_OK;

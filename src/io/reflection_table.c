@@ -22,6 +22,7 @@ int db_is_reflection_table(const db_file_content *content) {
 void db_reflection_table_clear(db_reflection_table *table) {
     free(table->hkl);
     free(table->position);
+    free(table->box);
     free(table->panel);
     free(table->experiment);
     memset(table, 0, sizeof *table);
@@ -94,13 +95,15 @@ static db_status copy_column(const reading *r, const char *name, const char *typ
 }
 
 static db_status read_columns(const reading *r, db_reflection_table *table) {
-    void *hkl = NULL, *position = NULL, *experiment = NULL;
+    void *hkl = NULL, *position = NULL, *box = NULL, *experiment = NULL;
     const char *panels;
     db_status status = copy_column(r, "miller_index", "cctbx::miller::index<>", 12, &hkl);
     if (status == DB_OK) status = copy_column(r, "xyzobs.px.value", "vec3<double>", 24, &position);
+    if (status == DB_OK) status = copy_column(r, "bbox", "int6", 24, &box);
     if (status == DB_OK) status = copy_column(r, "id", "int", 4, &experiment);
     table->hkl = hkl;
     table->position = position;
+    table->box = box;
     table->experiment = experiment;
     if (status != DB_OK) return status;
     DB_TRY(find_column(r, "panel", "std::size_t", 8, &panels));

@@ -9,6 +9,7 @@ typedef struct db_reflection_table {
     size_t count;
     int (*hkl)[3];         /* miller_index; 0 0 0: not indexed */
     double (*position)[3]; /* xyzobs.px.value: pixels fast, slow, and images */
+    int (*box)[6];         /* bbox: pixels fast, slow, and images; each from, and to without that */
     size_t *panel;
     int *experiment; /* id: number in the experiment list; -1: of none */
 } db_reflection_table;

@@ -28,15 +28,14 @@ static const char *table(const char *name) {
     return path;
 }
 
-static void read_as(const char *name, int by_position, int experiment) {
-    if (db_fit_spots_read(context, table(name), by_position, experiment, &spots) != DB_OK)
+static void read_as(const char *name, db_fit_listing listing, int experiment) {
+    if (db_fit_spots_read(context, table(name), listing, experiment, &spots) != DB_OK)
         fail_msg("%s", db_context_message(context));
 }
 
-static void refused(db_status status, const char *name, int by_position, int experiment,
+static void refused(db_status status, const char *name, db_fit_listing listing, int experiment,
                     const char *words) {
-    const db_status found =
-        db_fit_spots_read(context, table(name), by_position, experiment, &spots);
+    const db_status found = db_fit_spots_read(context, table(name), listing, experiment, &spots);
     if (found != status || !strstr(db_context_message(context), words) ||
         !strstr(db_context_message(context), name))
         fail_msg("%s: status %d, '%s' instead of '%s'", name, (int)found,
@@ -68,6 +67,17 @@ static void observed_spots_of_an_experiment_are_listed(void **state) {
     db_fit_spots_clear(&spots);
 }
 
+static void shoeboxes_of_an_experiment_are_listed(void **state) {
+    (void)state;
+    read_as("table.refl", DB_FIT_LISTED_BY_BOX, 0);
+    assert_int_equal(spots.count, 2);
+    const int box[4] = { 0, 0, 2, 2 }, hkl[3] = { -4, 5, -6 }; /* ends are exclusive there */
+    assert_memory_equal(spots.spot[1].box, box, sizeof box);
+    assert_memory_equal(spots.spot[1].hkl, hkl, sizeof hkl);
+    assert_int_equal(spots.spot[1].panel, 1);
+    db_fit_spots_clear(&spots);
+}
+
 static void tables_that_do_not_fit_are_refused(void **state) {
     (void)state;
     refused(DB_ERROR_INPUT, "table.refl", 0, -1, "reflections of experiments 0 to 1");
@@ -86,6 +96,7 @@ static void tables_that_do_not_fit_are_refused(void **state) {
     refused(DB_ERROR_INPUT, "table_column_text.refl", 0, 0, "a number of rows and their bytes");
     refused(DB_ERROR_INPUT, "table_no_columns.refl", 1, 0, "xyzobs.px.value and panel");
     refused(DB_ERROR_INPUT, "table_no_columns.refl", 0, 0, "miller_index");
+    refused(DB_ERROR_INPUT, "table_no_columns.refl", 2, 0, "bbox and panel");
 }
 
 /* The configuration's experiment list says whose reflections count. */
@@ -116,6 +127,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(indexed_reflections_of_an_experiment_are_listed),
         cmocka_unit_test(observed_spots_of_an_experiment_are_listed),
+        cmocka_unit_test(shoeboxes_of_an_experiment_are_listed),
         cmocka_unit_test(tables_that_do_not_fit_are_refused),
         cmocka_unit_test(a_configuration_reads_those_of_its_experiment),
     };

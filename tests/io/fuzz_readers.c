@@ -141,8 +141,8 @@ static void read_reflections(db_context *context, const char *path) {
     if (status == DB_ERROR_UNSUPPORTED || check_status(context, path, status, "reflections"))
         require(!table.hkl || table.count <= content.size / 12, "reflections", "rows from nowhere");
     else
-        require(!table.hkl && !table.position && !table.panel && !table.experiment, "reflections",
-                "columns after a failure");
+        require(!table.hkl && !table.position && !table.box && !table.panel && !table.experiment,
+                "reflections", "columns after a failure");
     db_reflection_table_clear(&table);
     db_file_content_clear(&content);
 }

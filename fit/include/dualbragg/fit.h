@@ -117,24 +117,31 @@ typedef struct db_fit_stage {
     int max_evaluations;
 } db_fit_stage;
 
-/* Reflections that a list names: by index, or by where they were seen. */
+/* Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
+typedef enum db_fit_listing {
+    DB_FIT_LISTED_BY_INDEX,    /* hkl */
+    DB_FIT_LISTED_BY_POSITION, /* panel and position */
+    DB_FIT_LISTED_BY_BOX       /* panel and box, and hkl unless it is 0 0 0 */
+} db_fit_listing;
 typedef struct db_fit_spot {
     int hkl[3];
     size_t panel;
     double position[2]; /* pixels of the panel, fast, slow */
+    int box[4];         /* pixels of the panel: fast min, max, slow min, max, inclusive */
 } db_fit_spot;
 typedef struct db_fit_spots {
-    int by_position; /* 0: hkl counts; 1: panel and position */
+    db_fit_listing listing;
     size_t count;
     db_fit_spot *spot; /* ordered by hkl, or as read; owned */
 } db_fit_spots;
 
-/* Reads lines "h k l" (by_position 0) or "fast slow" or "fast slow panel" (1; panels from 0).
- * Further columns, blank lines and what follows '#' are passed over. Or reads a reflection table of
- * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel; of several
- * experiments that of number `experiment` (from 0), which otherwise may be -1. Clear it with
- * db_fit_spots_clear. */
-DB_API db_status db_fit_spots_read(db_context *context, const char *path, int by_position,
+/* Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
+ * fast_max slow_min slow_max", perhaps followed by "h k l" (boxes, inclusive). Further columns of
+ * the first two, blank lines and what follows '#' are passed over. Or reads a reflection table of
+ * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel, or bbox, panel
+ * and, where they are indexed, miller_index; of several experiments that of number `experiment`
+ * (from 0), which otherwise may be -1. Clear it with db_fit_spots_clear. */
+DB_API db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
                                    int experiment, db_fit_spots *spots);
 DB_API void db_fit_spots_clear(db_fit_spots *spots);
 
@@ -416,10 +423,11 @@ typedef struct db_fit_config {
     char hkl_columns[DB_FIT_NAME_SIZE], hkl_space_group[DB_FIT_NAME_SIZE]; /* "": open */
     char expt_file[DB_FIT_PATH_SIZE]; /* experiment list that the model comes from; "" */
     char mask_file[DB_FIT_PATH_SIZE], hot_pixel_file[DB_FIT_PATH_SIZE];
-    char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE]; /* see db_fit_spots_read */
-    double trusted[2]; /* least and largest count that is trusted; NAN: not given */
-    double hot_sigma;  /* a pixel that is alone and so many standard deviations above its
-                          surroundings is hot; 0: none */
+    char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE],
+        box_file[DB_FIT_PATH_SIZE]; /* see db_fit_spots_read */
+    double trusted[2];              /* least and largest count that is trusted; NAN: not given */
+    double hot_sigma; /* a pixel that is alone and so many standard deviations above its
+                         surroundings is hot; 0: none */
     char shot_list[DB_FIT_PATH_SIZE];   /* many shots instead of one image (fit_shots.h); "": one */
     double shot_outlier_sigma;          /* see db_fit_shots_options.outlier_sigma */
     char command[2 * DB_FIT_PATH_SIZE]; /* command line, for the record; "" */
