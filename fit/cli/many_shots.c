@@ -34,6 +34,7 @@ typedef struct many {
     const db_fit_options *options;
     const db_fit_config *config;
     db_fit_team team;
+    db_fit_config *tied; /* config with what symmetry says of the shots' cell */
     db_fit_shot_list *list;
     db_fit_shots_result *result;
     db_fit_log log;
@@ -100,6 +101,12 @@ static void say_head(many *m, const db_fit_shot_source *source) {
     db_fit_say(&m->log, "\n");
 }
 
+/* Without a shot that can be read nothing is tied; refining will tell. */
+static void tie(many *m) {
+    *m->tied = *m->config;
+    if (db_fit_shot_list_tie(m->context, m->list, m->tied) == DB_OK) m->config = m->tied;
+}
+
 static db_status refine(many *m) {
     char checkpoint[PATH_SIZE], scratch[PATH_SIZE];
     db_fit_shot_source source = db_fit_shot_list_source(m->list);
@@ -108,6 +115,7 @@ static db_status refine(many *m) {
     db_fit_settings *const settings = malloc(sizeof *settings);
     if (!settings) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the settings");
     *settings = m->config->settings;
+    if (settings->stage_count == 0) db_fit_settings_default_joint_stages(settings);
     if (!(settings->gain > 0)) settings->gain = 1; /* of shots whose images do not say */
     path_of(m, outputs[OUT_CHECKPOINT].ending, checkpoint);
     path_of(m, "", scratch);
@@ -181,6 +189,7 @@ static db_status run(many *m) {
     if (status == DB_OK)
         status = db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0);
     if (status != DB_OK) return complain(m, status);
+    tie(m);
     status = refine(m);
     if (status == DB_OK) {
         db_fit_say_shots(&m->log, m->result);
@@ -199,10 +208,13 @@ static db_status run(many *m) {
 db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
                             const db_fit_config *config) {
     many m = { .context = context, .options = options, .config = config };
+    m.tied = malloc(sizeof *m.tied);
+    if (!m.tied) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
     db_status status = db_mpi_team_join(&m.team);
     if (status == DB_OK) status = run(&m);
     db_fit_shots_result_destroy(&m.result);
     db_fit_shot_list_destroy(&m.list);
     db_mpi_team_leave();
+    free(m.tied);
     return status;
 }

@@ -118,6 +118,7 @@ static void take_common(const db_fit_config *common, db_fit_config *config) {
     if (!(common->settings.gain > 0)) config->settings.gain = gain;
     memcpy(config->range, common->range, sizeof config->range);
     memcpy(config->refine_line, common->refine_line, sizeof config->refine_line);
+    memcpy(config->symmetry, common->symmetry, sizeof config->symmetry);
     memcpy(config->hkl_file, common->hkl_file, sizeof config->hkl_file);
     memcpy(config->hkl_columns, common->hkl_columns, sizeof config->hkl_columns);
     memcpy(config->hkl_space_group, common->hkl_space_group, sizeof config->hkl_space_group);

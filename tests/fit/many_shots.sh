@@ -96,6 +96,30 @@ END
 fit 0 listed.yaml --output from_list --no-report
 grep -q '^9 of 9 shots in use' from_list.log || fail "the experiment list is not nine shots: $(cat from_list.log)"
 
+# what symmetry leaves no choice is not refined, for all shots alike
+for number in 1 2; do
+    "$DUALBRAGG" sim -cell 50 50 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
+        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset ${number}0 20 30 -water 30 -seed $number \
+        -noisefile images/tetragonal_$number.img > /dev/null
+    echo "images/tetragonal_$number.img model.misset=[${number}0.05, 20.04, 30]"
+done > tetragonal.txt
+cat > tetragonal.yaml << 'END'
+model: {cell: [50.05, 50.05, 70.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1,
+        mosaic_domains: 5, oversample: 1, distance: 100}
+refine: {cell_alpha: {range: 1}, misset_x: , misset_y: , misset_z: , cell_a: {min: 45, max: 55}, cell_c: {range: 2}, beam_fast: {range: 1}}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: tetragonal.txt}
+END
+fit 0 tetragonal.yaml --output tetragonal_refined --no-report
+for number in 1 2; do
+    cell=$(sed -n 's/^ *cell: \[\(.*\)\]/\1/p' tetragonal_refined_shots/000${number}_tetragonal_$number.yaml | tr -d ,)
+    set -- $cell
+    [ "$1" = "$2" ] && [ "$4" = 90 ] || fail "a tetragonal cell is not: $cell"
+    near "edge of a tetragonal cell" "$1" 50 0.02
+done
+grep -q 'Stage 7, final: all' tetragonal_refined.log || fail "a stage has lost its name"
+! grep -q '"cell_alpha"' tetragonal_refined.json || fail "an angle that symmetry fixes is refined"
+
 # processes: results do not depend on their number
 if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
     mpi="mpirun --allow-run-as-root --oversubscribe --quiet"

@@ -147,6 +147,12 @@ DB_API void db_fit_shot_list_destroy(db_fit_shot_list **list);
 /* The list as a source of shots, which borrows it. Reflection lists of shots belong to it. */
 DB_API db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list);
 
+/* Ties the parameters of the configuration of all shots as its symmetry asks, which depends on the
+ * cell of the first shot that can be read: angles that are fixed are no longer refined, equal edges
+ * follow each other. Fails with the last shot's message if none can be read. */
+DB_API db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
+                                      db_fit_config *config);
+
 /* The configuration of one shot by itself. */
 DB_API db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list,
                                          size_t shot, db_fit_config *config);
