@@ -75,7 +75,7 @@ static json_t *local_numbers(db_document *d, const db_fit_shots_result *result,
 
 static json_t *shot_object(db_document *d, const db_fit_shots_result *result,
                            const db_fit_shot_result *shot) {
-    json_t *const entry = json_object(), *const at_bound = json_array();
+    json_t *const entry = json_object();
     set(d, entry, "name", db_document_text(shot->name));
     set(d, entry, "used", json_boolean(shot->used));
     set(d, entry, "reason", db_document_text(shot->reason));
@@ -83,6 +83,7 @@ static json_t *shot_object(db_document *d, const db_fit_shots_result *result,
     set(d, entry, "start", local_numbers(d, result, shot->start));
     set(d, entry, "refined", local_numbers(d, result, shot->refined));
     set(d, entry, "error", local_numbers(d, result, shot->error));
+    json_t *const at_bound = json_array();
     for (size_t i = 0; i < result->parameter_count; i++)
         if (!result->shared[i]) add(d, at_bound, json_string(bound_text(shot->at_bound[i])));
     set(d, entry, "at_bound", at_bound);
