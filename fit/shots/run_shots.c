@@ -253,10 +253,6 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (all->settings.stage_count == 0) db_fit_settings_default_joint_stages(&all->settings);
     mark_shared(all);
     DB_TRY(check_stages(all));
-    if (settings->amplitude_sigma > 0)
-        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
-                       "amplitudes can be refined against one image; many shots would each have "
-                       "their own");
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
     db_status status = make_room(all);

@@ -27,16 +27,35 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+static size_t determined(const db_fit_result *shared) {
+    size_t count = 0;
+    for (size_t i = 0; i < shared->parameter_count; i++) count += isfinite(shared->error[i]) != 0;
+    return count;
+}
+
+/* Links to the parts that the page has. */
+static void links(const page *p) {
+    const db_fit_result *const shared = p->report.result;
+    const struct {
+        const char *id, *name;
+        int there;
+    } parts[] = { { "aside", "set aside", p->result->used < p->result->shot_count },
+                  { "parameters", "shared", shared->parameter_count > 0 },
+                  { "directions", "determined?", shared->direction_count > 0 },
+                  { "correlation", "correlation", determined(shared) > 1 },
+                  { "spreads", "spreads", 1 },
+                  { "shots", "shots", 1 },
+                  { "convergence", "convergence", shared->history_count > 0 },
+                  { "provenance", "provenance", 1 } };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].there)
+            fprintf(p->report.stream, "<a href=\"#%s\">%s</a>", parts[i].id, parts[i].name);
+}
+
 static void head(const page *p) {
     FILE *const out = p->report.stream;
     const db_fit_shots_result *const r = p->result;
     const char *const name = last_part(p->config->shot_list);
-    static const char *const parts[][2] = {
-        { "aside", "set aside" },         { "parameters", "shared" },
-        { "directions", "determined?" },  { "correlation", "correlation" },
-        { "spreads", "spreads" },         { "shots", "shots" },
-        { "convergence", "convergence" }, { "provenance", "provenance" }
-    };
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
           out);
@@ -56,8 +75,7 @@ static void head(const page *p) {
             r->used, r->shot_count, r->pixels, r->shoeboxes, r->history_count, r->seconds,
             db_version());
     fputs("<nav aria-label=\"Parts of the report\"><div>", out);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        fprintf(out, "<a href=\"#%s\">%s</a>", parts[i][0], parts[i][1]);
+    links(p);
     fputs("</div></nav><main>", out);
 }
 

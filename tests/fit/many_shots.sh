@@ -76,6 +76,23 @@ done
 [ "$(grep -c '^one_shots/' one_shots.txt)" -eq 9 ] || fail "one_shots.txt does not list nine models"
 ! grep -q 'http[s]*:' one.html || fail "the report fetches something"
 
+# the report in a real browser, where there is one
+browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+if [ -n "$browser" ]; then
+    {
+        sed 's|</body>.*||' one.html
+        echo '<script>'
+        cat "$SOURCE_DIR/tests/fit/shots_check.js"
+        echo '</script></body></html>'
+    } > page.html
+    timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --no-first-run --disable-dev-shm-usage \
+        --user-data-dir="$work/profile" --enable-logging=stderr --v=0 --window-size=1300,900 --virtual-time-budget=5000 \
+        --dump-dom "file://$work/page.html" > dom.html 2> browser.log || fail "the browser ended with status $?"
+    sed -n '/id="checks"/,/^end/p' dom.html > checks
+    [ "$(grep -c 'ok ' checks)" -eq 7 ] || fail "the report in the browser: $(cat checks)"
+    ! grep -q CONSOLE browser.log || fail "the browser's console is not empty: $(grep CONSOLE browser.log)"
+fi
+
 # any number of threads: the same numbers
 fit 0 joint.yaml --output two --threads 2 --quiet
 [ ! -s out ] || fail "--quiet prints"
