@@ -40,11 +40,11 @@ static db_observed_spot centroid(const search *s, size_t count, size_t panel, in
     const size_t columns = (size_t)s->image->fast_pixels;
     db_observed_spot spot = { .panel = panel };
     for (size_t k = 0; k < count; k++) {
-        const size_t i = s->list[k];
+        const size_t i = s->list[k], row = i / columns;
         const double excess = (double)s->image->value[i] - (double)s->strong->background[i];
         spot.counts += excess;
         spot.position[0] += excess * ((double)(i % columns) + 0.5);
-        spot.position[1] += excess * ((double)(i / columns) - first_row + 0.5);
+        spot.position[1] += excess * ((double)row - first_row + 0.5);
     }
     for (int i = 0; i < 2; i++) spot.position[i] /= spot.counts;
     return spot;

@@ -8,10 +8,11 @@
 
 /* The parameters of a tied configuration, with what the common one says of them. Bounds of the tied
  * one are those of its shot. */
-static void take_parameters(const db_fit_settings *tied, db_fit_config *common) {
+static db_status take_parameters(db_context *context, const db_fit_settings *tied,
+                                 db_fit_config *common) {
     db_fit_settings *const settings = &common->settings;
     db_fit_config *const was = malloc(sizeof *was);
-    if (!was) return;
+    if (!was) return db_fail_memory(context, "the parameters of all shots");
     *was = *common;
     settings->parameter_count = tied->parameter_count;
     for (size_t i = 0; i < tied->parameter_count; i++) {
@@ -28,6 +29,7 @@ static void take_parameters(const db_fit_settings *tied, db_fit_config *common) 
         common->refine_line[i] = known ? was->refine_line[k] : 0;
     }
     free(was);
+    return DB_OK;
 }
 
 static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_t shot,
@@ -42,7 +44,7 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
     db_measured_image_clear(&image);
     DB_TRY(status);
     db_experiment_clear(&start);
-    take_parameters(&own->settings, config);
+    DB_TRY(take_parameters(context, &own->settings, config));
     for (size_t s = 0; s < config->settings.stage_count; s++)
         config->settings.stages[s] = own->settings.stages[s];
     return DB_OK;

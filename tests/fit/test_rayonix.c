@@ -51,6 +51,7 @@ static void the_orientation_is_found_and_refined(void **state) {
         db_fit_config_start(context, &config, &image, &start, keep_notice, NULL) != DB_OK ||
         db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
         fail_msg("%s", db_context_message(context));
+    assert_non_null(r);
     const double *const cell = r->experiment.crystal.cell;
     print_message("%s; chi2/dof %.2f -> %.2f, correlation %.3f -> %.3f, strong pixels explained "
                   "%.1f -> %.1f %%, a %.2f b %.2f c %.2f\n",

@@ -164,6 +164,7 @@ static db_fit_result *refine_known(const char *dispersion) {
         db_fit_config_start(context, &config, &image, &start, NULL, NULL) != DB_OK ||
         db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
         fail_msg("%s", db_context_message(context));
+    assert_non_null(r);
     print_message("%s: correlation of pixels %.3f, strong pixels explained %.1f %%, a %.3f c %.3f, "
                   "%.1f s\n",
                   dispersion, r->after.correlation, 100 * r->after.strong_explained,
