@@ -88,7 +88,7 @@ db_status db_checkpoint_keep_joint(db_shots *all, int stage, const db_arrow_orde
     double *const local = calloc(all->count * count + 1, sizeof *local);
     db_status status = local ? DB_OK : db_fail_memory(all->context, "the checkpoint");
     status = db_workers_agree(all, status);
-    for (size_t i = 0; i < all->count && status == DB_OK; i++)
+    for (size_t i = 0; i < all->count && status == DB_OK && local; i++)
         if (all->state[i].best.local)
             memcpy(local + i * count, all->state[i].best.local, count * sizeof *local);
     if (status == DB_OK && count) status = db_workers_share(all, local, count * sizeof *local, 0);

@@ -117,9 +117,13 @@ static db_status sum_shots(joint *j) {
     int *const used = malloc((all->count + 1) * sizeof *used);
     db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
     status = db_workers_agree(all, status);
-    for (size_t i = 0; i < all->count && status == DB_OK; i++) used[i] = all->news[i].used;
+    if (status != DB_OK || !used) {
+        free(used);
+        return status;
+    }
+    for (size_t i = 0; i < all->count; i++) used[i] = all->news[i].used;
     memset(j->sums, 0, j->chunks * j->sums_size * sizeof *j->sums);
-    if (status == DB_OK) status = db_workers_each(all, 0, all->count, evaluate_shot, j);
+    status = db_workers_each(all, 0, all->count, evaluate_shot, j);
     if (status == DB_OK) status = db_workers_share(all, j->sums, j->sums_size * sizeof *j->sums, 1);
     if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
     if (status == DB_OK) j->lost = (int)tell_lost(all, used);
@@ -369,7 +373,7 @@ db_status db_joint_run(db_shots *all, int stage, const double *shared_from, db_j
     j->stage = stage;
     j->settings = &all->settings.stages[stage];
     j->order = db_arrow_order_make(&all->settings, j->settings, all->shared);
-    db_status status = prepare(j, shared_from);
+    db_status status = db_workers_agree(all, prepare(j, shared_from));
     if (status == DB_OK) status = search(j, end);
     if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);
     if (status == DB_OK) status = db_workers_each(all, 0, all->count, store_shot, j);

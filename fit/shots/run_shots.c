@@ -149,15 +149,15 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     const size_t workers = (size_t)all->worker_count * (size_t)all->team.size;
     const size_t batch = 16 * workers * all->chunk;
     int *const used = malloc((all->count + 1) * sizeof *used);
-    if (!used) return db_fail_memory(all->context, "a pass over the shots");
-    for (size_t i = 0; i < all->count; i++) used[i] = all->news[i].used;
-    db_status status = DB_OK;
+    db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
+    status = db_workers_agree(all, status);
+    for (size_t i = 0; i < all->count && used; i++) used[i] = all->news[i].used;
     for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
         const size_t to = from + batch < all->count ? from + batch : all->count;
         status = db_workers_each(all, from, to, db_segment_work, (void *)(uintptr_t)segment);
         if (status == DB_OK) status = share_shots(all);
         if (status == DB_OK && segment->to > segment->from) status = db_checkpoint_keep(all);
-        for (size_t i = from; i < to && status == DB_OK; i++)
+        for (size_t i = from; i < to && status == DB_OK && used; i++)
             if (used[i] && !all->news[i].used) report_aside(all, i);
         if (status == DB_OK) report_done(all, segment->from, to);
     }

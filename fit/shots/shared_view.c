@@ -60,7 +60,7 @@ static void take_history(const db_fit_shots_result *from, const size_t *list,
 
 db_status db_shared_view_make(db_context *context, const db_fit_config *config,
                               const db_fit_shots_result *result, db_shared_view **view) {
-    size_t list[DB_FIT_MOST_PARAMETERS];
+    size_t list[DB_FIT_MOST_PARAMETERS] = { 0 };
     db_shared_view *const v = calloc(1, sizeof *v);
     *view = v;
     if (!v) return db_fail_memory(context, "what the shots share");

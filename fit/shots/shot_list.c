@@ -88,7 +88,7 @@ void db_fit_shot_list_destroy(db_fit_shot_list **list) {
         db_fit_spots_clear(&l->entry[i].spots);
         free(l->entry[i].setup);
     }
-    for (size_t i = 0; i < l->override_count; i++) free(l->override[i]);
+    for (size_t i = 0; i < l->override_count && l->override; i++) free(l->override[i]);
     free(l->override);
     free(l->entry);
     free(l);

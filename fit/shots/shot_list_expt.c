@@ -72,7 +72,7 @@ static db_status add_experiment(const db_json *root, const db_json *experiments,
     const db_json experiment = db_json_element(experiments, number);
     char *name, override[2 * DB_FIT_PATH_SIZE];
     DB_TRY(image_of(root, &experiment, &name));
-    char *const image = find_image(root->path, name);
+    char *const image = name ? find_image(root->path, name) : NULL;
     free(name);
     db_shot_entry *const entry = image ? db_shot_list_add(list, image, (int)number) : NULL;
     free(image);

@@ -86,6 +86,7 @@ static db_status next_word(db_context *context, const db_text *text, char **curs
 static db_status take_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
     char *cursor = text->line, *word;
     DB_TRY(next_word(context, text, &cursor, &word));
+    if (!word) return DB_OK;
     if (strchr(word, '='))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",

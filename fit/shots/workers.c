@@ -150,7 +150,7 @@ db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_ch
                            ? DB_OK
                            : db_fail_memory(all->context, "what processes tell each other");
     status = db_workers_agree(all, status);
-    if (status == DB_OK) {
+    if (status == DB_OK && list && sizes && own && every) {
         for (int r = 0; r < team->size; r++) sizes[r] = bytes * elements_of(all, r, by_chunk, list);
         const size_t n = elements_of(all, team->rank, by_chunk, list);
         for (size_t i = 0; i < n; i++) memcpy(own + i * bytes, record + list[i] * bytes, bytes);
