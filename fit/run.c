@@ -43,7 +43,8 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
     DB_TRY(db_refinement_begin(r, start));
     db_experiment tied;
     DB_TRY(db_experiment_borrow(r->context, &result->experiment, &tied));
-    db_status status = db_refinement_refuse_blank(r);
+    /* Of several starts the given one need not see anything. */
+    db_status status = r->data.settings->starts.count > 1 ? DB_OK : db_refinement_refuse_blank(r);
     if (status == DB_OK) status = run_stages(r, start);
     if (status == DB_OK)
         status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);

@@ -70,6 +70,7 @@ static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_
     if (!r->result) return db_fail_memory(r->context, "the trial of a start");
     DB_TRY(db_refinement_begin(r, start));
     turn_model(r, trial->turn);
+    DB_TRY(db_refinement_refuse_blank(r));
     DB_TRY(db_refinement_run_stage(r, 0, &end));
     trial->evaluations = (int)r->course.count;
     for (size_t i = 0; i < r->course.count; i++)
@@ -85,12 +86,17 @@ static void run_trial(const trials *all, db_context *context, size_t i) {
     clear_refinement(&r);
 }
 
-/* A start that predicts nothing of what is seen is a bad one, not an error. */
+/* A start that predicts nothing of what is seen is a bad one; it is an error if all are. */
 static db_status first_error(db_context *context, const trials *all, size_t count) {
-    for (size_t i = 0; i < count; i++)
+    size_t good = 0;
+    for (size_t i = 0; i < count; i++) {
+        good += all->status[i] == DB_OK;
         if (all->status[i] != DB_OK && all->status[i] != DB_ERROR_INPUT)
             return db_fail(context, all->status[i], "start %zu: %s", i + 1, all->message[i]);
-    return DB_OK;
+    }
+    if (good) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "none of %zu starts is of any use; the given one: %s",
+                   count, all->message[0]);
 }
 
 static db_status run_trials(db_context *context, const trials *all, size_t count) {

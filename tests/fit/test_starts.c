@@ -10,6 +10,7 @@
 #include "fit/starts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIXELS = 1000 };
@@ -135,12 +136,30 @@ static void starts_that_cannot_be_are_refused(void **state) {
     expect_refusal("keep 0");
 }
 
+static void a_blank_image_is_refused_whatever_the_start(void **state) {
+    (void)state;
+    const size_t pixels = (size_t)PIXELS * PIXELS;
+    db_measured_image blank = image;
+    db_fit_result *result = NULL;
+    blank.value = malloc(pixels * sizeof *blank.value);
+    assert_non_null(blank.value);
+    for (size_t i = 0; i < pixels; i++) blank.value[i] = 5;
+    settings.starts.count = 3;
+    assert_int_equal(db_fit_run(context, &start, &blank, &settings, NULL, NULL, &result),
+                     DB_ERROR_INPUT);
+    free(blank.value);
+    if (!strstr(db_context_message(context), "none of 3 starts") ||
+        !strstr(db_context_message(context), "blank image"))
+        fail_msg("%s", db_context_message(context));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(turns_fill_the_ball, ask),
         cmocka_unit_test_setup(many_starts_find_what_one_does_not, ask),
         cmocka_unit_test_setup(threads_do_not_change_what_is_found, ask),
         cmocka_unit_test_setup(starts_that_cannot_be_are_refused, ask),
+        cmocka_unit_test_setup(a_blank_image_is_refused_whatever_the_start, ask),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }
