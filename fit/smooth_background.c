@@ -188,7 +188,7 @@ db_status db_smooth_background(db_context *context, const db_measured_image *ima
                                const db_fit_settings *settings, const uint8_t *strong,
                                float *background) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    surface s = surface_of(image, settings->background_tile);
+    surface s = surface_of(image, DB_SMOOTH_KNOTS);
     uint8_t *const near = calloc(pixels, 1);
     double *const row = malloc((size_t)s.count[0] * sizeof *row);
     s.normal = malloc(s.total * s.band * sizeof *s.normal);

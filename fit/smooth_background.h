@@ -5,7 +5,9 @@
 #include <dualbragg/fit.h>
 #include <stdint.h>
 
-/* Fits a surface of bicubic splines, whose knots are settings->background_tile pixels apart, to the
+enum { DB_SMOOTH_KNOTS = 64 };
+
+/* Fits a surface of bicubic splines, whose knots are DB_SMOOTH_KNOTS pixels apart, to the
  * trusted pixels of a panel that are neither near strong ones (1 in `strong`) nor more than three
  * standard deviations off the surface, again and again. background: on entry a first guess, then
  * the surface, never negative. Where no pixels are, the surface goes on evenly; with none at all

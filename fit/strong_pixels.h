@@ -18,7 +18,7 @@ typedef struct db_strong_pixels {
     size_t squares[2];   /* along fast, slow */
 } db_strong_pixels;
 
-/* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background, background_tile. */
+/* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background. */
 db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
                                 const db_fit_settings *settings, db_strong_pixels *strong);
 void db_strong_pixels_clear(db_strong_pixels *strong);
