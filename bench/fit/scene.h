@@ -20,8 +20,8 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
  * edges, crystal size, mosaic spread, beam centre. */
 db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene);
 
-/* One of many shots: 512 x 512 pixels, all structure factors alike, in an orientation that is a function of
- * the seed. No settings. */
+/* One of many shots: 512 x 512 pixels, all structure factors alike, in an orientation that is a
+ * function of the seed. No settings. */
 db_status db_bench_shot(db_context *context, uint32_t seed, db_bench_scene *scene);
 
 void db_bench_scene_clear(db_bench_scene *scene);
