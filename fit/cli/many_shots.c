@@ -188,9 +188,12 @@ static db_status run(many *m) {
                                    m->options->override_count, &m->list);
     if (status == DB_OK)
         status = db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0);
-    if (status != DB_OK) return complain(m, status);
+    const db_status common = agree(m, status);
+    /* A process alone in its trouble speaks for itself. */
+    if (status != DB_OK) db_complain_context("fit", status, m->context);
+    if (common != DB_OK) return common;
     tie(m);
-    status = refine(m);
+    status = agree(m, refine(m));
     if (status == DB_OK) {
         db_fit_say_shots(&m->log, m->result);
         status = write_outputs(m);

@@ -1,6 +1,7 @@
 #include "fit/shots/checkpoint.h"
 
 #include "core/context_internal.h"
+#include "fit/json_document.h"
 #include "fit/shots/workers.h"
 #include "io/atomic_file.h"
 #include "io/json_reader.h"
@@ -12,7 +13,7 @@
 
 enum { FORMAT = 1 };
 
-static json_t *numbers(const double *values, size_t count) {
+static json_t *number_list(const double *values, size_t count) {
     json_t *const array = json_array();
     for (size_t i = 0; i < count; i++)
         if (json_array_append_new(array, json_real(isfinite(values[i]) ? values[i] : 0)) != 0)
@@ -42,13 +43,14 @@ static json_t *identity(const db_shots *all) {
 static json_t *shot_object(const db_shots *all, size_t shot, const double *local, size_t count) {
     const db_shot_news *const news = &all->news[shot];
     json_t *const object = json_object();
-    json_object_set_new(object, "name", json_string(all->source->name(all->source->user, shot)));
+    json_object_set_new(object, "name",
+                        db_document_text(all->source->name(all->source->user, shot)));
     json_object_set_new(object, "used", json_boolean(news->used));
     json_object_set_new(object, "stage", json_integer(news->stage));
-    json_object_set_new(object, "reason", json_string(news->reason));
-    json_object_set_new(object, "orientation", numbers(news->orientation, 9));
-    json_object_set_new(object, "values", numbers(db_shots_value(all, shot), all->parameters));
-    if (local) json_object_set_new(object, "local", numbers(local, count));
+    json_object_set_new(object, "reason", db_document_text(news->reason));
+    json_object_set_new(object, "orientation", number_list(news->orientation, 9));
+    json_object_set_new(object, "values", number_list(db_shots_value(all, shot), all->parameters));
+    if (local) json_object_set_new(object, "local", number_list(local, count));
     return object;
 }
 
@@ -57,9 +59,9 @@ static db_status write_state(const db_shots *all, int stage, const double *share
     const char *const path = all->options->checkpoint;
     json_t *const root = identity(all), *const shots = json_array();
     json_object_set_new(root, "dualbragg_checkpoint", json_integer(FORMAT));
-    json_object_set_new(root, "common", numbers(all->common, all->parameters));
+    json_object_set_new(root, "common", number_list(all->common, all->parameters));
     json_object_set_new(root, "joint_stage", json_integer(stage));
-    json_object_set_new(root, "shared", numbers(shared, shared_count));
+    json_object_set_new(root, "shared", number_list(shared, shared_count));
     for (size_t i = 0; i < all->count; i++)
         json_array_append_new(
             shots, shot_object(all, i, local ? local + i * local_count : NULL, local_count));
@@ -126,7 +128,10 @@ static db_status read_shot(db_shots *all, const db_json *at, size_t shot,
     db_shot_news *const news = &all->news[shot];
     const char *const name = all->source->name(all->source->user, shot);
     const char *const text = db_json_text(at, "name"), *const reason = db_json_text(at, "reason");
-    if (!text || strcmp(text, name) != 0)
+    json_t *const written = db_document_text(name); /* as it is kept */
+    const int same = text && written && strcmp(text, json_string_value(written)) == 0;
+    json_decref(written);
+    if (!same)
         return db_fail(all->context, DB_ERROR_INPUT,
                        "%s: is of another refinement: shot %zu is %s, here %s", at->path, shot + 1,
                        text ? text : "nameless", name);

@@ -86,13 +86,21 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     db_shot_point *const trial = &all->state[shot].trial;
     DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
     predict(j, shot, trial->local);
-    const db_status status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
+    db_status status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
+    if (status == DB_ERROR_INPUT && j->started) { /* too far from where the shot stood */
+        memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
+        status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
+    }
     if (status == DB_OK) all->news[shot].target = open.shot.loss / open.shot.degrees;
     if (status == DB_OK)
         db_arrow_reduce(&j->order, open.shot.loss, open.shot.gradient, open.shot.normal, open.held,
                         &trial->tail, j->sums + shot / all->chunk * j->sums_size, open.work);
     count_evaluations(all, open.evaluations);
     db_open_shot_destroy(&open);
+    if (status == DB_ERROR_INPUT && j->started) { /* the step is to blame: it is rejected */
+        j->sums[shot / all->chunk * j->sums_size] = INFINITY;
+        return DB_OK;
+    }
     return status == DB_OK ? DB_OK : db_shots_set_aside(all, context, shot, status, NULL);
 }
 
@@ -150,7 +158,7 @@ static void add_priors(const joint *j, double *loss, double *gradient, double *n
 static void record(joint *j, double loss, const double *gradient) {
     db_shots *const all = j->all;
     double square = 0;
-    if (all->history_count == all->history_room) return;
+    if (all->history_count == all->history_room || !isfinite(loss)) return;
     db_fit_history *const entry = &all->history[all->history_count++];
     memset(entry, 0, sizeof *entry);
     entry->value = all->history_values + (all->history_count - 1) * all->parameters;
@@ -181,7 +189,7 @@ static db_status commit(joint *j, double loss) {
         memcpy(state->best.tail.row, state->trial.tail.row,
                db_arrow_tail_size(&j->order) * sizeof(double));
     }
-    memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
+    if (j->at != j->best_at) memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
     j->best = loss;
     j->started = 1;
     return db_checkpoint_keep_joint(all, j->stage, &j->order, j->best_at);
@@ -360,6 +368,7 @@ static db_status search(joint *j, db_joint_end *end) {
         j->lost = 0;
         evaluate(j, j->best_at, &loss, gradient, j->normal);
         if (j->status != DB_OK) return j->status;
+        DB_TRY(db_shots_enough(j->all));
     }
     explain(j, j->best_at, result.end == DB_LM_NO_PROGRESS, end);
     return DB_OK;

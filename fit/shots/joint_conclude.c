@@ -58,7 +58,11 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     db_status status = db_shot_evaluate(&before, NULL, DB_SHOT_LOSS);
     if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->news[shot]);
     db_shot_destroy(&before);
-    return status;
+    if (status != DB_ERROR_INPUT) return status;
+    /* Only what it is compared with is not known. */
+    db_shot_news *const news = &all->news[shot];
+    news->chi2[0] = news->correlation[0] = news->centroid_rms[0] = NAN;
+    return DB_OK;
 }
 
 /* Errors of local quantities as if what is shared were known. */
@@ -78,6 +82,8 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
             memory[i * m + k] = open->shot.normal[local[i] * n + local[k]];
             scatter[i * m + k] = open->shot.scatter[local[i] * n + local[k]];
         }
+        const double sigma = open->shot.variables.sigma[local[i]];
+        if (sigma < INFINITY) scatter[i * m + i] += 1 / (sigma * sigma);
     }
     if (status == DB_OK)
         status = db_covariance_estimate(context, memory, parts >= LEAST_PARTS * m ? scatter : NULL,

@@ -4,12 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What follows is shared if its leader is. */
+static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p) {
+    for (size_t l = 0; l < settings->parameter_count && p->follows >= 0; l++)
+        if (db_fit_quantity_of(&settings->parameters[l]) == p->follows)
+            return db_fit_parameter_is_shared(&settings->parameters[l]);
+    return db_fit_parameter_is_shared(p);
+}
+
 /* Leaves what is shared out of a stage; 0: nothing is left of it. */
 static int keep_local(const db_fit_settings *settings, db_fit_stage *stage) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if (db_fit_parameter_is_shared(p)) stage->active[db_fit_quantity_of(p)] = 0;
+        if (is_shared(settings, p)) stage->active[db_fit_quantity_of(p)] = 0;
         any |= p->follows < 0 && stage->active[db_fit_quantity_of(p)];
     }
     return any;

@@ -104,8 +104,8 @@ static db_status start_common(db_shots *all) {
         for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
             if (!all->shared[k]) continue;
             const db_fit_parameter *const p = &settings->parameters[k];
-            all->common[k] =
-                db_parameter_get(&start, p->follows >= 0 ? (db_parameter)p->follows : p->parameter);
+            /* Motions of groups begin at 0; what follows is tied below. */
+            all->common[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
             all->settings.parameters[k].lower = p->lower;
             all->settings.parameters[k].upper = p->upper;
         }
@@ -116,6 +116,7 @@ static db_status start_common(db_shots *all) {
     }
     free(settings);
     db_shots_tie_common(all);
+    memcpy(all->common_start, all->common, sizeof all->common_start);
     return status;
 }
 
@@ -146,11 +147,12 @@ static db_status share_shots(db_shots *all) {
 
 /* Shots by themselves, some at a time, so that little is lost if the run is cut off. */
 static db_status run_segment(db_shots *all, const db_segment *segment) {
-    const size_t workers = (size_t)all->worker_count * (size_t)all->team.size;
-    const size_t batch = 16 * workers * all->chunk;
+    /* The same for all processes, which may have other numbers of threads. */
+    size_t batch = 16 * (size_t)all->worker_count * (size_t)all->team.size * all->chunk;
     int *const used = malloc((all->count + 1) * sizeof *used);
     db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
     status = db_workers_agree(all, status);
+    if (status == DB_OK) status = db_workers_follow(all, &batch, sizeof batch);
     for (size_t i = 0; i < all->count && used; i++) used[i] = all->news[i].used;
     for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
         const size_t to = from + batch < all->count ? from + batch : all->count;
@@ -173,6 +175,17 @@ static int next_stage(const db_shots *all) {
     return stage;
 }
 
+/* Where the last segment begins. */
+static int last_segment(const db_shots *all) {
+    int from = 0;
+    for (int stage = 0; stage < (int)all->settings.stage_count;) {
+        const db_segment segment = db_segment_from(all, stage);
+        from = stage;
+        stage = segment.joint >= 0 ? segment.joint + 1 : (int)all->settings.stage_count;
+    }
+    return from;
+}
+
 static void take_up_joint(db_shots *all, const db_checkpoint_joint *joint) {
     for (size_t i = 0; i < all->count; i++)
         if (all->state[i].best.local)
@@ -190,15 +203,17 @@ static db_status run_joint(db_shots *all, int stage, const db_checkpoint_joint *
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     if (last) return DB_OK;
-    DB_TRY(db_outlier_shots_set_aside(all));
+    DB_TRY(db_workers_agree(all, db_outlier_shots_set_aside(all)));
     DB_TRY(db_shots_enough(all));
     DB_TRY(db_checkpoint_keep(all));
-    return db_spool_empty(all->context, &all->spool);
+    return db_workers_agree(all, db_spool_empty(all->context, &all->spool));
 }
 
 static db_status run_segments(db_shots *all, const db_checkpoint_joint *joint,
                               db_fit_shots_result *result) {
     int stage = next_stage(all);
+    DB_TRY(db_shots_enough(all));
+    if (stage == (int)all->settings.stage_count) stage = last_segment(all);
     snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
     while (stage < (int)all->settings.stage_count) {
         const db_segment segment = db_segment_from(all, stage);
@@ -221,7 +236,7 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     memcpy(result->start, all->common, sizeof result->start);
     db_status status = db_workers_agree(all, db_checkpoint_resume(all, &found, &joint));
     if (status == DB_OK) status = run_segments(all, &joint, result);
-    if (status == DB_OK) status = db_shots_result_fill(all, result);
+    if (status == DB_OK) status = db_workers_agree(all, db_shots_result_fill(all, result));
     if (status == DB_OK) db_checkpoint_remove(all);
     free(joint.local);
     return status;
@@ -277,7 +292,7 @@ db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source
     all->spool.file = -1;
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);
-    if (status == DB_OK) status = db_shots_result_create(all, &made);
+    if (status == DB_OK) status = db_workers_agree(all, db_shots_result_create(all, &made));
     if (status == DB_OK) status = refine(all, made);
     clear(all);
     if (status != DB_OK) {

@@ -18,7 +18,9 @@ static const double least_explained = 0.05;
 int db_stage_is_joint(const db_shots *all, int stage) {
     const db_fit_stage *const s = &all->settings.stages[stage];
     for (size_t i = 0; i < all->parameters; i++)
-        if (all->shared[i] && s->active[db_fit_quantity_of(&all->settings.parameters[i])]) return 1;
+        if (all->shared[i] && all->settings.parameters[i].follows < 0 &&
+            s->active[db_fit_quantity_of(&all->settings.parameters[i])])
+            return 1;
     return 0;
 }
 
@@ -39,6 +41,7 @@ typedef struct work {
     db_fit_settings settings;
     db_refinement refinement;
     db_experiment tied; /* the start, with ties kept */
+    int is_fatal;       /* what failed is not this shot's fault */
 } work;
 
 static void clear(work *w) {
@@ -136,6 +139,7 @@ static db_status spool(work *w, db_context *context, int stage) {
     all->news[w->shot].degrees = shot.degrees + (double)order.shared;
     const db_status status = db_spool_write(context, &all->spool, &taken.blocks,
                                             taken.boxes.count ? &taken.boxes : NULL, &state->place);
+    w->is_fatal = status != DB_OK;
     db_shot_destroy(&shot);
     db_stage_data_clear(&taken);
     return status;
@@ -182,7 +186,8 @@ db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void 
     db_status status = db_shots_load(all, context, shot, &w->image);
     if (status == DB_OK && all->news[shot].used) {
         status = do_segment(w, context, user);
-        if (status != DB_OK) status = db_shots_set_aside(all, context, shot, status, NULL);
+        if (status != DB_OK && !w->is_fatal)
+            status = db_shots_set_aside(all, context, shot, status, NULL);
     }
     clear(w);
     return status;

@@ -49,7 +49,8 @@ static db_status image_of(const db_json *root, const db_json *experiment, char *
         const db_json images = db_json_member(&set, "images");
         const char *const first = json_string_value(json_array_get(images.value, 0));
         if (!first) return db_json_fail(&images, "a list of images");
-        *name = fill_template(first, 0);
+        *name = malloc(strlen(first) + 1);
+        if (*name) strcpy(*name, first);
     }
     return *name ? DB_OK : db_fail_memory(root->context, root->path);
 }

@@ -49,14 +49,15 @@ typedef struct db_shots {
     size_t parameters;        /* of the settings */
     unsigned char shared[DB_FIT_MOST_PARAMETERS];
     size_t count;
-    db_shot_state *state;                  /* [count] */
-    db_shot_news *news;                    /* [count] */
-    double *value;                         /* [count][parameters]: refined so far */
-    double *begin;                         /* [count][parameters]: of the starting model */
-    double *error;                         /* [count][parameters] */
-    int *at_bound;                         /* [count][parameters] */
-    double common[DB_FIT_MOST_PARAMETERS]; /* values of the shared parameters */
-    size_t chunk;                          /* shots in a row whose sums are taken as one */
+    db_shot_state *state;                        /* [count] */
+    db_shot_news *news;                          /* [count] */
+    double *value;                               /* [count][parameters]: refined so far */
+    double *begin;                               /* [count][parameters]: of the starting model */
+    double *error;                               /* [count][parameters] */
+    int *at_bound;                               /* [count][parameters] */
+    double common[DB_FIT_MOST_PARAMETERS];       /* values of the shared parameters */
+    double common_start[DB_FIT_MOST_PARAMETERS]; /* at the start */
+    size_t chunk;                                /* shots in a row whose sums are taken as one */
     int worker_count;
     db_context **worker;
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */

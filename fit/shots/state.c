@@ -10,7 +10,8 @@
 db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
                              const char *reason) {
     db_shot_news *const news = &all->news[shot];
-    if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED) return status;
+    if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED || status == DB_ERROR_DEVICE)
+        return status;
     news->used = 0;
     snprintf(news->reason, sizeof news->reason, "%s",
              reason ? reason : db_context_message(context));
@@ -110,13 +111,27 @@ static void take_start(db_shots *all, size_t shot) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         const db_fit_parameter *const from = &all->settings.parameters[leader_of(all, i)];
         begin[i] = p->group >= 0    ? 0
-                   : all->shared[i] ? all->common[i]
+                   : all->shared[i] ? all->common_start[i]
                                     : db_parameter_get(&state->start, from->parameter);
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }
     if (news->stage > 0) return;
     memcpy(news->orientation, state->start.crystal.orientation, sizeof news->orientation);
     memcpy(value, begin, all->parameters * sizeof *value);
+}
+
+/* All shots refine the same. */
+static db_status check_quantities(const db_shots *all, db_context *context,
+                                  const db_fit_settings *settings) {
+    int same = settings->parameter_count == all->parameters;
+    for (size_t i = 0; i < all->parameters && same; i++)
+        same = db_fit_quantity_of(&settings->parameters[i]) ==
+               db_fit_quantity_of(&all->settings.parameters[i]);
+    return same ? DB_OK
+                : db_fail(
+                      context, DB_ERROR_INPUT,
+                      "refines other parameters than all shots together; symmetry and refine are "
+                      "the same for all");
 }
 
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,
@@ -132,6 +147,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         *settings = all->settings;
         status = source->load(source->user, context, shot, image, &state->start, settings);
     }
+    if (status == DB_OK) status = check_quantities(all, context, settings);
     if (status == DB_OK) status = db_fit_check(context, &state->start, image, settings);
     if (status == DB_OK) {
         state->gain = settings->gain;

@@ -77,6 +77,11 @@ db_status db_workers_agree(db_shots *all, db_status status) {
     return common;
 }
 
+db_status db_workers_follow(db_shots *all, void *data, size_t bytes) {
+    const db_fit_team *const team = &all->team;
+    return team->size == 1 || team->broadcast(team->user, data, bytes) == 0 ? DB_OK : broken(all);
+}
+
 typedef struct errand {
     size_t from, to;
     db_shot_work work;

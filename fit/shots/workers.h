@@ -19,6 +19,9 @@ db_status db_workers_each(db_shots *all, size_t from, size_t to, db_shot_work wo
  * `records`, each of `bytes` bytes. */
 db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_chunk);
 
+/* Everybody takes what rank 0 has. */
+db_status db_workers_follow(db_shots *all, void *data, size_t bytes);
+
 /* Are all processes well? A status that only one knows becomes that of all. */
 db_status db_workers_agree(db_shots *all, db_status status);
 

@@ -211,7 +211,8 @@ static int broadcast(void *user, void *data, size_t bytes) {
 }
 
 typedef struct member {
-    int rank;
+    int rank, threads;
+    const db_fit_shot_source *shots;
     db_fit_shots_result *result;
 } member;
 
@@ -222,27 +223,66 @@ static void *work(void *user) {
     db_context *own;
     options.team = &team;
     if (db_context_create(&own) != DB_OK) return NULL;
-    db_context_set_threads(own, 1);
-    (void)db_fit_shots_run(own, &source, &settings, &options, &m->result);
+    db_context_set_threads(own, m->threads);
+    (void)db_fit_shots_run(own, m->shots, &settings, &options, &m->result);
     db_context_destroy(&own);
     return NULL;
 }
 
+/* All members' results on these shots, each with so many threads. */
+static void run_team(const db_fit_shot_source *shots, const int threads[TEAM],
+                     db_fit_shots_result *result[TEAM]) {
+    pthread_t thread[TEAM];
+    member list[TEAM];
+    pthread_barrier_init(&table.barrier, NULL, TEAM);
+    for (int r = 0; r < TEAM; r++) {
+        list[r] = (member){ r, threads[r], shots, NULL };
+        pthread_create(&thread[r], NULL, work, &list[r]);
+    }
+    for (int r = 0; r < TEAM; r++) {
+        pthread_join(thread[r], NULL);
+        result[r] = list[r].result;
+    }
+    pthread_barrier_destroy(&table.barrier);
+}
+
 static void processes_do_not_matter(void **state) {
     (void)state;
-    pthread_t thread[TEAM];
-    member list[TEAM] = { { 0, NULL }, { 1, NULL }, { 2, NULL } };
-    db_fit_shots_result *alone = run(context, NULL);
-    pthread_barrier_init(&table.barrier, NULL, TEAM);
-    for (int r = 0; r < TEAM; r++) pthread_create(&thread[r], NULL, work, &list[r]);
-    for (int r = 0; r < TEAM; r++) pthread_join(thread[r], NULL);
-    pthread_barrier_destroy(&table.barrier);
+    static const int threads[TEAM] = { 1, 1, 1 };
+    db_fit_shots_result *list[TEAM], *alone = run(context, NULL);
+    run_team(&source, threads, list);
     for (int r = 0; r < TEAM; r++) {
-        assert_non_null(list[r].result);
-        same(alone, list[r].result, 1e-9);
-        db_fit_shots_result_destroy(&list[r].result);
+        assert_non_null(list[r]);
+        same(alone, list[r], 1e-9);
+        db_fit_shots_result_destroy(&list[r]);
     }
     db_fit_shots_result_destroy(&alone);
+}
+
+/* Few of many shots can be read. */
+enum { FEW = 3, MANY = 60 };
+static db_status load_few(void *user, db_context *own, size_t shot, db_measured_image *image,
+                          db_experiment *start, db_fit_settings *s) {
+    return load(user, own, shot < FEW ? shot : UNREADABLE, image, start, s);
+}
+static const char *name_few(void *user, size_t shot) {
+    (void)user;
+    return shot < FEW ? "there" : "not there";
+}
+
+/* Members that have other numbers of threads divide their work in other ways, and still meet. */
+static void unlike_processes(void **state) {
+    (void)state;
+    static const int threads[TEAM] = { 4, 8, 1 };
+    const db_fit_shot_source few = { MANY, NULL, load_few, name_few };
+    db_fit_shots_result *list[TEAM];
+    run_team(&few, threads, list);
+    for (int r = 0; r < TEAM; r++) {
+        assert_non_null(list[r]);
+        assert_int_equal(list[r]->used, FEW);
+        same(list[0], list[r], 0);
+    }
+    for (int r = 0; r < TEAM; r++) db_fit_shots_result_destroy(&list[r]);
 }
 
 /* Ends the process, as a kill would, at the evaluation or pass that the user counts down to. */
@@ -375,6 +415,7 @@ int main(void) {
         cmocka_unit_test(shared_detector_comes_back),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(unlike_processes),
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(wrong_stages_are_refused),
         cmocka_unit_test(nothing_shared),
