@@ -67,8 +67,8 @@ static db_status check_outputs(const many *m) {
             return db_complain(
                 "fit", DB_ERROR_USAGE,
                 "output %s would replace the input of this name; choose another --output", path);
-        const db_status status = db_output_check("fit", "output", path);
-        if (wanted(m, o) && status != DB_OK) return status;
+        const db_status status = wanted(m, o) ? db_output_check("fit", "output", path) : DB_OK;
+        if (status != DB_OK) return status;
     }
     path_of(m, models, path);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)

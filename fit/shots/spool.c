@@ -80,6 +80,7 @@ static int read_all(int file, char *bytes, size_t size, long long at) {
     while (size) {
         const ssize_t done = pread(file, bytes, size, at);
         if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = EIO; /* shorter than it was written */
         if (done <= 0) return 0;
         bytes += done;
         size -= (size_t)done;
@@ -174,8 +175,9 @@ db_status db_spool_read(db_context *context, const db_spool *spool, const db_spo
         array[i] = memory + at;
         if (list[i].size &&
             !read_all(spool->file, array[i], list[i].size, place->begin + (long long)at)) {
+            const db_status status = fail(context, "cannot be read");
             db_spooled_clear(spooled);
-            return fail(context, "cannot be read");
+            return status;
         }
         at += round_up(list[i].size);
     }

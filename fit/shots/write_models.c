@@ -20,6 +20,8 @@ void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
     for (size_t n = result->shot_count; n >= 10000; n /= 10) digits++;
     snprintf(name, DB_FIT_PATH_SIZE, "%0*zu_%.*s", digits, shot + 1,
              (int)(length < 200 ? length : 200), last);
+    /* Lists of shots give other meanings to these. */
+    for (char *c = name; (c = strpbrk(c, " \t\r\n#=[]{}'\"")) != NULL;) *c = '_';
 }
 
 static db_status path_of(db_context *context, const char *folder, const db_fit_shots_result *result,

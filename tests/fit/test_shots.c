@@ -409,6 +409,16 @@ static void nothing_shared(void **state) {
     db_fit_shots_result_destroy(&r);
 }
 
+/* A refined list names files that it can read again, whatever images are called. */
+static void names_of_models(void **state) {
+    (void)state;
+    char made[DB_FIT_PATH_SIZE];
+    db_fit_shot_result shot = { .name = "a folder/run #3 [x=1].cbf" };
+    const db_fit_shots_result r = { .shot_count = 1, .shot = &shot };
+    db_fit_shots_model_name(&r, 0, made);
+    assert_string_equal(made, "0001_run__3__x_1_");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_run_goes_on), /* first: it forks before there are other threads */
@@ -419,6 +429,7 @@ int main(void) {
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(wrong_stages_are_refused),
         cmocka_unit_test(nothing_shared),
+        cmocka_unit_test(names_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -169,7 +169,8 @@ DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                           const db_fit_shot_list *list,
                                           const db_fit_shots_result *result, size_t shot);
-/* Name of those files without ending: the number of the shot in the list, and the image's name. */
+/* Name of those files without ending: the number of the shot in the list, and the image's name,
+ * in which '_' stands for what a list would take for something else. */
 DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
                                     char name[DB_FIT_PATH_SIZE]);
 /* After the models: a list of their configurations that shots.list takes again, and the experiment
