@@ -82,10 +82,35 @@ if(DB_WITH_MPI AND DB_HAVE_FIT)
   endif()
 endif()
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-  set(DB_HAVE_X86_INSTANCES ON)
-  list(APPEND DB_DEFINITIONS DB_HAVE_X86_INSTANCES=1)
+# Instruction sets of the pixel loop beyond the compiler's baseline, which carries the name sse2 on every processor. What
+# the compiler makes decides, not the processor that CMake names: the two differ in 32-bit and in cross builds.
+include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
+check_c_source_compiles("
+#if !defined(__x86_64__)
+#error
+#endif
+int main(void) { return 0; }" DB_COMPILES_FOR_X86_64)
+check_c_compiler_flag(-mavx512f DB_COMPILER_HAS_AVX512)
+set(DB_KNOWN_INSTRUCTION_SETS sse2)
+if(DB_COMPILES_FOR_X86_64 AND DB_COMPILER_HAS_AVX512)
+  list(APPEND DB_KNOWN_INSTRUCTION_SETS avx2 avx512)
 endif()
+set(DB_INSTRUCTION_SETS "${DB_KNOWN_INSTRUCTION_SETS}" CACHE STRING
+    "Instruction sets of the pixel loop, chosen from at run time: sse2 (the baseline, always there), avx2, avx512")
+foreach(isa IN LISTS DB_INSTRUCTION_SETS)
+  if(NOT isa IN_LIST DB_KNOWN_INSTRUCTION_SETS)
+    message(FATAL_ERROR "DB_INSTRUCTION_SETS: this compiler makes ${DB_KNOWN_INSTRUCTION_SETS}, found '${isa}'")
+  endif()
+endforeach()
+set(DB_ISAS sse2)
+foreach(isa IN ITEMS avx2 avx512)
+  if(isa IN_LIST DB_INSTRUCTION_SETS)
+    string(TOUPPER ${isa} ISA)
+    list(APPEND DB_ISAS ${isa})
+    list(APPEND DB_DEFINITIONS DB_HAVE_${ISA}=1)
+  endif()
+endforeach()
 
 set(DB_HAVE_CUDA OFF)
 if(DB_WITH_CUDA)

@@ -10,19 +10,20 @@
 
 static const char *const isa_names[DB_ISA_COUNT] = { "sse2", "avx2", "avx512" };
 
+/* Was it compiled, and does this processor have it? */
 static int isa_available(db_isa isa) {
-#if defined(__x86_64__)
     switch (isa) {
-    case DB_ISA_SSE2: return 1;
+    case DB_ISA_SSE2: return 1; /* the baseline, under this name on other processors, too */
+#if defined(DB_HAVE_AVX2)
     case DB_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+#if defined(DB_HAVE_AVX512)
     case DB_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+#endif
     default: return 0;
     }
-#else
-    return isa == DB_ISA_SSE2; /* the portable kernels carry the baseline's name */
-#endif
 }
 
 static db_isa best_isa(void) {
@@ -77,9 +78,10 @@ db_status db_context_set_isa(db_context *context, const char *isa) {
     for (db_isa i = DB_ISA_SSE2; i < DB_ISA_COUNT; i++)
         if (strcmp(isa, isa_names[i]) == 0) {
             if (!isa_available(i))
-                return db_fail(context, DB_ERROR_DEVICE,
-                               "instruction set %s: this processor does not have it (it has %s)",
-                               isa, isa_names[best_isa()]);
+                return db_fail(
+                    context, DB_ERROR_DEVICE,
+                    "instruction set %s: this build or this processor does not have it (best: %s)",
+                    isa, isa_names[best_isa()]);
             context->isa = i;
             return DB_OK;
         }

@@ -5,8 +5,11 @@ static const char features[] = ", "
 #ifdef DB_HAVE_OPENMP
                                ", OpenMP"
 #endif
-#ifdef DB_HAVE_X86_INSTANCES
-                               ", AVX2, AVX-512"
+#ifdef DB_HAVE_AVX2
+                               ", AVX2"
+#endif
+#ifdef DB_HAVE_AVX512
+                               ", AVX-512"
 #endif
 #ifdef DB_HAVE_RANDOM123
                                ", Random123"

@@ -1,11 +1,17 @@
 #include "kernel/instances.h"
 
 /* X(instruction set) for every compiled one */
-#if defined(DB_HAVE_X86_INSTANCES)
-#define DB_INSTANCES(X) X(sse2) X(avx2) X(avx512)
+#if defined(DB_HAVE_AVX2)
+#define DB_AVX2(X) X(avx2)
 #else
-#define DB_INSTANCES(X) X(sse2)
+#define DB_AVX2(X)
 #endif
+#if defined(DB_HAVE_AVX512)
+#define DB_AVX512(X) X(avx512)
+#else
+#define DB_AVX512(X)
+#endif
+#define DB_INSTANCES(X) X(sse2) DB_AVX2(X) DB_AVX512(X)
 
 /* X(kind, precision, instruction set) for every kind, in the order of db_kernel_kind */
 #define DB_KINDS(X, precision, isa)                                                                \
@@ -21,9 +27,11 @@
 #define DECLARE(isa) DB_KINDS(DECLARE_ONE, double, isa) DB_KINDS(DECLARE_ONE, mixed, isa)
 DB_INSTANCES(DECLARE)
 
+enum { ROW_sse2 = DB_ISA_SSE2, ROW_avx2 = DB_ISA_AVX2, ROW_avx512 = DB_ISA_AVX512 };
 static const db_kernel_function table[DB_ISA_COUNT][2][DB_KERNEL_KIND_COUNT] = {
 #define ENTRY_ONE(kind, precision, isa) NAME(kind, precision, isa),
-#define ENTRY(isa) { { DB_KINDS(ENTRY_ONE, double, isa) }, { DB_KINDS(ENTRY_ONE, mixed, isa) } },
+#define ENTRY(isa)                                                                                 \
+    [ROW_##isa] = { { DB_KINDS(ENTRY_ONE, double, isa) }, { DB_KINDS(ENTRY_ONE, mixed, isa) } },
     DB_INSTANCES(ENTRY)
 };
 
