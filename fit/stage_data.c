@@ -70,6 +70,10 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
     taken->blur = blur;
     taken->model_error = model_error(data->settings, blur);
     const db_fit_settings *const settings = data->settings;
+    if (!db_fit_takes_tiles(settings) && settings->shoebox_half_width < 1)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "shoebox_half_width: expected at least 1 (db_shoebox_size_settle), found %d",
+                       settings->shoebox_half_width);
     const db_status status = db_fit_takes_tiles(settings)
                                  ? take_tiles(context, experiment, data, dmin, taken)
                              : settings->intensity == DB_FIT_KNOWN

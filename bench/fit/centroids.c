@@ -4,6 +4,8 @@
 #include "held_out.h"
 #include "scene.h"
 
+#include "fit/shoebox_size.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,9 @@ static db_status prepare(comparison *c, const char *configuration) {
         status = db_fit_config_read_image(context, &c->config, &c->image, NULL, NULL);
     if (status == DB_OK)
         status = db_fit_config_start(context, &c->config, &c->image, &c->start, NULL, NULL);
-    const db_fit_settings *const settings = &c->config.settings;
+    db_fit_settings *const settings = &c->config.settings;
+    /* one size for all models and both halves, as a fit of the whole image takes it */
+    if (status == DB_OK) status = db_shoebox_size_settle(context, &c->start, settings);
     if (status == DB_OK) status = db_strong_pixels_find(context, &c->image, settings, &c->strong);
     if (status == DB_OK) status = db_observed_spots_find(context, &c->image, &c->strong, &c->spots);
     if (status == DB_OK) status = db_fit_geometry_of(context, &c->start, &geometry);
@@ -49,8 +53,9 @@ static db_status prepare(comparison *c, const char *configuration) {
     const size_t found = c->spots.count;
     db_observed_spots_index(&geometry, settings->dmin, &c->spots);
     db_fit_geometry_clear(&geometry);
-    printf("\n%s: %zu spots, %zu indexed to %.2g A\n\n", configuration, found, c->spots.count,
-           settings->dmin);
+    const int width = 2 * settings->shoebox_half_width + 1;
+    printf("\n%s: %zu spots, %zu indexed to %.2g A, shoeboxes of %d x %d pixels\n\n", configuration,
+           found, c->spots.count, settings->dmin, width, width);
     return DB_OK;
 }
 
