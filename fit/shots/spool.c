@@ -1,10 +1,10 @@
-#define _GNU_SOURCE
+#define _XOPEN_SOURCE 700 /* pwrite */
 #include "fit/shots/spool.h"
 
 #include "core/context_internal.h"
+#include "io/temporary_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +16,19 @@ static db_status fail(db_context *context, const char *what) {
 }
 
 db_status db_spool_open(db_context *context, const char *folder, db_spool *spool) {
-    char name[1200];
+    char beside[1200];
     const char *const where = folder && *folder ? folder : ".";
-    const int length = snprintf(name, sizeof name, "%s/dualbragg_shots_XXXXXX", where);
+    const int length = snprintf(beside, sizeof beside, "%s/", where);
+    db_temporary *temporary;
     *spool = (db_spool){ .file = -1 };
-    if (length >= (int)sizeof name)
+    if (length >= (int)sizeof beside)
         return db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", where);
-    spool->file = mkstemp(name);
+    spool->file = db_temporary_create(beside, 0600, &temporary);
     if (spool->file < 0)
         return db_fail(context, DB_ERROR_FILE,
                        "%s: expected a folder for the scratch file of the shots' pixels: %s", where,
                        strerror(errno));
-    unlink(name);
+    db_temporary_remove(&temporary); /* its content stays until it is closed */
     return DB_OK;
 }
 

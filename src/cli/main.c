@@ -3,6 +3,8 @@
 #include "cli/complaint.h"
 #include "cli/flags.h"
 #include "cli/help.h"
+#include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "core/nearest_name.h"
 
 #ifdef DB_HAVE_CUDA
@@ -79,10 +81,7 @@ static int print_help(int argc, char **argv) {
     return run_command(2, (char *[]){ argv[1], option });
 }
 
-int main(int argc, char **argv) {
-#ifdef DB_HAVE_CUDA
-    db_cuda_register();
-#endif
+static int run(int argc, char **argv) {
     if (argc < 2) {
         db_help_overview(stderr);
         return db_status_exit_code(DB_ERROR_USAGE);
@@ -94,4 +93,15 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return print_version();
     if (strcmp(argv[1], "help") == 0) return print_help(argc - 1, argv + 1);
     return run_command(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+    db_streams_open();
+    db_signals_install();
+#ifdef DB_HAVE_CUDA
+    db_cuda_register();
+#endif
+    const int exit_status = db_streams_close(run(argc, argv));
+    db_signals_finish();
+    return exit_status;
 }

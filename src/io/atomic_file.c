@@ -2,10 +2,10 @@
 #include "io/atomic_file.h"
 #include "core/context_internal.h"
 #include "core/stage.h"
+#include "io/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,39 +48,10 @@ static db_status write_device(db_context *context, const char *path, db_part_sou
     return write_and_close(context, path, descriptor, next, user);
 }
 
-/* Creates a new file in the folder of `target`; its name is to be freed. -1 and errno on failure.
- */
-static int create_beside(const char *target, char **name) {
-    static atomic_uint counter;
-    const char *slash = strrchr(target, '/');
-    const int folder_length = slash ? (int)(slash - target) + 1 : 0;
-    const size_t size = (size_t)folder_length + 64;
-    *name = malloc(size);
-    if (!*name) {
-        errno = ENOMEM;
-        return -1;
-    }
-    int descriptor = -1;
-    for (int attempt = 0; attempt < 1000; attempt++) {
-        /* Not the target's name with a suffix: that could be too long. */
-        snprintf(*name, size, "%.*s.dualbragg-%ld-%u.tmp", folder_length, target, (long)getpid(),
-                 atomic_fetch_add(&counter, 1));
-        descriptor = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EEXIST) break;
-    }
-    if (descriptor < 0) {
-        const int error = errno;
-        free(*name);
-        *name = NULL;
-        errno = error;
-    }
-    return descriptor;
-}
-
 static db_status write_and_rename(db_context *context, const char *path, const char *target,
                                   const struct stat *existing, db_part_source next, void *user) {
-    char *temporary = NULL;
-    const int descriptor = create_beside(target, &temporary);
+    db_temporary *temporary;
+    const int descriptor = db_temporary_create(target, 0666, &temporary);
     if (descriptor < 0)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot create a file in its folder: %s", path,
                        strerror(errno));
@@ -88,10 +59,12 @@ static db_status write_and_rename(db_context *context, const char *path, const c
      * harm. */
     if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0) errno = 0;
     db_status status = write_and_close(context, path, descriptor, next, user);
-    if (status == DB_OK && rename(temporary, target) != 0)
+    if (status == DB_OK && rename(temporary->path, target) != 0)
         status = db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
-    if (status != DB_OK) unlink(temporary);
-    free(temporary);
+    if (status == DB_OK)
+        db_temporary_keep(&temporary);
+    else
+        db_temporary_remove(&temporary);
     return status;
 }
 

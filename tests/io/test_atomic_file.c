@@ -3,6 +3,8 @@
 #include "expect.h"
 #include "files_for_tests.h"
 
+#include "io/atomic_file.h"
+
 #include <dualbragg/io.h>
 
 #include <fcntl.h>
@@ -153,6 +155,57 @@ static void a_full_disk_leaves_the_old_file_and_no_other(void **state) {
     assert_int_equal(folder_count(), before);
 }
 
+/* Hands over one part; what happens before the next one is asked for happens while a file is being
+ * written. */
+typedef struct interrupted {
+    void (*meanwhile)(void);
+    int asked;
+} interrupted;
+
+static db_status one_part(void *user, db_file_part *part) {
+    interrupted *const state = user;
+    *part = (db_file_part){ "x", 1 };
+    if (!state->asked++) return DB_OK;
+    state->meanwhile();
+    part->size = 0;
+    return DB_OK;
+}
+
+static void unfinished_files_are_removed_on_demand(void **state) {
+    (void)state;
+    const int before = folder_count() + 1;
+    const char *path = folder_text("unfinished", "old content");
+    interrupted source = { .meanwhile = db_remove_unfinished_files };
+    expect_failure(test_context(), DB_ERROR_FILE,
+                   db_write_atomically_from(test_context(), path, one_part, &source), "unfinished",
+                   "cannot write");
+    assert_content(path, "old content");
+    assert_int_equal(folder_count(), before);
+    db_remove_unfinished_files();
+    expect_ok(test_context(), write_text(path, "new content"));
+    db_remove_unfinished_files(); /* finished ones stay */
+    assert_content(path, "new content");
+}
+
+static void remove_in_a_child(void) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        db_remove_unfinished_files();
+        _exit(0);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+}
+
+static void a_child_does_not_remove_the_files_of_its_parent(void **state) {
+    (void)state;
+    const char *path = folder_path("parent");
+    interrupted source = { .meanwhile = remove_in_a_child };
+    expect_ok(test_context(), db_write_atomically_from(test_context(), path, one_part, &source));
+    assert_content(path, "x");
+}
+
 static void a_float_image_comes_back_bit_by_bit(void **state) {
     (void)state;
     const float pixels[6] = { 0, -1.5f, 1e-40f, 3e38f, 1.0f / 3, -0.0f };
@@ -195,6 +248,8 @@ int main(void) {
         cmocka_unit_test(impossible_targets_are_errors_and_leave_nothing),
         cmocka_unit_test(a_write_protected_file_stays),
         cmocka_unit_test(a_full_disk_leaves_the_old_file_and_no_other),
+        cmocka_unit_test(unfinished_files_are_removed_on_demand),
+        cmocka_unit_test(a_child_does_not_remove_the_files_of_its_parent),
         cmocka_unit_test(a_float_image_comes_back_bit_by_bit),
         cmocka_unit_test(a_float_image_of_another_shape_is_refused),
     };

@@ -300,6 +300,11 @@ DB_API db_status db_encode_png(db_context *context, const float *pixels, int fas
 DB_API db_status db_write_text(db_context *context, const char *path, const char *text,
                                size_t length);
 
+/* Removes the temporary files of all writers at work, of this and other threads, whose files will
+ * then not come into being. For handlers of signals that end the program: async-signal-safe. The
+ * library installs no handlers. */
+DB_API void db_remove_unfinished_files(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,18 @@
+/* How the program ends when a signal ends it: its unfinished files are removed, and its parent sees
+ * the signal. */
+#ifndef DB_CLI_SIGNALS_H
+#define DB_CLI_SIGNALS_H
+
+/* Installs a handler for each signal that would end the program, unless the parent had it ignored
+ * (as nohup does). Writing beyond the limit of file sizes (ulimit -f) fails first, as on a full
+ * disk, so that it is reported like that. */
+void db_signals_install(void);
+
+/* That handler, for handlers of others that have done what they wanted. Async-signal-safe. */
+void db_end_by_signal(int number);
+
+/* At the end of main: ends the program by the signal of a file that became too large, if one has.
+ */
+void db_signals_finish(void);
+
+#endif
