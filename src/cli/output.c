@@ -1,41 +1,35 @@
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/output.h"
 
 #include "cli/complaint.h"
+#include "io/output_target.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* 0, or errno: whether files can be created in the folder of a path. Cuts the path off behind the
- * folder. */
-static int check_folder(char *path) {
-    struct stat info;
-    char *slash = strrchr(path, '/');
-    const char *folder = !slash ? "." : slash == path ? "/" : path;
-    if (slash) *slash = 0;
-    if (stat(folder, &info) != 0) return errno;
-    if (!S_ISDIR(info.st_mode)) return ENOTDIR;
-    return access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+/* 0, or errno: whether the file can be created or replaced. */
+static int check_target(const char *path, const db_output_target *target) {
+    if (target->kind == DB_TARGET_DESCRIPTOR) return 0;
+    if (target->kind != DB_TARGET_NEW && access(path, W_OK) != 0) return errno;
+    if (!target->path) return 0; /* written in place */
+    char *const slash = strrchr(target->path, '/');
+    slash[slash == target->path] = 0; /* its folder */
+    return access(target->path, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 db_status db_output_check(const char *command, const char *flag, const char *path) {
-    struct stat info;
+    db_output_target target;
     if (!path) return DB_OK;
-    const int exists = stat(path, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode))
+    int error = db_output_target_find(path, &target);
+    const int folder = !error && target.kind == DB_TARGET_FOLDER;
+    if (!error && !folder) error = check_target(path, &target);
+    db_output_target_clear(&target);
+    if (folder)
         return db_complain(command, DB_ERROR_FILE, "%s %s: expected a file name, found a directory",
                            flag, path);
-    int error = exists && access(path, W_OK) != 0 ? errno : 0;
-    if (!error && !(exists && !S_ISREG(info.st_mode))) { /* a device is written in place */
-        char *target = exists ? realpath(path, NULL) : strdup(path);
-        if (!target) return db_complain(command, DB_ERROR_MEMORY, "out of memory for a path");
-        error = check_folder(target);
-        free(target);
-    }
     if (!error) return DB_OK;
     return db_complain(command, DB_ERROR_FILE, "%s %s: cannot write there: %s", flag, path,
                        strerror(error));

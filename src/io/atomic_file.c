@@ -1,13 +1,13 @@
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _POSIX_C_SOURCE 200809L
 #include "io/atomic_file.h"
 #include "core/context_internal.h"
 #include "core/stage.h"
+#include "io/output_target.h"
 #include "io/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +20,7 @@ static int write_all(int descriptor, const db_file_part *part) {
         const ssize_t written = write(descriptor, bytes + done, part->size - done);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return errno;
+        if (written == 0) return ENOSPC; /* a device that is full and does not say so */
         done += (size_t)written;
     }
     return 0;
@@ -39,27 +40,31 @@ static db_status write_and_close(db_context *context, const char *path, int desc
     return status;
 }
 
-static db_status write_device(db_context *context, const char *path, db_part_source next,
-                              void *user) {
-    const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+/* What is open already goes on where it stands. */
+static db_status write_directly(db_context *context, const char *path,
+                                const db_output_target *target, db_part_source next, void *user) {
+    const int descriptor = target->kind == DB_TARGET_DESCRIPTOR
+                               ? fcntl(target->descriptor, F_DUPFD_CLOEXEC, 0)
+                               : open(path, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot open for writing: %s", path,
                        strerror(errno));
     return write_and_close(context, path, descriptor, next, user);
 }
 
-static db_status write_and_rename(db_context *context, const char *path, const char *target,
-                                  const struct stat *existing, db_part_source next, void *user) {
+static db_status write_and_rename(db_context *context, const char *path,
+                                  const db_output_target *target, db_part_source next, void *user) {
     db_temporary *temporary;
-    const int descriptor = db_temporary_create(target, 0666, &temporary);
+    const int descriptor = db_temporary_create(target->path, 0666, &temporary);
     if (descriptor < 0)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot create a file in its folder: %s", path,
                        strerror(errno));
     /* An overwritten file keeps its permissions; where that is refused, the default ones do no
      * harm. */
-    if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0) errno = 0;
+    if (target->kind == DB_TARGET_FILE && fchmod(descriptor, target->status.st_mode & 07777) != 0)
+        errno = 0;
     db_status status = write_and_close(context, path, descriptor, next, user);
-    if (status == DB_OK && rename(temporary->path, target) != 0)
+    if (status == DB_OK && rename(temporary->path, target->path) != 0)
         status = db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
     if (status == DB_OK)
         db_temporary_keep(&temporary);
@@ -68,23 +73,33 @@ static db_status write_and_rename(db_context *context, const char *path, const c
     return status;
 }
 
+static db_status write_to(db_context *context, const char *path, const db_output_target *target,
+                          db_part_source next, void *user) {
+    switch (target->kind) {
+    case DB_TARGET_FOLDER:
+        return db_fail(context, DB_ERROR_FILE,
+                       "%s: expected the name of a file to write, found a directory", path);
+    case DB_TARGET_STREAM:
+    case DB_TARGET_DESCRIPTOR: return write_directly(context, path, target, next, user);
+    case DB_TARGET_FILE:
+        if (access(path, W_OK) != 0) /* the rename alone would not respect a write protection */
+            return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
+        break;
+    case DB_TARGET_NEW: break;
+    }
+    return write_and_rename(context, path, target, next, user);
+}
+
 static db_status write_atomically(db_context *context, const char *path, db_part_source next,
                                   void *user) {
     if (!path || !*path)
         return db_fail(context, DB_ERROR_USAGE, "expected a file name, found none");
-    struct stat existing;
-    if (stat(path, &existing) != 0) return write_and_rename(context, path, path, NULL, next, user);
-    if (S_ISDIR(existing.st_mode))
-        return db_fail(context, DB_ERROR_FILE,
-                       "%s: expected the name of a file to write, found a directory", path);
-    if (!S_ISREG(existing.st_mode)) return write_device(context, path, next, user);
-    if (access(path, W_OK) != 0) /* the rename alone would not respect a write protection */
-        return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
-    char *target = realpath(path, NULL); /* renaming must not replace a symbolic link */
-    if (!target)
-        return db_fail(context, DB_ERROR_FILE, "%s: cannot resolve: %s", path, strerror(errno));
-    const db_status status = write_and_rename(context, path, target, &existing, next, user);
-    free(target);
+    db_output_target target;
+    const int error = db_output_target_find(path, &target);
+    const db_status status =
+        error ? db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(error))
+              : write_to(context, path, &target, next, user);
+    db_output_target_clear(&target);
     return status;
 }
 

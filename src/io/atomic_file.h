@@ -12,7 +12,8 @@ typedef struct db_file_part {
 
 /* Writes the parts one after the other into a temporary file beside the target and renames it. On
  * failure the temporary file is removed and a file that existed before stays as it was. Symbolic
- * links are followed; devices and pipes are written directly. */
+ * links stay and their target is written, which need not be there yet; devices, pipes and what is
+ * open already (/dev/stdout, /dev/fd/3) are written directly. */
 db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
                               size_t part_count);
 

@@ -66,6 +66,91 @@ static void a_symbolic_link_stays_and_its_target_is_replaced(void **state) {
     assert_content(target, "new");
 }
 
+static int is_link(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+static void a_link_to_nothing_creates_its_target(void **state) {
+    (void)state;
+    const char *const first = folder_path("first_link"), *const second = folder_path("second_link"),
+                      *const target = folder_path("linked_to");
+    assert_int_equal(mkdir(folder_path("elsewhere"), 0777), 0);
+    assert_int_equal(symlink("elsewhere/../second_link", first), 0);
+    assert_int_equal(symlink("./linked_to", second), 0);
+    expect_ok(test_context(), write_text(first, "new"));
+    assert_true(is_link(first));
+    assert_true(is_link(second));
+    assert_false(is_link(target));
+    assert_content(target, "new");
+    expect_ok(test_context(), write_text(first, "newer"));
+    assert_true(is_link(first));
+    assert_content(target, "newer");
+}
+
+static void links_that_lead_nowhere_are_errors_and_stay(void **state) {
+    (void)state;
+    assert_int_equal(symlink("loop_b", folder_path("loop_a")), 0);
+    assert_int_equal(symlink("loop_a", folder_path("loop_b")), 0);
+    assert_int_equal(symlink("no_such_folder/file", folder_path("astray")), 0);
+    const int before = folder_count();
+    const char *const loop = folder_path("loop_a"), *const astray = folder_path("astray");
+    expect_failure(test_context(), DB_ERROR_FILE, write_text(loop, "x"), "loop_a",
+                   "Too many levels");
+    expect_failure(test_context(), DB_ERROR_FILE, write_text(astray, "x"), "astray",
+                   "No such file");
+    assert_true(is_link(loop));
+    assert_true(is_link(astray));
+    assert_int_equal(folder_count(), before);
+}
+
+static void a_long_chain_of_links_is_as_the_system_takes_it(void **state) {
+    (void)state;
+    char name[2][32];
+    snprintf(name[0], sizeof name[0], "chain_end");
+    for (int i = 1; i <= 41; i++) {
+        snprintf(name[i % 2], sizeof name[0], "chain_%d", i);
+        assert_int_equal(symlink(name[(i + 1) % 2], folder_path(name[i % 2])), 0);
+    }
+    expect_ok(test_context(), write_text(folder_path("chain_40"), "x"));
+    assert_content(folder_path("chain_end"), "x");
+    unlink(folder_path("chain_end"));
+    expect_failure(test_context(), DB_ERROR_FILE, write_text(folder_path("chain_41"), "x"),
+                   "chain_41", "Too many levels");
+}
+
+static void a_pipe_gets_the_bytes_and_stays(void **state) {
+    (void)state;
+    const char *const path = folder_path("pipe");
+    assert_int_equal(mkfifo(path, 0666), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    expect_ok(test_context(), write_text(path, "through"));
+    char bytes[16] = "";
+    assert_int_equal(read(reader, bytes, sizeof bytes - 1), 7);
+    close(reader);
+    assert_string_equal(bytes, "through");
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(S_ISFIFO(status.st_mode));
+}
+
+static void an_open_file_goes_on_where_it_stands(void **state) {
+    (void)state;
+    const char *const path = folder_text("open", "first ");
+    const int descriptor = open(path, O_WRONLY | O_APPEND);
+    assert_true(descriptor >= 0);
+    char name[32];
+    snprintf(name, sizeof name, "/dev/fd/%d", descriptor);
+    expect_ok(test_context(), write_text(name, "second "));
+    const char *const link = folder_path("link_to_descriptor");
+    assert_int_equal(symlink(name, link), 0);
+    expect_ok(test_context(), write_text(link, "third"));
+    close(descriptor);
+    assert_content(path, "first second third");
+    expect_failure(test_context(), DB_ERROR_FILE, write_text(name, "x"), name);
+}
+
 static void devices_are_written_directly_and_stay(void **state) {
     (void)state;
     struct stat status;
@@ -131,8 +216,8 @@ static void a_write_protected_file_stays(void **state) {
 /* The limit of the file size stands in for a full disk: write() fails half way. */
 static void a_full_disk_leaves_the_old_file_and_no_other(void **state) {
     (void)state;
+    const int before = folder_count() + 1;
     const char *path = folder_text("disk", "old content");
-    const int before = folder_count();
     static float pixels[100000];
     fflush(NULL);
     const pid_t child = fork();
@@ -244,6 +329,11 @@ int main(void) {
         cmocka_unit_test(a_file_is_created_and_replaced),
         cmocka_unit_test(permissions_follow_the_umask_and_survive_replacement),
         cmocka_unit_test(a_symbolic_link_stays_and_its_target_is_replaced),
+        cmocka_unit_test(a_link_to_nothing_creates_its_target),
+        cmocka_unit_test(links_that_lead_nowhere_are_errors_and_stay),
+        cmocka_unit_test(a_long_chain_of_links_is_as_the_system_takes_it),
+        cmocka_unit_test(a_pipe_gets_the_bytes_and_stays),
+        cmocka_unit_test(an_open_file_goes_on_where_it_stands),
         cmocka_unit_test(devices_are_written_directly_and_stay),
         cmocka_unit_test(impossible_targets_are_errors_and_leave_nothing),
         cmocka_unit_test(a_write_protected_file_stays),
