@@ -87,9 +87,12 @@ char *load_file(const char *path, size_t *size) {
 
 const char *golden_path(const char *name) {
     char *path = next_buffer();
-    const char *slash = strrchr(__FILE__, '/'); /* one level above the folder of this file */
-    snprintf(path, PATH_SIZE, "%.*s/../golden/data/%s", slash ? (int)(slash - __FILE__) : 1,
-             slash ? __FILE__ : ".", name);
+    const char *source = getenv("SOURCE_DIR"), *slash = strrchr(__FILE__, '/');
+    if (source)
+        snprintf(path, PATH_SIZE, "%s/tests/golden/data/%s", source, name);
+    else /* started by hand: from the folder of this file */
+        snprintf(path, PATH_SIZE, "%.*s/../golden/data/%s", slash ? (int)(slash - __FILE__) : 1,
+                 slash ? __FILE__ : ".", name);
     if (access(path, R_OK) != 0) fail_msg("no file %s", path);
     return path;
 }
