@@ -44,6 +44,6 @@ db_status db_algorithm_check(db_context *context, const char *name, db_algorithm
     return db_fail(
         context, DB_ERROR_USAGE,
         "algorithm '%s': expected LM, a gradient-based one of NLopt such as LD_LBFGS, or "
-        "a global one such as GN_CRS2_LM; the nearest known one is '%s'",
-        name, known[db_nearest_name(name, known, count)]);
+        "a global one such as GN_CRS2_LM%s",
+        name, db_hint_at_names(name, known, count, NULL).text);
 }

@@ -27,9 +27,10 @@ static db_status find_motion(const db_config_reader *reader, const char *section
         known[*kind] = motion_name(*kind);
         if (strcmp(known[*kind], name) == 0) return DB_OK;
     }
-    return db_config_fail(reader, node, section, key,
-                          "groups have no motion '%s'; the nearest known one is '%s'", name,
-                          known[db_nearest_name(name, known, DB_FIT_GROUP_MOTIONS)]);
+    return db_config_fail(reader, node, section, key, "groups have no motion '%s'%s", name,
+                          db_hint_at_names(name, known, DB_FIT_GROUP_MOTIONS,
+                                           "dualbragg grad --list-params lists them as panel_*")
+                              .text);
 }
 
 static db_status find_group(const db_config_reader *reader, const char *section, const char *key,
@@ -44,9 +45,8 @@ static db_status find_group(const db_config_reader *reader, const char *section,
     known[groups->count] = every_group;
     *group = -1;
     if (strcmp(every_group, name) == 0) return DB_OK;
-    return db_config_fail(reader, node, section, key,
-                          "there is no group '%s'; the nearest known one is '%s'", name,
-                          known[db_nearest_name(name, known, groups->count + 1)]);
+    return db_config_fail(reader, node, section, key, "there is no group '%s'%s", name,
+                          db_hint_at_names(name, known, groups->count + 1, NULL).text);
 }
 
 db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,

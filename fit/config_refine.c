@@ -53,7 +53,6 @@ static db_status check_bounds(const db_config_reader *reader, const db_yaml_node
 static db_status find_quantity(const db_config_reader *reader, const char *name,
                                const db_yaml_node *node, int line, int *quantity) {
     const char *const section = db_refine_section.name;
-    const char *known[DB_PARAMETER_COUNT];
     db_parameter parameter;
     if (db_config_names_motion(name))
         return db_config_motion(reader, section, name, node, name, quantity);
@@ -61,9 +60,9 @@ static db_status find_quantity(const db_config_reader *reader, const char *name,
         *quantity = (int)parameter;
         return db_config_check_parameter(reader, node, section, name, name, parameter);
     }
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
-        known[p] = db_parameter_describe((db_parameter)p)->name;
-    return db_config_fail_unknown(reader, node, line, section, name, known, DB_PARAMETER_COUNT);
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s", db_context_message(reader->context));
+    return db_config_fail_in_line(reader, node, line, section, name, "%s", reason);
 }
 
 static db_status read_entry(const db_config_reader *reader, const char *name,
@@ -187,9 +186,9 @@ static db_status check_algorithm(const db_config_reader *reader, const db_yaml_n
     db_algorithm algorithm;
     if (db_algorithm_find(name, &algorithm)) return DB_OK;
     const size_t count = db_algorithm_names(known);
-    return db_config_fail(reader, node, section, "algorithm",
-                          "unknown algorithm '%s'; the nearest known one is '%s'", name,
-                          known[db_nearest_name(name, known, count)]);
+    return db_config_fail(
+        reader, node, section, "algorithm", "unknown algorithm '%s'%s", name,
+        db_hint_at_names(name, known, count, "docs/fit.md says which there are").text);
 }
 
 /* A stage names parameters of refine; tied ones go with those they follow. */

@@ -25,25 +25,39 @@ static void describe_place(char where[WHERE_SIZE], const db_config_reader *reade
         snprintf(where, WHERE_SIZE, "%s:%d: %s", reader->path, line, key);
 }
 
+static db_status fail(const db_config_reader *reader, const db_yaml_node *node, int line,
+                      const char *section, const char *name, const char *format,
+                      va_list arguments) {
+    char where[WHERE_SIZE], text[WHERE_SIZE];
+    describe_place(where, reader, node, line, section, name);
+    vsnprintf(text, sizeof text, format, arguments);
+    return db_fail(reader->context, DB_ERROR_USAGE, "%s: %s", where, text);
+}
+
 db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *node,
                          const char *section, const char *name, const char *format, ...) {
-    char where[WHERE_SIZE], text[WHERE_SIZE];
-    describe_place(where, reader, node, node->line, section, name);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    const db_status status = fail(reader, node, node->line, section, name, format, arguments);
     va_end(arguments);
-    return db_fail(reader->context, DB_ERROR_USAGE, "%s: %s", where, text);
+    return status;
+}
+
+db_status db_config_fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
+                                 const char *section, const char *name, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const db_status status = fail(reader, node, line, section, name, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node, int line,
                                  const char *section, const char *name, const char *const *known,
                                  size_t known_count) {
-    char where[WHERE_SIZE];
-    describe_place(where, reader, node, line, section, name);
-    return db_fail(reader->context, DB_ERROR_USAGE,
-                   "%s: unknown key; the nearest known one is '%s'", where,
-                   known[db_nearest_name(name, known, known_count)]);
+    return db_config_fail_in_line(
+        reader, node, line, section, name, "unknown key%s",
+        db_hint_at_names(name, known, known_count, "dualbragg fit --show-defaults lists all").text);
 }
 
 /* What stands there, for "found ...". */
@@ -134,16 +148,12 @@ static db_status take_choice(const db_config_reader *reader, const char *section
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "",
                                  key->choices[count]);
     }
-    const char *const nearest =
-        key->choices[node->kind == DB_YAML_SCALAR
-                         ? db_nearest_name(node->text, key->choices, (size_t)count)
-                         : 0];
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
         return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s",
                               list, found(node, text));
-    return db_config_fail(reader, node, section, key->name,
-                          "expected one of %s, found %s; the nearest is '%s'", list,
-                          found(node, text), nearest);
+    return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s%s", list,
+                          found(node, text),
+                          db_hint_at_names(node->text, key->choices, (size_t)count, NULL).text);
 }
 
 /* A name of the YAML file is relative to the file's folder, one of the command line to the working

@@ -17,7 +17,12 @@ db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *nod
                          const char *section, const char *name, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same for a key that no table has; names the nearest of `known`. */
+/* The same for a line that is not the node's: that of its key. */
+db_status db_config_fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
+                                 const char *section, const char *name, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* The same for a key that no table has; names the nearest of `known`, if one is near. */
 db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node, int line,
                                  const char *section, const char *name, const char *const *known,
                                  size_t known_count);

@@ -89,8 +89,9 @@ static db_status unknown_flag(const char *found, size_t length) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
              found);
-    return db_complain("fit", DB_ERROR_USAGE, "unknown flag '%s'; the nearest known one is '%s'",
-                       name, names[db_nearest_name(name, names, FLAG_COUNT)]);
+    return db_complain(
+        "fit", DB_ERROR_USAGE, "unknown flag '%s'%s", name,
+        db_hint_at_names(name, names, FLAG_COUNT, "dualbragg help fit lists all").text);
 }
 
 /* Reads argv[*i], a flag, and the argument it may take: "--image FILE" or "--image=FILE". */

@@ -225,8 +225,8 @@ static db_status unknown_flag(const char *found) {
         names[count++] = flags[i].name;
         for (int a = 0; a < 2 && flags[i].aliases[a]; a++) names[count++] = flags[i].aliases[a];
     }
-    return db_complain("add", DB_ERROR_USAGE, "unknown flag '%s'; the nearest known one is '%s'",
-                       found, names[db_nearest_name(found, names, count)]);
+    return db_complain("add", DB_ERROR_USAGE, "unknown flag '%s'%s", found,
+                       db_hint_at_names(found, names, count, "dualbragg help add lists all").text);
 }
 
 static db_status take_number(db_add_options *options, const flag *f, const char *word,

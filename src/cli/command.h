@@ -9,6 +9,7 @@ int db_command_check(int argc, char **argv);
 int db_command_noise(int argc, char **argv);
 int db_command_orient(int argc, char **argv);
 int db_command_add(int argc, char **argv);
+int db_command_compare(int argc, char **argv);
 
 /* Only in builds with DB_HAVE_FIT. */
 int db_command_fit(int argc, char **argv);

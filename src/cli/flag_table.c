@@ -22,6 +22,10 @@
 #define RENDERERS DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS
 #define AMOUNT SETS(matter_given, 1)
 
+/* Flags in nanoBragg's documents that its program does not know, and so ignores. */
+#define NOT_READ(values, instead)                                                                  \
+    NO_EFFECT(values, "nanoBragg does not read it either; write " instead), .help = "no effect"
+
 static const char per_sample[] =
     "solid angle, polarization and absorption are always taken at every sample";
 
@@ -182,6 +186,7 @@ const db_flag db_flags[] = {
       .help = "full relative range of wavelengths" },
     { G, .name = "-dispsteps", .arguments = "COUNT", INTEGER(setup.dispersion_steps, 0),
       .help = "wavelengths in that range; default 2, one at each end" },
+    { G, .name = "-dispstep", .arguments = "COUNT", NOT_READ(1, "-dispsteps") },
     { G, .name = "-divergence", .arguments = "RANGE", .unit = "mrad",
       NUMBER(setup.divergence_range, 1e-3),
       .fill = 2, .help = "full range, horizontal and vertical" },
@@ -191,6 +196,8 @@ const db_flag db_flags[] = {
     { G, .name = "-vdivrange", .arguments = "RANGE", .unit = "mrad",
       NUMBER(setup.divergence_range[1], 1e-3),
       .help = "vertical: about the polarization axis" },
+    { G, .name = "-hdiv", .arguments = "RANGE", NOT_READ(1, "-hdivrange") },
+    { G, .name = "-vdiv", .arguments = "RANGE", NOT_READ(1, "-vdivrange") },
     { G, .name = "-hdivstep", .arguments = "STEP", .unit = "mrad",
       NUMBER(setup.divergence_step[0], 1e-3),
       .help = "step of the grid, horizontal" },
@@ -248,6 +255,8 @@ const db_flag db_flags[] = {
       .help = "along fast" },
     { G, .name = "-detsize_s", .arguments = "SIZE", .unit = "mm", NUMBER(setup.detector_size[1], 1),
       .help = "along slow" },
+    { G, .name = "-detsize_x", .arguments = "SIZE", NOT_READ(1, "-detsize_f") },
+    { G, .name = "-detsize_y", .arguments = "SIZE", NOT_READ(1, "-detsize_s") },
     { G, .name = "-detpixels", .arguments = "COUNT", INTEGER(setup.detector_pixels, 1), .fill = 2,
       .help = "pixels along fast and slow, instead of sizes" },
     { G, .name = "-detpixels_f", .aliases = "-detpixels_x", .arguments = "COUNT",
@@ -297,6 +306,9 @@ const db_flag db_flags[] = {
       .help = "slow axis; makes the convention custom" },
     { VECTOR(setup.normal), .name = "-odet_vector",
       .help = "normal, away from the sample; convention custom" },
+    { G, .name = "-xdet_vector", .arguments = "X Y Z", NOT_READ(3, "-fdet_vector") },
+    { G, .name = "-ydet_vector", .arguments = "X Y Z", NOT_READ(3, "-sdet_vector") },
+    { G, .name = "-zdet_vector", .arguments = "X Y Z", NOT_READ(3, "-odet_vector") },
     { VECTOR(setup.beam_axis), .name = "-beam_vector",
       .help = "direction of photon travel; convention custom" },
     { VECTOR(setup.polarization_axis), .name = "-polar_vector",
@@ -386,7 +398,7 @@ const db_flag db_flags[] = {
       .also = DB_FOR_NOISE,
       .help = "counts per photon of -intfile; default (0): brightest pixel at 55000; of dualbragg "
               "noise: photons per unit of -floatfile, default 1" },
-    { G, .name = "-adc", .arguments = "OFFSET", NUMBER(adc, 1), .commands = IMAGES,
+    { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), .commands = IMAGES,
       .also = DB_FOR_NOISE, .help = "offset of -intfile and -noisefile; default 40" },
     { G, .name = "-exptfile", .arguments = "FILE", TEXT(expt_file), .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and "
@@ -500,6 +512,13 @@ const db_flag db_flags[] = {
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
       .help = "significant digits of printed numbers; default 6" },
+    { G, .name = "-show_config", .aliases = "-echo_config", NO_EFFECT(0, NULL),
+      .help = "no effect: what is rendered is always printed, but with --quiet" },
+    { G, .name = "-dtype", .arguments = "float32|float64", .kind = DB_FLAG_TEXT,
+      .member = MEMBER(ignored_file), NO_EFFECT(1, "--precision chooses the arithmetic"),
+      .help = "no effect" },
+    { G, .name = "-pixel_batch_size", .aliases = "-pixel-batch-size", .arguments = "COUNT",
+      NO_EFFECT(1, "memory does not depend on it"), .help = "no effect" },
     { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/from-nanobragg.md" },

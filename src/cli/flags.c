@@ -78,12 +78,14 @@ static int has_name(const db_flag *flag, const char *bare) {
     return 0;
 }
 
-static const db_flag *find_flag(const char *token) {
-    if (token[0] != '-' || !token[1]) return NULL;
-    const char *bare = without_dashes(token);
+const db_flag *db_flag_named(const char *bare) {
     for (size_t i = 0; i < db_flag_count; i++)
         if (has_name(&db_flags[i], bare)) return &db_flags[i];
     return NULL;
+}
+
+static const db_flag *find_flag(const char *token) {
+    return token[0] == '-' && token[1] ? db_flag_named(without_dashes(token)) : NULL;
 }
 
 static int is_number(const char *token) {
@@ -114,8 +116,10 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
         do list[count] = names[count];
         while (++count < MOST_NAMES && (rest = next_word(rest, names[count])));
     }
-    return db_complain(command, DB_ERROR_USAGE, "unknown flag '%s'; the nearest known one is '%s'",
-                       token, list[db_nearest_name(token, list, count)]);
+    char otherwise[NAME_SIZE];
+    snprintf(otherwise, sizeof otherwise, "dualbragg help %s lists all", command);
+    return db_complain(command, DB_ERROR_USAGE, "unknown flag '%s'%s", token,
+                       db_hint_at_names(token, list, count, otherwise).text);
 }
 
 static db_status bad_value(const reader *in, const db_flag *flag, const char *expected,
@@ -194,8 +198,22 @@ static db_status take_integers(reader *in, const db_flag *flag) {
     return DB_OK;
 }
 
+/* nanoBragg stores its seeds negated, so that they are written with either sign: the sign does not
+ * count. In nanoBragg a negative argument starts the stream of seed 1. */
 static db_status take_seed(reader *in, const db_flag *flag) {
-    return read_integer(in, flag, 1, 2147483646, (long *)member(in, flag->member));
+    const long largest = 2147483646;
+    const char *const token = peek(in);
+    long value;
+    const db_status status = read_integer(in, flag, -largest, largest, &value);
+    if (status != DB_OK) return status;
+    if (value == 0)
+        return db_complain(in->settings->command, DB_ERROR_INPUT,
+                           "%s: expected a whole number from 1 to %ld (the sign does not count), "
+                           "found %s",
+                           flag->name, largest, token);
+    const long seed = value > 0 ? value : in->in_order ? 1 : -value;
+    memcpy(member(in, flag->member), &seed, sizeof seed);
+    return DB_OK;
 }
 
 static db_status take_text(reader *in, const db_flag *flag) {

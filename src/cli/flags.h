@@ -85,6 +85,9 @@ typedef struct db_flag {
 extern const db_flag db_flags[];
 extern const size_t db_flag_count;
 
+/* The flag of a name or alias without its dashes; NULL if there is none. */
+const db_flag *db_flag_named(const char *bare);
+
 /* The subcommands that take a flag: DB_FOR_*. */
 unsigned db_flag_commands(const db_flag *flag);
 

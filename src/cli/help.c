@@ -17,6 +17,7 @@ static const char overview[] =
     "  amorphous  renders what a liquid, a glass or air scatters\n"
     "  orient     makes orientation matrices\n"
     "  add        adds images\n"
+    "  compare    says how alike two images are\n"
     "  noise      adds photon noise and a detector's imperfections to an image\n"
     "\n"
     "  help     dualbragg help COMMAND is dualbragg COMMAND --help\n"

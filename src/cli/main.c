@@ -24,18 +24,10 @@ static int fit_is_missing(int argc, char **argv) {
 #define db_command_fit fit_is_missing
 #endif
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    { "sim", db_command_sim },       { "grad", db_command_grad },   { "check", db_command_check },
-    { "amorphous", db_command_sim }, { "fit", db_command_fit },     { "orient", db_command_orient },
-    { "add", db_command_add },       { "noise", db_command_noise },
-};
-enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
-
-static int print_version(void) {
+static int print_version(int argc, char **argv) {
     db_context *context = NULL;
+    (void)argc;
+    (void)argv;
     const db_status status = db_context_create(&context);
     printf("dualbragg %s\ncomponents: %s\n", db_version(), db_features());
     if (status == DB_OK)
@@ -46,22 +38,45 @@ static int print_version(void) {
     return db_status_exit_code(status);
 }
 
+static int print_help(int argc, char **argv);
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    { "sim", db_command_sim }, { "grad", db_command_grad },       { "check", db_command_check },
+    { "fit", db_command_fit }, { "amorphous", db_command_sim },   { "orient", db_command_orient },
+    { "add", db_command_add }, { "compare", db_command_compare }, { "noise", db_command_noise },
+    { "help", print_help },    { "version", print_version },
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
 static int wrong_command(const char *found) {
     const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    char list[256] = "expected ";
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const size_t length = strlen(list);
+        names[i] = commands[i].name;
+        snprintf(list + length, sizeof list - length, "%s%s",
+                 i + 1 == COMMAND_COUNT ? " or "
+                 : i                    ? ", "
+                                        : "",
+                 names[i]);
+    }
     const db_status status =
-        found[0] == '-' ? db_complain(NULL, DB_ERROR_USAGE,
-                                      "expected a command (sim, grad, check, fit, amorphous, "
-                                      "orient, add, noise or help), "
-                                      "found '%s'",
-                                      found)
-                        : db_complain(NULL, DB_ERROR_USAGE,
-                                      "unknown command '%s'; the nearest known one is '%s'", found,
-                                      names[db_nearest_name(found, names, COMMAND_COUNT)]);
+        found[0] == '-'
+            ? db_complain(NULL, DB_ERROR_USAGE, "no command named, found '%s'; %s", found, list)
+            : db_complain(NULL, DB_ERROR_USAGE, "unknown command '%s'%s", found,
+                          db_hint_at_names(found, names, COMMAND_COUNT, list).text);
     return db_status_exit_code(status);
 }
 
+static int is_one_of(const char *word, const char *a, const char *b) {
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
 static int run_command(int argc, char **argv) {
+    if (argc > 1 && is_one_of(argv[1], "--version", "-version")) return print_version(argc, argv);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
     return wrong_command(argv[0]);
@@ -70,7 +85,7 @@ static int run_command(int argc, char **argv) {
 /* help COMMAND is COMMAND --help. */
 static int print_help(int argc, char **argv) {
     char option[] = "--help";
-    if (argc < 2) {
+    if (argc < 2 || is_one_of(argv[1], "--help", "-h")) {
         db_help_overview(stdout);
         return 0;
     }
@@ -86,12 +101,8 @@ static int run(int argc, char **argv) {
         db_help_overview(stderr);
         return db_status_exit_code(DB_ERROR_USAGE);
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        db_help_overview(stdout);
-        return 0;
-    }
-    if (strcmp(argv[1], "--version") == 0) return print_version();
-    if (strcmp(argv[1], "help") == 0) return print_help(argc - 1, argv + 1);
+    if (is_one_of(argv[1], "--help", "-h")) return print_help(1, argv);
+    if (is_one_of(argv[1], "--version", "-version")) return print_version(1, argv);
     return run_command(argc - 1, argv + 1);
 }
 

@@ -1,6 +1,8 @@
 #include "cli/parameter_list.h"
 
 #include "cli/complaint.h"
+#include "cli/flags.h"
+#include "model/not_differentiable.h"
 
 #include <string.h>
 
@@ -16,6 +18,11 @@ static db_status add(const char *command, db_context *context, const char *name,
                      db_parameter_list *list) {
     db_parameter parameter;
     const db_status status = db_parameter_find(context, name, &parameter);
+    if (status != DB_OK && !db_not_differentiable(name) && db_flag_named(name))
+        return db_complain(command, status,
+                           "-params: %s is a flag, not a parameter; dualbragg grad --list-params "
+                           "lists these",
+                           name);
     if (status != DB_OK)
         return db_complain(command, status, "-params: %s", db_context_message(context));
     if (contains(list, parameter))

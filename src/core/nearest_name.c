@@ -1,6 +1,7 @@
 #include "core/nearest_name.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 63 };
@@ -33,15 +34,41 @@ static int edit_distance(const char *a, const char *b) {
     return above[m];
 }
 
-size_t db_nearest_name(const char *wanted, const char *const *names, size_t count) {
-    size_t best = 0;
-    int best_distance = edit_distance(wanted, names[0]);
-    for (size_t i = 1; i < count; i++) {
-        const int distance = edit_distance(wanted, names[i]);
-        if (distance < best_distance) {
-            best = i;
-            best_distance = distance;
-        }
+static const char *without_dashes(const char *name) {
+    while (*name == '-') name++;
+    return name;
+}
+
+/* Names of one or two letters are near where only their case differs. */
+static int is_near(const char *wanted, const char *name, int distance) {
+    enum { SHORTEST_STEM = 3 };
+    const size_t n = strlen(wanted), m = strlen(name);
+    if (m >= SHORTEST_STEM && n > m && strncmp(wanted, name, m) == 0) return 1;
+    const int edits = (int)((n > m ? n : m) / 3);
+    return distance <= (edits ? 2 * edits : 1);
+}
+
+const char *db_nearest_name(const char *wanted, const char *const *names, size_t count) {
+    const char *best = NULL;
+    int best_distance = 0;
+    wanted = without_dashes(wanted);
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = without_dashes(names[i]);
+        const int distance = edit_distance(wanted, name);
+        if ((best && distance >= best_distance) || !is_near(wanted, name, distance)) continue;
+        best = names[i];
+        best_distance = distance;
     }
     return best;
+}
+
+db_name_hint db_hint_at_names(const char *wanted, const char *const *names, size_t count,
+                              const char *otherwise) {
+    const char *const nearest = db_nearest_name(wanted, names, count);
+    db_name_hint hint = { "" };
+    if (nearest)
+        snprintf(hint.text, sizeof hint.text, "; the nearest known one is '%s'", nearest);
+    else if (otherwise)
+        snprintf(hint.text, sizeof hint.text, "; %s", otherwise);
+    return hint;
 }

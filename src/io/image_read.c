@@ -65,8 +65,34 @@ static const char *other_format(const db_file_content *content) {
     return NULL;
 }
 
+/* Raw floats; anything may be taken for them, so this comes last. */
+static db_status decode_floats(db_context *context, const char *path,
+                               const db_file_content *content, const int shape[2],
+                               db_measured_image *image) {
+    const size_t count = content->size / sizeof *image->value,
+                 wanted = (size_t)shape[0] * (size_t)shape[1];
+    if (!count || content->size % sizeof *image->value)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected an SMV or CBF image, or 4 bytes per pixel, found %zu bytes",
+                       path, content->size);
+    if (wanted && wanted != count)
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected %d x %d pixels, found %zu floats",
+                       path, shape[0], shape[1], count);
+    db_image_init(image, "float");
+    DB_TRY(db_image_allocate(context, path, wanted ? shape[0] : (long long)count,
+                             wanted ? shape[1] : 1, image));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word;
+        memcpy(&word, content->bytes + i * sizeof word, sizeof word);
+        if (db_machine_is_big_endian()) word = __builtin_bswap32(word);
+        memcpy(&image->value[i], &word, sizeof word);
+    }
+    return DB_OK;
+}
+
+/* shape: of raw floats; NULL: these are refused. */
 static db_status decode(db_context *context, const char *path, const db_file_content *content,
-                        db_measured_image *image) {
+                        const int *shape, db_measured_image *image) {
     if (db_is_smv(content)) {
         db_image_init(image, "SMV");
         return db_smv_decode(context, path, content, image);
@@ -80,6 +106,7 @@ static db_status decode(db_context *context, const char *path, const db_file_con
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "%s: expected an SMV or CBF image, found %s, which is not supported", path,
                        other);
+    if (shape) return decode_floats(context, path, content, shape, image);
     char start[3 * 8 + 1] = "";
     for (size_t i = 0; i < 8 && i < content->size; i++)
         snprintf(start + 3 * i, 4, " %02x", (unsigned)(unsigned char)content->bytes[i]);
@@ -88,11 +115,12 @@ static db_status decode(db_context *context, const char *path, const db_file_con
                    content->size, *start ? start : " nothing");
 }
 
-db_status db_read_image(db_context *context, const char *path, db_measured_image *image) {
+static db_status read_image(db_context *context, const char *path, const int *shape,
+                            db_measured_image *image) {
     memset(image, 0, sizeof *image);
     db_file_content content;
     DB_TRY(db_file_content_read(context, path, &content));
-    const db_status status = decode(context, path, &content, image);
+    const db_status status = decode(context, path, &content, shape, image);
     db_file_content_clear(&content);
     if (status != DB_OK) {
         db_measured_image_clear(image);
@@ -101,4 +129,13 @@ db_status db_read_image(db_context *context, const char *path, db_measured_image
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     for (size_t i = 0; i < count; i++) image->masked += image->mask[i] != 0;
     return DB_OK;
+}
+
+db_status db_read_image(db_context *context, const char *path, db_measured_image *image) {
+    return read_image(context, path, NULL, image);
+}
+
+db_status db_read_image_or_floats(db_context *context, const char *path, int fast_pixels,
+                                  int slow_pixels, db_measured_image *image) {
+    return read_image(context, path, (const int[]){ fast_pixels, slow_pixels }, image);
 }

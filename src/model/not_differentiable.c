@@ -8,6 +8,19 @@
 #define CHOICE "a choice"
 #define REGION "it says which pixels there are, not what they are"
 #define PROPORTIONAL "the image is proportional to it; scale is the parameter for that"
+#define PIXELS "it is known from how the detector was made; distance and panel_* are parameters"
+#define EXPOSURE "it is known from how the image was taken; phi is a parameter"
+#define FILE_GIVEN "it is a file"
+#define CENTRE "the parameters are called beam_fast and beam_slow"
+#define DETECTOR_AXIS "it is a direction; detector_rotx, detector_roty and detector_rotz turn it"
+#define BEAM_AXIS "it is a direction; beam_horizontal and beam_vertical turn it"
+#define ORIENTATION "the parameters are called misset_x, misset_y and misset_z"
+#define THICKNESS "the parameter is called sensor_thickness"
+#define DEPTH "the parameter is called attenuation_depth"
+#define MOSAIC "the parameter is called mosaic_spread"
+#define WAVELENGTH "the parameter is called wavelength"
+#define DIVERGENCE "the parameters are called divergence_horizontal and divergence_vertical"
+#define AMORPHOUS "the parameter is called amorphous_thickness; photons are proportional to both"
 #define OUTPUT "it changes what is written, not the image"
 
 /* Source: model.md 18.9. */
@@ -48,6 +61,65 @@ static const struct {
     { "adc", OUTPUT },
     { "gain", OUTPUT },
     { "noise", "photons are counted in whole numbers" },
+    /* flags of quantities that have a parameter of another name, or none */
+    { "cell",
+      "the parameters are called cell_a, cell_b, cell_c, cell_alpha, cell_beta, cell_gamma" },
+    { "misset", ORIENTATION },
+    { "misset_spread", ORIENTATION },
+    { "mat", ORIENTATION },
+    { "matrix", ORIENTATION },
+    { "umat", ORIENTATION },
+    { "fudge", "it is a factor of the spots' size, as Na, Nb and Nc are, which are parameters" },
+    { "mosaic", MOSAIC },
+    { "mosaicity", MOSAIC },
+    { "mosaic_abc", "the parameters are called mosaic_a, mosaic_b and mosaic_c" },
+    { "hkl", FILE_GIVEN "; F:H:K:L are parameters" },
+    { "stol", FILE_GIVEN "; amorphous_thickness is a parameter" },
+    { "thickness", AMORPHOUS },
+    { "amorphous_width", AMORPHOUS },
+    { "amorphous_height", AMORPHOUS },
+    { "density", AMORPHOUS },
+    { "MW", AMORPHOUS },
+    { "molecules", AMORPHOUS },
+    { "water", "the parameter is called water_size" },
+    { "lambda", WAVELENGTH },
+    { "energy", WAVELENGTH },
+    { "divergence", DIVERGENCE },
+    { "hdivrange", "the parameter is called divergence_horizontal" },
+    { "vdivrange", "the parameter is called divergence_vertical" },
+    { "hdivstep", DIVERGENCE ", at a fixed number of steps" },
+    { "vdivstep", DIVERGENCE ", at a fixed number of steps" },
+    { "sourcefile", FILE_GIVEN "; source_weight:J are parameters" },
+    { "spectrumfile", FILE_GIVEN "; spectrum_stretch is a parameter" },
+    { "polar", "the parameter is called polarization" },
+    { "osc", EXPOSURE },
+    { "phistep", EXPOSURE },
+    { "spindle_tilt", "the parameters are called spindle_tilt_beam and spindle_tilt_across" },
+    { "spindle_axis", "it is a direction; spindle_tilt_beam and spindle_tilt_across turn it" },
+    { "pixel", PIXELS },
+    { "pixel_size", PIXELS },
+    { "detsize", REGION },
+    { "close_distance", "the parameter is called distance" },
+    { "Xbeam", CENTRE },
+    { "Ybeam", CENTRE },
+    { "Xclose", CENTRE },
+    { "Yclose", CENTRE },
+    { "ORGX", CENTRE },
+    { "ORGY", CENTRE },
+    { "fdet_vector", DETECTOR_AXIS },
+    { "sdet_vector", DETECTOR_AXIS },
+    { "odet_vector", DETECTOR_AXIS },
+    { "twotheta_axis", "it is a direction; twotheta is the angle about it" },
+    { "beam_vector", BEAM_AXIS },
+    { "polar_vector", "it is a direction; polarization is its degree" },
+    { "pix0_vector", "the parameters are called beam_fast, beam_slow and distance" },
+    { "panel_turn",
+      "the parameters are called panel_turn_fast, panel_turn_slow, panel_turn_normal" },
+    { "panel_shift",
+      "the parameters are called panel_shift_fast, panel_shift_slow, panel_shift_normal" },
+    { "detector_thick", THICKNESS },
+    { "detector_thickness", THICKNESS },
+    { "detector_abs", DEPTH },
 };
 
 const char *db_not_differentiable(const char *name) {

@@ -175,8 +175,10 @@ db_status db_parameter_find(db_context *context, const char *name, db_parameter 
     const char *const reason = db_not_differentiable(name);
     if (reason)
         return db_fail(context, DB_ERROR_USAGE, "there is no derivative by %s: %s", name, reason);
-    return db_fail(context, DB_ERROR_USAGE, "unknown parameter '%s'; the nearest known one is '%s'",
-                   name, names[db_nearest_name(name, names, DB_PARAMETER_COUNT)]);
+    return db_fail(
+        context, DB_ERROR_USAGE, "unknown parameter '%s'%s", name,
+        db_hint_at_names(name, names, DB_PARAMETER_COUNT, "dualbragg grad --list-params lists them")
+            .text);
 }
 
 double db_parameter_get(const db_experiment *experiment, db_parameter parameter) {

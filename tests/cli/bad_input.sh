@@ -40,7 +40,15 @@
     expect 2 "-params: cell_a is named twice" grad $small -params cell_a,distance,cell_a
     expect 2 "-params: expected names separated by commas" grad $small -params cell_a,,distance
     expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
-    expect 2 "expected a command (sim, grad, check, fit, amorphous, orient, add, noise or help), found '-cell'" -cell 40
+    expect 2 "no command named, found '-cell'; expected sim, grad, check, fit, amorphous, orient, add, compare, noise, help or version" \
+        -cell 40
+    # nothing is near: no guess
+    expect 2 "unknown flag '--bogus'; dualbragg help sim lists all" sim $small --bogus -floatfile o
+    expect 2 "unknown flag '-resolution'; dualbragg help grad lists all" grad $small -resolution 2
+    expect 2 "unknown command 'bogus'; expected sim, grad, check" bogus
+    expect 2 "-params: unknown parameter 'bogus'; dualbragg grad --list-params lists them" grad $small -params bogus
+    expect 2 "unknown flag '-n'; the nearest known one is '-N'" sim $small -n 3 -floatfile o
+    expect 2 "unknown flag '-oscillation'; the nearest known one is '-osc'" sim $small -oscillation 3 -floatfile o
     expect 2 "usage: dualbragg COMMAND"
 
     # values and files: 3
@@ -68,7 +76,7 @@
     expect 3 "anisotropic mosaic spread" sim $small -floatfile o -mosaic_abc 0.1 -0.2 0.3
     expect 2 "-mosaic_abc" sim $small -floatfile o -mosaic_abc 0.1 0.2
     expect 2 "the experiment has no mosaic spread of all axes, but one about each" grad $small -outdir . -mosaic_abc 0.1 0.2 0.3 -params mosaic_spread
-    expect 3 "-mosaic_seed: expected a whole number from 1 to 2147483646, found 0" sim $small -floatfile o -mosaic_seed 0
+    expect 3 "-mosaic_seed: expected a whole number from 1 to 2147483646 (the sign does not count), found 0" sim $small -floatfile o -mosaic_seed 0
     expect 3 "horizontal divergence: 3 steps need a range" sim $small -floatfile o -hdivsteps 3
     expect 3 "has no meaning in convention mosflm" sim $small -floatfile o -Xclose 10
     expect 3 "perpendicular" sim $small -floatfile o -fdet_vector 0 1 0

@@ -47,6 +47,18 @@ features=$("$DUALBRAGG" --version)
     expect 2 "no derivative by dmin: the image jumps" grad $small -params dmin
     expect 2 "no derivative by fluence: the image is proportional" grad $small -params cell_a,fluence
     expect 2 "no derivative by oversample: a whole number" check $small -params oversample
+    expect 2 "no derivative by fudge: it is a factor of the spots' size" grad $small -params fudge
+    expect 2 "no derivative by osc: it is known" grad $small -params osc
+    expect 2 "no derivative by pixel: it is known" grad $small -params pixel
+    expect 2 "no derivative by lambda: the parameter is called wavelength" grad $small -params lambda
+    expect 2 "-params: threads is a flag, not a parameter" grad $small -params threads
+    # a flag is never taken for a misspelt parameter
+    "$DUALBRAGG" grad --list-params | sed 's/ .*//' > ../parameters
+    flags=$(sed -n 's/^| `--*\([^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' "$SOURCE_DIR/docs/flags.md" | tr -s ' ' '\n' | sed -n "s/^--*//; /^[A-Za-z0-9_-]*$/p")
+    for flag in $flags; do
+        grep -qx "$flag" ../parameters || expect 2 "$flag" grad $small -params "$flag"
+        ! grep -q "nearest\|unknown" ../err || complain "-params $flag: $(cat ../err)"
+    done
     expect 2 "-compat: nanoBragg's arithmetic has no derivatives" grad $small -compat -params scale
     expect 2 "has no sensor" grad $small -params sensor_thickness
     expect 2 "has no such background" grad $small -params water_size

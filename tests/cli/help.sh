@@ -25,7 +25,27 @@ grep -q "^dualbragg [0-9][0-9]*\.[0-9][0-9]*\.[0-9][0-9]*$" ../out || complain "
 grep -q "^instruction set: " ../out || complain "--version does not name the instruction set"
 succeed grad --list-params
 grep -q "^distance  *mm " ../out || complain "--list-params: no distance"
-expect 2 "unknown command 'dance'; the nearest known one is" help dance
+expect 2 "unknown command 'dance'; expected sim, grad," help dance
+
+# what a newcomer tries
+succeed --version
+cp ../out ../first
+for arguments in version -version "help version" "sim --version" "grad -version"; do
+    # shellcheck disable=SC2086 # words
+    succeed $arguments
+    same ../first ../out "$arguments and --version"
+done
+succeed help
+cp ../out ../first
+for arguments in "help help" "help --help" "help -h" -h --help; do
+    # shellcheck disable=SC2086 # words
+    succeed $arguments
+    same ../first ../out "$arguments and help"
+done
+for command in $(sed -n '/^usage/,/^  help/s/^  \([a-z]*\)  .*/\1/p' ../first); do
+    succeed help "$command"
+    [ "$command" = help ] || grep -q "^usage: dualbragg $command" ../out || complain "help $command: no usage line"
+done
 
 # the document is the table
 succeed help --markdown

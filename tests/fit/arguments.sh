@@ -59,7 +59,7 @@ expect 2 'expected KEY=VALUE' good.yaml data.dmin
 expect 2 "argument 'data.dmn=3': data.dmn: unknown key; the nearest known one is 'dmin'" good.yaml data.dmn=3
 expect 2 'crossed.yaml:2: refine.misset_x: bounds cross: min 2 is not below max 1' crossed.yaml
 expect 2 "typo.yaml:2: modell: unknown key; the nearest known one is 'model'" typo.yaml
-expect 2 "parameter.yaml:2: refine.misset_q: unknown key; the nearest known one is 'misset_x'" parameter.yaml
+expect 2 "parameter.yaml:2: refine.misset_q: unknown parameter 'misset_q'; the nearest known one is 'misset_x'" parameter.yaml
 expect 2 'syntax.yaml:2: ' syntax.yaml
 expect 2 'no_image.yaml: no image' no_image.yaml
 expect 3 'missing.yaml' missing.yaml

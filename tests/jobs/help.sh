@@ -2,10 +2,10 @@
 # Help of the jobs, by example.
 . "$SOURCE_DIR/tests/cli/expectations"
 succeed --help
-for command in amorphous orient add; do
+for command in amorphous orient add compare; do
     grep -q "^  $command  *[a-z]" ../out || complain "--help does not list $command"
 done
-for command in amorphous orient add; do
+for command in amorphous orient add compare; do
     succeed $command --help
     grep -q "^usage: dualbragg $command" ../out || complain "$command --help: no usage line"
     [ "$(grep -c "dualbragg $command .*-[a-z]" ../out)" -ge 3 ] || complain "$command --help: fewer than two examples"

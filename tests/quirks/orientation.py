@@ -49,8 +49,12 @@ class Orientation(QuirkTest):
 
     def test_negative_seed(self):
         for flag in "-seed", "-mosaic_seed", "-misset_seed":
-            for seed in "0", "-1", "2147483647":
+            for seed in "0", "2147483647", "-2147483647":
                 self.assertRefused(self.base(flag + " " + seed), flag)
+        flags = "-mosaic 1.5 -mosaic_domains 3 -mosaic_seed "
+        (right, found), (_, first) = self.both(self.base(flags + "-7")), self.both(self.base(flags + "1"))
+        self.assertIdentical(right, self.default(self.base(flags + "7")))
+        self.assertIdentical(found, first)
 
     def test_mosaic(self):
         right, found = self.both(self.base("-mosaic 1.5 -nopolar"))

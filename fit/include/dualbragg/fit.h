@@ -451,7 +451,7 @@ DB_API void db_fit_config_init(db_fit_config *config);
 
 /* Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file; their
  * file names are relative to the working directory. Errors name file, line, key, what was expected
- * and the nearest known key. */
+ * and the nearest known key, if one is near. */
 DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);

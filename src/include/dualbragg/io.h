@@ -130,6 +130,11 @@ typedef struct db_measured_image {
  * byte offsets or packed, arrays cut into sections, each of which is a panel). */
 DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
 
+/* The same, and where the content is none of these: raw little-endian 32-bit floats, all pixels
+ * trusted. Their shape is fast_pixels x slow_pixels; both 0: one row of all there are. */
+DB_API db_status db_read_image_or_floats(db_context *context, const char *path, int fast_pixels,
+                                         int slow_pixels, db_measured_image *image);
+
 /* Reads raw little-endian 32-bit floats of a known shape (as db_write_float_image writes them). */
 DB_API db_status db_read_float_image(db_context *context, const char *path, int fast_pixels,
                                      int slow_pixels, float *pixels);
