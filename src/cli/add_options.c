@@ -2,6 +2,7 @@
 #include "cli/add_options.h"
 
 #include "cli/complaint.h"
+#include "cli/standard_streams.h"
 #include "core/nearest_name.h"
 
 #include <math.h>
@@ -164,6 +165,7 @@ static db_status take_list_line(db_add_options *options, const char *file, size_
 }
 
 static db_status take_list(db_add_options *options, const char *path) {
+    db_named_files_add(&options->files, DB_ROLE_INPUT, "-list", path);
     FILE *const file = fopen(path, "r");
     if (!file) return db_complain("add", DB_ERROR_FILE, "-list %s: cannot open", path);
     char *line = NULL;
@@ -261,7 +263,7 @@ static db_status take_flag(db_add_options *options, int argc, char **argv, int *
         return db_complain("add", DB_ERROR_USAGE,
                            "%s: expected %s, found the end of the command line", word, f->argument);
     if (f->kind == TEXT) {
-        options->output = value;
+        options->output = db_streams_output_name(value);
         return DB_OK;
     }
     if (f->kind == LIST) return take_list(options, value);
@@ -315,4 +317,5 @@ void db_add_options_clear(db_add_options *options) {
     free(options->summands);
     free(options->scales);
     free(options->ignore);
+    db_named_files_clear(&options->files);
 }

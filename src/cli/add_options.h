@@ -2,6 +2,8 @@
 #ifndef DB_CLI_ADD_OPTIONS_H
 #define DB_CLI_ADD_OPTIONS_H
 
+#include "cli/named_files.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <stdio.h>
@@ -15,6 +17,7 @@ typedef struct db_add_options {
     double offset, out_offset; /* NAN: not given */
     db_sum_options sum;
     const char *output;
+    db_named_files files; /* the lists, so far */
     int statistics, quiet, help;
 } db_add_options;
 

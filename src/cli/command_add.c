@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/output.h"
+#include "cli/standard_streams.h"
 
 #include <stdio.h>
 
@@ -29,9 +30,19 @@ static void report_statistics(const db_add_options *options, const db_sum_statis
     if (options->count > 1) printf("CC = %.12g\n", s->correlation);
 }
 
-static db_status add(db_context *context, const db_add_options *options) {
+static db_status check_files(db_add_options *options) {
+    for (size_t i = 0; i < options->count; i++)
+        db_named_files_add(&options->files, DB_ROLE_INPUT, "image", options->summands[i].path);
+    db_named_files_add(&options->files, DB_ROLE_OUTPUT, "-o", options->output);
+    db_named_files_add_printed(&options->files);
+    db_status status = db_named_files_check("add", &options->files);
+    if (status == DB_OK) status = db_output_check_image("add", "-o", options->output);
+    return status == DB_OK ? db_streams_give_output("add", "-o", &options->output) : status;
+}
+
+static db_status add(db_context *context, db_add_options *options) {
     db_sum_statistics statistics;
-    db_status status = db_output_check("add", "-o", options->output);
+    db_status status = check_files(options);
     if (status != DB_OK) return status;
     if (!options->quiet) report_images(options);
     status = db_add_float_images(context, options->summands, options->count, &options->sum,
@@ -39,8 +50,8 @@ static db_status add(db_context *context, const db_add_options *options) {
     if (status != DB_OK) return db_complain_context("add", status, context);
     if (options->quiet) return DB_OK;
     if (options->statistics) report_statistics(options, &statistics);
-    printf("wrote %s as a %zu-byte header with %zu 4-byte floats\n", options->output,
-           options->sum.header, statistics.pixels);
+    printf("wrote %s as a %zu-byte header with %zu 4-byte floats\n",
+           db_streams_shown(options->output), options->sum.header, statistics.pixels);
     return DB_OK;
 }
 

@@ -1,6 +1,7 @@
 /* dualbragg grad: an image and its derivatives. */
 #include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/flag_files.h"
 #include "cli/image_buffer.h"
 #include "cli/mask.h"
 #include "cli/output.h"
@@ -123,11 +124,44 @@ static db_status write_all(const db_session *session, const images *all) {
     return status;
 }
 
-static db_status check_outputs(const db_settings *s) {
-    char *example = db_output_path(s->output_directory, s->prefix, "image", "f32");
-    if (!example) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a path");
-    const db_status status = db_output_check(s->command, "-outdir", example);
-    free(example);
+/* What is done with the name of an output. */
+typedef db_status (*output_visitor)(const db_settings *s, const char *path, db_named_files *files);
+
+static db_status name_output(const db_settings *s, const char *path, db_named_files *files) {
+    (void)s;
+    db_named_files_add(files, DB_ROLE_OUTPUT, "-prefix", path);
+    return DB_OK;
+}
+
+static db_status check_output(const db_settings *s, const char *path, db_named_files *files) {
+    (void)files;
+    return db_output_check(s->command, "-prefix", path);
+}
+
+static db_status visit_outputs(const db_settings *s, const db_parameter_list *list,
+                               output_visitor visit, db_named_files *files) {
+    db_status status = DB_OK;
+    const size_t kinds = db_output_has_png() ? 2 : 1, count = kinds * (list->count + 1);
+    for (size_t i = 0; i < count && status == DB_OK; i++) {
+        char name[DB_LISTED_NAME] = "image";
+        if (i >= kinds) db_parameter_name(list->parameter[i / kinds - 1], name, sizeof name);
+        char *const path =
+            db_output_path(s->output_directory, s->prefix, name, i % kinds ? "png" : "f32");
+        if (!path) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a path");
+        status = visit(s, path, files);
+        free(path);
+    }
+    return status;
+}
+
+static db_status check_outputs(const db_settings *s, const db_parameter_list *list) {
+    db_named_files files = { 0 };
+    db_flag_files_list(s, &files);
+    db_status status = visit_outputs(s, list, name_output, &files);
+    db_named_files_add_printed(&files);
+    const db_status distinct = db_named_files_check(s->command, &files);
+    if (status == DB_OK) status = distinct;
+    if (status == DB_OK) status = visit_outputs(s, list, check_output, NULL);
     if (status == DB_OK && !db_output_has_png() && !s->quiet)
         db_remark(s->command, "this build has no PNG support: no pictures");
     return status;
@@ -142,7 +176,7 @@ static db_status differentiate(db_session *session) {
             "no parameters named: -params A,B,... or -params all; --list-params shows them");
     db_status status = db_parameter_list_read(
         settings->command, session->context, &session->experiment, settings->parameters, &all.list);
-    if (status == DB_OK) status = check_outputs(settings);
+    if (status == DB_OK) status = check_outputs(settings, &all.list);
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
     if (status != DB_OK) return status;

@@ -4,7 +4,6 @@
 #include "cli/mask.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
-#include "cli/output.h"
 #include "cli/smv_style.h"
 
 #include <stdio.h>
@@ -16,8 +15,7 @@ static db_status check_outputs(const db_session *session) {
         return db_complain(s->command, DB_ERROR_USAGE,
                            "no output named: -noisefile FILE (SMV), -noisefloatfile FILE (32-bit "
                            "floats) and -intfile FILE (SMV without noise) are there");
-    const db_status status = db_output_check(s->command, "-intfile", s->int_file);
-    return status == DB_OK ? db_noise_flags_check(session) : status;
+    return db_noise_flags_check(session);
 }
 
 /* Photons per unit of the input: the user's factor, and the fluence's where it is not that for

@@ -1,10 +1,10 @@
 /* dualbragg orient: orientation matrices. */
 #include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/flag_files.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/orient_keywords.h"
-#include "cli/output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,7 +94,9 @@ static db_status write_results(db_context *context, const db_settings *settings,
 static db_status orient(db_settings *settings) {
     db_context *context = NULL;
     db_experiment experiment = { 0 };
-    db_status status = db_output_check("orient", "-o", settings->matrix_output);
+    db_status status = db_flag_files_check(settings);
+    if (status == DB_OK) status = db_flag_files_take_input(settings);
+    if (status == DB_OK) status = db_flag_files_take_output(settings);
     if (status == DB_OK) {
         status = db_context_create(&context);
         if (status != DB_OK) db_complain_context("orient", status, context);

@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "cli/report_result.h"
 #include "cli/smv_style.h"
+#include "cli/standard_streams.h"
 #include "cli/stopwatch.h"
 #include "core/stage.h"
 
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 
 static db_status check_outputs(const db_settings *s) {
-    if (!s->float_file && !s->int_file && !s->png_file && !db_pgm_file(s) && !s->expt_file &&
+    if (!s->float_file && !s->int_file && !s->png_file && !s->pgm_file && !s->expt_file &&
         !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
@@ -33,12 +34,7 @@ static db_status check_outputs(const db_settings *s) {
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
-    db_status status = db_output_check(s->command, "-floatfile", s->float_file);
-    if (status == DB_OK) status = db_output_check(s->command, "-intfile", s->int_file);
-    if (status == DB_OK) status = db_output_check(s->command, "-pngfile", s->png_file);
-    if (status == DB_OK) status = db_output_check(s->command, "-pgmfile", db_pgm_file(s));
-    if (status == DB_OK) status = db_expt_check(s);
-    return status;
+    return db_expt_check(s);
 }
 
 static db_status render(db_session *session, float *image) {
@@ -79,7 +75,8 @@ static db_status write_floats(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const size_t count = db_experiment_pixels(&session->experiment);
     if (!s->float_file) return DB_OK;
-    if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", s->float_file, count);
+    if (!s->quiet)
+        printf("writing %s as %zu 4-byte floats\n", db_streams_shown(s->float_file), count);
     return db_write_float_image(session->context, s->float_file, image, count);
 }
 
@@ -87,7 +84,7 @@ static db_status write_picture(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->sheet;
     if (!s->png_file) return DB_OK;
-    if (!s->quiet) printf("writing %s as a picture\n", s->png_file);
+    if (!s->quiet) printf("writing %s as a picture\n", db_streams_shown(s->png_file));
     return db_write_png(session->context, s->png_file, image, panel->fast_pixels,
                         panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
 }
@@ -99,7 +96,7 @@ static db_status write_integers(const db_session *session, double scale, float *
     if (!s->int_file) return DB_OK;
     if (!s->quiet)
         printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
-               s->int_file);
+               db_streams_shown(s->int_file));
     blank_outside(image, &session->sheet, &session->region);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
                         style);

@@ -50,6 +50,10 @@ void db_compat_settle(db_settings *settings) {
     if (strcmp(settings->command, "sim") != 0) return;
     if (!settings->float_file) settings->float_file = "floatimage.bin";
     if (!settings->int_file) settings->int_file = "intimage.img";
+    if (!settings->pgm_file && settings->pgm != 0) {
+        settings->pgm = 1;
+        settings->pgm_file = "image.pgm";
+    }
     if (settings->noise_wanted < 0 && db_noise_available()) {
         settings->noise_wanted = 1;
         settings->noise_file = "noiseimage.img";

@@ -1,7 +1,10 @@
 #include "cli/complaint.h"
 
+#include "cli/standard_streams.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void speaker(const char *command) {
     fprintf(stderr, "dualbragg%s%s: ", command ? " " : "", command ? command : "");
@@ -19,6 +22,11 @@ db_status db_complain(const char *command, db_status status, const char *format,
 
 db_status db_complain_context(const char *command, db_status status, const db_context *context) {
     const char *message = context ? db_context_message(context) : "";
+    char path[64]; /* messages about a file begin with its name */
+    const size_t length = strcspn(message, ":");
+    snprintf(path, sizeof path, "%.*s", (int)length, message);
+    const char *const shown = db_streams_shown(path);
+    if (shown != path) return db_complain(command, status, "%s%s", shown, message + length);
     return db_complain(command, status, "%s", *message ? message : db_status_text(status));
 }
 

@@ -2,7 +2,7 @@
 #include "cli/expt_output.h"
 
 #include "cli/complaint.h"
-#include "cli/output.h"
+#include "cli/standard_streams.h"
 #include "io/image_template.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ db_status db_expt_check(const db_settings *settings) {
         return db_complain(settings->command, DB_ERROR_UNSUPPORTED,
                            "-exptfile: a DIALS experiment list holds flat panels, not a curved "
                            "detector (-curved_det)");
-    return db_output_check(settings->command, "-exptfile", settings->expt_file);
+    return DB_OK;
 }
 
 /* Length of the path up to and with its last slash. */
@@ -47,14 +47,15 @@ db_status db_expt_output(const db_session *session, const char *image, double pe
                          double gain) {
     const db_settings *s = &session->settings;
     if (!s->expt_file) return DB_OK;
-    if (!s->quiet) printf("writing %s as a DIALS experiment list\n", s->expt_file);
+    if (!s->quiet)
+        printf("writing %s as a DIALS experiment list\n", db_streams_shown(s->expt_file));
     if (!image || !is_numbered(session->context, image)) {
         if (image && !s->quiet)
             db_remark(
                 s->command,
                 "-exptfile leaves the image %s out: dxtbx reads SMV images only with a number "
                 "before the extension, as in image_0001.img",
-                image);
+                db_streams_shown(image));
         return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
     }
     char *name = name_in_list(s->expt_file, image);

@@ -10,6 +10,7 @@
 #define INTEGER(m, low) INTEGERS(1, m, low)
 #define SEED(m) .kind = DB_FLAG_SEED, .least = 1, .most = 1, .member = MEMBER(m)
 #define TEXT(m) .kind = DB_FLAG_TEXT, .least = 1, .most = 1, .member = MEMBER(m)
+#define OUTPUT(m) TEXT(m), .writes = ~0u
 #define CHOICE(m, w) .kind = DB_FLAG_CHOICE, .least = 1, .most = 1, .member = MEMBER(m), .words = w
 #define SETS(m, value) .sets = 1, .switch_member = MEMBER(m), .constant = value
 #define VECTOR(m) NUMBERS(3, m, 1), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
@@ -128,7 +129,7 @@ const db_flag db_flags[] = {
     { G, .name = "-interpolate", SETS(setup.interpolate, 1),
       .help = "tricubic interpolation of the list; default for crystals of at most 2 cells in some "
               "direction" },
-    { G, .name = "-dump", .arguments = "FILE", TEXT(setup.cache_file),
+    { G, .name = "-dump", .arguments = "FILE", OUTPUT(setup.cache_file), .with = MEMBER(setup.hkl_file),
       .help = "structure factors in binary form: written with -hkl, read without" },
 #undef G
     /* amorphous matter */
@@ -384,15 +385,15 @@ const db_flag db_flags[] = {
 #undef G
     /* output */
 #define G .group = DB_GROUP_OUTPUT
-    { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file),
+    { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file), .writes = IMAGES,
       .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "image in photons as 32-bit floats, little-endian, without a header; dualbragg noise "
               "reads it" },
-    { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", TEXT(int_file),
+    { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", OUTPUT(int_file),
       .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc; of dualbragg noise: "
               "photons x gain + adc" },
-    { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", TEXT(png_file),
+    { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", OUTPUT(png_file),
       .commands = IMAGES, .help = "picture" },
     { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .commands = IMAGES,
       .also = DB_FOR_NOISE,
@@ -400,17 +401,17 @@ const db_flag db_flags[] = {
               "noise: photons per unit of -floatfile, default 1" },
     { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), .commands = IMAGES,
       .also = DB_FOR_NOISE, .help = "offset of -intfile and -noisefile; default 40" },
-    { G, .name = "-exptfile", .arguments = "FILE", TEXT(expt_file), .commands = DB_FOR_SIM,
+    { G, .name = "-exptfile", .arguments = "FILE", OUTPUT(expt_file), .for_terminal = 1, .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and "
               "the SMV image beside it" },
-    { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", TEXT(pgm_file),
+    { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", OUTPUT(pgm_file),
       SETS(pgm, 1), .commands = IMAGES, .help = "picture, 8-bit grey" },
     { G, .name = "-pgmscale", .arguments = "FACTOR", NUMBER(pgm_scale, 1), SETS(pgm, 1),
       .commands = IMAGES,
       .help = "grey levels per photon of -pgmfile; default (0): 50 at the root mean square "
               "deviation" },
     { G, .name = "-nopgm", SETS(pgm, 0), .help = "no PGM, if -pgmfile does not follow" },
-    { G, .name = "-o", .arguments = "FILE", TEXT(matrix_output), .commands = DB_FOR_ORIENT,
+    { G, .name = "-o", .arguments = "FILE", OUTPUT(matrix_output), .for_terminal = 1, .commands = DB_FOR_ORIENT,
       .help = "orientation matrix as a file" },
     { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix flags"),
       .commands = DB_FOR_ORIENT,
@@ -428,10 +429,10 @@ const db_flag db_flags[] = {
 #undef G
     /* noise */
 #define G .group = DB_GROUP_NOISE
-    { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", TEXT(noise_file),
+    { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file),
       SETS(noise_wanted, 1),
       .help = "SMV image with noise, as a detector records it: photons x gain + adc" },
-    { G, .name = "-noisefloatfile", .arguments = "FILE", TEXT(noise_float_file),
+    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file),
       SETS(noise_wanted, 1),
       .help = "the same as 32-bit floats, neither rounded nor limited" },
     { G, .name = "-nonoise", SETS(noise_wanted, 0),
@@ -505,7 +506,7 @@ const db_flag db_flags[] = {
     { G, .name = "-progress", SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
     { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },
-    { G, .name = "--profile", .arguments = "FILE", TEXT(profile_file),
+    { G, .name = "--profile", .arguments = "FILE", OUTPUT(profile_file), .for_terminal = 1,
       .help = "writes what took how long, for chrome://tracing, and prints a table of it on stderr; see "
               "docs/profile.md" },
     { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1), .also = DB_FOR_ORIENT,

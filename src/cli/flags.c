@@ -4,6 +4,7 @@
 #include "cli/amorphous.h"
 #include "cli/compat_flags.h"
 #include "cli/complaint.h"
+#include "cli/flag_files.h"
 #include "cli/noise_settings.h"
 #include "core/nearest_name.h"
 
@@ -44,7 +45,7 @@ void db_settings_init(db_settings *settings, const char *command) {
     db_noise_leave_open(settings);
 }
 
-static unsigned command_bit(const char *command) {
+unsigned db_command_bit(const char *command) {
     const char *name;
     for (unsigned i = 0; (name = db_flag_command_name(i)); i++)
         if (strcmp(name, command) == 0) return 1u << i;
@@ -108,7 +109,7 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
     static char names[MOST_NAMES][NAME_SIZE];
     const char *list[MOST_NAMES];
     size_t count = 0;
-    const unsigned bit = command_bit(command);
+    const unsigned bit = db_command_bit(command);
     for (size_t i = 0; i < db_flag_count && count < MOST_NAMES; i++) {
         if (!(db_flag_commands(&db_flags[i]) & bit)) continue;
         const char *rest = db_flags[i].aliases;
@@ -302,7 +303,7 @@ static void command_names(unsigned commands, char text[NAME_SIZE]) {
 
 static db_status take_flag(reader *in, const db_flag *flag) {
     const char *command = in->settings->command;
-    if (!(db_flag_commands(flag) & command_bit(command))) {
+    if (!(db_flag_commands(flag) & db_command_bit(command))) {
         char names[NAME_SIZE];
         command_names(db_flag_commands(flag), names);
         return db_complain(command, DB_ERROR_USAGE, "%s belongs to dualbragg %s", flag->name,
@@ -347,7 +348,7 @@ db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
     for (int second_time = 0; second_time < 2; second_time++) {
         /* orient does as UBtoA with it, which has other habits */
         const int compat =
-            settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT;
+            settings->setup.compat && db_command_bit(settings->command) != DB_FOR_ORIENT;
         if (compat) {
             *settings = start;
             settings->setup.compat = 1;
@@ -361,10 +362,12 @@ db_status db_flags_parse(db_settings *settings, int argc, char **argv) {
         const db_status status = read_all(&in, &scratch);
         if (status != DB_OK || settings->help) return status;
     }
-    if (settings->setup.compat && command_bit(settings->command) != DB_FOR_ORIENT)
+    if (settings->setup.compat && db_command_bit(settings->command) != DB_FOR_ORIENT)
         db_compat_settle(settings);
     else if (settings->seed > 0 && !settings->misset_seed_given)
         settings->setup.misset_seed = settings->seed;
     db_amorphous_settle(settings);
+    if (settings->pgm == 0) settings->pgm_file = NULL;
+    db_flag_files_settle(settings);
     return DB_OK;
 }

@@ -75,6 +75,11 @@ typedef struct db_flag {
     int minimum;       /* of integers */
     const char *words; /* of a choice, blank-separated */
 
+    /* Texts whose argument is FILE name files. */
+    unsigned writes;  /* DB_FOR_*: subcommands that write the file; the others read it */
+    size_t with;      /* offset of a file without which it is read, too; 0: none */
+    int for_terminal; /* 1: the file is text, which a terminal may show */
+
     int sets; /* 1: also stores `constant` in the int at `switch_member` */
     size_t switch_member;
     int constant;
@@ -93,6 +98,9 @@ unsigned db_flag_commands(const db_flag *flag);
 
 /* Name of the subcommand of one bit DB_FOR_*, lowest first; NULL behind the last. */
 const char *db_flag_command_name(unsigned number);
+
+/* The bit of a subcommand's name. */
+unsigned db_command_bit(const char *command);
 
 /* Title of a group. */
 const char *db_flag_group_title(db_flag_group group);

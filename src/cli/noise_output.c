@@ -3,6 +3,7 @@
 #include "cli/complaint.h"
 #include "cli/mask.h"
 #include "cli/noise_settings.h"
+#include "cli/standard_streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,13 +42,16 @@ static db_status write_files(const db_session *session, const db_noise_options *
     const size_t count = (size_t)frame->fast_pixels * (size_t)frame->slow_pixels;
     db_status status = DB_OK;
     if (number_file) {
-        if (!quiet) printf("writing %s as %d-byte integers\n", number_file, options->bits / 8);
+        if (!quiet)
+            printf("writing %s as %d-byte integers\n", db_streams_shown(number_file),
+                   options->bits / 8);
         status =
             db_write_smv_numbers(session->context, number_file, &session->experiment, frame->number,
                                  options->bits, options->gain, options->adc, style);
     }
     if (status == DB_OK && float_file) {
-        if (!quiet) printf("writing %s as %zu 4-byte floats\n", float_file, count);
+        if (!quiet)
+            printf("writing %s as %zu 4-byte floats\n", db_streams_shown(float_file), count);
         status = db_write_float_image(session->context, float_file, frame->signal, count);
     }
     return status;

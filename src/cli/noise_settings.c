@@ -2,7 +2,6 @@
 #include "cli/noise_settings.h"
 
 #include "cli/complaint.h"
-#include "cli/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -117,10 +116,5 @@ db_status db_noise_flags_check(const db_session *session) {
     if (status != DB_OK) return status;
     const db_noise_options options = db_noise_options_of(session);
     status = db_noise_check(session->context, &options);
-    if (status != DB_OK) return db_session_complain(session, status);
-    if (!db_noise_wanted(s)) return DB_OK;
-    status = db_output_check(s->command, "-noisefile", s->noise_file);
-    if (status == DB_OK)
-        status = db_output_check(s->command, "-noisefloatfile", s->noise_float_file);
-    return status;
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }

@@ -2,6 +2,7 @@
 #include "cli/orient_keywords.h"
 
 #include "cli/complaint.h"
+#include "cli/standard_streams.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,7 +147,7 @@ static db_status read_lines(reader *in, FILE *file) {
 
 db_status db_orient_keywords_read(db_context *context, db_settings *settings, double matrix[9],
                                   int *has_matrix) {
-    const int standard = strcmp(settings->keyword_file, "-") == 0;
+    const int standard = strcmp(settings->keyword_file, DB_STANDARD_INPUT) == 0;
     reader in = { .context = context,
                   .settings = settings,
                   .path = standard ? "standard input" : settings->keyword_file,

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "cli/complaint.h"
+#include "cli/standard_streams.h"
 #include "io/output_target.h"
 
 #include <errno.h>
@@ -33,6 +34,13 @@ db_status db_output_check(const char *command, const char *flag, const char *pat
     if (!error) return DB_OK;
     return db_complain(command, DB_ERROR_FILE, "%s %s: cannot write there: %s", flag, path,
                        strerror(error));
+}
+
+db_status db_output_check_image(const char *command, const char *flag, const char *path) {
+    if (path && strcmp(path, DB_STANDARD_OUTPUT) == 0 && isatty(STDOUT_FILENO))
+        return db_complain(command, DB_ERROR_USAGE,
+                           "%s: expected a file or a pipe; standard output is a terminal", flag);
+    return db_output_check(command, flag, path);
 }
 
 char *db_output_path(const char *directory, const char *prefix, const char *name,

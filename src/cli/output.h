@@ -8,6 +8,9 @@
  * be NULL. */
 db_status db_output_check(const char *command, const char *flag, const char *path);
 
+/* The same for a file that a terminal cannot show: DB_ERROR_USAGE where standard output is one. */
+db_status db_output_check_image(const char *command, const char *flag, const char *path);
+
 /* DIRECTORY/PREFIX_NAME.SUFFIX; the caller frees it. NULL without memory. */
 char *db_output_path(const char *directory, const char *prefix, const char *name,
                      const char *suffix);

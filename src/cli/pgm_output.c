@@ -1,11 +1,8 @@
 #include "cli/pgm_output.h"
 
-#include <stdio.h>
+#include "cli/standard_streams.h"
 
-const char *db_pgm_file(const db_settings *settings) {
-    if (settings->pgm == 0) return NULL;
-    return settings->pgm_file || !settings->setup.compat ? settings->pgm_file : "image.pgm";
-}
+#include <stdio.h>
 
 double db_pgm_scale(const db_settings *settings, const db_image_statistics *statistics,
                     double smv_scale) {
@@ -18,11 +15,11 @@ db_status db_pgm_output(const db_session *session, const db_image_statistics *st
                         double smv_scale, const float *image) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->sheet;
-    const char *const file = db_pgm_file(s);
-    if (!file) return DB_OK;
+    if (!s->pgm_file) return DB_OK;
     const double scale = db_pgm_scale(s, statistics, smv_scale);
     if (!s->quiet)
-        printf("pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits, scale, file);
-    return db_write_pgm(session->context, file, image, panel->fast_pixels, panel->slow_pixels,
-                        scale);
+        printf("pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits, scale,
+               db_streams_shown(s->pgm_file));
+    return db_write_pgm(session->context, s->pgm_file, image, panel->fast_pixels,
+                        panel->slow_pixels, scale);
 }

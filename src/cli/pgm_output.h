@@ -5,10 +5,6 @@
 #include "cli/session.h"
 #include "cli/statistics.h"
 
-/* The file to write, NULL if none is wanted: the one that was named unless -nopgm came later; with
- * -compat without a name the reference's. */
-const char *db_pgm_file(const db_settings *settings);
-
 /* Grey levels per photon: the user's, or 50 at the root mean square deviation, or those of the SMV
  * image. */
 double db_pgm_scale(const db_settings *settings, const db_image_statistics *statistics,

@@ -1,15 +1,12 @@
 #include "cli/profile_output.h"
 
 #include "cli/complaint.h"
-#include "cli/output.h"
 #include "cli/profile.h"
 #include "cli/stopwatch.h"
 
 db_status db_profile_open(db_session *session, double entered, double before) {
     const db_settings *s = &session->settings;
     if (!s->profile_file) return DB_OK;
-    const db_status status = db_output_check(s->command, "--profile", s->profile_file);
-    if (status != DB_OK) return status;
     session->profile = db_profile_create(entered - before);
     if (!session->profile)
         return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for the profile");

@@ -88,7 +88,10 @@ static db_status report_all(db_session *session) {
                                                  "auto-selected no interpolation", NULL };
     static const char *const placed[] = { "auto-selected", "oversampling", "random orientation",
                                           "misset seed", NULL };
-    const int crystal = !db_amorphous_alone(&session->settings);
+    const db_settings *const s = &session->settings;
+    const int crystal = !db_amorphous_alone(s);
+    /* the report of -compat has the reference's lines only */
+    if (!s->setup.compat) printf("dualbragg %s %s\n", db_version(), s->command);
     db_notices_print_others(&session->notices, placed);
     db_status status = db_report_frame(session);
     db_notices_print_beginning(&session->notices, interpolation);
@@ -97,7 +100,7 @@ static db_status report_all(db_session *session) {
         db_report_structure_factors(session);
     }
     db_notices_print_rest(&session->notices);
-    db_amorphous_report(&session->settings, &session->experiment.background);
+    db_amorphous_report(s, &session->experiment.background);
     if (status == DB_OK) status = db_report_samples(session);
     if (crystal) report_crystal_block(session);
     report_beam_block(session);

@@ -2,6 +2,7 @@
 
 #include "cli/amorphous.h"
 #include "cli/complaint.h"
+#include "cli/flag_files.h"
 #include "cli/flags.h"
 #include "cli/headers.h"
 #include "cli/help.h"
@@ -122,9 +123,12 @@ db_status db_session_open(db_session *session, int argc, char **argv) {
     else if (session->settings.list_parameters)
         db_parameter_list_print(stdout);
     if (session->finished) return DB_OK;
-    status = open_context(session);
+    status = db_flag_files_check(&session->settings);
+    if (status == DB_OK) status = db_flag_files_take_input(&session->settings);
+    if (status == DB_OK) status = open_context(session);
     if (status == DB_OK) status = db_profile_open(session, entered, before);
     if (status == DB_OK) status = db_headers_take(session, argc, argv);
+    if (status == DB_OK) status = db_flag_files_take_output(&session->settings);
     if (status == DB_OK) status = resolve(session);
     if (status == DB_OK) status = lay_out_sheet(session);
     if (status == DB_OK) status = choose_region(session);

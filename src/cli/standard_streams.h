@@ -3,9 +3,29 @@
 #ifndef DB_CLI_STANDARD_STREAMS_H
 #define DB_CLI_STANDARD_STREAMS_H
 
+#include <dualbragg/status.h>
+
+#define DB_STANDARD_INPUT "/dev/stdin"
+#define DB_STANDARD_OUTPUT "/dev/stdout"
+
+/* The name of an output as given, or DB_STANDARD_OUTPUT where it means that, as "-" does. */
+const char *db_streams_output_name(const char *path);
+
 /* Where the parent closed one of them (>&-), no file opened later must get its number, and what is
  * written to it. */
 void db_streams_open(void);
+
+/* Standard input becomes a file that may be read more than once, from its beginning, as
+ * DB_STANDARD_INPUT. 0, or errno. */
+int db_streams_keep_input(void);
+
+/* Gives standard output to a file that is to be written there: what is printed from now on goes to
+ * standard error. *path becomes the name under which it is written; one that is not
+ * DB_STANDARD_OUTPUT stays. */
+db_status db_streams_give_output(const char *command, const char *flag, const char **path);
+
+/* A path as people call it: "standard output" where it is that name. */
+const char *db_streams_shown(const char *path);
 
 /* What was printed has arrived, or a message says that it has not; then success becomes failure.
  * Takes and returns the process's exit status. */

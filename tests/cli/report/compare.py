@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 NUMBER = re.compile(r"(?<![A-Za-z_])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|\binf\b|-?\bnan\b")
-TIMES = re.compile(r"^rendered in ")
+CHANGING = re.compile(r"^rendered in |^dualbragg \d") # times, version
 # in the order in which one run needs what another one writes
 ORDER = ["sweep", "region", "still", "shapes", "sources", "printout", "all_pixels", "compat"]
 
@@ -36,7 +36,7 @@ def run(executable, arguments, folder):
     done = subprocess.run([executable, "sim"] + arguments, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         sys.exit("dualbragg sim %s: exit status %d: %s" % (" ".join(arguments), done.returncode, done.stderr))
-    return [line.rstrip() for line in done.stdout.splitlines() if not TIMES.match(line)]
+    return [line.rstrip() for line in done.stdout.splitlines() if not CHANGING.match(line)]
 
 
 def labels(line):
