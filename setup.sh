@@ -38,7 +38,7 @@ step() {
 # Installs those of the given Debian packages that are missing.
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
-        echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.21, pkg-config;" \
+        echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.25, pkg-config;" \
             "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, cmocka)"
         return
     fi
@@ -64,12 +64,24 @@ install_packages() {
         apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install $missing < /dev/null
 }
 
+# The instruction sets that this machine runs: the baseline and its best one. The demo needs no others.
+find_instruction_sets() {
+    sets=sse2
+    has() { grep -qw "$1" /proc/cpuinfo 2> /dev/null; }
+    if has avx512f && has avx512dq && has avx512vl && has avx512bw && has avx512cd; then
+        sets="sse2;avx512"
+    elif has avx2 && has fma; then
+        sets="sse2;avx2"
+    fi
+    configure_with="-DDB_INSTRUCTION_SETS=$sets"
+}
+
 # build_preset PRESET [TARGET...]
 build_preset() {
     preset=$1
     shift
     # shellcheck disable=SC2086 # a list of arguments
-    step "Configuring build/$preset" cmake --preset "$preset" $with_cuda
+    step "Configuring build/$preset" cmake --preset "$preset" $configure_with
     step "Building build/$preset ($jobs jobs)" \
         cmake --build --preset "$preset" -j "$jobs" ${1:+--target} "$@"
 }
@@ -78,7 +90,7 @@ build_preset() {
 find_nvcc() {
     nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)
     if [ "$nvcc" ]; then
-        with_cuda="-DDB_WITH_CUDA=ON -DCMAKE_CUDA_COMPILER=$nvcc -DCMAKE_CUDA_ARCHITECTURES=90"
+        configure_with="-DDB_WITH_CUDA=ON -DCMAKE_CUDA_COMPILER=$nvcc -DCMAKE_CUDA_ARCHITECTURES=90"
         echo "nvcc: $nvcc; the device code is built for sm_90"
     else
         echo "nvcc: not found; the device code is compiled for the processor only"
@@ -121,7 +133,7 @@ run_tests() {
 
 mkdir -p build
 log=$root/build/setup.log
-with_cuda=
+configure_with=
 
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
@@ -131,12 +143,20 @@ test_packages="libcmocka-dev g++ valgrind libopenmpi-dev openmpi-bin"
 case ${1-} in
 demo)
     install_packages $tools $libraries
-    build_preset release dualbragg_program stand_in
+    find_instruction_sets
+    build_preset demo dualbragg_program stand_in
     echo "Running examples/thaumatin.sh"
     start=$(date +%s)
-    DUALBRAGG=$root/build/release/dualbragg sh examples/thaumatin.sh "$root/build/demo"
-    echo "Done in $(($(date +%s) - start)) s. The results are in $root/build/demo:"
-    ls "$root/build/demo"
+    DUALBRAGG=$root/build/demo/dualbragg sh examples/thaumatin.sh "$root/build/demo/results"
+    echo "Done in $(($(date +%s) - start)) s. The results are in $root/build/demo/results:"
+    ls "$root/build/demo/results"
+    cat << TEXT
+
+The program, made for this machine, is $root/build/demo/dualbragg:
+    export PATH="$root/build/demo:\$PATH"
+    dualbragg help
+For a program that is installed and runs on other machines, too, see README.md.
+TEXT
     ;;
 test)
     install_packages $tools $libraries $test_packages clang-format

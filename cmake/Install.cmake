@@ -1,4 +1,4 @@
-# make install: program, libraries, headers, CMake package, pkg-config files.
+# make install: program, libraries, headers, CMake package, pkg-config files, documents; examples/CMakeLists.txt adds its own.
 include(CMakePackageConfigHelpers)
 set(DB_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/dualbragg)
 
@@ -61,4 +61,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/dualbraggConfigVersion.cm
 install(FILES ${PROJECT_BINARY_DIR}/dualbraggConfig.cmake
               ${PROJECT_BINARY_DIR}/dualbraggConfigVersion.cmake
         DESTINATION ${DB_PACKAGE_DIR})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -6,7 +6,8 @@
 # RESULTS: folder for the results (default: thaumatin_results). DATA: folder with thau_3_2_0003.cbf and .mat (default:
 # $SHARED_DIR/realdata/thaumatin, SHARED_DIR being ../shared beside the checkout). Without the measured frame
 # (PILATUS3 6M, beamline I24 of Diamond Light Source, from the DIALS data files, CC-BY 4.0) a stand-in with photon noise
-# and a known answer is rendered and refined instead. DUALBRAGG: the program (default: dualbragg from PATH).
+# and a known answer is rendered and refined instead, by the program stand_in: beside dualbragg in a build, in
+# ../libexec/dualbragg where that is installed. DUALBRAGG: the program (default: dualbragg from PATH).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 results=${1:-thaumatin_results}
@@ -28,7 +29,14 @@ kind=measured
 if [ ! -r "$image" ] || [ ! -r "$matrix" ]; then
     kind=stand-in
     echo "No measured frame in $data: rendering a stand-in"
-    "$(dirname "$dualbragg")/stand_in" "$results/stand_in"
+    folder=$(dirname "$(readlink -f "$dualbragg")")
+    stand_in=$folder/stand_in
+    [ -x "$stand_in" ] || stand_in=$folder/../libexec/dualbragg/stand_in
+    if [ ! -x "$stand_in" ]; then
+        echo "thaumatin.sh: no program stand_in in $folder, nor in $folder/../libexec/dualbragg; name a folder of data" >&2
+        exit 2
+    fi
+    "$stand_in" "$results/stand_in"
     image=$results/stand_in.img
     matrix=$results/stand_in.mat
 fi

@@ -15,6 +15,7 @@ if [ -f "$prefix/include/dualbragg/cuda.h" ]; then "$work/build/device"; fi
 if command -v pkg-config > /dev/null; then
     pc=$(dirname "$(find "$prefix" -name dualbragg.pc)")
     export PKG_CONFIG_PATH="$pc" LD_LIBRARY_PATH="$pc/.."
+    sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$SOURCE_DIR/README.md" > "$work/readme.c"
     for module in dualbragg dualbragg_fit; do
         [ -f "$pc/$module.pc" ] || continue
         source=render
@@ -24,9 +25,23 @@ if command -v pkg-config > /dev/null; then
             $(pkg-config --cflags --libs $module)
         "$work/$source"
     done
+    # the program in README.md
+    # shellcheck disable=SC2046,SC2086 # flags are to be split
+    "${CC:-cc}" ${CFLAGS:-} -Wall -Wextra -Werror "$work/readme.c" -o "$work/readme" $(pkg-config --cflags --libs dualbragg)
+    "$work/readme"
 else
     echo "without pkg-config: only find_package was tried"
 fi
 
-# The installed program runs from where it is.
-if [ -n "${DUALBRAGG:-}" ]; then "$prefix/bin/dualbragg" --version; fi
+# The installed program runs from where it is, and the installed example with it, in a folder of the user's.
+if [ -n "${DUALBRAGG:-}" ]; then
+    "$prefix/bin/dualbragg" --version
+    mkdir "$work/user" && cd "$work/user"
+    status=0
+    PATH=$prefix/bin:$PATH DUALBRAGG='' SHARED_DIR='' sh "$prefix/share/doc/dualbragg/examples/thaumatin.sh" > "$work/example.log" 2>&1 ||
+        status=$?
+    [ $status -eq 0 ] || [ $status -eq 77 ] || {
+        cat "$work/example.log"
+        exit 1
+    }
+fi
