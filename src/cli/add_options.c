@@ -138,7 +138,8 @@ static db_status take_image(db_add_options *options, const char *word) {
         count++;
     }
     /* the last number was met first */
-    const db_status status = append(options, path, strlen(path), count ? value[count - 1] : 1,
+    const char *const name = db_streams_input_name(path);
+    const db_status status = append(options, name, strlen(name), count ? value[count - 1] : 1,
                                     count == 2 ? value[0] : 0);
     free(path);
     return status;

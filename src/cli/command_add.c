@@ -37,6 +37,8 @@ static db_status check_files(db_add_options *options) {
     db_named_files_add_printed(&options->files);
     db_status status = db_named_files_check("add", &options->files);
     if (status == DB_OK) status = db_output_check_image("add", "-o", options->output);
+    for (size_t i = 0; i < options->count && status == DB_OK; i++)
+        status = db_streams_take_input("add", "image", options->summands[i].path);
     return status == DB_OK ? db_streams_give_output("add", "-o", &options->output) : status;
 }
 

@@ -3,7 +3,9 @@
 #include "cli/compare_options.h"
 #include "cli/comparison_json.h"
 #include "cli/complaint.h"
+#include "cli/named_files.h"
 #include "cli/output.h"
+#include "cli/standard_streams.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -165,11 +167,29 @@ static db_status write_json(const comparison *c) {
                                                        .agree = agree(c) });
 }
 
+/* Before any work: images and mask are not replaced, and results find their place. */
+static db_status check_files(db_compare_options *o) {
+    db_named_files files = { 0 };
+    static const char *const images[] = { "A", "B" };
+    for (int i = 0; i < 2; i++) db_named_files_add(&files, DB_ROLE_INPUT, images[i], o->image[i]);
+    db_named_files_add(&files, DB_ROLE_INPUT, "-mask", o->mask_file);
+    db_named_files_add(&files, DB_ROLE_OUTPUT, "-pngfile", o->png_file);
+    db_named_files_add(&files, DB_ROLE_OUTPUT, "-json", o->json_file);
+    db_named_files_add_printed(&files);
+    db_status status = db_named_files_check("compare", &files);
+    if (status == DB_OK) status = db_output_check_image("compare", "-pngfile", o->png_file);
+    if (status == DB_OK) status = db_output_check("compare", "-json", o->json_file);
+    for (int i = 0; i < 2 && status == DB_OK; i++)
+        status = db_streams_take_input("compare", images[i], o->image[i]);
+    if (status == DB_OK) status = db_streams_take_input("compare", "-mask", o->mask_file);
+    if (status == DB_OK) status = db_streams_give_output("compare", "-pngfile", &o->png_file);
+    if (status == DB_OK) status = db_streams_give_output("compare", "-json", &o->json_file);
+    return status;
+}
+
 static db_status compare(comparison *c) {
     const db_compare_options *const o = &c->options;
-    const int json_alone = o->json_file && strcmp(o->json_file, "-") == 0;
-    db_status status = db_output_check("compare", "-pngfile", o->png_file);
-    if (status == DB_OK && !json_alone) status = db_output_check("compare", "-json", o->json_file);
+    db_status status = check_files(&c->options);
     if (status == DB_OK) status = read_images(c);
     if (status == DB_OK) status = read_left_out(c);
     if (status == DB_OK) status = scale_second(c);
@@ -181,7 +201,7 @@ static db_status compare(comparison *c) {
                            c->result.left_out);
     if (o->json_file) status = write_json(c);
     if (status == DB_OK && o->png_file) status = write_picture(c);
-    if (status == DB_OK && !o->quiet && !json_alone) print_results(c);
+    if (status == DB_OK && !o->quiet) print_results(c);
     return status;
 }
 

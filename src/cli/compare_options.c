@@ -1,6 +1,7 @@
 #include "cli/compare_options.h"
 
 #include "cli/complaint.h"
+#include "cli/standard_streams.h"
 #include "core/nearest_name.h"
 
 #include <limits.h>
@@ -43,7 +44,7 @@ static const char after_flags[] =
     "wrong use;\n"
     "3 unusable input or output, or different sizes.\n";
 
-typedef enum kind { TEXT, NUMBER, PIXELS, BOTH_PIXELS, SCALE, ON } kind;
+typedef enum kind { INPUT, OUTPUT, NUMBER, PIXELS, BOTH_PIXELS, SCALE, ON } kind;
 
 /* Numbers are from 0 to `largest`. */
 typedef struct flag {
@@ -66,16 +67,16 @@ static const flag flags[] = {
     { "-correlation", NULL, "C", "smallest correlation; default: any", NUMBER, TO(correlation), 1 },
     { "-scale", NULL, "F|fit", "multiplies B first; fit: the factor that brings it closest to A",
       SCALE, TO(scale), INFINITY },
-    { "-mask", NULL, "FILE", "SMV image; pixels that are 0 in it are left out", TEXT, TO(mask_file),
-      0 },
+    { "-mask", NULL, "FILE", "SMV image; pixels that are 0 in it are left out", INPUT,
+      TO(mask_file), 0 },
     { "-detpixels", NULL, "COUNT",
       "pixels along fast and slow, where no header says it; default: a square", BOTH_PIXELS,
       TO(shape), INT_MAX },
     { "-detpixels_f", "-detpixels_x", "COUNT", "along fast", PIXELS, TO(shape[0]), INT_MAX },
     { "-detpixels_s", "-detpixels_y", "COUNT", "along slow", PIXELS, TO(shape[1]), INT_MAX },
-    { "-pngfile", "-png", "FILE", "picture of B - A: blue below 0, red above, grey left out", TEXT,
-      TO(png_file), 0 },
-    { "-json", NULL, "FILE", "all results for programs; - is the standard output", TEXT,
+    { "-pngfile", "-png", "FILE", "picture of B - A: blue below 0, red above, grey left out",
+      OUTPUT, TO(png_file), 0 },
+    { "-json", NULL, "FILE", "all results for programs; - is the standard output", OUTPUT,
       TO(json_file), 0 },
     { "--quiet", "-q", NULL, "prints nothing but errors", ON, TO(quiet), 0 },
     { "--help", "-h", NULL, "prints this", ON, TO(help), 0 },
@@ -149,8 +150,10 @@ static db_status take_flag(db_compare_options *options, int argc, char **argv, i
     if (!*value || find_flag(value))
         return db_complain("compare", DB_ERROR_USAGE, "%s: expected %s, found %s", word,
                            f->argument, *value ? value : "the end of the command line");
-    if (f->kind != TEXT) return take_number(options, f, value);
-    memcpy((char *)options + f->offset, &value, sizeof value);
+    if (f->kind != INPUT && f->kind != OUTPUT) return take_number(options, f, value);
+    const char *const name =
+        f->kind == OUTPUT ? db_streams_output_name(value) : db_streams_input_name(value);
+    memcpy((char *)options + f->offset, &name, sizeof name);
     return DB_OK;
 }
 
@@ -165,7 +168,7 @@ db_status db_compare_options_read(db_compare_options *options, int argc, char **
             return db_complain("compare", DB_ERROR_USAGE,
                                "expected two images, found one more: '%s'", argv[i]);
         } else {
-            options->image[count++] = argv[i];
+            options->image[count++] = db_streams_input_name(argv[i]);
         }
     }
     if (options->help || count == 2) return DB_OK;

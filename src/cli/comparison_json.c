@@ -8,6 +8,8 @@
 #include <string.h>
 
 #if defined(DB_HAVE_JANSSON)
+#include "io/atomic_file.h"
+
 #include <jansson.h>
 
 /* JSON knows no NaN and no infinity: null. */
@@ -56,6 +58,11 @@ static json_t *document(const db_comparison_report *report) {
         number(o->correlation));
 }
 
+static db_status write_line(db_context *context, const char *path, const char *text) {
+    const db_file_part parts[] = { { text, strlen(text) }, { "\n", 1 } };
+    return db_write_atomically(context, path, parts, 2);
+}
+
 db_status db_comparison_json(db_context *context, const char *path,
                              const db_comparison_report *report) {
     json_t *const root = document(report);
@@ -65,9 +72,7 @@ db_status db_comparison_json(db_context *context, const char *path,
     db_status status = DB_OK;
     if (!text)
         status = db_complain("compare", DB_ERROR_MEMORY, "out of memory for the results");
-    else if (strcmp(path, "-") == 0)
-        puts(text);
-    else if ((status = db_write_text(context, path, text, strlen(text))) != DB_OK)
+    else if ((status = write_line(context, path, text)) != DB_OK)
         db_complain_context("compare", status, context);
     free(text);
     json_decref(root);

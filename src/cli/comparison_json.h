@@ -12,8 +12,7 @@ typedef struct db_comparison_report {
     int agree;
 } db_comparison_report;
 
-/* Writes the report to a file, or to the standard output ("-"); says what went wrong.
- * DB_ERROR_UNSUPPORTED without jansson. */
+/* Writes the report to a file; says what went wrong. DB_ERROR_UNSUPPORTED without jansson. */
 db_status db_comparison_json(db_context *context, const char *path,
                              const db_comparison_report *report);
 

@@ -43,10 +43,9 @@ static int is_output(const db_flag *flag, const db_settings *settings) {
 void db_flag_files_settle(db_settings *settings) {
     for (const db_flag *flag = NULL; (flag = next_file(settings, flag));) {
         const char *const path = file_of(settings, flag->member);
-        if (is_output(flag, settings))
-            set_file(settings, flag, db_streams_output_name(path));
-        else if (strcmp(path, "-") == 0)
-            set_file(settings, flag, DB_STANDARD_INPUT);
+        set_file(settings, flag,
+                 is_output(flag, settings) ? db_streams_output_name(path)
+                                           : db_streams_input_name(path));
     }
 }
 
@@ -69,19 +68,11 @@ db_status db_flag_files_check(const db_settings *settings) {
 }
 
 db_status db_flag_files_take_input(const db_settings *settings) {
-    const char *first = NULL;
-    for (const db_flag *flag = NULL; (flag = next_file(settings, flag));) {
-        if (strcmp(file_of(settings, flag->member), DB_STANDARD_INPUT) != 0) continue;
-        if (first)
-            return db_complain(settings->command, DB_ERROR_USAGE,
-                               "%s and %s: expected one of them from standard input, found both",
-                               first, flag->name);
-        first = flag->name;
-    }
-    const int error = first ? db_streams_keep_input() : 0;
-    if (!error) return DB_OK;
-    return db_complain(settings->command, DB_ERROR_FILE, "%s: cannot read standard input: %s",
-                       first, strerror(error));
+    db_status status = DB_OK;
+    for (const db_flag *flag = NULL; status == DB_OK && (flag = next_file(settings, flag));)
+        status =
+            db_streams_take_input(settings->command, flag->name, file_of(settings, flag->member));
+    return status;
 }
 
 db_status db_flag_files_take_output(db_settings *settings) {

@@ -31,7 +31,8 @@ static int copy_input(FILE *copy) {
                : errno;
 }
 
-int db_streams_keep_input(void) {
+/* A file that begins at its beginning is left as it is. 0, or errno. */
+static int keep_input(void) {
     struct stat info;
     if (fstat(STDIN_FILENO, &info) != 0) return errno;
     if (S_ISREG(info.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) return 0;
@@ -40,6 +41,24 @@ int db_streams_keep_input(void) {
     const int error = copy_input(copy);
     fclose(copy);
     return error;
+}
+
+const char *db_streams_input_name(const char *path) {
+    return strcmp(path, "-") == 0 ? DB_STANDARD_INPUT : path;
+}
+
+db_status db_streams_take_input(const char *command, const char *flag, const char *path) {
+    static const char *taken_by;
+    if (!path || strcmp(path, DB_STANDARD_INPUT) != 0) return DB_OK;
+    if (taken_by)
+        return db_complain(command, DB_ERROR_USAGE,
+                           "%s and %s: expected one of them from standard input, found both",
+                           taken_by, flag);
+    taken_by = flag;
+    const int error = keep_input();
+    if (!error) return DB_OK;
+    return db_complain(command, DB_ERROR_FILE, "%s: cannot read standard input: %s", flag,
+                       strerror(error));
 }
 
 const char *db_streams_output_name(const char *path) {
@@ -53,7 +72,7 @@ static int given = -1;
 static char name_of_given[32];
 
 db_status db_streams_give_output(const char *command, const char *flag, const char **path) {
-    if (strcmp(*path, DB_STANDARD_OUTPUT) != 0) return DB_OK;
+    if (!*path || strcmp(*path, DB_STANDARD_OUTPUT) != 0) return DB_OK;
     fflush(stdout);
     given = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (given < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)

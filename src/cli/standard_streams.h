@@ -15,13 +15,16 @@ const char *db_streams_output_name(const char *path);
  * written to it. */
 void db_streams_open(void);
 
-/* Standard input becomes a file that may be read more than once, from its beginning, as
- * DB_STANDARD_INPUT. 0, or errno. */
-int db_streams_keep_input(void);
+/* The name of an input as given; DB_STANDARD_INPUT for "-". */
+const char *db_streams_input_name(const char *path);
+
+/* Where the path of an input is DB_STANDARD_INPUT, that becomes a file which may be read more than
+ * once. Only one input may have it. path may be NULL. */
+db_status db_streams_take_input(const char *command, const char *flag, const char *path);
 
 /* Gives standard output to a file that is to be written there: what is printed from now on goes to
- * standard error. *path becomes the name under which it is written; one that is not
- * DB_STANDARD_OUTPUT stays. */
+ * standard error. *path becomes the name under which it is written; NULL and any name but
+ * DB_STANDARD_OUTPUT stay. */
 db_status db_streams_give_output(const char *command, const char *flag, const char **path);
 
 /* A path as people call it: "standard output" where it is that name. */

@@ -47,6 +47,16 @@ piped() {
     succeed orient -cell 40 50 60 -o ../A.mat
     piped ../A.mat orient -cell 40 50 60 -o -
 
+    "$DUALBRAGG" sim $crystal -floatfile - --quiet | "$DUALBRAGG" add - -scale1 2 -o - --quiet > ../piped
+    same ../sum.f32 ../piped "sim | add"
+    "$DUALBRAGG" sim $crystal -floatfile - --quiet | "$DUALBRAGG" compare - ../image.f32 -detpixels_f 40 > ../out 2> ../err ||
+        complain "sim | compare: $(cat ../out ../err)"
+    case $features in *JSON*)
+        "$DUALBRAGG" compare ../image.f32 ../image.f32 -detpixels_f 40 -json - > ../out 2> ../err
+        [ "$(head -c 1 ../out)$(tail -c 2 ../out)" = "{}" ] || complain "compare -json -: $(cat ../out)"
+        grep -q "^the images agree$" ../err || complain "compare -json -: no report on standard error" ;;
+    esac
+
     # what is written there is looked after like any file
     "$DUALBRAGG" sim $small -floatfile - > /dev/full 2> ../err
     [ $? -eq 3 ] || complain "-floatfile - on a full disk"
@@ -65,6 +75,7 @@ piped() {
         same ../named.f32 ../piped "${flag% *} - from a pipe"
     done
     expect 2 "-mat and -hkl: expected one of them from standard input, found both" sim $small -hkl - -mat - -floatfile o < ../list.hkl
+    expect 2 "A and B: expected one of them from standard input, found both" compare - - < ../image.f32
     expect 3 "/dev/stdin: expected lines h k l F, found none" sim $small -hkl - -floatfile o < /dev/null
     expect 3 "-hkl: cannot read standard input" sim $small -hkl - -floatfile o <&-
 

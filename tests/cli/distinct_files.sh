@@ -45,6 +45,8 @@ refused() {
     refused "-o ../a.f32" "image .././a.f32" add ../b.f32 .././a.f32:2 -o ../a.f32
     refused "-o ../images.txt" "-list ../images.txt" add ../b.f32 -list ../images.txt -o ../images.txt
     refused "-o ../a.f32" "image ../a.f32" add -list ../images.txt -o ../a.f32
+    refused "-pngfile ../a.f32" "A ../a.f32" compare ../a.f32 ../b.f32 -pngfile ../a.f32
+    refused "-json ../list.hkl" "-mask ../soft.hkl" compare ../a.f32 ../b.f32 -mask ../soft.hkl -json ../list.hkl
 
     # two outputs
     refused "-floatfile new" "-intfile ./new" sim $small -intfile ./new -floatfile new
@@ -54,6 +56,7 @@ refused() {
     refused "-floatfile new" "--profile new" sim $small -floatfile new --profile new
     refused "-noisefile new" "-noisefloatfile new" noise -floatfile ../a.f32 -noisefile new -noisefloatfile new
     refused "-prefix ./grad_image.f32" "--profile grad_image.f32" grad $small -params distance --profile grad_image.f32
+    refused "-pngfile new" "-json ./new" compare ../a.f32 ../b.f32 -pngfile new -json ./new
     refused "-floatfile -" "-intfile -" sim $small -intfile - -floatfile -
     refused "-intfile image.pgm" "-pgmfile image.pgm" sim $small -compat -intfile image.pgm
 

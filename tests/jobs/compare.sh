@@ -104,7 +104,7 @@ da, db = [x - 2.5 for x in a], [x - 2.625 for x in b]
 dot = lambda u, v: sum(x * y for x, y in zip(u, v))
 assert abs(r["correlation"] - dot(da, db) / (dot(da, da) * dot(db, db)) ** 0.5) < 1e-15
 END
-    expect_status 0 ../zero.bin ../zero.bin -detpixels_f 3 -json -
+    expect_status 0 ../zero.bin ../zero.bin -detpixels_f 3 -json - --quiet
     python3 -c 'import json, sys; r = json.load(sys.stdin); assert r["agree"] and r["correlation"] is None' < ../out ||
         complain "JSON on the standard output: $(cat ../out)"
     rm -f result.json ;;
