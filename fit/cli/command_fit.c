@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/output.h"
+#include "fit/cli/fit_files.h"
 #include "fit/cli/fit_log.h"
 #include "fit/cli/fit_options.h"
 #include "fit/cli/fit_progress.h"
@@ -14,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Everything of one run; all of it is freed by run_clear, whatever has been reached. */
 typedef struct fit_run {
@@ -98,11 +98,6 @@ static void record_command(db_fit_config *config, int argc, char **argv) {
     config->command[sizeof config->command - 1] = '\0';
 }
 
-static int same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 typedef struct output_file {
     const char *suffix, *what;
 } output_file;
@@ -142,26 +137,19 @@ static void output_path(const fit_run *run, int output, char path[DB_FIT_PATH_SI
 
 /* Before hours of work: the results will find their place, and replace no input. */
 static db_status check_outputs(const fit_run *run) {
-    const db_fit_config *const config = &run->config;
-    const char *const inputs[] = {
-        config->config_file,     config->image_file,    config->matrix_file, config->hkl_file,
-        config->expt_file,       config->mask_file,     config->spot_file,   config->hot_pixel_file,
-        config->reflection_file, config->spectrum_file, config->box_file
-    };
+    char path[DB_FIT_PATH_SIZE + 8];
+    db_named_files files = { 0 };
+    db_fit_files_add_inputs(&run->config, &files);
     for (int o = 0; o < OUTPUT_COUNT; o++) {
-        char path[DB_FIT_PATH_SIZE + 8];
         output_path(run, o, path);
-        for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-            if (*inputs[i] && output_wanted(run, o) && same_file(path, inputs[i]))
-                return db_complain(
-                    "fit", DB_ERROR_USAGE,
-                    "output %s would replace the input of this name; choose another --output",
-                    path);
-        const db_status status =
-            output_wanted(run, o) ? db_output_check("fit", "output", path) : DB_OK;
-        if (status != DB_OK) return status;
+        if (output_wanted(run, o)) db_named_files_add(&files, DB_ROLE_OUTPUT, "output", path);
     }
-    return DB_OK;
+    db_status status = db_named_files_check("fit", &files);
+    for (int o = 0; o < OUTPUT_COUNT && status == DB_OK; o++) {
+        output_path(run, o, path);
+        if (output_wanted(run, o)) status = db_output_check("fit", "output", path);
+    }
+    return status;
 }
 
 static db_status take_path(const char *flag, const char *given, char path[DB_FIT_PATH_SIZE]) {

@@ -3,10 +3,12 @@
 
 #include "cli/complaint.h"
 #include "cli/output.h"
+#include "fit/cli/fit_files.h"
 #include "fit/cli/fit_log.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/cli/shots_progress.h"
 #include "fit/cli/shots_tables.h"
+#include "fit/shots/model_name.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,9 +55,34 @@ static int wanted(const many *m, int output) {
     return output != OUT_HTML || !m->options->no_report;
 }
 
-static int same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+/* What is read: also the shots of the list, by name; and what becomes of each. */
+static void add_shots(const many *m, db_named_files *files) {
+    const db_fit_shot_source source = db_fit_shot_list_source(m->list);
+    char name[DB_FIT_PATH_SIZE], path[PATH_SIZE + DB_FIT_PATH_SIZE + 8];
+    for (size_t s = 0; s < source.count; s++) {
+        const char *const shot = source.name(source.user, s);
+        db_named_files_add(files, DB_ROLE_INPUT, "shots.list", shot);
+        db_shots_model_name(shot, s, source.count, name);
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, sizeof path, "%s%s/%s%s", m->config->output_prefix, models, name,
+                     i ? ".expt" : ".yaml");
+            db_named_files_add(files, DB_ROLE_OUTPUT, "output", path);
+        }
+    }
+}
+
+/* Once the list is known: no output is an input. */
+static db_status check_distinct(const many *m) {
+    char path[PATH_SIZE];
+    db_named_files files = { 0 };
+    if (m->team.rank > 0) return DB_OK;
+    db_fit_files_add_inputs(m->config, &files);
+    for (int o = 0; o < OUTPUT_COUNT; o++) {
+        path_of(m, outputs[o].ending, path);
+        if (wanted(m, o)) db_named_files_add(&files, DB_ROLE_OUTPUT, "output", path);
+    }
+    add_shots(m, &files);
+    return db_named_files_check("fit", &files);
 }
 
 static db_status check_outputs(const many *m) {
@@ -63,10 +90,6 @@ static db_status check_outputs(const many *m) {
     if (m->team.rank > 0) return DB_OK;
     for (int o = 0; o < OUTPUT_COUNT; o++) {
         path_of(m, outputs[o].ending, path);
-        if (same_file(path, m->config->config_file) || same_file(path, m->config->shot_list))
-            return db_complain(
-                "fit", DB_ERROR_USAGE,
-                "output %s would replace the input of this name; choose another --output", path);
         const db_status status = wanted(m, o) ? db_output_check("fit", "output", path) : DB_OK;
         if (status != DB_OK) return status;
     }
@@ -180,18 +203,28 @@ static db_status write_outputs(many *m) {
     return DB_OK;
 }
 
+/* A process alone in its trouble speaks for itself. */
+static db_status agree_aloud(const many *m, db_status status) {
+    if (status != DB_OK) db_complain_context("fit", status, m->context);
+    return agree(m, status);
+}
+
+/* What can be wrong before the work begins. */
+static db_status begin(many *m) {
+    db_status status =
+        agree_aloud(m, db_fit_shot_list_read(m->context, m->config, m->options->overrides,
+                                             m->options->override_count, &m->list));
+    if (status == DB_OK) status = agree(m, check_distinct(m));
+    if (status == DB_OK) status = agree(m, check_outputs(m));
+    if (status != DB_OK) return status;
+    return agree_aloud(m,
+                       db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0));
+}
+
 static db_status run(many *m) {
     char path[PATH_SIZE];
-    db_status status = agree(m, check_outputs(m));
+    db_status status = begin(m);
     if (status != DB_OK) return status;
-    status = db_fit_shot_list_read(m->context, m->config, m->options->overrides,
-                                   m->options->override_count, &m->list);
-    if (status == DB_OK)
-        status = db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0);
-    const db_status common = agree(m, status);
-    /* A process alone in its trouble speaks for itself. */
-    if (status != DB_OK) db_complain_context("fit", status, m->context);
-    if (common != DB_OK) return common;
     tie(m);
     status = agree(m, refine(m));
     if (status == DB_OK) {

@@ -4,6 +4,7 @@
 #include "fit/config_move.h"
 #include "fit/config_print.h"
 #include "fit/refined_config.h"
+#include "fit/shots/model_name.h"
 #include "fit/shots/shot_list.h"
 #include "fit/text_stream.h"
 
@@ -13,15 +14,7 @@
 
 void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
                              char name[DB_FIT_PATH_SIZE]) {
-    const char *const whole = result->shot[shot].name, *const slash = strrchr(whole, '/');
-    const char *const last = slash ? slash + 1 : whole, *const dot = strrchr(last, '.');
-    const size_t length = dot && dot != last ? (size_t)(dot - last) : strlen(last);
-    int digits = 4;
-    for (size_t n = result->shot_count; n >= 10000; n /= 10) digits++;
-    snprintf(name, DB_FIT_PATH_SIZE, "%0*zu_%.*s", digits, shot + 1,
-             (int)(length < 200 ? length : 200), last);
-    /* Lists of shots give other meanings to these. */
-    for (char *c = name; (c = strpbrk(c, " \t\r\n#=[]{}'\"")) != NULL;) *c = '_';
+    db_shots_model_name(result->shot[shot].name, shot, result->shot_count, name);
 }
 
 static db_status path_of(db_context *context, const char *folder, const db_fit_shots_result *result,
