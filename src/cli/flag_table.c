@@ -387,8 +387,8 @@ const db_flag db_flags[] = {
 #define G .group = DB_GROUP_OUTPUT
     { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file), .writes = IMAGES,
       .commands = IMAGES, .also = DB_FOR_NOISE,
-      .help = "image in photons as 32-bit floats, little-endian, without a header; dualbragg noise "
-              "reads it" },
+      .help = "image in photons as 32-bit floats, little-endian, without a header (- is standard output); "
+              "dualbragg noise reads it" },
     { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", OUTPUT(int_file),
       .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc; of dualbragg noise: "

@@ -39,6 +39,22 @@ interrupt 153 XFSZ
 # what the parent ignores, as nohup does, is ignored
 interrupt 143 "HUP INT TERM" "HUP INT"
 
+# a pipe whose reader has gone: the end of every program in a pipe, or an error where the parent ignores that signal
+for ignored in "" PIPE; do
+    {
+        ignored=$ignored sh -c '[ -z "$ignored" ] || trap "" $ignored
+            while [ ! -e ../gone ]; do sleep 0.02; done
+            exec "$DUALBRAGG" orient -cell 40' 2> ../err
+        echo $? > ../status
+    } | (exec <&- && touch ../gone)
+    expected=141
+    [ -z "$ignored" ] || expected=3
+    [ "$(cat ../status)" = $expected ] || complain "a reader that has gone: exit status $(cat ../status), expected $expected"
+    [ -z "$ignored" ] || grep -q "standard output: cannot write all that is printed: Broken pipe" ../err ||
+        complain "a reader that has gone: $(cat ../err)"
+    rm ../gone ../status
+done
+
 # the limit of file sizes, in blocks of 512 or 1024 bytes: reported like a full disk, and the signal
 # shellcheck disable=SC2086
 {

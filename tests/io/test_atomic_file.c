@@ -8,6 +8,7 @@
 #include <dualbragg/io.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -291,6 +292,38 @@ static void a_child_does_not_remove_the_files_of_its_parent(void **state) {
     assert_content(path, "x");
 }
 
+enum { THREADS = 4, FILES = 50 };
+
+static void *write_many(void *name) {
+    db_context *context = NULL;
+    char path[256];
+    long failures = db_context_create(&context) != DB_OK;
+    for (int i = 0; i < FILES && !failures; i++) {
+        snprintf(path, sizeof path, "%s_%d", (const char *)name, i);
+        failures += db_write_text(context, path, path, strlen(path)) != DB_OK;
+        failures += i % 2 && unlink(path) != 0;
+    }
+    db_context_destroy(&context);
+    return failures ? name : NULL;
+}
+
+static void threads_write_files_at_the_same_time(void **state) {
+    (void)state;
+    const int before = folder_count();
+    char name[THREADS][128];
+    pthread_t thread[THREADS];
+    for (int t = 0; t < THREADS; t++) {
+        snprintf(name[t], sizeof name[t], "%s%d", folder_path("thread_"), t);
+        assert_int_equal(pthread_create(&thread[t], NULL, write_many, name[t]), 0);
+    }
+    for (int t = 0; t < THREADS; t++) {
+        void *failed;
+        assert_int_equal(pthread_join(thread[t], &failed), 0);
+        assert_null(failed);
+    }
+    assert_int_equal(folder_count(), before + THREADS * FILES / 2);
+}
+
 static void a_float_image_comes_back_bit_by_bit(void **state) {
     (void)state;
     const float pixels[6] = { 0, -1.5f, 1e-40f, 3e38f, 1.0f / 3, -0.0f };
@@ -340,6 +373,7 @@ int main(void) {
         cmocka_unit_test(a_full_disk_leaves_the_old_file_and_no_other),
         cmocka_unit_test(unfinished_files_are_removed_on_demand),
         cmocka_unit_test(a_child_does_not_remove_the_files_of_its_parent),
+        cmocka_unit_test(threads_write_files_at_the_same_time),
         cmocka_unit_test(a_float_image_comes_back_bit_by_bit),
         cmocka_unit_test(a_float_image_of_another_shape_is_refused),
     };
