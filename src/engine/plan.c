@@ -11,6 +11,8 @@ enum {
     LARGER_THAN_CACHES = 1 << 26 /* bytes of results that no cache will hold until they are read */
 };
 
+static const double MOST_PIXELS = 1e15; /* their bytes, times parameters, fit into 64 bits */
+
 static db_status check_region(db_context *context, const db_experiment *e, const db_region *r,
                               size_t i) {
     if (r->panel >= e->detector.panel_count)
@@ -25,6 +27,13 @@ static db_status check_region(db_context *context, const db_experiment *e, const
                        "panel of %d x %d pixels",
                        i, r->fast_start, r->slow_start, r->fast_count, r->slow_count, r->stride,
                        panel->fast_pixels, panel->slow_pixels);
+    const double end = (double)r->offset + (double)r->slow_count * (double)r->stride;
+    if (end > MOST_PIXELS)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "region %zu: offset %zu and stride %zu of %d rows end at pixel %g, more than "
+            "the supported %g",
+            i, r->offset, r->stride, r->slow_count, end, MOST_PIXELS);
     return DB_OK;
 }
 

@@ -253,7 +253,8 @@ static db_status read_all(mtz *m, const char *columns, char *chosen, size_t chos
     for (long i = 0; i < m->reflections; i++) DB_TRY(take_reflection(m, (size_t)i, &taken, list));
     if (list->count == 0)
         return db_fail(m->context, DB_ERROR_INPUT, "%s: column %s has no values", m->path, plus);
-    return db_reflection_list_expand(m->context, &m->symmetry, list);
+    list->symmetry = m->symmetry;
+    return DB_OK;
 }
 
 db_status db_mtz_read(db_context *context, const char *path, const db_file_content *content,

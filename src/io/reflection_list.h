@@ -14,16 +14,14 @@ typedef struct db_listed_reflection {
 typedef struct db_reflection_list {
     db_listed_reflection *items; /* owned */
     size_t count, capacity;
+    db_symmetry symmetry; /* stands for all reflections that its operators make of the items, and
+                             their Friedel mates where no item is equivalent to those; without
+                             operators: for the items alone */
 } db_reflection_list;
 
 db_status db_reflection_list_add(db_context *context, db_reflection_list *list, const int index[3],
                                  double amplitude);
 void db_reflection_list_clear(db_reflection_list *list);
-
-/* Replaces the list by all reflections that the operators make of it, and their Friedel mates where
- * the list has none that is equivalent. */
-db_status db_reflection_list_expand(db_context *context, const db_symmetry *symmetry,
-                                    db_reflection_list *list);
 
 /* The smallest box around the list: default_F where nothing is listed; the last of repeated entries
  * wins. path is for messages. */

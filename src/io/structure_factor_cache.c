@@ -6,16 +6,14 @@
 #include "core/context_internal.h"
 #include "io/atomic_file.h"
 #include "io/file_content.h"
+#include "model/amplitude_box.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { HEADER_SIZE = 128, LARGEST_INDEX = 1000000 };
-
-static const int64_t LARGEST_BOX = (int64_t)1 << 31; /* entries: 16 GiB */
 
 static double swap_unless_little(double value) {
     if (!db_machine_is_big_endian()) return value;
@@ -39,6 +37,8 @@ db_status db_write_structure_factor_cache(db_context *context, const char *path,
     if (!factors->amplitude)
         return db_fail(context, DB_ERROR_USAGE,
                        "structure factor cache: expected a list to write, found none");
+    size_t own;
+    DB_TRY(db_amplitude_box_check(context, path, extent, db_physical_memory(), &own));
     char header[HEADER_SIZE];
     const int length =
         snprintf(header, sizeof header, "%d %d %d %d %d %d\n\f", low[0], low[0] + extent[0] - 1,
@@ -93,13 +93,9 @@ static db_status read_header(db_context *context, const char *path, const db_fil
 
 static db_status check_size(db_context *context, const char *path, const db_file_content *content,
                             const int extent[3], size_t data) {
-    /* at most 2e6 + 2 each, so that the product of three fits into 63 bits */
-    const int64_t entries = (int64_t)(extent[0] + 1) * (extent[1] + 1) * (int64_t)(extent[2] + 1);
-    if (entries > LARGEST_BOX)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s: a box of %d x %d x %d structure factors is too large", path, extent[0],
-                       extent[1], extent[2]);
-    const size_t expected = data + (size_t)entries * sizeof(double);
+    size_t entries;
+    DB_TRY(db_amplitude_box_check(context, path, extent, db_physical_memory(), &entries));
+    const size_t expected = data + padded_entries(extent) * sizeof(double);
     if (content->size != expected)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: expected %zu bytes for %d x %d x %d structure factors, found %zu", path,

@@ -27,9 +27,7 @@ static db_status read_text(reading *r) {
     db_status status = db_hkl_parse(r->context, &text, &r->list);
     db_text_close(&text);
     if (status != DB_OK || !r->options->space_group) return status;
-    db_symmetry symmetry;
-    DB_TRY(db_symmetry_of_group(r->context, r->options->space_group, &symmetry));
-    return db_reflection_list_expand(r->context, &symmetry, &r->list);
+    return db_symmetry_of_group(r->context, r->options->space_group, &r->list.symmetry);
 }
 
 /* A CIF file begins, after comments, with a data block. */
@@ -43,11 +41,10 @@ static int is_cif(const db_file_content *content) {
     return strncmp(p, "data_", 5) == 0;
 }
 
-static db_status cif_symmetry(const reading *r, const char *start, const char *end,
-                              db_symmetry *symmetry) {
+static db_status cif_symmetry(reading *r, const char *start, const char *end) {
+    db_symmetry *const symmetry = &r->list.symmetry;
     static const char *const sources[][2] = { { "symmetry_equiv", "pos_as_xyz" },
                                               { "space_group_symop", "operation_xyz" } };
-    memset(symmetry, 0, sizeof *symmetry);
     if (r->options->space_group)
         return db_symmetry_of_group(r->context, r->options->space_group, symmetry);
     for (int s = 0; s < 2; s++) {
@@ -125,13 +122,12 @@ static db_status cif_rows(reading *r, const db_cif_table *table) {
 
 static db_status read_cif(reading *r, const db_file_content *content) {
     const char *const start = content->bytes, *const end = start + content->size;
-    db_symmetry symmetry;
     db_cif_table table;
-    DB_TRY(cif_symmetry(r, start, end, &symmetry));
+    DB_TRY(cif_symmetry(r, start, end));
     DB_TRY(db_cif_table_read(r->context, r->path, start, end, "refln", &table));
     const db_status status = cif_rows(r, &table);
     db_cif_table_clear(&table);
-    return status == DB_OK ? db_reflection_list_expand(r->context, &symmetry, &r->list) : status;
+    return status;
 }
 
 static db_status read_any(reading *r, const db_file_content *content) {

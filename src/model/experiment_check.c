@@ -2,6 +2,7 @@
 #include <dualbragg/experiment.h>
 
 #include "core/context_internal.h"
+#include "model/amplitude_box.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -288,7 +289,9 @@ static db_status check_structure_factors(db_context *context, const db_structure
                        "structure factors: interpolate: expected 0 or 1, found %d", f->interpolate);
     for (int i = 0; i < 3; i++)
         DB_TRY(check_count(context, "structure factor table extent", f->extent[i], LARGEST_COUNT));
-    return DB_OK;
+    size_t entries;
+    return db_amplitude_box_check(context, "structure factor table", f->extent,
+                                  db_physical_memory(), &entries);
 }
 
 static db_status check_background(db_context *context, const db_background *b) {

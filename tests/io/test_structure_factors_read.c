@@ -3,6 +3,7 @@
 #include "expect.h"
 #include "files_for_tests.h"
 #include "io/symmetry.h"
+#include "model/amplitude_box.h"
 
 #include <dualbragg/io.h>
 
@@ -254,6 +255,55 @@ static void operators_are_read(void **state) {
     assert_int_equal(s.rotation[2][8], -1);
 }
 
+/* Operators make indices larger: the product of the three extents does not fit into 63 bits. */
+static void a_box_beyond_all_memory_is_refused_in_every_format(void **state) {
+    (void)state;
+    static const float row[] = { 832349, 832349, 832067, 1 };
+    const mtz_parts far_away = { "FP:F", P3, 4, row, 1, 0 };
+    const char *const mtz = mtz_file("far.mtz", &far_away);
+    const char *const cif = folder_text(
+        "far.cif", "data_r1\nloop_\n_symmetry_equiv.id\n_symmetry_equiv.pos_as_xyz\n1 'x,y,z'\n2 "
+                   "'-y,x-y,z'\n3 '-x+y,-x,z'\nloop_\n_refln.index_h\n_refln.index_k\n"
+                   "_refln.index_l\n_refln.F_meas_au\n832349 832349 832067 1\n");
+    const char *const text = folder_text("far.hkl", "832349 832349 832067 1\n");
+    setenv("SYMINFO",
+           folder_text("far.lib", "begin_spacegroup\nsymbol xHM 'P 3'\nsymop x,y,z\nsymop "
+                                  "-y,x-y,z\nsymop -x+y,-x,z\nend_spacegroup\n"),
+           1);
+    const char *const limits = "h -1664698..1664698, k -1664698..1664698, l -832067..832067";
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(mtz, NULL, NULL), "far.mtz", limits);
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(cif, NULL, NULL), "far.cif", limits);
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(text, NULL, "P 3"), "far.hkl", limits);
+    unsetenv("SYMINFO");
+    assert_null(factors.amplitude);
+}
+
+/* An index has as many values as a plan takes, however small the box is for it. */
+static void a_long_box_is_refused_when_it_is_read(void **state) {
+    (void)state;
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   read_as(folder_text("long.hkl", "0 0 -500000 1\n0 0 500000 2\n"), NULL, NULL),
+                   "long.hkl", "1000001", "1000000");
+    expect_ok(test_context(),
+              read_as(folder_text("good.hkl", "0 0 -499999 1\n0 0 500000 2\n"), NULL, NULL));
+    forget();
+}
+
+static void a_box_is_measured_against_memory(void **state) {
+    (void)state;
+    static const int box[3] = { 1000, 1000, 1000 };
+    static const int wraps[3] = { 4000000, 4000000, 4000000 };
+    size_t entries = 0;
+    expect_ok(test_context(), db_amplitude_box_check(test_context(), "x", box, 24e9, &entries));
+    assert_true(entries == 1000000000);
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_amplitude_box_check(test_context(), "x", box, 23.9e9, &entries),
+                   "x: ", "22.4 GiB", "22.3 GiB");
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_amplitude_box_check(test_context(), "x", wraps, 1e30, &entries), "4000000");
+    assert_true(db_physical_memory() > 1e6);
+}
+
 /* The same structure factors in two forms: 23731 reflections in an MTZ file, and all of P1 as
  * text. */
 static void an_mtz_file_and_its_p1_list_agree(void **state) {
@@ -299,6 +349,9 @@ int main(void) {
         cmocka_unit_test(what_an_mtz_file_lacks_is_named),
         cmocka_unit_test(an_mmcif_file_is_expanded),
         cmocka_unit_test(a_text_list_is_expanded_by_its_space_group),
+        cmocka_unit_test(a_box_beyond_all_memory_is_refused_in_every_format),
+        cmocka_unit_test(a_long_box_is_refused_when_it_is_read),
+        cmocka_unit_test(a_box_is_measured_against_memory),
         cmocka_unit_test(operators_are_read),
         cmocka_unit_test(an_mtz_file_and_its_p1_list_agree),
     };
