@@ -138,15 +138,14 @@ static db_status take_numbers(const db_config_reader *reader, const char *sectio
 static db_status take_choice(const db_config_reader *reader, const char *section,
                              const db_config_key *key, const db_yaml_node *node, void *base) {
     char list[160] = "", text[64];
-    size_t used = 0;
     int count = 0;
     for (; key->choices[count]; count++) {
         if (node->kind == DB_YAML_SCALAR && strcmp(node->text, key->choices[count]) == 0) {
             memcpy((char *)base + key->offset, &count, sizeof count);
             return DB_OK;
         }
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "",
-                                 key->choices[count]);
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", key->choices[count]);
     }
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
         return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s",

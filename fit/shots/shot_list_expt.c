@@ -13,37 +13,49 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The first image of a template such as shot_#####.cbf, whose number the scan tells. */
+/* An image of a template such as shot_#####.cbf: the number, from 0, with as many digits as there
+ * are signs, or more. */
 static char *fill_template(const char *pattern, long number) {
-    char digits[32];
-    char *const name = malloc(strlen(pattern) + 1);
+    char digits[24];
+    const size_t length = (size_t)snprintf(digits, sizeof digits, "%ld", number);
+    const size_t first = strcspn(pattern, "#"), signs = strspn(pattern + first, "#");
+    const size_t zeros = signs > length ? signs - length : 0;
+    char *const name = malloc(strlen(pattern) + length + 1);
     if (!name) return NULL;
     strcpy(name, pattern);
-    const size_t first = strcspn(name, "#"), count = strspn(name + first, "#");
-    const int length = snprintf(digits, sizeof digits, "%0*ld", (int)count, number);
-    if (count > 0 && (size_t)length == count) memcpy(name + first, digits, count);
+    if (signs == 0) return name;
+    memset(name + first, '0', zeros);
+    strcpy(name + first + zeros, digits);
+    strcat(name + first + zeros + length, pattern + first + signs);
     return name;
+}
+
+/* The first image of a scan, or 1 without one. */
+static db_status first_number(const db_json *root, const db_json *experiment, long *number) {
+    const db_json reference = db_json_member(experiment, "scan"),
+                  scans = db_json_member(root, "scan");
+    *number = 1;
+    if (!json_is_integer(reference.value)) return DB_OK;
+    const db_json scan = db_json_element(&scans, (size_t)json_integer_value(reference.value)),
+                  range = db_json_member(&scan, "image_range"), first = db_json_element(&range, 0);
+    if (!first.value) return DB_OK;
+    *number = (long)json_integer_value(first.value);
+    return json_is_integer(first.value) && *number >= 0
+               ? DB_OK
+               : db_json_fail(&first, "the number of an image, from 0");
 }
 
 /* The image of an experiment, as the list names it; the caller frees it. */
 static db_status image_of(const db_json *root, const db_json *experiment, char **name) {
     const db_json reference = db_json_member(experiment, "imageset"),
-                  sets = db_json_member(root, "imageset"),
-                  scan_reference = db_json_member(experiment, "scan"),
-                  scans = db_json_member(root, "scan");
+                  sets = db_json_member(root, "imageset");
     *name = NULL;
     if (!json_is_integer(reference.value)) return db_json_fail(&reference, "the number of a set");
     const db_json set = db_json_element(&sets, (size_t)json_integer_value(reference.value));
     const char *const pattern = db_json_text(&set, "template");
     if (pattern) {
-        long number = 1;
-        if (json_is_integer(scan_reference.value)) {
-            const db_json scan =
-                db_json_element(&scans, (size_t)json_integer_value(scan_reference.value));
-            const json_t *const range = json_object_get(scan.value, "image_range");
-            if (json_is_integer(json_array_get(range, 0)))
-                number = (long)json_integer_value(json_array_get(range, 0));
-        }
+        long number;
+        DB_TRY(first_number(root, experiment, &number));
         *name = fill_template(pattern, number);
     } else {
         const db_json images = db_json_member(&set, "images");

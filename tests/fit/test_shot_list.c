@@ -1,0 +1,92 @@
+/* Lists of shots: which images they name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fit/scratch_file.h"
+
+#include <dualbragg/fit_shots.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_context *context;
+static db_fit_config config;
+
+/* An experiment list whose only image has a number in the place of `signs` signs '#'. */
+static db_status read_template(size_t signs, const char *range, db_fit_shot_list **list) {
+    char *const text = malloc(signs + 400);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text,
+                                "{\"experiment\": [{\"imageset\": 0, \"scan\": 0}], "
+                                "\"scan\": [{\"image_range\": %s}], "
+                                "\"imageset\": [{\"template\": \"/i",
+                                range);
+    memset(text + at, '#', signs);
+    strcpy(text + at + signs, ".cbf\"}]}");
+    snprintf(config.shot_list, sizeof config.shot_list, "%s", scratch_file("shots.expt", text));
+    free(text);
+    return db_fit_shot_list_read(context, &config, NULL, 0, list);
+}
+
+static void a_template_of_any_length_is_filled(void **state) {
+    (void)state;
+    static const size_t lengths[] = { 1, 4, 31, 32, 40, 200, 100000 };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const size_t signs = lengths[i];
+        db_fit_shot_list *list;
+        if (read_template(signs, "[7, 9]", &list) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        const db_fit_shot_source source = db_fit_shot_list_source(list);
+        assert_int_equal(source.count, 1);
+        const char *const name = source.name(source.user, 0);
+        assert_int_equal(strlen(name), signs + 6);
+        assert_memory_equal(name, "/i", 2);
+        assert_int_equal(strspn(name + 2, "0"), signs - 1);
+        assert_string_equal(name + 2 + signs - 1, "7.cbf");
+        db_fit_shot_list_destroy(&list);
+    }
+}
+
+/* As DIALS counts on: %03d of 12345 has five digits. */
+static void a_number_longer_than_its_template_stays_whole(void **state) {
+    (void)state;
+    db_fit_shot_list *list;
+    assert_int_equal(read_template(3, "[12345, 12345]", &list), DB_OK);
+    const db_fit_shot_source source = db_fit_shot_list_source(list);
+    assert_string_equal(source.name(source.user, 0), "/i12345.cbf");
+    db_fit_shot_list_destroy(&list);
+}
+
+static void a_number_below_zero_is_refused(void **state) {
+    (void)state;
+    db_fit_shot_list *list;
+    assert_int_equal(read_template(5, "[-12, 9]", &list), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "image_range"));
+    assert_non_null(strstr(db_context_message(context), "-12"));
+    assert_null(list);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    db_fit_config_init(&config);
+    return db_context_create(&context) != DB_OK;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    db_context_destroy(&context);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_template_of_any_length_is_filled),
+        cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
+        cmocka_unit_test(a_number_below_zero_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
