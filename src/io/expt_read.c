@@ -3,6 +3,7 @@
 
 #include "core/context_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
