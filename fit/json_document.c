@@ -2,7 +2,6 @@
 #include "fit/json_document.h"
 
 #include "core/context_internal.h"
-#include "io/atomic_file.h"
 
 #include <time.h>
 
@@ -101,13 +100,18 @@ json_t *db_document_settings(db_document *d, const db_fit_config *config) {
     return object;
 }
 
-db_status db_document_write(db_context *context, const db_document *d, const char *path) {
-    char *const dump =
-        json_dumps(d->root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-    const db_status status =
-        dump && !d->incomplete
-            ? db_write_atomically(context, path, &(db_file_part){ dump, strlen(dump) }, 1)
-            : db_fail_memory(context, path);
-    free(dump);
+db_document db_document_begin(const db_fit_panel_groups *groups) {
+    db_document d = { .groups = groups, .failures = db_json_failures() };
+    d.root = json_object();
+    return d;
+}
+
+db_status db_document_end(db_context *context, db_document *d, db_status status, const char *path) {
+    if (status == DB_OK)
+        status = db_json_write(context, path, d->incomplete ? NULL : d->root,
+                               JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17),
+                               d->failures);
+    json_decref(d->root);
+    d->root = NULL;
     return status;
 }

@@ -3,17 +3,18 @@
 #define DB_FIT_JSON_DOCUMENT_H
 
 #include "fit/config_keys.h"
+#include "io/json_memory.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds to an object or array; a value that could not be made (out of memory) marks the document. */
+/* Adds to an object or array; a value that could not be made marks the document. */
 typedef struct db_document {
     const db_fit_panel_groups *groups; /* of the configuration */
     json_t *root;
     int incomplete;
+    size_t failures; /* of allocations, before the document was begun */
 } db_document;
 
 static inline void set(db_document *d, json_t *object, const char *key, json_t *value) {
@@ -48,7 +49,11 @@ json_t *db_document_section(db_document *d, const db_config_section *section, co
 json_t *db_document_provenance(db_document *d, const db_fit_config *config);
 json_t *db_document_settings(db_document *d, const db_fit_config *config);
 
-/* Writes the document atomically. */
-db_status db_document_write(db_context *context, const db_document *d, const char *path);
+/* A document that is an empty object so far. */
+db_document db_document_begin(const db_fit_panel_groups *groups);
+
+/* Ends the document: writes it atomically if the status is DB_OK and it is complete, and lets go of
+ * it. */
+db_status db_document_end(db_context *context, db_document *d, db_status status, const char *path);
 
 #endif

@@ -241,18 +241,11 @@ static void compose(db_document *d, const db_fit_config *config, const db_fit_co
 db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
     db_fit_config *const refined = malloc(sizeof *refined);
-    db_document d = { &config->settings.panel_groups, json_object(), 0 };
-    if (!refined || !d.root) {
-        json_decref(d.root);
-        free(refined);
-        return db_fail_memory(context, path);
-    }
+    if (!refined) return db_fail_memory(context, path);
+    db_document d = db_document_begin(&config->settings.panel_groups);
     db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
-    if (status == DB_OK) {
-        compose(&d, config, refined, result);
-        status = db_document_write(context, &d, path);
-    }
-    json_decref(d.root);
+    if (status == DB_OK) compose(&d, config, refined, result);
+    status = db_document_end(context, &d, status, path);
     free(refined);
     return status;
 }

@@ -155,7 +155,8 @@ static db_status build(builder *b, int index, int depth, db_yaml_node **out) {
 
 static db_status syntax_error(builder *b, const yaml_parser_t *parser) {
     const char *const problem = parser->problem ? parser->problem : "cannot be read";
-    if (parser->error == YAML_MEMORY_ERROR) return db_fail_memory(b->context, "a YAML document");
+    if (parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR)
+        return db_fail_memory(b->context, "a YAML document");
     if (parser->error == YAML_READER_ERROR)
         return db_fail(b->context, DB_ERROR_USAGE, "%s: not a YAML text: %s at byte %zu", b->source,
                        problem, parser->problem_offset);

@@ -3,7 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/json_document.h"
 #include "fit/shots/workers.h"
-#include "io/atomic_file.h"
+#include "io/json_memory.h"
 #include "io/json_reader.h"
 
 #include <math.h>
@@ -16,8 +16,7 @@ enum { FORMAT = 1 };
 static json_t *number_list(const double *values, size_t count) {
     json_t *const array = json_array();
     for (size_t i = 0; i < count; i++)
-        if (json_array_append_new(array, json_real(isfinite(values[i]) ? values[i] : 0)) != 0)
-            return array; /* an incomplete document is not written: see write */
+        json_array_append_new(array, json_real(isfinite(values[i]) ? values[i] : 0));
     return array;
 }
 
@@ -56,7 +55,7 @@ static json_t *shot_object(const db_shots *all, size_t shot, const double *local
 
 static db_status write_state(const db_shots *all, int stage, const double *shared,
                              size_t shared_count, const double *local, size_t local_count) {
-    const char *const path = all->options->checkpoint;
+    const size_t failures = db_json_failures();
     json_t *const root = identity(all), *const shots = json_array();
     json_object_set_new(root, "dualbragg_checkpoint", json_integer(FORMAT));
     json_object_set_new(root, "common", number_list(all->common, all->parameters));
@@ -66,13 +65,8 @@ static db_status write_state(const db_shots *all, int stage, const double *share
         json_array_append_new(
             shots, shot_object(all, i, local ? local + i * local_count : NULL, local_count));
     json_object_set_new(root, "shots", shots);
-    char *const text = json_dumps(root, JSON_COMPACT);
-    db_status status = DB_OK;
-    if (!text || json_array_size(shots) != all->count)
-        status = db_fail_memory(all->context, path);
-    else
-        status = db_write_atomically(all->context, path, &(db_file_part){ text, strlen(text) }, 1);
-    free(text);
+    const db_status status =
+        db_json_write(all->context, all->options->checkpoint, root, JSON_COMPACT, failures);
     json_decref(root);
     return status;
 }
@@ -129,7 +123,8 @@ static db_status read_shot(db_shots *all, const db_json *at, size_t shot,
     const char *const name = all->source->name(all->source->user, shot);
     const char *const text = db_json_text(at, "name"), *const reason = db_json_text(at, "reason");
     json_t *const written = db_document_text(name); /* as it is kept */
-    const int same = text && written && strcmp(text, json_string_value(written)) == 0;
+    if (!written) return db_fail_memory(all->context, at->path);
+    const int same = text && strcmp(text, json_string_value(written)) == 0;
     json_decref(written);
     if (!same)
         return db_fail(all->context, DB_ERROR_INPUT,

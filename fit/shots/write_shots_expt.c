@@ -1,6 +1,6 @@
 /* The experiment lists of shots as one, in which models that are the same stand once. */
 #include "core/context_internal.h"
-#include "io/atomic_file.h"
+#include "io/json_memory.h"
 #include "io/json_reader.h"
 
 #include <dualbragg/fit_shots.h>
@@ -21,6 +21,7 @@ static json_int_t place_of(json_t *list, json_t *model) {
 }
 
 static db_status add(db_context *context, const char *path, json_t *whole, json_t *part) {
+    const size_t failures = db_json_failures();
     json_t *const experiment =
         json_deep_copy(json_array_get(json_object_get(part, "experiment"), 0));
     int complete = experiment != NULL;
@@ -35,6 +36,7 @@ static db_status add(db_context *context, const char *path, json_t *whole, json_
     }
     complete = complete && json_array_append(json_object_get(whole, "experiment"), experiment) == 0;
     json_decref(experiment);
+    if (db_json_failures() != failures) return db_fail_memory(context, path);
     return complete ? DB_OK
                     : db_fail(context, DB_ERROR_INPUT, "%s: is no longer as it was written", path);
 }
@@ -65,15 +67,12 @@ static db_status collect(db_context *context, const char *folder, const db_fit_s
 
 db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
                                   const db_fit_shots_result *result) {
+    const size_t failures = db_json_failures();
     json_t *const whole = empty_list();
-    if (!whole) return db_fail_memory(context, path);
     db_status status = collect(context, folder, result, whole);
-    char *const text =
-        status == DB_OK ? json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     if (status == DB_OK)
-        status = text ? db_write_atomically(context, path, &(db_file_part){ text, strlen(text) }, 1)
-                      : db_fail_memory(context, path);
-    free(text);
+        status =
+            db_json_write(context, path, whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);
     json_decref(whole);
     return status;
 }

@@ -126,15 +126,9 @@ db_status db_fit_shots_write_json(db_context *context, const char *path,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
     db_shared_view *view;
     DB_TRY(db_shared_view_make(context, config, result, &view));
-    db_document d = { &config->settings.panel_groups, json_object(), 0 };
-    db_status status = DB_OK;
-    if (d.root) {
-        compose(&d, config, view, result);
-        status = db_document_write(context, &d, path);
-        json_decref(d.root);
-    } else {
-        status = db_fail_memory(context, path);
-    }
+    db_document d = db_document_begin(&config->settings.panel_groups);
+    compose(&d, config, view, result);
+    const db_status status = db_document_end(context, &d, DB_OK, path);
     db_shared_view_destroy(&view);
     return status;
 }

@@ -6,21 +6,20 @@
 #include <dualbragg/io.h>
 
 #include "core/context_internal.h"
-#include "io/atomic_file.h"
 
 #if defined(DB_HAVE_JANSSON)
 #include "io/dials_frame.h"
 #include "io/image_template.h"
+#include "io/json_memory.h"
 #include "io/vector3.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LARGEST_COUNT = 65535 };
 
-/* What the models are made of. jansson functions that are given NULL fail, so that running out of
- * memory anywhere is seen at the end. */
+/* What the models are made of. What cannot be made is NULL, and so is what it should be part of, up
+ * to the whole list. */
 typedef struct source {
     const db_experiment *experiment;
     const db_expt_image *image; /* NULL: there is none */
@@ -28,6 +27,18 @@ typedef struct source {
     db_image_template sequence;
     int is_scan;
 } source;
+
+static json_t *append(json_t *array, json_t *item) {
+    if (json_array_append_new(array, item) == 0) return array;
+    json_decref(array);
+    return NULL;
+}
+
+static json_t *put(json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, value) == 0) return object;
+    json_decref(object);
+    return NULL;
+}
 
 static json_t *vector(const double v[3]) { return json_pack("[f,f,f]", v[0], v[1], v[2]); }
 
@@ -95,8 +106,8 @@ static json_t *panel_model(const source *from, size_t index) {
 static json_t *detector_model(const source *from) {
     json_t *panels = json_array(), *children = json_array();
     for (size_t p = 0; p < from->experiment->detector.panel_count; p++) {
-        json_array_append_new(panels, panel_model(from, p));
-        json_array_append_new(children, json_pack("{s:I}", "panel", (json_int_t)p));
+        panels = append(panels, panel_model(from, p));
+        children = append(children, json_pack("{s:I}", "panel", (json_int_t)p));
     }
     return json_pack(
         "{s:o, s:{s:s, s:s, s:[f,f,f], s:[f,f,f], s:[f,f,f], s:[i,i], s:[i,i], s:[f,f], s:[f,f], "
@@ -154,43 +165,29 @@ static json_t *imageset_model(const source *from) {
         json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:{s:s, s:b}}", "__id__",
                   from->is_scan ? "ImageSequence" : "ImageSet", "mask", "gain", "pedestal", "dx",
                   "dy", "params", "dynamic_shadowing", "Auto", "multi_panel", 0);
-    if (from->is_scan)
-        json_object_set_new(model, "template", json_string(from->sequence.text));
-    else
-        json_object_set_new(model, "images", json_pack("[s]", from->image->path));
-    return model;
+    return from->is_scan ? put(model, "template", json_string(from->sequence.text))
+                         : put(model, "images", json_pack("[s]", from->image->path));
 }
 
-/* The list, or NULL without memory. */
+/* The list, or NULL. */
 static json_t *experiment_list(const source *from) {
     json_t *experiment =
         json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "__id__", "Experiment", "identifier", "",
                   "beam", 0, "detector", 0, "goniometer", 0, "crystal", 0);
     json_t *scans = json_array(), *imagesets = json_array();
     if (from->is_scan) {
-        json_object_set_new(experiment, "scan", json_integer(0));
-        json_array_append_new(scans, scan_model(from));
+        experiment = put(experiment, "scan", json_integer(0));
+        scans = append(scans, scan_model(from));
     }
     if (from->sequence.numbered) {
-        json_object_set_new(experiment, "imageset", json_integer(0));
-        json_array_append_new(imagesets, imageset_model(from));
+        experiment = put(experiment, "imageset", json_integer(0));
+        imagesets = append(imagesets, imageset_model(from));
     }
     return json_pack("{s:s, s:[o], s:o, s:[o], s:[o], s:[o], s:o, s:[o], s:[], s:[]}", "__id__",
                      "ExperimentList", "experiment", experiment, "imageset", imagesets, "beam",
                      beam_model(from), "detector", detector_model(from), "goniometer",
                      goniometer_model(from), "scan", scans, "crystal", crystal_model(from),
                      "profile", "scaling_model");
-}
-
-static db_status write_list(db_context *context, const char *path, const source *from) {
-    json_t *list = experiment_list(from);
-    char *text = list ? json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(list);
-    if (!text) return db_fail_memory(context, "the experiment list");
-    const db_file_part parts[] = { { text, strlen(text) }, { "\n", 1 } };
-    const db_status status = db_write_atomically(context, path, parts, 2);
-    free(text);
-    return status;
 }
 
 #endif
@@ -208,8 +205,12 @@ db_status db_write_expt(db_context *context, const char *path, const db_experime
                     .is_scan = oscillation(&experiment->goniometer) != 0 };
     db_dials_frame(experiment, from.frame);
     DB_TRY(db_image_template_of(context, image ? image->path : "", &from.sequence));
-    const db_status status = write_list(context, path, &from);
+    const size_t failures = db_json_failures();
+    json_t *const list = experiment_list(&from);
     free(from.sequence.text);
+    const db_status status =
+        db_json_write(context, path, list, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);
+    json_decref(list);
     return status;
 #else
     (void)experiment;

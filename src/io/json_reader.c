@@ -3,6 +3,7 @@
 
 #include "core/context_internal.h"
 #include "io/file_content.h"
+#include "io/json_memory.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,8 +15,10 @@ db_status db_json_open(db_context *context, const char *path, json_t **document,
     json_error_t error;
     *document = NULL;
     DB_TRY(db_file_content_read(context, path, &content));
-    *document = json_loadb(content.bytes, content.size, 0, &error);
+    const size_t failures = db_json_failures();
+    *document = db_json_load(content.bytes, content.size, &error);
     db_file_content_clear(&content);
+    if (db_json_failures() != failures) return db_fail_memory(context, path);
     if (!*document)
         return db_fail(context, DB_ERROR_INPUT, "%s:%d: expected JSON: %s", path, error.line,
                        error.text);

@@ -1,0 +1,53 @@
+#include "failing_allocation.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static _Thread_local int on, failed;
+static _Thread_local long wanted, reached;
+
+void fail_allocation(long position) {
+    wanted = position;
+    reached = 0;
+    failed = 0;
+    on = 1;
+}
+
+long stop_failing_allocations(int *has_failed) {
+    on = 0;
+    if (has_failed) *has_failed = failed;
+    return reached;
+}
+
+#if defined(__GLIBC__)
+int can_fail_allocations(void) { return 1; }
+
+/* Under a sanitizer, what would take these calls if this program did not. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define REAL(name) __interceptor_##name
+#else
+#define REAL(name) __libc_##name
+#endif
+void *REAL(malloc)(size_t size);
+void *REAL(calloc)(size_t count, size_t size);
+void *REAL(realloc)(void *block, size_t size);
+
+static int fails(void) {
+    if (!on || reached++ != wanted) return 0;
+    failed = 1;
+    errno = ENOMEM;
+    return 1;
+}
+
+/* Seen by libraries, too. */
+#define EXPORT __attribute__((visibility("default")))
+EXPORT void *malloc(size_t size) { return fails() ? NULL : REAL(malloc)(size); }
+EXPORT void *calloc(size_t count, size_t size) {
+    return fails() ? NULL : REAL(calloc)(count, size);
+}
+EXPORT void *realloc(void *block, size_t size) {
+    return fails() ? NULL : REAL(realloc)(block, size);
+}
+#else
+int can_fail_allocations(void) { return 0; }
+#endif
