@@ -21,9 +21,9 @@ static const char *table(const char *name) {
     static char path[4200];
     const char *const source = getenv("SOURCE_DIR"), *const slash = strrchr(__FILE__, '/');
     if (source)
-        snprintf(path, sizeof path, "%s/tests/io/corpus/%s", source, name);
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", source, name);
     else
-        snprintf(path, sizeof path, "%.*s/../io/corpus/%s", (int)(slash - __FILE__), __FILE__,
+        snprintf(path, sizeof path, "%.*s/../fuzz/corpus/%s", (int)(slash - __FILE__), __FILE__,
                  name);
     return path;
 }

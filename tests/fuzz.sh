@@ -1,0 +1,26 @@
+#!/bin/sh
+# Fuzzes readers of files, one after the other, and keeps what makes them fail beside what was printed.
+# usage: tests/fuzz.sh SECONDS [READER...]     (the readers are in tests/fuzz/fuzz_*.c; by default all)
+# Needs clang. What it finds belongs into tests/fuzz/corpus, with a repair.
+set -eu
+[ "${1:-0}" -gt 0 ] || { sed -n '2,4s/^# //p' "$0"; exit 2; }
+seconds=$1
+shift
+cd "$(dirname "$0")/.."
+root=$PWD
+[ $# -gt 0 ] || set -- $(sed -n 's/^ *{ "\([a-z_]*\)", read_.*/\1/p' tests/fuzz/fuzz_*.c)
+cmake --preset fuzz > build/fuzz.log
+cmake --build --preset fuzz -j 2 >> build/fuzz.log
+failed=0
+for reader; do
+    folder=$root/build/fuzz/$reader
+    mkdir -p "$folder/corpus"
+    cd "$folder"
+    code=0
+    FUZZ_READER=$reader ../tests/fuzz/fuzz -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=8192 \
+        -print_final_stats=1 corpus "$root/tests/fuzz/corpus" > log 2>&1 || code=$?
+    echo "$reader: $(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs," \
+        "$([ $code -eq 0 ] && echo 'nothing found' || echo "ended with $code, see $folder")"
+    [ $code -eq 0 ] || failed=1
+done
+exit $failed

@@ -1,0 +1,160 @@
+/* Readers of the refinement. */
+#define _POSIX_C_SOURCE 200809L
+#include "fuzz.h"
+
+#if defined(DB_HAVE_FIT)
+#include "fit/shots/checkpoint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A configuration that is right, in a file that stays while the program runs. */
+static const char configuration[] = "model: {cell: [40, 55, 70, 90, 90, 90], phi: 0}\n"
+                                    "refine: {misset_x: , distance: {range: 1}}\n"
+                                    "stages:\n"
+                                    "  - {name: alone, refine: [misset_x]}\n"
+                                    "  - {name: all, refine: [misset_x, distance]}\n";
+
+static void check_config(const db_fit_config *config) {
+    const db_fit_settings *const s = &config->settings;
+    fuzz_require(s->parameter_count <= DB_FIT_MOST_PARAMETERS, "configuration", "parameters");
+    for (size_t i = 0; i < s->parameter_count; i++) {
+        const int q = db_fit_quantity_of(&s->parameters[i]);
+        fuzz_require(q >= 0 && q < DB_FIT_MOST_PARAMETERS, "configuration", "quantity");
+        fuzz_require(s->parameters[i].follows < DB_FIT_MOST_PARAMETERS, "configuration", "tie");
+    }
+    fuzz_require(memchr(config->output_prefix, 0, sizeof config->output_prefix) != NULL,
+                 "configuration", "output");
+    fuzz_require(isnan(s->gain) || s->gain > 0, "configuration", "gain");
+}
+
+/* As a file, and its first line as an argument KEY=VALUE. */
+static void read_configuration(db_context *context, const char *path) {
+    static db_fit_config config;
+    if (fuzz_is_ok(context, path, db_fit_config_read(context, path, NULL, 0, &config),
+                   "configuration"))
+        check_config(&config);
+}
+
+static const char *base_file(void) {
+    static char name[64];
+    if (*name) return name;
+    snprintf(name, sizeof name, "fuzz-base-%ld.yaml", (long)getpid());
+    FILE *const file = fopen(name, "w");
+    fuzz_require(file && fputs(configuration, file) >= 0 && fclose(file) == 0, "base", name);
+    return name;
+}
+
+static void remove_base(void) { unlink(base_file()); }
+
+static const db_fit_config *base(db_context *context) {
+    static db_fit_config config;
+    static int there;
+    if (!there) {
+        const db_status status = db_fit_config_read(context, base_file(), NULL, 0, &config);
+        fuzz_require(status == DB_OK, "base", db_context_message(context));
+        there = 1;
+        atexit(remove_base);
+    }
+    return &config;
+}
+
+static void read_argument(db_context *context, const char *path) {
+    static db_fit_config config;
+    char line[4096] = "";
+    (void)base(context);
+    FILE *const file = fopen(path, "r");
+    if (file && fgets(line, sizeof line, file)) line[strcspn(line, "\n")] = '\0';
+    if (file) fclose(file);
+    const char *const argument = line;
+    if (db_fit_config_read(context, base_file(), &argument, 1, &config) == DB_OK)
+        check_config(&config);
+    else
+        fuzz_require(*db_context_message(context) != '\0', "argument", "no message");
+}
+
+/* A list of shots, and the configuration of each. */
+static void read_shots_of(db_context *context, const char *list) {
+    static db_fit_config all, one;
+    enum { MOST = 20 };
+    db_fit_shot_list *shots = NULL;
+    all = *base(context);
+    snprintf(all.shot_list, sizeof all.shot_list, "%s", list);
+    const db_status status = db_fit_shot_list_read(context, &all, NULL, 0, &shots);
+    fuzz_require((status == DB_OK) == (shots != NULL), "shots", "list");
+    if (fuzz_is_ok(context, list, status, "shots")) {
+        const db_fit_shot_source source = db_fit_shot_list_source(shots);
+        fuzz_require(source.count > 0, "shots", "none");
+        for (size_t i = 0; i < source.count && i < MOST; i++) {
+            fuzz_require(source.name(source.user, i) != NULL, "shots", "name");
+            if (fuzz_is_ok(context, list, db_fit_shot_list_config(context, shots, i, &one), "shot"))
+                check_config(&one);
+        }
+    }
+    db_fit_shot_list_destroy(&shots);
+}
+
+static void read_shots(db_context *context, const char *path) { read_shots_of(context, path); }
+
+/* The file as an experiment list that names the shots. */
+static void read_shots_expt(db_context *context, const char *path) {
+    char name[300];
+    snprintf(name, sizeof name, "%.280s.expt", path);
+    fuzz_require(rename(path, name) == 0, "rename", name);
+    read_shots_of(context, name);
+    fuzz_require(rename(name, path) == 0, "rename", path);
+}
+
+static const char *shot_name(void *user, size_t shot) {
+    static const char *const names[] = { "a.cbf", "b.cbf" };
+    (void)user;
+    return names[shot];
+}
+
+static void read_checkpoint(db_context *context, const char *path) {
+    enum { SHOTS = 2 };
+    static db_shots all;
+    static db_shot_news news[SHOTS];
+    static double value[SHOTS * DB_FIT_MOST_PARAMETERS];
+    const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
+    const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
+    db_checkpoint_joint joint;
+    int found;
+    memset(&all, 0, sizeof all);
+    memset(news, 0, sizeof news);
+    all.context = context;
+    all.source = &source;
+    all.options = &options;
+    all.team.size = 1;
+    all.settings = base(context)->settings;
+    all.parameters = all.settings.parameter_count;
+    for (size_t i = 0; i < all.parameters; i++)
+        all.shared[i] = db_fit_parameter_is_shared(&all.settings.parameters[i]) != 0;
+    all.count = SHOTS;
+    all.news = news;
+    all.value = value;
+    const db_status status = db_checkpoint_resume(&all, &found, &joint);
+    fuzz_require(found == (status == DB_OK), "checkpoint", "found");
+    if (fuzz_is_ok(context, path, status, "checkpoint")) {
+        const int stages = (int)all.settings.stage_count;
+        fuzz_require(joint.stage >= -1 && joint.stage < stages, "checkpoint", "stage");
+        for (int i = 0; i < SHOTS; i++)
+            fuzz_require(news[i].stage >= 0 && news[i].stage <= stages, "checkpoint", "stage");
+    }
+    free(joint.local);
+}
+
+const fuzz_reader fuzz_fit_readers[] = {
+    { "configuration", read_configuration },
+    { "argument", read_argument },
+    { "shots", read_shots },
+    { "shots_expt", read_shots_expt },
+    { "checkpoint", read_checkpoint },
+    { NULL, NULL },
+};
+#else
+const fuzz_reader fuzz_fit_readers[] = { { NULL, NULL } };
+#endif
