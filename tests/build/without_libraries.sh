@@ -1,0 +1,79 @@
+#!/bin/sh
+# What asks for optional libraries is compiled without any of them, with headers of theirs that cannot be included, and
+# linked with the rest of this build: the program works. (optional_libraries_slow.sh builds everything.)
+set -eu
+commands=$BINARY_DIR/compile_commands.json
+library=$(find "$BINARY_DIR/src" -maxdepth 1 -name 'libdualbragg_internal.a' -o -maxdepth 1 -name 'libdualbragg.a' |
+    sort -r | head -n 1)
+program=$BINARY_DIR/CMakeFiles/dualbragg_program.dir
+if [ ! -f "$commands" ] || [ -z "$library" ] || [ ! -d "$program" ]; then
+    echo "skipped: no $commands, no static library or no program"
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$SOURCE_DIR"
+
+# compile_without NAME DEFINITIONS HEADERS SOURCES: compiles the sources of the library and the program that a pattern is
+# in, without the definitions (a pattern, too), and with headers that cannot be included, to $work/NAME.
+compile_without() {
+    folder=$work/$1
+    mkdir -p "$folder/absent/Random123"
+    for header in $3; do
+        echo "#error this build has no $header" > "$folder/absent/$header"
+    done
+    grep -lE "$4" src/*/*.c > "$folder/files"
+    awk -v folder="$folder" -v definitions=" -DDB_HAVE_($2)=1" -v root="$SOURCE_DIR" -v openmp="$2" '
+        BEGIN { while ((getline file < (folder "/files")) > 0) wanted[root "/" file] = 1 }
+        /"directory":/ { split($0, part, "\""); directory = part[4] }
+        /"command":/ {
+            command = $0
+            sub(/^ *"command": "/, "", command)
+            sub(/",? *$/, "", command)
+            gsub(/\\"/, "\"", command)
+        }
+        /"file":/ {
+            split($0, part, "\"")
+            source = part[4]
+            if (!(source in wanted) || command ~ /DB_INSTANCE_KIND/) next
+            delete wanted[source]
+            gsub(definitions, "", command)
+            if (openmp ~ /OPENMP/) gsub(/ -fopenmp(=[a-z]*)?/, "", command)
+            gsub(/ -O[123s]/, " -O0", command)
+            sub(/ -o .*/, "", command)
+            name = substr(source, length(root) + 2)
+            gsub("/", "-", name)
+            print "(cd " directory " && " command " -I" folder "/absent -o " folder "/" name ".o -c " source ")"
+        }' "$commands" > "$folder/compile.sh"
+    [ "$(wc -l < "$folder/compile.sh")" -ge 2 ] || { echo "expected sources that ask for $1"; exit 1; }
+    sh -e "$folder/compile.sh" || { echo "without $1"; exit 1; }
+}
+random="Random123/philox.h Random123/threefry.h"
+compile_without openmp OPENMP omp.h _OPENMP
+compile_without random123 RANDOM123 "$random" DB_HAVE_RANDOM123
+compile_without png PNG png.h DB_HAVE_PNG
+compile_without jansson 'JANSSON|FIT|MPI' jansson.h 'DB_HAVE_(JANSSON|FIT)'
+compile_without msgpack MSGPACK msgpack.h DB_HAVE_MSGPACK
+compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|FIT|MPI|CUDA' \
+    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h zlib.h $random" 'DB_HAVE_|_OPENMP|"cli/command\.h"'
+
+# The program: its own objects, unless they are new.
+for object in "$program"/src/cli/*.o; do
+    new=$work/all/src-cli-$(basename "$object")
+    [ -f "$new" ] || set -- "$@" "$object"
+done
+# shellcheck disable=SC2086 # flags are to be split
+${CC:-cc} ${CFLAGS:-} "$work"/all/*.o "$@" "$library" -lm -o "$work/dualbragg"
+
+"$work/dualbragg" --version > "$work/version"
+if grep -E 'OpenMP|PNG|JSON|Random123|fit' "$work/version"; then
+    echo "expected no library in the version"
+    exit 1
+fi
+set -- sim -cell 40 50 60 90 90 90 -N 4 -default_F 100 -lambda 1 -distance 70 -detpixels 20 -pixel 1
+"$work/dualbragg" "$@" -floatfile "$work/image.f32" > "$work/log"
+[ "$(wc -c < "$work/image.f32")" -eq 1600 ]
+code=0
+"$work/dualbragg" "$@" -expt "$SOURCE_DIR/tests/fuzz/corpus/list.expt" -floatfile "$work/other.f32" > "$work/log" 2>&1 || code=$?
+grep -q 'jansson' "$work/log" && [ $code -ne 0 ] && [ ! -e "$work/other.f32" ]
+echo "$(find "$work" -name "*.o" | wc -l) sources compiled"
