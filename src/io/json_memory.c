@@ -2,7 +2,8 @@
 #include "io/json_memory.h"
 
 #include "core/context_internal.h"
-#include "io/atomic_file.h"
+
+#include <dualbragg/io.h>
 
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -107,8 +108,7 @@ db_status db_json_write(db_context *context, const char *path, const json_t *doc
             context, DB_ERROR_INPUT,
             "%s: cannot be written as JSON: a text is not UTF-8, or a number not finite", path);
     else
-        status = db_write_atomically(
-            context, path, (const db_file_part[]){ { text, strlen(text) }, { "\n", 1 } }, 2);
+        status = db_write_text(context, path, text, strlen(text));
     if (text) real_free(text);
     return status;
 }

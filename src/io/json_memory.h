@@ -17,7 +17,7 @@ json_t *db_json_load(const char *bytes, size_t size, json_error_t *error);
 
 /* Writes a document, which is NULL if it could not be made, atomically; DB_ERROR_MEMORY if memory
  * has run out since failures were counted, else DB_ERROR_INPUT if it could not be made. flags: of
- * json_dumps. A line end follows. */
+ * json_dumps. */
 db_status db_json_write(db_context *context, const char *path, const json_t *document, size_t flags,
                         size_t failures);
 
