@@ -106,6 +106,13 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
                            before->arguments ? "only " : "no value",
                            before->arguments ? before->arguments : "", token);
     }
+    const size_t length = strcspn(token, "=");
+    char front[NAME_SIZE];
+    snprintf(front, sizeof front, "%.*s", (int)(length < NAME_SIZE ? length : 0), token);
+    if (token[length] && find_flag(front))
+        return db_complain(command, DB_ERROR_USAGE,
+                           "'%s': expected a blank between flag and value: %s %s", token, front,
+                           token + length + 1);
     static char names[MOST_NAMES][NAME_SIZE];
     const char *list[MOST_NAMES];
     size_t count = 0;
@@ -120,7 +127,7 @@ static db_status not_a_flag(const reader *in, const char *token, const db_flag *
     char otherwise[NAME_SIZE];
     snprintf(otherwise, sizeof otherwise, "dualbragg help %s lists all", command);
     return db_complain(command, DB_ERROR_USAGE, "unknown flag '%s'%s", token,
-                       db_hint_at_names(token, list, count, otherwise).text);
+                       db_hint_at_names(front, list, count, otherwise).text);
 }
 
 static db_status bad_value(const reader *in, const db_flag *flag, const char *expected,

@@ -77,8 +77,15 @@ static int is_one_of(const char *word, const char *a, const char *b) {
 
 static int run_command(int argc, char **argv) {
     if (argc > 1 && is_one_of(argv[1], "--version", "-version")) return print_version(argc, argv);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
+    if (argc == 2 && strcmp(argv[1], "help") == 0)
+        return print_help(2, (char *[]){ argv[1], argv[0] });
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[0], commands[i].name) != 0) continue;
+        const int code = commands[i].run(argc, argv);
+        if (argc == 1 && code != 0)
+            db_remark(argv[0], "dualbragg help %s shows what it takes, by example", argv[0]);
+        return code;
+    }
     return wrong_command(argv[0]);
 }
 

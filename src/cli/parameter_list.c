@@ -52,7 +52,7 @@ db_status db_parameter_list_read(const char *command, db_context *context,
     for (;;) {
         char name[NAME_SIZE];
         const size_t length = strcspn(text, ",");
-        if (length == 0 || length >= sizeof name)
+        if (length == 0 || length >= sizeof name || strcspn(text, " ") < length)
             return db_complain(command, DB_ERROR_USAGE,
                                "-params: expected names separated by commas, found '%s'", text);
         memcpy(name, text, length);

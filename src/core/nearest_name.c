@@ -1,8 +1,10 @@
+#define _POSIX_C_SOURCE 200809L /* strcasecmp */
 #include "core/nearest_name.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST = 63 };
 
@@ -45,7 +47,7 @@ static int is_near(const char *wanted, const char *name, int distance) {
     const size_t n = strlen(wanted), m = strlen(name);
     if (m >= SHORTEST_STEM && n > m && strncmp(wanted, name, m) == 0) return 1;
     const int edits = (int)((n > m ? n : m) / 3);
-    return distance <= (edits ? 2 * edits : 1);
+    return distance <= (edits ? 2 * edits : 1) || strcasecmp(wanted, name) == 0;
 }
 
 const char *db_nearest_name(const char *wanted, const char *const *names, size_t count) {

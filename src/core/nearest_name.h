@@ -7,8 +7,8 @@
 
 /* The known name that differs least (insertions, deletions, substitutions, swaps of neighbours;
  * differences of case count half; dashes in front do not count); the first of equals. NULL if none
- * is near: at most a third of the letters of the longer name may differ, or the wanted name goes on
- * behind a known one of three letters or more ("-oscillation" is "-osc"). */
+ * is near: at most a third of the letters of the longer name may differ, or only case does, or the
+ * wanted name goes on behind a known one of three letters or more ("-oscillation" is "-osc"). */
 DB_API const char *db_nearest_name(const char *wanted, const char *const *names, size_t count);
 
 /* What a message about an unknown name ends with: "; the nearest known one is 'NAME'", or, if none

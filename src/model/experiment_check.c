@@ -332,5 +332,5 @@ db_status db_experiment_check(db_context *context, const db_experiment *experime
     DB_TRY(check_structure_factors(context, &experiment->structure_factors));
     DB_TRY(check_background(context, &experiment->background));
     DB_TRY(check_range(context, "d_min", experiment->d_min, 0, 1e6, "angstrom"));
-    return check_count(context, "oversample", experiment->oversample, 1000);
+    return check_count(context, "oversample", experiment->oversample, DB_MOST_OVERSAMPLE);
 }

@@ -34,6 +34,9 @@ typedef mat3 db_dual_matrix;
 #undef DIRS
 #undef REAL
 
+/* Sub-pixels of a pixel along each side. */
+enum { DB_MOST_OVERSAMPLE = 1000 };
+
 /* Fills the interface; the arrays in it are the caller's: panel [panel_count], source
  * [source_count], rotation [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic
  * seed. slots: the parameters that get slopes. The experiment must have passed

@@ -6,7 +6,9 @@
 
 #include "core/context_internal.h"
 #include "core/stage.h"
+#include "model/model.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +136,12 @@ static db_status sampling(db_context *context, const db_setup *setup, db_experim
     experiment->d_min = setup->d_min;
     experiment->background.water_size = setup->water_size;
     const int recommended = db_recommended_oversample(experiment);
+    if (!setup->oversample && recommended > DB_MOST_OVERSAMPLE)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "oversample: spots this sharp ask for %d sub-pixels along each side of a "
+                       "pixel, more than %d; expected fewer (-oversample), a smaller crystal or "
+                       "smaller pixels",
+                       recommended, DB_MOST_OVERSAMPLE);
     experiment->oversample = setup->oversample ? setup->oversample : recommended;
     if (!setup->oversample)
         db_setup_note(notes, "auto-selected %d-fold oversampling", recommended);
@@ -160,6 +168,20 @@ static void small_motions(const db_setup *setup, db_experiment *experiment) {
     memcpy(experiment->detector.panel_shift, setup->panel_shift, sizeof setup->panel_shift);
 }
 
+/* Above twice the longest edge nothing diffracts; more often than that is wanted, it is keV given
+ * as eV, or metres as angstrom. */
+static void remark_long_wave(const db_setup *setup, const db_experiment *experiment,
+                             const db_setup_notes *notes) {
+    const double *const cell = experiment->crystal.cell, wavelength = experiment->beam.wavelength,
+                        longest = fmax(cell[0], fmax(cell[1], cell[2]));
+    const int reflections = setup->default_F != 0 || setup->hkl_file || setup->cache_file;
+    if (reflections && wavelength > 2 * longest)
+        db_setup_note(notes,
+                      "the wavelength, %g A, is more than twice the longest cell edge, %g A: no "
+                      "reflection but 0 0 0 diffracts (photon energies are in eV)",
+                      wavelength, longest);
+}
+
 static db_status resolve_parts(db_context *context, const db_setup *setup,
                                db_experiment *experiment, const db_setup_notes *notes) {
     DB_TRY(setup->expt_file ? db_setup_expt(context, setup, experiment, notes)
@@ -171,6 +193,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     DB_TRY(db_setup_spindle(context, setup, &experiment->goniometer, notes));
     experiment->structure_factors.default_F = setup->default_F;
     DB_TRY(db_experiment_check(context, experiment));
+    remark_long_wave(setup, experiment, notes);
     DB_TRY(sampling(context, setup, experiment, notes));
     /* large files last, when everything cheap is known to be right */
     DB_TRY(db_setup_background(context, setup, &experiment->background, notes));

@@ -42,6 +42,23 @@
     expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
     expect 2 "no command named, found '-cell'; expected sim, grad, check, fit, amorphous, orient, add, compare, noise, help or version" \
         -cell 40
+    expect 2 "'--lambda=1.2': expected a blank between flag and value: --lambda 1.2" sim $small -floatfile o --lambda=1.2
+    expect 2 "unknown flag '--lamda=1.2'; the nearest known one is" sim $small -floatfile o --lamda=1.2
+    expect 2 "expected names separated by commas, found 'cell_a cell_b'" grad $small -params "cell_a cell_b"
+    expect 2 "the nearest known one is 'cell_a'" grad $small -params CELL_A
+    expect 3 "spots this sharp ask for 23400 sub-pixels along each side of a pixel, more than 1000" \
+        sim -cell 78 -N 1e5 -default_F 1 -detpixels 8 -floatfile o
+    for command in sim grad check amorphous orient add compare noise; do
+        "$DUALBRAGG" $command > ../out 2> ../err && complain "$command without arguments succeeds"
+        grep -qx "dualbragg $command: note: dualbragg help $command shows what it takes, by example" ../err ||
+            complain "$command without arguments: $(cat ../err)"
+    done
+    succeed sim $small -energy 12 -floatfile o
+    grep -q "^the wavelength, 1033.2 A, is more than twice the longest cell edge, 60 A: no reflection" ../out ||
+        complain "no word about a wavelength of 1033 A"
+    succeed sim $small -lambda 119 -floatfile o
+    grep -q "twice the longest" ../out && complain "119 A are less than twice 60 A"
+    rm -f o
     # nothing is near: no guess
     expect 2 "unknown flag '--bogus'; dualbragg help sim lists all" sim $small --bogus -floatfile o
     expect 2 "unknown flag '-resolution'; dualbragg help grad lists all" grad $small -resolution 2

@@ -42,6 +42,11 @@ for arguments in "help help" "help --help" "help -h" -h --help; do
     succeed $arguments
     same ../first ../out "$arguments and help"
 done
+"$DUALBRAGG" help sim > ../first
+succeed sim help
+same ../first ../out "sim help and help sim"
+succeed help
+cp ../out ../first
 for command in $(sed -n '/^usage/,/^  help/s/^  \([a-z]*\)  .*/\1/p' ../first); do
     succeed help "$command"
     [ "$command" = help ] || grep -q "^usage: dualbragg $command" ../out || complain "help $command: no usage line"

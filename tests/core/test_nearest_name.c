@@ -21,6 +21,7 @@ static void misspelt_names_are_found(void **state) {
         { "lambda", "-lambda" },
         { "-n", "-N" },
         { "-NA", "-Na" },
+        { "-LAMBDA", "-lambda" },
         { "-oscillation", "-osc" },
         { "-misset_x", "-misset" },
         { "-gdet_vector", "-fdet_vector" },
