@@ -44,7 +44,12 @@ static const char compares[] = "compares images, which dualbragg add does not do
 
 #define TO(member) offsetof(db_add_options, member)
 static const flag flags[] = {
-    { "-o", { "-outfile", "-output" }, "FILE", "where the sum goes", TEXT, TO(output) },
+    { "-o",
+      { "-outfile", "-output" },
+      "FILE",
+      "where the sum goes; - is standard output",
+      TEXT,
+      TO(output) },
     { "-list", { 0 }, "FILE", "more images: a line for each, 'FILE [FACTOR [OFFSET]]'", LIST, 0 },
     { "-scaleN", { 0 }, "FACTOR", "multiplies the Nth image: -scale1, -scale2 ...", SCALE, 0 },
     { "-offset",

@@ -32,8 +32,12 @@ refused() {
     for name in ../list.hkl .././list.hkl ../soft.hkl ../hard.hkl ../run/../list.hkl "$PWD/../list.hkl"; do
         refused "-floatfile $name" "-hkl ../list.hkl" sim $small -hkl ../list.hkl -floatfile "$name"
     done
-    for flag in -mat -sourcefile -spectrumfile -stol -4stol -Q -img -mask -expt -dump; do
-        refused "-intfile ../list.hkl" "$flag ../soft.hkl" sim $small -intfile ../list.hkl $flag ../soft.hkl
+    # every flag that names a file, as the table has them
+    flags=$("$DUALBRAGG" help --markdown | sed -n 's/^| `\(-[^ ]*\) FILE` .*| [a-z ]*sim[a-z ]* |$/\1/p')
+    [ "$(echo "$flags" | wc -l)" -ge 18 ] || complain "flags of files: $flags"
+    for flag in $flags; do
+        [ $flag = -floatfile ] ||
+            refused "-floatfile ../list.hkl" "$flag ../soft.hkl" sim $small -floatfile ../list.hkl $flag ../soft.hkl
     done
     refused "-noisefloatfile ../a.f32" "-floatfile ../a.f32" noise -floatfile ../a.f32 -noisefloatfile ../a.f32 -noisefile new
     refused "-noisefile ../a.f32" "-floatfile .././a.f32" noise -floatfile .././a.f32 -noisefile ../a.f32
