@@ -85,10 +85,12 @@ static db_status reference_lattice(db_context *context, const double cell[6], db
     return DB_OK;
 }
 
-static db_status matrix_lattice(db_context *context, const db_setup *setup, db_crystal *crystal) {
+/* wavelength: of the beam, not of the setup, which a spectrum's mean replaces. */
+static db_status matrix_lattice(db_context *context, const db_setup *setup, double wavelength,
+                                db_crystal *crystal) {
     double matrix[9];
     DB_TRY(db_read_mosflm_matrix(context, setup->matrix_file, matrix));
-    for (int i = 0; i < 9; i++) matrix[i] /= setup->wavelength;
+    for (int i = 0; i < 9; i++) matrix[i] /= wavelength;
     return db_crystal_set_matrix(context, crystal, matrix);
 }
 
@@ -107,7 +109,7 @@ db_status db_setup_cell(db_context *context, const db_setup *setup, db_experimen
                        setup->expt_file ? "; there is no crystal in " : "",
                        setup->expt_file ? setup->expt_file : "");
     if (setup->matrix_file) {
-        DB_TRY(matrix_lattice(context, setup, crystal));
+        DB_TRY(matrix_lattice(context, setup, experiment->beam.wavelength, crystal));
         if (has_cell) force_edges(cell, crystal, notes);
     } else if (setup->compat && has_cell && cell_volume(cell) > 0) {
         DB_TRY(reference_lattice(context, cell, crystal));

@@ -298,8 +298,33 @@ static void missing_lists_are_refused(void **state) {
     setup_assert_refused(&setup, DB_ERROR_FILE, "no_such_list.hkl");
 }
 
+/* The matrix is A* times the wavelength, which a spectrum brings with it: a cubic cell of 65 A. */
+static void a_matrix_is_divided_by_the_mean_of_a_spectrum(void **state) {
+    (void)state;
+    setup_write_file("mean.spectrum", "1.2 1\n1.4 1\n");
+    setup_write_file("mean.mat", "0.02 0 0\n0 0.02 0\n0 0 0.02\n");
+    db_setup setup;
+    db_setup_init(&setup);
+    setup.matrix_file = "mean.mat";
+    setup.spectrum_file = "mean.spectrum";
+    db_experiment e = setup_resolved(&setup);
+    for (int i = 0; i < 3; i++) setup_assert_close(e.crystal.cell[i], 65, 1e-9);
+    db_experiment_clear(&e);
+    /* of an image's header, say */
+    setup.wavelength = 0.7;
+    e = setup_resolved(&setup);
+    for (int i = 0; i < 3; i++) setup_assert_close(e.crystal.cell[i], 65, 1e-9);
+    db_experiment_clear(&e);
+    setup.wavelength = 1;
+    setup.wavelength_given = 1;
+    e = setup_resolved(&setup);
+    for (int i = 0; i < 3; i++) setup_assert_close(e.crystal.cell[i], 50, 1e-9);
+    db_experiment_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_matrix_is_divided_by_the_mean_of_a_spectrum),
         cmocka_unit_test(open_parts_of_a_cell_are_filled_in),
         cmocka_unit_test(impossible_cells_are_refused),
         cmocka_unit_test(a_matrix_gives_cell_and_orientation),
