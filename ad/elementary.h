@@ -181,6 +181,48 @@ AD_INLINE lane l_sphere_slope(lane u) {
 #endif
 }
 
+/* Langevin's function L(y) = coth y - 1/y, odd, without a special point. Polynomial for |y| <= 1,
+ * where the closed form would cancel. part: L(y)/y there. */
+AD_INLINE lane l_langevin_part(lane square) {
+#if AD_SIZE == 4
+    return AD_H4(square, 0.33333333002171139493, -0.022222055663056622101, 0.0021150606604845173085,
+                 -0.00020779530700706662625, AD_C(0.00001674943682390876977));
+#elif AD_SIZE == 8
+    const lane high =
+        l_fma(AD_C(-1.3993785242810649833e-10), square, AD_C(2.0808261914726904714e-9));
+    return AD_H4(square, 0.33333333333333330629, -0.022222222222216810755, 0.0021164021162230801030,
+                 -0.00021164020933742503666,
+                 AD_H4(square, 0.000021377784072054078602, -2.1643473117728229461e-6,
+                       2.1912770463761210928e-7, -2.2024024129433061986e-8, high));
+#else
+    lane below = 63; /* 1/(3 + y^2/(5 + y^2/(7 + ...))) */
+    for (int n = 61; n > 1; n -= 2) below = n + square / below;
+    return 1 / below;
+#endif
+}
+AD_INLINE lane l_langevin(lane y) {
+    const lane one = l_set((REAL)1), square = l_mul(y, y);
+    const lane_mask near = l_le(square, one);
+    const lane size = l_select(near, one, l_abs(y)), rest = l_exp(l_mul(l_set((REAL)-2), size));
+    const lane closed = l_sub(l_div(l_add(one, rest), l_sub(one, rest)), l_div(one, size));
+    return l_select(near, l_mul(y, l_langevin_part(l_select(near, square, one))),
+                    l_select(l_lt(y, l_set((REAL)0)), l_neg(closed), closed));
+}
+
+/* dL/dy = 1 - L^2 - 2 L/y = 1/y^2 - 1/sinh^2 y. */
+AD_INLINE lane l_langevin_slope(lane y) {
+    const lane one = l_set((REAL)1), square = l_mul(y, y);
+    const lane_mask near = l_le(square, one);
+    const lane near_square = l_select(near, square, one), size = l_select(near, one, l_abs(y)),
+               rest = l_exp(l_mul(l_set((REAL)-2), size));
+    const lane part = l_langevin_part(near_square), left = l_sub(one, rest),
+               inverse = l_div(one, size);
+    const lane series = l_fnma(l_mul(near_square, part), part, l_fnma(l_set((REAL)2), part, one));
+    const lane closed =
+        l_sub(l_mul(inverse, inverse), l_div(l_mul(l_set((REAL)4), rest), l_mul(left, left)));
+    return l_select(near, series, closed);
+}
+
 #undef AD_C
 #undef AD_PI_DIGITS
 #undef AD_PI_SQUARED

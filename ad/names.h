@@ -68,6 +68,9 @@ typedef long double longdouble;
 #define l_exp AD_LANE(l_exp)
 #define l_sphere AD_LANE(l_sphere)
 #define l_sphere_slope AD_LANE(l_sphere_slope)
+#define l_langevin_part AD_LANE(l_langevin_part)
+#define l_langevin AD_LANE(l_langevin)
+#define l_langevin_slope AD_LANE(l_langevin_slope)
 
 /* dual numbers (ad/num.h) */
 #define num AD_NUM(num)
@@ -94,6 +97,7 @@ typedef long double longdouble;
 #define n_cospic AD_NUM(n_cospic)
 #define n_sinpi AD_NUM(n_sinpi)
 #define n_sphere AD_NUM(n_sphere)
+#define n_langevin AD_NUM(n_langevin)
 #define n_select AD_NUM(n_select)
 #define n_sin AD_NUM(n_sin)
 #define n_cos AD_NUM(n_cos)

@@ -130,6 +130,8 @@ AD_INLINE num n_sinpi(num x) {
 }
 /* The ball's amplitude j(u) (up to sign, see l_sphere), u >= 0. */
 AD_INLINE num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v), u); }
+/* L(y) = coth y - 1/y: analytic, no special point. */
+AD_INLINE num n_langevin(num y) { return n_chain(l_langevin(y.v), l_langevin_slope(y.v), y); }
 /* a where m holds, else b: value and slopes of the branch not taken never enter. */
 AD_INLINE num n_select(lane_mask m, num a, num b) {
     a.v = l_select(m, a.v, b.v);

@@ -39,6 +39,9 @@
  * (long double, which takes out none, keeps it). */
 #define AD_DROP (AD_SIZE == 16 ? 1 : -1)
 
+/* coth 1 - 1 = 2/(e^2 - 1) */
+#define AD_LANGEVIN_1 0.313035285499331303636161246930847833L
+
 /* clang-format off */
 #define AD_RULE_LIST(X)                                                                            \
     X(sqr, AD_AT(0, 1), 0, 0, "flat at the bottom")                                                \
@@ -83,6 +86,11 @@
     X(sphere, AD_AT(AD_BALL_ZERO, 1), 0, AD_DROP * 1.5L * cosl(AD_BALL_X) / AD_BALL_ZERO,          \
       "first dark ring: the amplitude passes through zero, its slope does not")                    \
     X(sphere, AD_AT(INFINITY, 1), NAN, NAN, "no phase left")                                       \
+    X(langevin, AD_AT(0, 1), 0, 1 / 3.0L, "odd and analytic: an ordinary point")                   \
+    X(langevin, AD_AT(1, 1), AD_LANGEVIN_1, 1 - AD_LANGEVIN_1 * (AD_LANGEVIN_1 + 2),               \
+      "the last of the series")                                                                    \
+    X(langevin, AD_AT(INFINITY, 1), 1, 0, "ever flatter")                                          \
+    X(langevin, AD_AT(-INFINITY, 1), -1, 0, "odd")                                                 \
     X(select, AD_AT2(2, 3, NAN, NAN), 2, 3, "the branch not taken does not leak")                  \
     X(select, AD_AT2(NAN, NAN, 2, 3), 2, 3, "nor the other way round")                             \
     X(unit, AD_AT2(0, 1, 0, 0), NAN, NAN, "the null vector has no direction")                      \

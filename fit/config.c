@@ -18,7 +18,7 @@ void db_fit_config_init(db_fit_config *config) {
     for (int i = 0; i < 3; i++) setup->cells[i] = 20;
     /* open, so that the image header can fill them */
     setup->wavelength = setup->distance = setup->pixel_size = setup->polarization =
-        setup->twotheta = setup->osc = NAN;
+        setup->twotheta = setup->osc = setup->sensor_thickness = NAN;
     setup->detector_pixels[0] = setup->detector_pixels[1] = 0;
     config->header_geometry = 1;
     config->orientation[0] = NAN;

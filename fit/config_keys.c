@@ -40,11 +40,14 @@ static const char *const conventions[] = {
 };
 static const char *const shapes[] = { "square", "round", "gauss", "tophat", NULL };
 static const char *const pivots[] = { "beam", "sample", NULL };
+static const char *const materials[] = { "unknown", "Si", "GaAs", "CdTe", "CZT", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const precisions[] = { "double", "mixed", NULL };
 
 _Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
-                   sizeof(db_precision) == sizeof(int) && sizeof(db_fit_target) == sizeof(int) &&
+                   sizeof(db_precision) == sizeof(int) &&
+                   sizeof(db_sensor_material) == sizeof(int) &&
+                   sizeof(db_fit_target) == sizeof(int) &&
                    sizeof(db_fit_background) == sizeof(int) && sizeof(db_fit_pixels) == sizeof(int),
                "choices are stored as int");
 
@@ -169,6 +172,20 @@ static const db_config_key model_keys[] = {
             "of square pixels"),
     INTEGERS("detector_pixels", 2, IN_CONFIG(setup.detector_pixels), (COUNT_FROM(1)), "",
              FROM_HEADER, 0, "[2463, 2527]", "number of pixels along fast, slow"),
+    CHOICE("sensor_material", IN_CONFIG(setup.sensor_material), materials, FROM_HEADER, 0, "Si",
+           "of the sensor, which absorbs as the material does at the wavelength"),
+    NUMBERS(
+        "sensor_thickness", 1, IN_CONFIG(setup.sensor_thickness), (NOT_NEGATIVE), "um",
+        FROM_HEADER ", else 0", "450",
+        "photons are recorded in the sensor, behind the panels' front, and absorbed on the way; "
+        "0: all at the front"),
+    NUMBERS("attenuation_depth", 1, IN_CONFIG(setup.attenuation_depth), (POSITIVE), "um",
+            "that of the material", "250",
+            "depth in the sensor at which 1/e of the photons are left"),
+    INTEGERS(
+        "sensor_layers", 1, IN_CONFIG(setup.sensor_layers), (1, 1000), "", "1", 0, "3",
+        "layers of the sensor: spots are in their place with any number, more blur them as the "
+        "sensor does"),
     NUMBERS("detector_rotation", 3, IN_CONFIG(setup.rotation), (ANY), "deg", NULL, NULL,
             "about laboratory x, then y, then z"),
     NUMBERS("panel_turn", 3, IN_CONFIG(setup.panel_turn), (ANY), "deg", NULL, NULL,

@@ -62,7 +62,8 @@ typedef struct db_refine_entry {
 extern const db_config_section db_refine_section, db_stage_section;
 
 /* 1 for the parameters that a configuration can refine: those of the table whose start it can say.
- * It has no keys for sensors, water and amorphous matter. */
+ * The sensor is not refined: thickness and depth go with distance and scale. It has no keys for
+ * water and amorphous matter. */
 int db_config_takes_parameter(db_parameter parameter);
 
 /* Entry of a section; NULL if there is none of that name. */

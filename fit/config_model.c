@@ -16,6 +16,19 @@ static void fill(double *open, double from_header) {
     if (isnan(*open)) *open = from_header;
 }
 
+/* What a header or list says of the sensor, if that is enough for one. A material that is given
+ * absorbs as it does, whatever was said of another. */
+static void take_sensor(double thickness, double depth, db_sensor_material material,
+                        db_setup *setup) {
+    if (!setup->sensor_material) {
+        if (depth > 0) fill(&setup->attenuation_depth, depth);
+        setup->sensor_material = material;
+    }
+    if (setup->sensor_material || !isnan(setup->attenuation_depth))
+        fill(&setup->sensor_thickness, thickness);
+    setup->sensor_stated = 1; /* its layers are not the reference's */
+}
+
 static db_pivot pivot_of(const db_setup *setup) {
     if (setup->pivot >= 0) return (db_pivot)setup->pivot;
     return setup->convention == DB_CONVENTION_XDS || setup->convention == DB_CONVENTION_DIALS
@@ -74,6 +87,7 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
     }
     fill(&setup->polarization, image->polarization);
     fill(&setup->twotheta, image->twotheta);
+    take_sensor(image->sensor_thickness, image->attenuation_depth, image->sensor_material, setup);
     if (isnan(setup->osc) && image->osc_range > 0) {
         setup->osc = image->osc_range;
         if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
@@ -105,8 +119,8 @@ static db_status take_list(db_context *context, db_fit_config *config,
         if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
     }
     if (fabs(setup->phi) <= 0) setup->phi = listed.phi;
-    setup->sensor_thickness = listed.sensor_thickness;
-    setup->attenuation_depth = listed.attenuation_depth;
+    take_sensor(listed.sensor_thickness, listed.attenuation_depth, listed.sensor_material, setup);
+    fill(&setup->sensor_thickness, 0);
     setup->detector_size[0] = setup->detector_size[1] = NAN;
     if (setup->convention == DB_CONVENTION_MOSFLM) setup->convention = listed.convention;
     if (isnan(setup->twotheta)) setup->twotheta = 0;
@@ -142,8 +156,13 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
                                 void (*notices)(void *user, const char *line), void *user) {
     db_setup *const setup = &config->setup;
     setup->wavelength_given |= !isnan(setup->wavelength);
+    setup->layers_at_front = 0;
+    if (setup->sensor_layers == 0)
+        setup->sensor_layers = 1; /* the place is right, the time short */
     if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
+    fill(&setup->sensor_thickness, 0);
+    if (setup->spectrum_file) fill(&setup->wavelength, 1); /* its mean replaces it */
     if (isnan(setup->wavelength)) return missing(context, config, "wavelength");
     if (isnan(setup->distance) && isnan(setup->close_distance))
         return missing(context, config, "distance");

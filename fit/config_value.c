@@ -190,10 +190,12 @@ db_status db_config_check_parameter(const db_config_reader *reader, const db_yam
                                     const char *section, const char *key, const char *name,
                                     db_parameter parameter) {
     if (db_config_takes_parameter(parameter)) return DB_OK;
-    return db_config_fail(reader, node, section, key,
-                          "%s cannot be refined: a configuration has no sensor, water or amorphous "
-                          "matter, no list of sources and no single structure factors",
-                          name);
+    return db_config_fail(
+        reader, node, section, key,
+        "%s cannot be refined: the sensor stays as it is given, and a configuration "
+        "has no water or amorphous matter, no list of sources and no single "
+        "structure factors",
+        name);
 }
 
 static db_status quantity_of(const db_config_reader *reader, const char *section,

@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/vector.h"
 
+#include <dualbragg/sensor.h>
 #include <stdlib.h>
 
 static const double degree = 3.14159265358979323846 / 180;
@@ -98,6 +99,11 @@ static db_status place_panel(db_context *context, const db_experiment *experimen
         panel->position[3 * i + 1] = slow[i] - corner[i];
         panel->position[3 * i + 2] = corner[i];
     }
+    db_cross((double[]){ fast[0] - corner[0], fast[1] - corner[1], fast[2] - corner[2] },
+             (double[]){ slow[0] - corner[0], slow[1] - corner[1], slow[2] - corner[2] },
+             panel->normal);
+    const double length = copysign(db_length(panel->normal), db_dot(panel->normal, corner));
+    for (int i = 0; i < 3; i++) panel->normal[i] /= length;
     if (!db_invert(panel->position, panel->to_pixels))
         return db_fail(context, DB_ERROR_INPUT,
                        "detector: the plane of panel %zu goes through the sample", p);
@@ -113,6 +119,8 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
     for (int i = 0; i < 3; i++)
         geometry->s0[i] = geometry->direction[i] / experiment->beam.wavelength;
     geometry->panel_count = experiment->detector.panel_count;
+    geometry->sensor = experiment->detector;
+    geometry->sensor.panels = NULL;
     geometry->panel = malloc(geometry->panel_count * sizeof *geometry->panel);
     db_status status = take_spectrum(context, experiment, geometry);
     if (status == DB_OK && !geometry->panel)
@@ -131,15 +139,27 @@ void db_fit_geometry_clear(db_fit_geometry *geometry) {
     geometry->panel_count = geometry->line_count = 0;
 }
 
+int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, const double s1[3],
+                             double pixel[2]) {
+    const db_panel_geometry *const g = &geometry->panel[panel];
+    double u[3], normal[3];
+    db_apply(g->to_pixels, s1, u);
+    if (!(u[2] > 0)) return 0;
+    /* s1/u[2] is on the front; further on it is recorded, in the pixel in front of that */
+    const double cosine = db_dot(s1, g->normal) / db_length(s1),
+                 depth = db_sensor_depth(&geometry->sensor, cosine),
+                 beyond = depth * u[2] / (db_length(s1) * cosine);
+    db_apply(g->to_pixels, g->normal, normal);
+    for (int i = 0; i < 2; i++) pixel[i] = u[i] * (1 + beyond) / u[2] - depth * normal[i];
+    return 1;
+}
+
 int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,
                           double pixel[2]) {
     for (size_t p = 0; p < geometry->panel_count; p++) {
-        const db_panel_geometry *const g = &geometry->panel[p];
-        double u[3];
-        db_apply(g->to_pixels, s1, u);
-        if (!(u[2] > 0)) continue;
-        for (int i = 0; i < 2; i++) pixel[i] = u[i] / u[2];
-        if (!(pixel[0] >= 0 && pixel[0] < g->pixels[0] && pixel[1] >= 0 && pixel[1] < g->pixels[1]))
+        const int *const pixels = geometry->panel[p].pixels;
+        if (!db_fit_geometry_on_panel(geometry, p, s1, pixel)) continue;
+        if (!(pixel[0] >= 0 && pixel[0] < pixels[0] && pixel[1] >= 0 && pixel[1] < pixels[1]))
             continue;
         *panel = p;
         return 1;
@@ -150,7 +170,10 @@ int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], s
 void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
                                 const double position[2], double q[3]) {
     const double pixel[3] = { position[0], position[1], 1 };
-    db_apply(geometry->panel[panel].position, pixel, q);
+    const db_panel_geometry *const g = &geometry->panel[panel];
+    db_apply(g->position, pixel, q);
+    const double depth = db_sensor_depth(&geometry->sensor, db_dot(q, g->normal) / db_length(q));
+    for (int i = 0; i < 3; i++) q[i] += depth * g->normal[i];
     const double stretch = db_length(geometry->s0) / db_length(q);
     for (int i = 0; i < 3; i++) q[i] = q[i] * stretch - geometry->s0[i];
 }

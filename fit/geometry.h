@@ -4,10 +4,12 @@
 
 #include <dualbragg/fit.h>
 
+/* The front of a panel; rays are recorded the sensor's mean depth behind it. */
 typedef struct db_panel_geometry {
     double position[9];  /* mm; columns: step of one pixel fast, slow; outer corner of the first
                             pixel */
     double to_pixels[9]; /* inverse of position */
+    double normal[3];    /* unit vector, away from the sample */
     int pixels[2];
 } db_panel_geometry;
 
@@ -30,12 +32,17 @@ typedef struct db_fit_geometry {
     double mosaic_angle;    /* degree: standard deviation of the domains' rotations about an axis */
     size_t panel_count;
     db_panel_geometry *panel; /* owned */
+    db_detector sensor;       /* of all panels: only what db_sensor_depth looks at */
 } db_fit_geometry;
 
 /* To be cleared, unless it fails. */
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry);
 void db_fit_geometry_clear(db_fit_geometry *geometry);
+
+/* Where a ray of direction s1 meets the plane of a panel, in pixels; 0 if it does not. */
+int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, const double s1[3],
+                             double pixel[2]);
 
 /* Where a ray of direction s1 meets a panel, and which (the first of several), in pixels. 0 if it
  * meets none. */

@@ -148,9 +148,7 @@ int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflecti
     double s1[3];
     if (reflection->panel >= geometry->panel_count || !scattered(geometry, &any, reflection, s1))
         return 0;
-    db_apply(geometry->panel[reflection->panel].to_pixels, s1, s1);
-    for (int i = 0; i < 2; i++) reflection->position[i] = s1[i] / s1[2];
-    return s1[2] > 0;
+    return db_fit_geometry_on_panel(geometry, reflection->panel, s1, reflection->position);
 }
 
 void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],

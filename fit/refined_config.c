@@ -52,6 +52,14 @@ static void take_detector(const db_detector *detector, db_fit_config *config) {
     memcpy(setup->panel_shift, detector->panel_shift, sizeof setup->panel_shift);
 }
 
+static void take_sensor(const db_detector *detector, db_setup *setup) {
+    setup->sensor_thickness = detector->sensor_thickness;
+    if (detector->sensor_thickness == 0) return;
+    setup->attenuation_depth = detector->attenuation_depth;
+    setup->sensor_material = detector->sensor_material;
+    setup->sensor_layers = detector->sensor_layers;
+}
+
 /* The refined list has detector and spindle, moved and turned. */
 static void leave_to_list(db_fit_config *config) {
     db_setup *const setup = &config->setup;
@@ -73,6 +81,7 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     take_crystal(&experiment->crystal, refined);
     take_beam(&experiment->beam, refined);
     if (!*config->expt_file) take_detector(&experiment->detector, refined);
+    take_sensor(&experiment->detector, &refined->setup);
     refined->setup.phi = experiment->goniometer.phi;
     memcpy(refined->setup.spindle_tilt, experiment->goniometer.tilt,
            sizeof refined->setup.spindle_tilt);

@@ -349,18 +349,26 @@ const db_flag db_flags[] = {
       .help = "pixels on a sphere around the sample that touches the plane at the direct beam" },
     { G, .name = "-detector_abs", .commands = RENDERERS, .aliases = "-detector_absorb -detector_absorption",
       .arguments = "DEPTH|inf", .unit = "um", NUMBER(setup.attenuation_depth, 1), .infinite = 1,
-      .help = "attenuation depth of the sensor; default its thickness; inf or 0: no sensor" },
+      .help = "attenuation depth of the sensor; default that of its material, else its thickness; inf or 0: no sensor" },
     { G, .name = "-detector_thick", .commands = RENDERERS, .aliases = "-detector_thickness", .arguments = "THICKNESS",
       .unit = "um", NUMBER(setup.sensor_thickness, 1),
       .help = "sensor thickness; default 0: all photons are recorded at the front" },
     { G, .name = "-detector_thicksteps", .commands = RENDERERS, .aliases = "-thicksteps", .arguments = "COUNT",
       INTEGER(setup.sensor_layers, 0), .help = "layers of the sensor; default (0): 2" },
+    { G, .name = "-detector_material", .commands = RENDERERS, .arguments = "Si|GaAs|CdTe|CZT",
+      CHOICE(setup.sensor_material, "unknown Si GaAs CdTe CZT"),
+      .help = "what the sensor is made of: its attenuation depth is that of the material at the wavelength" },
+    { G, .name = "-detector_layer_depth", .commands = RENDERERS, .aliases = "-layer_depth", .arguments = "mean|front",
+      CHOICE(setup.layers_at_front, "mean front"),
+      .help = "where a layer's photons are recorded: at the depth at which it absorbs them on average, or at "
+              "its front, as by the reference; default front, but mean with -expt, -detector_material, and "
+              "a sensor from the header of -img" },
     { G, .name = "-mask", .arguments = "FILE", TEXT(mask_file),
       .help = "SMV image of the detector's size; pixels that are 0 in it are left out, and its header "
               "counts as that of -img" },
     { G, .name = "-img", .aliases = "-header", .arguments = "FILE", TEXT(img_file),
-      .help = "SMV or CBF image; size, pixel, wavelength, phi, two-theta, distance and beam "
-              "centre of its header hold where no flag says otherwise" },
+      .help = "SMV or CBF image; size, pixel, wavelength, phi, two-theta, distance, beam "
+              "centre and sensor of its header hold where no flag says otherwise" },
     { G, .name = "-expt", .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
       .help = "DIALS experiment list (.expt): beam, panels, spindle and crystal, in its own frame; flags "
               "of crystal, beam and spindle win, -distance moves the panels" },

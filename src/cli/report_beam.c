@@ -2,6 +2,7 @@
 
 #include "cli/report_text.h"
 
+#include <dualbragg/sensor.h>
 #include <stdio.h>
 
 /* The reference's sources are this far away (m). */
@@ -70,9 +71,12 @@ static db_status report_sources(const db_session *session) {
 db_status db_report_samples(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const int digits = session->settings.digits;
-    const double layer = e->detector.sensor_thickness / e->detector.sensor_layers;
+    db_detector layer = e->detector; /* the first one by itself, hit squarely */
+    layer.sensor_thickness /= layer.sensor_layers;
+    layer.sensor_layers = 1;
+    const double depth = 1e3 * db_sensor_depth(&layer, 1);
     for (int i = 0; i < e->detector.sensor_layers; i++)
-        printf("thick%d = %.*g um\n", i, digits, i * layer);
+        printf("thick%d = %.*g um\n", i, digits, i * layer.sensor_thickness + depth);
     for (int i = 0; i < e->goniometer.phi_steps; i++)
         printf("phi%d = %.*g\n", i, digits, e->goniometer.phi + i * e->goniometer.phi_step);
     if (!session->settings.setup.source_file) report_spread(session);

@@ -72,6 +72,7 @@ static void fill_general(db_plan *plan) {
     job->amorphous = plan->curve.job;
     job->sensor = e->detector.sensor_thickness != 0;
     job->layers = job->sensor ? e->detector.sensor_layers : 1;
+    job->layers_at_front = e->detector.layers_at_front;
     job->layer_step = job->sensor ? plan->plain.layer_step.v : 0;
     job->attenuation = plan->plain.attenuation.v;
     job->curved = e->detector.curved;

@@ -11,6 +11,7 @@
 #include "io/image_formats.h"
 #include "io/text_reader.h"
 
+#include <dualbragg/sensor.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,37 @@ typedef struct mini_header {
     const char *path;
     const char *text; /* behind header_item; ends with the file */
 } mini_header;
+
+/* "# Silicon sensor, thickness 0.000450 m" */
+static db_status read_sensor(const mini_header *header, db_measured_image *image) {
+    for (const char *line = header->text; *line;) {
+        const size_t length = strcspn(line, "\r\n");
+        char text[128];
+        if (strncmp(line, "--CIF-BINARY", 12) == 0) break;
+        snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
+                 line);
+        char *const word = strstr(text, "sensor");
+        const char *cursor = word ? strstr(word, "thickness") : NULL;
+        if (*text == '#' && cursor) {
+            double metres = NAN;
+            cursor += strlen("thickness");
+            if (!db_word_number(db_next_word(&cursor, DB_WHITE_SPACE ":=,"), &metres) ||
+                !(metres >= 0 && metres < 0.1))
+                return db_fail(header->context, DB_ERROR_INPUT,
+                               "%s: expected a thickness of the sensor from 0 to 0.1 m, found "
+                               "'%.60s'",
+                               header->path, text);
+            *word = '\0';
+            if (metres == 0) break; /* not known to the writer */
+            image->sensor_thickness = 1e6 * metres;
+            image->sensor_material = db_sensor_material_find(text);
+            break;
+        }
+        line += length;
+        line += strspn(line, "\r\n");
+    }
+    return DB_OK;
+}
 
 /* What follows "# Key" on its line, without ':' and '='; 0 if there is no such line before the
  * pixels. */
@@ -119,6 +151,7 @@ static db_status read_metadata(const mini_header *header, db_measured_image *ima
     DB_TRY(read_numbers(header, "Count_cutoff", &image->overload, 1));
     if (image->overload <= 0) image->overload = INFINITY; /* not known to the writer */
     DB_TRY(read_polarization(header, &image->polarization));
+    DB_TRY(read_sensor(header, image));
     find_entry(header, "Detector", image->detector, sizeof image->detector);
     return DB_OK;
 }

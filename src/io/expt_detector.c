@@ -4,6 +4,9 @@
 #include "core/context_internal.h"
 #include "io/vector3.h"
 
+#include <dualbragg/sensor.h>
+#include <math.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +116,21 @@ static db_status read_masks(const db_json *model, db_expt_panel *out) {
     return DB_OK;
 }
 
+/* The first panel's that says enough of it: lists of detectors without parallax have a thickness
+ * alone, or none. */
+static db_status read_sensor(const db_json *model, db_expt_content *content) {
+    double thickness = 0, mu = 0;
+    const char *const name = db_json_text(model, "material");
+    const db_sensor_material material = db_sensor_material_find(name ? name : "");
+    DB_TRY(db_json_optional_number(model, "thickness", &thickness));
+    DB_TRY(db_json_optional_number(model, "mu", &mu));
+    if (!(thickness > 0 && (mu > 0 || material)) || content->sensor_thickness > 0) return DB_OK;
+    content->sensor_thickness = 1e3 * thickness;
+    content->attenuation_depth = mu > 0 ? 1e3 / mu : NAN;
+    content->sensor_material = material;
+    return DB_OK;
+}
+
 static db_status read_numbers(const db_json *model, db_panel *panel, db_expt_panel *out,
                               db_expt_content *content) {
     int size[2];
@@ -137,13 +155,7 @@ static db_status read_numbers(const db_json *model, db_panel *panel, db_expt_pan
     }
     DB_TRY(db_json_optional_number(model, "gain", &out->gain));
     DB_TRY(db_json_optional_number(model, "pedestal", &out->pedestal));
-    double thickness = 0, mu = 0;
-    DB_TRY(db_json_optional_number(model, "thickness", &thickness));
-    DB_TRY(db_json_optional_number(model, "mu", &mu));
-    if (thickness > 0 && mu > 0 && content->sensor_thickness == 0) {
-        content->sensor_thickness = 1e3 * thickness;
-        content->attenuation_depth = 1e3 / mu;
-    }
+    DB_TRY(read_sensor(model, content));
     const char *const name = db_json_text(model, "name");
     snprintf(out->name, sizeof out->name, "%s", name ? name : "");
     return read_masks(model, out);

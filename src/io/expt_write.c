@@ -4,6 +4,7 @@
  * against the beam, y = z x x. Laboratory vectors are turned into it as a whole, so that nothing
  * depends on the convention they were set up in. */
 #include <dualbragg/io.h>
+#include <dualbragg/sensor.h>
 
 #include "core/context_internal.h"
 
@@ -85,13 +86,14 @@ static json_t *panel_model(const source *from, size_t index) {
     snprintf(name, sizeof name, "Panel%zu", index);
     json_t *model = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:[i,i], s:[i,i], s:[f,f], s:[f,f]}", "name", name, "type",
-        "SENSOR_CCD", "fast_axis", turned(from, fast), "slow_axis", turned(from, slow), "origin",
-        turned(from, origin), "raw_image_offset", 0, 0, "image_size", panel->fast_pixels,
-        panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
-        "trusted_range", given ? from->image->trusted[0] : -1 - pedestal,
+        sensor ? "SENSOR_PAD" : "SENSOR_CCD", "fast_axis", turned(from, fast), "slow_axis",
+        turned(from, slow), "origin", turned(from, origin), "raw_image_offset", 0, 0, "image_size",
+        panel->fast_pixels, panel->slow_pixels, "pixel_size", panel->pixel_size[0],
+        panel->pixel_size[1], "trusted_range", given ? from->image->trusted[0] : -1 - pedestal,
         given ? from->image->trusted[1] : LARGEST_COUNT - pedestal);
     json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness",
-                             sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material", "", "mu",
+                             sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material",
+                             sensor ? db_sensor_material_name(detector->sensor_material) : "", "mu",
                              sensor ? 1e3 / detector->attenuation_depth : 0.0, "identifier", "",
                              "mask", "gain", gain, "pedestal", pedestal, "px_mm_strategy", "type",
                              sensor ? "ParallaxCorrectedPxMmStrategy" : "SimplePxMmStrategy");

@@ -5,6 +5,7 @@
 #include "io/smv_layout.h"
 #include "io/text_reader.h"
 
+#include <dualbragg/sensor.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +18,9 @@ static const db_image_geometry nothing = { .pixel_size = NAN,
                                            .phi = NAN,
                                            .osc_range = NAN,
                                            .twotheta = NAN,
-                                           .rotation = { NAN, NAN, NAN } };
+                                           .rotation = { NAN, NAN, NAN },
+                                           .sensor_thickness = NAN,
+                                           .attenuation_depth = NAN };
 
 static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
     static const struct {
@@ -61,6 +64,18 @@ static db_status read_triple(const db_smv_header *header, const char *key, doubl
     return DB_OK;
 }
 
+/* Keys of db_write_smv, lengths in mm. */
+static db_status read_sensor(const db_smv_header *header, db_image_geometry *g) {
+    char material[20];
+    DB_TRY(db_smv_header_positive(header, "SENSOR_THICKNESS", &g->sensor_thickness));
+    DB_TRY(db_smv_header_positive(header, "SENSOR_ATTENUATION_DEPTH", &g->attenuation_depth));
+    g->sensor_thickness *= 1e3;
+    g->attenuation_depth *= 1e3;
+    db_smv_header_text(header, "SENSOR_MATERIAL", material, sizeof material);
+    g->sensor_material = db_sensor_material_find(material);
+    return DB_OK;
+}
+
 static db_status read_numbers(const db_smv_header *header, db_image_geometry *g) {
     double steps = 0;
     DB_TRY(db_smv_header_positive(header, "PIXEL_SIZE", &g->pixel_size));
@@ -88,6 +103,7 @@ db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g
     g->fast_pixels = (int)fast_pixels;
     g->slow_pixels = (int)slow_pixels;
     DB_TRY(read_numbers(header, g));
+    DB_TRY(read_sensor(header, g));
     DB_TRY(near_point(header, g));
     DB_TRY(beam_centre(header, g));
     db_smv_header_text(header, "CONVENTION", g->convention, sizeof g->convention);
@@ -117,6 +133,9 @@ static db_status from_measured_image(db_context *context, const char *path, db_i
     g->phi = image.phi;
     g->osc_range = image.osc_range;
     g->twotheta = image.twotheta;
+    g->sensor_thickness = image.sensor_thickness;
+    g->attenuation_depth = image.attenuation_depth;
+    g->sensor_material = image.sensor_material;
     const double ratio = image.pixel_size[1] / image.pixel_size[0];
     db_measured_image_clear(&image);
     if (ratio != 1 && !isnan(ratio))

@@ -4,19 +4,24 @@
 
 #include "io/smv_header.h"
 
+#include <dualbragg/experiment.h>
+
 /* NAN, 0 and "" where the header does not say. F, S: coordinates along fast and slow from the outer
  * corner of the first pixel (mm). */
 typedef struct db_image_geometry {
     int fast_pixels, slow_pixels;
-    double pixel_size;             /* mm */
-    double wavelength;             /* angstrom */
-    double distance;               /* mm, along the beam */
-    double close_distance;         /* mm, along the normal */
-    double beam_centre[2];         /* F, S of the direct beam */
-    double near_point[2];          /* F, S of the point closest to the sample */
-    double phi, osc_range;         /* degree */
-    int osc_steps;                 /* phi steps in the range */
-    double twotheta, rotation[3];  /* degree */
+    double pixel_size;            /* mm */
+    double wavelength;            /* angstrom */
+    double distance;              /* mm, along the beam */
+    double close_distance;        /* mm, along the normal */
+    double beam_centre[2];        /* F, S of the direct beam */
+    double near_point[2];         /* F, S of the point closest to the sample */
+    double phi, osc_range;        /* degree */
+    int osc_steps;                /* phi steps in the range */
+    double twotheta, rotation[3]; /* degree */
+    double attenuation_depth;     /* um */
+    double sensor_thickness;      /* um */
+    db_sensor_material sensor_material;
     char convention[20], pivot[8]; /* names of a db_convention, a db_pivot */
 } db_image_geometry;
 

@@ -21,6 +21,8 @@ void db_image_init(db_measured_image *image, const char *format) {
         .pedestal = 0,
         .gain = 1,
         .exposure = NAN,
+        .sensor_thickness = NAN,
+        .attenuation_depth = NAN,
     };
     snprintf(image->format, sizeof image->format, "%s", format);
 }

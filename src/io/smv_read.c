@@ -68,6 +68,9 @@ static db_status read_metadata(const db_smv_header *header, db_measured_image *i
     image->phi = geometry.phi;
     image->osc_range = geometry.osc_range;
     image->twotheta = geometry.twotheta;
+    image->sensor_thickness = geometry.sensor_thickness;
+    image->attenuation_depth = geometry.attenuation_depth;
+    image->sensor_material = geometry.sensor_material;
     DB_TRY(db_smv_header_positive(header, "DISTANCE", &image->distance));
     DB_TRY(db_smv_header_number(header, "TIME", &image->exposure));
     DB_TRY(db_smv_header_positive(header, "GAIN", &image->gain));

@@ -10,6 +10,7 @@
  *    header.
  *  - CONVENTION, PIVOT, DETECTOR_ROTATION and OSC_STEPS say the rest that it takes to set up the
  * same experiment.
+ *  - SENSOR_THICKNESS, SENSOR_ATTENUATION_DEPTH (mm) and SENSOR_MATERIAL describe the sensor.
  *  - DATE is the start of the Unix epoch and TIME 1 s: a simulation has neither, and files should
  *    be reproducible.
  *  - IMAGE_PEDESTAL (ADSC) and ADC_OFFSET (simulators) both hold the pedestal, GAIN the counts per
@@ -21,6 +22,7 @@
 #include "io/file_content.h"
 #include "io/smv_geometry.h"
 
+#include <dualbragg/sensor.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,6 +100,12 @@ static void put_own_keys(db_smv_text *text, const source *from) {
             from->style->convention, d->pivot == DB_PIVOT_BEAM ? "beam" : "sample", from->digits,
             d->rotation[0], from->digits, d->rotation[1], from->digits, d->rotation[2]);
     put(text, "OSC_STEPS=%d;\n", from->experiment->goniometer.phi_steps);
+    if (d->sensor_thickness > 0) {
+        put_number(text, from, "SENSOR_THICKNESS", 1e-3 * d->sensor_thickness);
+        put_number(text, from, "SENSOR_ATTENUATION_DEPTH", 1e-3 * d->attenuation_depth);
+        if (d->sensor_material)
+            put(text, "SENSOR_MATERIAL=%s;\n", db_sensor_material_name(d->sensor_material));
+    }
     put(text, "DATE=Thu Jan 01 00:00:00 1970;\nTIME=1;\n");
     put(text, "IMAGE_PEDESTAL=%.*g;\nADC_OFFSET=%.*g;\nGAIN=%.*g;\nCCD_IMAGE_SATURATION=%s;\n",
         from->digits, from->pixels->adc, from->digits, from->pixels->adc, from->digits,

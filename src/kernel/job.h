@@ -128,7 +128,8 @@ typedef struct db_kernel_job {
     double d_min; /* angstrom; 0: no limit */
     double water, molecules;
     db_kernel_amorphous amorphous;
-    int layers, sensor; /* sensor 0: nothing is absorbed, all photons count */
+    int layers, sensor;  /* sensor 0: nothing is absorbed, all photons count */
+    int layers_at_front; /* 1: each layer lies at its front instead of at its mean depth */
     double layer_step, attenuation;
     int curved;
     double beam_direction[3]; /* of a curved detector */

@@ -5,6 +5,7 @@
 
 #define site AD_NUM(site)
 #define site_at AD_NUM(site_at)
+#define layer_depth AD_NUM(layer_depth)
 #define node_amplitude AD_NUM(node_amplitude)
 #define interpolated_amplitude AD_NUM(interpolated_amplitude)
 #define lattice_amplitude_squared AD_NUM(lattice_amplitude_squared)
@@ -17,6 +18,17 @@ typedef struct {
     vec3 x, d;
     num omega, capture;
 } site;
+
+/* Depth of a layer behind the point `front` of the panel, m along the normal. The ray that
+ * absorption is reckoned along is the one through the layer's middle. */
+AD_FN num layer_depth(const db_experiment *e, const interface_values *z,
+                      const panel_interface *panel, vec3 front, int layer) {
+    if (e->detector.layers_at_front) return n_scale(z->layer_step, layer);
+    const vec3 middle =
+        v3_add(front, v3_scale(panel->normal, n_scale(z->layer_step, layer + (REAL)0.5)));
+    return absorption_depth(v3_dot(v3_unit(middle), panel->normal), z->layer_step, z->attenuation,
+                            layer);
+}
 
 AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t number, int layer,
                    lane fast, lane slow) {
@@ -31,9 +43,9 @@ AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t num
                               slow)
                   .x;
     } else {
-        const num depth = sensor ? n_scale(z->layer_step, layer) : n_constant(0);
-        s.x = v3_add(pixel_position(panel->origin, panel->fast, panel->slow, fast, slow),
-                     v3_scale(panel->normal, depth));
+        const vec3 front = pixel_position(panel->origin, panel->fast, panel->slow, fast, slow);
+        const num depth = sensor ? layer_depth(e, z, panel, front, layer) : n_constant(0);
+        s.x = v3_add(front, v3_scale(panel->normal, depth));
         distance = n_add(distance, depth);
         obliquity = v3_dot(v3_unit(s.x), panel->normal);
     }

@@ -6,6 +6,7 @@
 #define polarization_of_form AD_NUM(polarization_of_form)
 #define polarization_factor AD_NUM(polarization_factor)
 #define capture_fraction AD_NUM(capture_fraction)
+#define absorption_depth AD_NUM(absorption_depth)
 #define row_polarization AD_NUM(row_polarization)
 
 /* Solid angle of a flat pixel of `area` (m^2), on a plane at distance z along its normal; inverse:
@@ -40,4 +41,14 @@ AD_INLINE num capture_fraction(num obliquity, num step, num attenuation, lane la
     const num depth = n_neg(n_div(n_mul(step, attenuation), obliquity));
     const lane next = l_add(layer, l_set((REAL)1));
     return n_sub(n_exp(n_scale(depth, layer)), n_exp(n_scale(depth, next)));
+}
+
+/* Depth (m, along the panel's normal) at which that layer absorbs on average. Between depths t = n
+ * s and (n+1) s absorption falls as exp(-a t/o), so that with x = a s/o <t> = n s + s (integral of
+ * u e^(-x u))/(integral of e^(-x u), u from 0 to 1) = n s + s (1/x - 1/(e^x - 1)) = s (n + (1 -
+ * L(x/2))/2), L Langevin's function: half of the layer where it is thin, o/a where it is thick. */
+AD_INLINE num absorption_depth(num obliquity, num step, num attenuation, lane layer) {
+    const num half = n_scale(n_div(n_mul(step, attenuation), obliquity), l_set((REAL)0.5));
+    return n_mul(step,
+                 n_affine(n_langevin(half), l_set((REAL)-0.5), l_add(layer, l_set((REAL)0.5))));
 }

@@ -23,6 +23,18 @@
 #define DISTANCE(name) name##_double_0
 #endif
 
+#if DB_INSTANCE_KIND > 0
+/* Where a layer of the sensor lies behind a flat panel's front, and what that depends on. */
+typedef struct {
+    fine depth; /* m along the normal */
+    /* its slopes by layer step, by attenuation, and by the obliquity at the layer's middle, which
+     * lies in direction d, 1/inverse away, `middle` deep (m), and middle_step steps */
+    fine by_step, by_attenuation, by_obliquity;
+    fine d[3], inverse;
+    SHAPE_REAL middle, middle_step;
+} layer_place;
+#endif
+
 /* In jobs that are not general: flat panel, one layer, nothing but d and omega. */
 typedef struct {
     wide_vec3 wide_d;    /* unit vector from the sample; not along rows */
@@ -34,16 +46,16 @@ typedef struct {
 #if DB_INSTANCE_KIND > 0
     fine capture_slope[3]; /* by obliquity, layer step, attenuation */
     fine by_sphere[3][3];  /* curved: d(x)/d(radius, beam_fast, beam_slow) */
-    int layer;
+    layer_place layer;
 #endif
 } site;
 
 /* z: of the panel, the layer's depth included */
 AD_INLINE DISTANCE(num) solid_angle_of(const db_kernel_job *job, const db_kernel_panel *panel,
-                                       double z, fine inverse_distance) {
+                                       fine z, fine inverse_distance) {
     const DISTANCE(num) inverse = DISTANCE(n_seed)(inverse_distance, 0);
     if (job->point_pixel) return DISTANCE(point_solid_angle)(inverse);
-    return DISTANCE(solid_angle)(inverse, DISTANCE(n_passive)(fine_set(z)),
+    return DISTANCE(solid_angle)(inverse, DISTANCE(n_passive)(z),
                                  fine_set(panel->pixel_size[0] * panel->pixel_size[1]));
 }
 
@@ -51,16 +63,53 @@ AD_INLINE wide_vec3 wide_passive(const double v[3]) {
     return v3_passive_double_0(l_set_double(v[0]), l_set_double(v[1]), l_set_double(v[2]));
 }
 
-/* Position on a flat panel, a layer's depth behind its front. */
+/* Depth of a layer behind a point of a flat panel's front (m along the normal); its slopes go to
+ * s. */
+AD_INLINE wide layer_depth(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
+                           wide_vec3 front, site *s) {
+    const wide depth = l_set_double(layer * job->layer_step);
+#if DB_INSTANCE_KIND > 0
+    s->layer = (layer_place){ .by_step = fine_set(layer),
+                              .by_attenuation = fine_set(0),
+                              .by_obliquity = fine_set(0) };
+#else
+    (void)s;
+#endif
+    if (job->layers_at_front) return depth;
+    const double middle_step = layer + 0.5, middle = middle_step * job->layer_step;
+    const wide_vec3 normal = wide_passive(panel->normal),
+                    at = v3_add_double_0(
+                        front, v3_scale_double_0(normal, n_passive_double_0(l_set_double(middle))));
+    const num_double_0 inverse = v3_inverse_length_double_0(at),
+                       along = v3_dot_double_0(at, normal);
+    const WIDE_DIRS(num) a = WIDE_DIRS(absorption_depth)(
+        WIDE_DIRS(n_seed)(l_mul_double(along.v, inverse.v), 0),
+        WIDE_DIRS(n_seed)(l_set_double(job->layer_step), 1),
+        WIDE_DIRS(n_seed)(l_set_double(job->attenuation), 2), l_set_double(layer));
+#if DB_INSTANCE_KIND > 0
+    s->layer = (layer_place){ .by_step = narrow(a.d[1]),
+                              .by_attenuation = narrow(a.d[2]),
+                              .by_obliquity = narrow(a.d[0]),
+                              .d = { narrow(l_mul_double(at.x.v, inverse.v)),
+                                     narrow(l_mul_double(at.y.v, inverse.v)),
+                                     narrow(l_mul_double(at.z.v, inverse.v)) },
+                              .inverse = narrow(inverse.v),
+                              .middle = (SHAPE_REAL)middle,
+                              .middle_step = (SHAPE_REAL)middle_step };
+#endif
+    return a.v;
+}
+
+/* Position on a flat panel, in a layer of the sensor behind its front. */
 AD_INLINE wide_vec3 flat_place(int general, const db_kernel_job *job, const db_kernel_panel *panel,
-                               int layer, wide fast, wide slow) {
+                               int layer, wide fast, wide slow, wide *depth, site *s) {
     const wide_vec3 front =
         pixel_position_double_0(wide_passive(panel->origin), wide_passive(panel->fast),
                                 wide_passive(panel->slow), fast, slow);
-    if (!general || layer == 0) return front;
+    if (!general || !job->sensor) return front;
+    *depth = layer_depth(job, panel, layer, front, s);
     return v3_add_double_0(
-        front, v3_scale_double_0(wide_passive(panel->normal),
-                                 n_passive_double_0(l_set_double(layer * job->layer_step))));
+        front, v3_scale_double_0(wide_passive(panel->normal), n_passive_double_0(*depth)));
 }
 
 /* Position on a curved one: only the values that place the sphere carry slopes, those by the axes
@@ -108,21 +157,24 @@ AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_pa
                        int layer, wide fast, wide slow) {
     site s;
     const int curved = general && job->curved;
+    wide depth = l_set_double(0);
     s.fast = narrow(fast);
     s.slow = narrow(slow);
-#if DB_INSTANCE_KIND > 0
-    s.layer = layer;
-#endif
     const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, &s)
-                               : flat_place(general, job, panel, layer, fast, slow);
+                               : flat_place(general, job, panel, layer, fast, slow, &depth, &s);
     const num_double_0 inverse = v3_inverse_length_double_0(x);
     s.wide_d = v3_scale_double_0(x, inverse);
     s.d[0] = narrow(s.wide_d.x.v);
     s.d[1] = narrow(s.wide_d.y.v);
     s.d[2] = narrow(s.wide_d.z.v);
-    const double depth = general && !curved ? layer * job->layer_step : 0;
     s.inverse = narrow(inverse.v);
-    s.omega = solid_angle_of(job, panel, panel->z + depth, s.inverse);
+    s.omega = solid_angle_of(job, panel,
+                             general ? narrow(l_add_double(l_set_double(panel->z), depth))
+                                     : fine_set(panel->z),
+                             s.inverse);
+#if DB_INSTANCE_KIND > 0
+    s.layer.depth = narrow(depth);
+#endif
     s.capture = l_set(1);
     if (general && job->sensor) capture_site(job, panel, layer, &s);
     return s;
@@ -162,7 +214,7 @@ AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, 
     view->inverse_distance = l_rsqrt_double(row_square_double_0(row->square, view->fast));
     s.fast = narrow(view->fast);
     s.inverse = narrow(view->inverse_distance);
-    s.omega = solid_angle_of(job, panel, panel->z, s.inverse);
+    s.omega = solid_angle_of(job, panel, fine_set(panel->z), s.inverse);
     s.capture = l_set(1);
 #if DB_INSTANCE_KIND > 0
     const wide start[3] = { row->start.x.v, row->start.y.v, row->start.z.v };
@@ -171,7 +223,6 @@ AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, 
             narrow(l_mul_double(l_fma_double(view->fast, l_set_double(panel->fast[c]), start[c]),
                                 view->inverse_distance));
     s.slow = row->slow;
-    s.layer = 0;
 #endif
     return s;
 }
@@ -179,6 +230,27 @@ AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, 
 #if DB_INSTANCE_KIND > 0
 AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
     sums->column[column] = l_add(sums->column[column], value);
+}
+
+/* Columns of what a layer's mean depth depends on beside the layer step: attenuation, and obliquity
+ * by the point in the layer's middle. by_depth: slope of the pixel by the depth. */
+AD_INLINE void add_depth_slopes(const db_kernel_panel *panel, const site *s, fine by_depth,
+                                pixel_sums *sums) {
+    const layer_place *const layer = &s->layer;
+    const fine by_obliquity = l_mul(by_depth, layer->by_obliquity);
+    fine along[3], by_middle[3], inwards = l_set(0);
+    add_to(sums, DB_COLUMN_ATTENUATION, l_mul(by_depth, layer->by_attenuation));
+    for (int c = 0; c < 3; c++) along[c] = l_mul(by_obliquity, l_set((SHAPE_REAL)panel->normal[c]));
+    v3_unit_back(layer->d, layer->inverse, along, l_set(0), by_middle);
+    for (int c = 0; c < 3; c++) {
+        add_to(sums, DB_COLUMN_ORIGIN + c, by_middle[c]);
+        add_to(sums, DB_COLUMN_FAST + c, l_mul(s->fast, by_middle[c]));
+        add_to(sums, DB_COLUMN_SLOW + c, l_mul(s->slow, by_middle[c]));
+        add_to(sums, DB_COLUMN_NORMAL + c,
+               l_fma(by_middle[c], l_set(layer->middle), l_mul(by_obliquity, layer->d[c])));
+        inwards = l_fma(by_middle[c], l_set((SHAPE_REAL)panel->normal[c]), inwards);
+    }
+    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(inwards, l_set(layer->middle_step)));
 }
 
 /* Columns of the values that place the panel and its layers. only: the pixels have no other site,
@@ -217,23 +289,22 @@ AD_INLINE void add_site_slopes(int general, int only, const db_kernel_job *job,
                    l_fma(by_x[0], s->by_sphere[k][0],
                          l_fma(by_x[1], s->by_sphere[k][1], l_mul(by_x[2], s->by_sphere[k][2]))));
     /* the solid angle of a flat pixel is proportional to its distance along the normal */
-    const double depth = curved ? 0 : s->layer * job->layer_step;
-    const fine by_z = job->point_pixel ? l_set(0)
-                                       : l_mul(l_mul(captured, s->omega.v),
-                                               l_set((SHAPE_REAL)(1 / (panel->z + depth))));
+    const fine distance =
+        sensor && !curved ? l_add(fine_set(panel->z), s->layer.depth) : fine_set(panel->z);
+    const fine by_z = job->point_pixel ? l_set(0) : l_div(l_mul(captured, s->omega.v), distance);
     add_to(sums, DB_COLUMN_Z, by_z);
-    if (sensor) {
-        add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(pixel, s->capture_slope[1]));
-        add_to(sums, DB_COLUMN_ATTENUATION, l_mul(pixel, s->capture_slope[2]));
-    }
+    if (!sensor) return;
+    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(pixel, s->capture_slope[1]));
+    add_to(sums, DB_COLUMN_ATTENUATION, l_mul(pixel, s->capture_slope[2]));
     if (curved) return;
     fine by_depth = by_z;
     for (int c = 0; c < 3; c++) {
         by_depth = l_fma(by_x[c], l_set((SHAPE_REAL)panel->normal[c]), by_depth);
         add_to(sums, DB_COLUMN_NORMAL + c,
-               l_fma(by_x[c], l_set((SHAPE_REAL)depth), l_mul(by_obliquity, s->d[c])));
+               l_fma(by_x[c], s->layer.depth, l_mul(by_obliquity, s->d[c])));
     }
-    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(by_depth, l_set((SHAPE_REAL)s->layer)));
+    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(by_depth, s->layer.by_step));
+    if (!job->layers_at_front) add_depth_slopes(panel, s, by_depth, sums);
 }
 #endif
 

@@ -74,6 +74,7 @@ void db_setup_init(db_setup *setup) {
     leave_open(setup->org, 2);
     setup->pivot = setup->pivot_hint = -1;
     setup->attenuation_depth = NAN;
+    setup->layers_at_front = -1;
     setup->stated.distance = setup->stated.close_distance = NAN;
     leave_open(setup->stated.beam_centre, 2);
     leave_open(setup->stated.near_point, 2);
@@ -187,8 +188,10 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     DB_TRY(setup->expt_file ? db_setup_expt(context, setup, experiment, notes)
                             : db_setup_detector(context, setup, experiment, notes));
     small_motions(setup, experiment);
-    reference_mode(setup, experiment);
     DB_TRY(db_setup_beam(context, setup, experiment, notes));
+    /* what needs the wavelength comes after the beam, which takes it from a spectrum */
+    DB_TRY(db_setup_sensor(context, setup, experiment, notes));
+    reference_mode(setup, experiment);
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));
     DB_TRY(db_setup_spindle(context, setup, &experiment->goniometer, notes));
     experiment->structure_factors.default_F = setup->default_F;

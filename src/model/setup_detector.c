@@ -125,7 +125,6 @@ db_status db_setup_detector(db_context *context, const db_setup *setup, db_exper
     db_setup_complete_placement(experiment, &completed.stated);
     DB_TRY(distance(context, &completed, detector, notes));
     DB_TRY(db_setup_centre(context, &completed, convention, size, detector, notes));
-    DB_TRY(db_setup_sensor(context, setup, detector, notes));
     if (setup->compat)
         db_setup_reference_placement(setup, convention, experiment);
     else if (db_setup_given(setup->origin[0]))

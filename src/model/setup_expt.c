@@ -67,7 +67,7 @@ static db_status take(db_context *context, const db_setup *setup, db_experiment 
     }
     memcpy(detector->rotation, setup->rotation, sizeof detector->rotation);
     detector->twotheta = setup->twotheta;
-    return db_setup_sensor(context, setup, detector, notes);
+    return DB_OK;
 }
 
 db_status db_setup_expt(db_context *context, const db_setup *setup, db_experiment *experiment,
@@ -92,6 +92,8 @@ static void fill(const db_experiment *experiment, const db_expt_content *content
     if (content->sensor_thickness > 0) {
         setup->sensor_thickness = content->sensor_thickness;
         setup->attenuation_depth = content->attenuation_depth;
+        setup->sensor_material = content->sensor_material;
+        setup->sensor_stated = 1;
     }
     setup->convention = DB_CONVENTION_CUSTOM;
     setup->detector_pixels[0] = setup->detector_pixels[1] = 0; /* of an image's header */

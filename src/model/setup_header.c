@@ -95,6 +95,12 @@ static db_status read_geometry(db_context *context, const char *path, db_setup *
     }
     take_silently(g.twotheta, &setup->twotheta);
     for (int i = 0; i < 3; i++) take_silently(g.rotation[i], &setup->rotation[i]);
+    if (g.sensor_thickness > 0 && (g.sensor_material || db_setup_given(g.attenuation_depth))) {
+        setup->sensor_thickness = g.sensor_thickness;
+        setup->attenuation_depth = g.attenuation_depth;
+        setup->sensor_material = g.sensor_material;
+        setup->sensor_stated = 1;
+    }
     take_placement(&g, &setup->stated, missing);
     note_missing(path, missing, notes);
     return DB_OK;

@@ -22,11 +22,11 @@ db_status db_setup_detector(db_context *context, const db_setup *setup, db_exper
 /* The same, goniometer's axis and crystal's lattice from the setup's experiment list. */
 db_status db_setup_expt(db_context *context, const db_setup *setup, db_experiment *experiment,
                         const db_setup_notes *notes);
-/* The plate's sensor; part of the above. */
-db_status db_setup_sensor(db_context *context, const db_setup *setup, db_detector *detector,
-                          const db_setup_notes *notes);
 db_status db_setup_beam(db_context *context, const db_setup *setup, db_experiment *experiment,
                         const db_setup_notes *notes);
+/* The plate's sensor, which absorbs as its material does at the beam's wavelength. */
+db_status db_setup_sensor(db_context *context, const db_setup *setup, db_experiment *experiment,
+                          const db_setup_notes *notes);
 db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experiment *experiment,
                            const db_setup_notes *notes);
 db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniometer *goniometer,

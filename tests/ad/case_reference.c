@@ -29,6 +29,9 @@ static void want_sphere_squared(in x, out y) {
     const long double j = elementary_rules[ELEMENTARY_sphere].value(x[0], 64);
     *y = j * j;
 }
+static void want_langevin(in x, out y) {
+    *y = elementary_rules[ELEMENTARY_langevin].value(x[0], 64);
+}
 static void want_sin(in x, out y) { *y = sinl(x[0]); }
 static void want_cos(in x, out y) { *y = cosl(x[0]); }
 /* Changes over at x[2] = 0: inputs keep away from it, for the sake of finite differences. */

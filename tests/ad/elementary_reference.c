@@ -70,6 +70,22 @@ static long double sphere_slope(long double u, int digits) {
     return pi * pi * 1.5L / (x * x * x) * (sinl(x) - 3 * (sinl(x) / x - cosl(x)) / x);
 }
 
+/* L = coth y - 1/y = sum of 2 y/(y^2 + (n pi)^2): from the series of its numerator and denominator,
+ * y cosh y - sinh y and y sinh y, where they would cancel */
+static long double langevin(long double y, int digits) {
+    (void)digits;
+    const long double y2 = y * y;
+    if (y2 < 9) return y / 3 * series(-y2, 0, 3, ball) / series(-y2, 0, 1, one);
+    return (y < 0 ? -1 : 1) * (1 + 2 / expm1l(2 * fabsl(y))) - 1 / y;
+}
+/* 1/y^2 - 1/sinh^2 y */
+static long double langevin_slope(long double y, int digits) {
+    (void)digits;
+    const long double part = y == 0 ? 1 / 3.0L : langevin(y, 64) / y;
+    if (y * y < 2) return 1 - part * (2 + y * y * part);
+    return 1 / y / y - 1 / sinhl(y) / sinhl(y);
+}
+
 static long double relative(long double x) { return x * 0; }
 static long double unity(long double x) { return x * 0 + 1; }
 /* The ball's amplitude oscillates about zero within an envelope; rounding sqrt u turns its phase x
@@ -94,6 +110,14 @@ static void positive(grid *g, int digits) {
 }
 static void both_signs(grid *g, int digits) {
     positive(g, digits);
+    const size_t half = g->count;
+    for (size_t i = 0; i < half; i++) grid_add(g, -g->at[i]);
+}
+static void around_one(grid *g, int digits) {
+    grid_linear(g, -40, 40, 20001);
+    grid_near(g, 1, digits);
+    grid_near(g, -1, digits);
+    grid_geometric(g, 1e-30L, 1e15L, 1.5L);
     const size_t half = g->count;
     for (size_t i = 0; i < half; i++) grid_add(g, -g->at[i]);
 }
@@ -176,6 +200,15 @@ const elementary_rule elementary_rules[] = {
       { 6, 7 },
       { 6, 7 },
       { 12, 12 } },
+    { "langevin",
+      langevin,
+      langevin_slope,
+      relative,
+      relative,
+      around_one,
+      { 10, 20 },
+      { 10, 20 },
+      { 10, 20 } },
     { "sin", sine, sine_slope, relative, relative, angles, { 0, 0 }, { 1.1, 1.1 }, { 1, 1 } },
     { "cos", cosine, cosine_slope, relative, relative, angles, { 0, 0 }, { 1.1, 1.1 }, { 1, 1 } },
 };

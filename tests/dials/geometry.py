@@ -103,4 +103,22 @@ if not deviation < WHOLE or turning.scan.get_image_range() != (7, 7) or turning.
     complain("scan")
 if not math.isclose(turning.crystal.get_unit_cell().parameters()[5], 103, abs_tol=1e-6):
     complain("cell", turning.crystal.get_unit_cell())
+
+# a sensor: dxtbx corrects for parallax, with the mean depth times the part of the photons that are absorbed
+simulate("-mosflm -detector_thick 450 -detector_material Si -lambda 0.97934")
+panel = ExperimentListFactory.from_json_file("g.expt")[0].detector[0]
+if (panel.get_type(), panel.get_material()) != ("SENSOR_PAD", "Si") or abs(panel.get_thickness() - 0.45) > 1e-12:
+    complain("sensor", panel.get_type(), panel.get_material(), panel.get_thickness())
+if panel.get_px_mm_strategy().name() != "ParallaxCorrectedPxMmStrategy" or not 3 < panel.get_mu() < 5:
+    complain("parallax", panel.get_px_mm_strategy().name(), panel.get_mu())
+for where in ((1, 1), (40, 3), (49, 39)):  # mm from the corner
+    ray = matrix.col(panel.get_lab_coord(where)).normalize()
+    cosine = abs(ray.dot(matrix.col(panel.get_normal())))
+    x = 0.45 * panel.get_mu() / cosine
+    depth, absorbed = 0.45 * (1 / x - 1 / math.expm1(x)), 1 - math.exp(-x)
+    pixel = panel.millimeter_to_pixel(where)
+    for i, axis in enumerate((panel.get_fast_axis(), panel.get_slow_axis())):
+        expected = depth * absorbed * ray.dot(matrix.col(axis)) / cosine
+        if abs(pixel[i] * 0.25 - where[i] - expected) > 1e-6:
+            complain("parallax at", where, "is", pixel[i] * 0.25 - where[i], "mm, expected", expected)
 sys.exit(1 if failures else 0)

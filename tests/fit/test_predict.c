@@ -63,8 +63,7 @@ static int rendered_centroid(const float *image, const double at[2], double cent
     return 1;
 }
 
-static void spots_appear_where_predicted(void **state) {
-    (void)state;
+static void expect_spots_where_predicted(double farthest) {
     static float image[PIXELS * PIXELS];
     const db_prediction_range range = { 2.2, 20, 0.03 };
     db_prediction prediction;
@@ -87,13 +86,33 @@ static void spots_appear_where_predicted(void **state) {
         if (!rendered_centroid(image, prediction.reflection[i].position, centroid)) continue;
         const double off = hypot(centroid[0] - prediction.reflection[i].position[0],
                                  centroid[1] - prediction.reflection[i].position[1]);
-        if (off > 0.25)
+        if (off > farthest)
             fail_msg("reflection %d %d %d appears %.2f pixels off", prediction.reflection[i].hkl[0],
                      prediction.reflection[i].hkl[1], prediction.reflection[i].hkl[2], off);
         compared++;
     }
     assert_true(compared > 10);
     db_prediction_clear(&prediction);
+}
+
+static void spots_appear_where_predicted(void **state) {
+    (void)state;
+    expect_spots_where_predicted(0.25);
+}
+
+/* Twice as thick as usual, so that parallax is more than a pixel. */
+static void spots_in_a_sensor_appear_where_predicted(void **state) {
+    (void)state;
+    crystal.detector.sensor_thickness = 900;
+    crystal.detector.attenuation_depth = 520;
+    for (int layers = 1; layers < 5; layers += 3) {
+        crystal.detector.sensor_layers = layers;
+        expect_spots_where_predicted(0.3);
+    }
+    crystal.detector.layers_at_front = 1;
+    expect_spots_where_predicted(0.3);
+    crystal.detector.layers_at_front = 0;
+    crystal.detector.sensor_thickness = 0;
 }
 
 /* A pink beam: lines across three percent, the middle ones ten times as strong as the ends. */
@@ -392,6 +411,7 @@ static void too_many_reflections_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(spots_appear_where_predicted, make, drop),
+        cmocka_unit_test_setup_teardown(spots_in_a_sensor_appear_where_predicted, make, drop),
         cmocka_unit_test_setup_teardown(pink_spots_appear_where_predicted, make, drop),
         cmocka_unit_test_setup_teardown(a_pink_beam_excites_more, make, drop),
         cmocka_unit_test_setup_teardown(

@@ -9,6 +9,8 @@
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 
+#include <dualbragg/sensor.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +87,64 @@ static void what_is_given_goes_over_the_header(void **state) {
     close_to(start.detector.centre[1], 20, 1e-14);
     assert_int_equal(start.goniometer.phi_steps, 5);
     assert_true(config.settings.gain == 2);
+}
+
+static void expect_sensor(const char *model, const db_measured_image *image, double thickness,
+                          double depth) {
+    char text[400];
+    snprintf(text, sizeof text, CELL "%s}" REFINE, model);
+    if (begin(text, image) != DB_OK) fail_msg("%s: %s", model, db_context_message(context));
+    close_to(start.detector.sensor_thickness, thickness, 1e-12);
+    if (thickness > 0) close_to(start.detector.attenuation_depth, depth, 1e-12);
+    assert_int_equal(start.detector.layers_at_front, 0);
+}
+
+static void the_header_gives_the_sensor(void **state) {
+    (void)state;
+    db_measured_image image = made_up.image;
+    double silicon, telluride;
+    assert_int_equal(db_sensor_attenuation_depth(context, DB_SENSOR_SI, 0.97, &silicon), DB_OK);
+    assert_int_equal(db_sensor_attenuation_depth(context, DB_SENSOR_CDTE, 1.1, &telluride), DB_OK);
+    expect_sensor("", &image, 0, 0);
+    image.sensor_thickness = 450;
+    image.attenuation_depth = NAN;
+    expect_sensor("", &image, 0, 0); /* of what is not known */
+    image.sensor_material = DB_SENSOR_SI;
+    expect_sensor("", &image, 450, silicon);
+    assert_non_null(strstr(notices, "that of Si at 0.97 A"));
+    assert_int_equal(start.detector.sensor_layers, 1);
+    expect_sensor(", sensor_layers: 5", &image, 450, silicon);
+    assert_int_equal(start.detector.sensor_layers, 5);
+    expect_sensor(", sensor_thickness: 0", &image, 0, 0);
+    expect_sensor(", sensor_thickness: 320", &image, 320, silicon);
+    expect_sensor(", attenuation_depth: 200", &image, 450, 200);
+    expect_sensor(", sensor_material: CdTe, wavelength: 1.1", &image, 450, telluride);
+    image.sensor_material = DB_SENSOR_UNKNOWN;
+    expect_sensor(", attenuation_depth: 200", &image, 450, 200);
+    image.attenuation_depth = 222;
+    expect_sensor("", &image, 450, 222);
+    expect_sensor(", sensor_material: CdTe, wavelength: 1.1", &image, 450, telluride);
+}
+
+/* Whatever an image says, the spectrum's mean is the wavelength. */
+static void a_matrix_is_divided_by_the_mean_of_the_spectrum(void **state) {
+    (void)state;
+    char text[600];
+    db_measured_image image = made_up.image;
+    const char *const spectrum = scratch_file("mean.spectrum", "1.2 1\n1.4 1\n"),
+                      *const matrix = scratch_file("mean.mat", "0.02 0 0\n0 0.02 0\n0 0 0.02\n");
+    snprintf(text, sizeof text,
+             "model: {matrix: %s, spectrum: %s, sensor_material: Si, sensor_thickness: 450}" REFINE,
+             strrchr(matrix, '/') + 1, strrchr(spectrum, '/') + 1);
+    for (int without = 0; without < 2; without++) {
+        double depth;
+        if (begin(text, &image) != DB_OK) fail_msg("%s", db_context_message(context));
+        close_to(start.beam.wavelength, 1.3, 1e-9);
+        close_to(start.crystal.cell[0], 65, 1e-9);
+        assert_int_equal(db_sensor_attenuation_depth(context, DB_SENSOR_SI, 1.3, &depth), DB_OK);
+        close_to(start.detector.attenuation_depth, depth, 1e-9);
+        image.wavelength = NAN;
+    }
 }
 
 /* Whatever the convention means by its beam centre, the direct beam meets the pixel that was given.
@@ -213,7 +273,8 @@ static void tied_parameters_start_together(void **state) {
 /* Parameters that the configuration of this start can say: it has no sensor, no background, and
  * ranges of the beam only where there are any. */
 static int is_said(const db_experiment *e, db_parameter p) {
-    if (db_parameter_describe(p)->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND)) return 0;
+    if (db_parameter_describe(p)->moves & DB_MOVES_BACKGROUND) return 0;
+    if (db_parameter_describe(p)->moves & DB_MOVES_SENSOR) return e->detector.sensor_thickness > 0;
     if (db_parameter_describe(p)->moves & DB_MOVES_ROTATIONS && !db_parameter_exists(e, p))
         return 0; /* of the other kind of mosaic spread */
     const int range =
@@ -228,6 +289,7 @@ static void refined_models_can_be_fed_back(void **state) {
         "convention: mosflm",
         "convention: denzo, mosaic_spread: 0.2, mosaic_domains: 7, mosaic_seed: 99, shape: round",
         "convention: mosflm, mosaic_abc: [0.1, 0, 0.3], mosaic_domains: 5",
+        "convention: mosflm, sensor_thickness: 320, sensor_material: CdTe, sensor_layers: 3",
         "convention: adxv, detector_rotation: [1, 2, 3], polarization: 0.5, dispersion: 1, "
         "dispersion_steps: 3",
         "convention: xds, twotheta: 5, osc: 0.4, phi_steps: 4, phi: 3, beam_tilt: [0.5, -0.25]",
@@ -304,6 +366,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_header_gives_the_geometry),
         cmocka_unit_test(what_is_given_goes_over_the_header),
+        cmocka_unit_test(the_header_gives_the_sensor),
+        cmocka_unit_test(a_matrix_is_divided_by_the_mean_of_the_spectrum),
         cmocka_unit_test(the_beam_meets_its_pixel_in_every_convention),
         cmocka_unit_test(an_oscillation_of_the_header_is_sampled),
         cmocka_unit_test(missing_geometry_is_named),

@@ -54,7 +54,7 @@ static void make_start(int frame, const db_measured_image *image, db_experiment 
     db_setup setup;
     file_name(path, frame, "mat");
     db_setup_init(&setup);
-    setup.wavelength = setup.pixel_size = setup.polarization = NAN;
+    setup.wavelength = setup.pixel_size = setup.polarization = setup.sensor_thickness = NAN;
     setup.matrix_file = path;
     setup.shape = DB_SHAPE_GAUSS;
     setup.cells[0] = setup.cells[1] = 15;
@@ -62,6 +62,7 @@ static void make_start(int frame, const db_measured_image *image, db_experiment 
     setup.mosaic_spread = 0.1;
     setup.mosaic_domains = 50;
     setup.oversample = 1;
+    setup.sensor_layers = 1;
     assert_int_equal(db_setup_from_image(context, image, &setup), DB_OK);
     if (db_setup_resolve(context, &setup, start, NULL, NULL) != DB_OK)
         fail_msg("%s", db_context_message(context));

@@ -189,6 +189,21 @@ static void sensor(db_context *context, db_experiment *e) {
     set3(e->detector.rotation, 8, -12, 5);
 }
 
+/* The reference's layers. */
+static void sensor_at_front(db_context *context, db_experiment *e) {
+    sensor(context, e);
+    e->detector.layers_at_front = 1;
+    e->detector.sensor_layers = 2;
+}
+
+/* One layer, at whose back few photons arrive: its mean depth is far from the middle. */
+static void one_thick_layer(db_context *context, db_experiment *e) {
+    two_panels_unpolarized(context, e);
+    e->detector.sensor_thickness = 900;
+    e->detector.attenuation_depth = 250;
+    e->detector.sensor_layers = 1;
+}
+
 static void thin_sensor_point_pixel(db_context *context, db_experiment *e) {
     two_panels_unpolarized(context, e);
     e->detector.sensor_thickness = 30;
@@ -290,6 +305,8 @@ const configuration configurations[] = {
     { "two panels, no polarization", two_panels_unpolarized, 0.01, NULL },
     { "point pixel", point_pixel, 0.01, NULL },
     { "sensor", sensor, 0.01, NULL },
+    { "sensor, layers at their front", sensor_at_front, 0.01, NULL },
+    { "one thick layer", one_thick_layer, 0.01, NULL },
     { "thin sensor, point pixel", thin_sensor_point_pixel, 0.01, NULL },
     { "curved", curved, 0.01, NULL },
     { "curved and tilted, sensor, water", curved_and_tilted_with_sensor, 0.01, NULL },

@@ -384,6 +384,27 @@ static double point_intensity(const db_experiment *e, const place *at, double la
     return sum * captured;
 }
 
+/* Where a layer's photons are absorbed on average, by Simpson's rule along the ray through its
+ * middle. */
+static double layer_depth(const db_experiment *e, size_t panel, double f, double s, double front,
+                          double back) {
+    enum { INTERVALS = 1000 };
+    if (e->detector.layers_at_front || !(back > front)) return front;
+    const place middle = place_of(e, panel, f, s, (front + back) / 2);
+    const double obliquity = dot(middle.x, middle.normal) / sqrt(dot(middle.x, middle.x)),
+                 mu = 1e6 / e->detector.attenuation_depth;
+    double sum = 0, total = 0;
+    for (int i = 0; i <= INTERVALS; i++) {
+        const double depth = front + (back - front) * i / INTERVALS;
+        const double absorbed = exp(-mu * depth / obliquity) * (i % INTERVALS == 0 ? 1
+                                                                : i % 2            ? 4
+                                                                                   : 2);
+        sum += absorbed * depth;
+        total += absorbed;
+    }
+    return sum / total;
+}
+
 double naive_pixel(const db_experiment *e, size_t panel, int fast, int slow) {
     const db_panel *p = &e->detector.panels[panel];
     const int n = e->oversample, sensor = e->detector.sensor_thickness > 0,
@@ -395,7 +416,9 @@ double naive_pixel(const db_experiment *e, size_t panel, int fast, int slow) {
         const int layer = i / (n * n);
         const double f = (fast + (i % n + 0.5) / n) * p->pixel_size[0],
                      s = (slow + (i / n % n + 0.5) / n) * p->pixel_size[1];
-        place at = place_of(e, panel, f, s, e->detector.curved ? 0 : layer * step);
+        const double depth =
+            e->detector.curved ? 0 : layer_depth(e, panel, f, s, layer * step, (layer + 1) * step);
+        place at = place_of(e, panel, f, s, depth);
         if (e->detector.curved) at = wrapped(e, at);
         const double square = dot(at.x, at.x),
                      flat = area * at.along_normal / (square * sqrt(square));

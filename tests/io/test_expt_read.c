@@ -37,6 +37,7 @@ static void make_experiment(db_convention convention, double osc, db_experiment 
     setup.oversample = 1;
     setup.sensor_thickness = 320;
     setup.attenuation_depth = 250;
+    setup.sensor_material = DB_SENSOR_CDTE;
     expect_ok(test_context(), db_setup_resolve(test_context(), &setup, experiment, NULL, NULL));
 }
 
@@ -104,6 +105,7 @@ static void what_was_written_comes_back(void **state) {
             assert_string_equal(content.space_group, " P 1");
             assert_true(fabs(content.sensor_thickness - 320) < 1e-9);
             assert_true(fabs(content.attenuation_depth - 250) < 1e-9);
+            assert_int_equal(content.sensor_material, DB_SENSOR_CDTE);
             assert_true(fabs(content.osc_range - (turning ? 0.5 : 0)) < 1e-12);
             expect_same(&e, &back);
             db_expt_content_clear(&content);
@@ -366,6 +368,9 @@ static void a_setup_takes_the_list_where_it_says_nothing(void **state) {
     expect_ok(test_context(), db_setup_resolve(test_context(), &setup, &back, NULL, NULL));
     expect_same(&e, &back);
     assert_true(fabs(back.detector.sensor_thickness - 320) < 1e-9);
+    assert_true(fabs(back.detector.attenuation_depth - 250) < 1e-9);
+    assert_int_equal(back.detector.layers_at_front, 0);
+    assert_int_equal(back.detector.sensor_material, DB_SENSOR_CDTE);
     db_experiment_clear(&back);
 
     setup.cell[0] = 46;

@@ -5,6 +5,7 @@
 #include "smv_file.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
 
 #include <math.h>
@@ -108,6 +109,75 @@ static void an_image_sets_up_its_own_experiment(void **state) {
             db_experiment_clear(&first);
             db_experiment_clear(&second);
         }
+}
+
+static void an_image_tells_of_its_sensor(void **state) {
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        db_setup setup, again;
+        db_experiment first, second;
+        describe(DB_CONVENTION_MOSFLM, 0, 0, &setup);
+        setup.sensor_thickness = 320;
+        if (variant & 1) setup.attenuation_depth = 250;
+        if (variant & 2) setup.sensor_material = DB_SENSOR_SI;
+        resolve(&setup, &first);
+        const char *path = folder_path("sensor.img");
+        expect_ok(test_context(), db_write_smv(test_context(), path, &first, pixels, 1, 40, NULL));
+        from_header(path, &again);
+        resolve(&again, &second);
+        const db_detector *d = &second.detector;
+        assert_true(fabs(d->sensor_thickness - 320) < 1e-9);
+        assert_true(fabs(d->attenuation_depth - first.detector.attenuation_depth) < 1e-9);
+        assert_int_equal(d->sensor_material, variant & 2 ? DB_SENSOR_SI : DB_SENSOR_UNKNOWN);
+        assert_int_equal(d->layers_at_front, 0);
+        db_experiment_clear(&first);
+        db_experiment_clear(&second);
+    }
+}
+
+/* "# Silicon sensor, thickness 0.000450 m" */
+static void a_minicbf_tells_of_its_sensor(void **state) {
+    (void)state;
+    static const int64_t values[4] = { 1, 2, 3, 4 };
+    static const struct {
+        const char *line;
+        db_sensor_material material;
+        double thickness; /* um; 0: none that could be used */
+    } rows[] = {
+        { "# Silicon sensor, thickness 0.000450 m", DB_SENSOR_SI, 450 },
+        { "# CdTe sensor, thickness 0.001000 m", DB_SENSOR_CDTE, 1000 },
+        { "# Silicon sensor thickness: 3.2e-4 m", DB_SENSOR_SI, 320 },
+        { "# Gadox sensor, thickness 0.0003 m", DB_SENSOR_UNKNOWN, 0 },
+        { "# Silicon sensor", DB_SENSOR_UNKNOWN, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char header[400];
+        db_setup setup;
+        db_experiment e;
+        double depth;
+        snprintf(header, sizeof header,
+                 "# Detector: PILATUS 6M\r\n%s\r\n# Pixel_size 172e-6 m x 172e-6 m\r\n# Wavelength "
+                 "0.96 A\r\n# Detector_distance 0.2 m\r\n# Beam_xy (1, 1) pixels\r\n",
+                 rows[i].line);
+        from_header(cbf_file("sensor.cbf", header, values, 2, 2), &setup);
+        resolve(&setup, &e);
+        assert_true(fabs(e.detector.sensor_thickness - rows[i].thickness) < 1e-9);
+        if (rows[i].thickness > 0) {
+            expect_ok(test_context(),
+                      db_sensor_attenuation_depth(test_context(), rows[i].material, 0.96, &depth));
+            assert_true(fabs(e.detector.attenuation_depth - depth) < 1e-9);
+            assert_int_equal(e.detector.sensor_material, rows[i].material);
+            assert_int_equal(e.detector.layers_at_front, 0);
+        }
+        db_experiment_clear(&e);
+    }
+    db_measured_image image;
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_read_image(test_context(),
+                                 cbf_file("sensor.cbf", "# Silicon sensor, thickness none m\r\n",
+                                          values, 2, 2),
+                                 &image),
+                   "thickness of the sensor");
 }
 
 static void what_the_user_says_wins(void **state) {
@@ -416,6 +486,8 @@ static void masks_are_zeros_of_any_type(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_image_sets_up_its_own_experiment),
+        cmocka_unit_test(an_image_tells_of_its_sensor),
+        cmocka_unit_test(a_minicbf_tells_of_its_sensor),
         cmocka_unit_test(what_the_user_says_wins),
         cmocka_unit_test(foreign_headers_are_understood),
         cmocka_unit_test(one_point_and_one_distance_are_enough),

@@ -42,6 +42,58 @@ static void open_parts_of_a_sensor_are_filled_in(void **state) {
     assert_non_null(strstr(setup_notices(), "auto-selected 2 sensor layers"));
 }
 
+static void assert_at_front(const db_setup *setup, int at_front) {
+    db_experiment e = setup_resolved(setup);
+    assert_true(e.detector.sensor_thickness > 0);
+    assert_int_equal(e.detector.layers_at_front, at_front);
+    db_experiment_clear(&e);
+}
+
+static void layers_lie_at_their_front_by_the_references_flags_alone(void **state) {
+    (void)state;
+    db_setup setup = sensor(450, 300, 2);
+    assert_at_front(&setup, 1);
+    setup.layers_at_front = 0;
+    assert_at_front(&setup, 0);
+    setup.compat = 1;
+    setup_assert_refused(&setup, DB_ERROR_UNSUPPORTED, "no mean depth of layers");
+    setup.layers_at_front = -1;
+    assert_at_front(&setup, 1);
+    setup.compat = 0;
+    setup.sensor_stated = 1;
+    assert_at_front(&setup, 0);
+    setup.layers_at_front = 1;
+    assert_at_front(&setup, 1);
+    setup = sensor(450, NAN, 2);
+    setup.sensor_material = DB_SENSOR_SI;
+    assert_at_front(&setup, 0);
+}
+
+/* The spectrum's mean counts, not the default of 1 A. */
+static void a_sensor_absorbs_as_its_material_does(void **state) {
+    (void)state;
+    db_setup setup = sensor(450, NAN, 2);
+    double right;
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    setup.sensor_material = DB_SENSOR_SI;
+    setup_write_file("sensor.spectrum", "1.2 1\n1.4 1\n");
+    setup.spectrum_file = "sensor.spectrum";
+    assert_int_equal(db_sensor_attenuation_depth(context, DB_SENSOR_SI, 1.3, &right), DB_OK);
+    assert_true(right > 80 && right < 140);
+    db_experiment e = setup_resolved(&setup);
+    setup_assert_close(e.detector.attenuation_depth, right, 1e-9);
+    db_experiment_clear(&e);
+    assert_non_null(
+        strstr(setup_notices(), "attenuation depth of the sensor: that of Si at 1.3 A"));
+    setup.attenuation_depth = 200;
+    assert_sensor(&setup, 450, 200, 2);
+    setup.compat = 1;
+    setup.spectrum_file = NULL;
+    setup_assert_refused(&setup, DB_ERROR_UNSUPPORTED, "no materials");
+    db_context_destroy(&context);
+}
+
 static void without_a_thickness_there_is_no_sensor(void **state) {
     (void)state;
     db_setup setup = sensor(0, NAN, 0);
@@ -111,6 +163,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sensor_has_its_own_thickness_whatever_the_layers),
         cmocka_unit_test(open_parts_of_a_sensor_are_filled_in),
+        cmocka_unit_test(layers_lie_at_their_front_by_the_references_flags_alone),
+        cmocka_unit_test(a_sensor_absorbs_as_its_material_does),
         cmocka_unit_test(without_a_thickness_there_is_no_sensor),
         cmocka_unit_test(sensors_that_make_no_sense_are_refused),
         cmocka_unit_test(a_curved_detector_faces_the_beam),

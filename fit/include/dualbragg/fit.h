@@ -456,10 +456,10 @@ DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);
 
-/* Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta and
- * oscillation range from an image's header into a setup, wherever the setup has NAN (counts: 0).
- * The beam centre is converted to the meaning that the setup's convention gives it; what neither
- * knows stays open. */
+/* Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta, sensor
+ * and oscillation range from an image's header into a setup, wherever the setup has NAN (counts:
+ * 0). The beam centre is converted to the meaning that the setup's convention gives it; what
+ * neither knows stays open. */
 DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
                                      db_setup *setup);
 

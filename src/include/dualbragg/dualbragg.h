@@ -12,6 +12,7 @@
 #include <dualbragg/parameters.h>
 #include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>
+#include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/status.h>
 #include <dualbragg/version.h>

@@ -102,6 +102,16 @@ typedef enum db_pivot {
     DB_PIVOT_SAMPLE /* the detector swings around the sample */
 } db_pivot;
 
+/* What a sensor is made of; see dualbragg/sensor.h. */
+typedef enum db_sensor_material {
+    DB_SENSOR_UNKNOWN,
+    DB_SENSOR_SI,
+    DB_SENSOR_GAAS,
+    DB_SENSOR_CDTE,
+    DB_SENSOR_CZT, /* Cd0.9 Zn0.1 Te */
+    DB_SENSOR_MATERIAL_COUNT
+} db_sensor_material;
+
 /* The detector: a rigid plate that carries a list of panels. */
 typedef struct db_detector {
     double fast_axis[3], slow_axis[3],
@@ -129,6 +139,10 @@ typedef struct db_detector {
     int sensor_layers;        /* >= 1; 1 by default */
     double sensor_thickness;  /* um; 0: all photons are recorded at the front */
     double attenuation_depth; /* um, at which 1/e of the photons are left; > 0 with a thickness */
+    /* where a layer's photons are recorded: 0: at the depth at which the layer absorbs them on
+     * average, so that a spot's place is right for any number of layers; 1: at its front */
+    int layers_at_front;
+    db_sensor_material sensor_material; /* for files that name it: attenuation_depth counts */
 } db_detector;
 
 /* Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.

@@ -115,15 +115,18 @@ typedef struct db_measured_image {
     double pixel_size[2]; /* mm; NAN */
     double
         beam_centre[2]; /* pixels along fast, slow, from the outer corner of the first pixel; NAN */
-    double polarization;   /* Kahn factor; NAN */
-    double phi, osc_range; /* degree; NAN */
-    double twotheta;       /* degree; NAN */
-    double overload;       /* value at and above which pixels are masked; INFINITY */
-    double pedestal;       /* already subtracted; 0 */
-    double gain;           /* counts per photon; 1 */
-    double exposure;       /* s; NAN */
-    char detector[64];     /* as named by the header, or "" */
-    size_t masked;         /* number of pixels with mask != 0 */
+    double polarization;                /* Kahn factor; NAN */
+    double phi, osc_range;              /* degree; NAN */
+    double twotheta;                    /* degree; NAN */
+    double overload;                    /* value at and above which pixels are masked; INFINITY */
+    double pedestal;                    /* already subtracted; 0 */
+    double gain;                        /* counts per photon; 1 */
+    double exposure;                    /* s; NAN */
+    double sensor_thickness;            /* um; NAN */
+    double attenuation_depth;           /* of it (um); NAN */
+    db_sensor_material sensor_material; /* DB_SENSOR_UNKNOWN */
+    char detector[64];                  /* as named by the header, or "" */
+    size_t masked;                      /* number of pixels with mask != 0 */
 } db_measured_image;
 
 /* Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels as
@@ -262,7 +265,8 @@ typedef struct db_expt_content {
     double mosaicity;         /* full width (degree); NAN */
     double domain_size;       /* angstrom; NAN */
     double sensor_thickness;  /* um; 0: none, or not said */
-    double attenuation_depth; /* um */
+    double attenuation_depth; /* um; NAN: not said */
+    db_sensor_material sensor_material;
     size_t panel_count;
     db_expt_panel *panel; /* owned */
 } db_expt_content;

@@ -108,9 +108,14 @@ typedef struct db_setup {
     double panel_turn[3], panel_shift[3];  /* degree, mm: db_detector's */
     int point_pixel, curved;
     double sensor_thickness;  /* um; 0 */
-    double attenuation_depth; /* um; NAN = open: the thickness; INFINITY or 0: no sensor */
-    int sensor_layers;        /* 0 = open: 2 */
-    int oversample;           /* 0 = automatic */
+    double attenuation_depth; /* um; NAN = open: that of the material, else the thickness; INFINITY
+                                 or 0: no sensor */
+    db_sensor_material sensor_material; /* DB_SENSOR_UNKNOWN = open */
+    int sensor_layers;                  /* 0 = open: 2 */
+    int layers_at_front; /* db_detector's; -1 = open: 1, but 0 for sensors of known material and
+                            those of image headers and experiment lists */
+    int sensor_stated;   /* 1: thickness or attenuation come from a header or list */
+    int oversample;      /* 0 = automatic */
     db_stated_placement stated;
     /* experiment list that gives frame, detector, spindle, and crystal where nothing else does; see
      * db_setup_read_expt */
