@@ -14,7 +14,7 @@ piped() {
 
 # shellcheck disable=SC2086
 {
-    printf '1 0 0 10\n2 0 0 100\n0 1 1 50\n' > ../list.hkl
+    printf '0 1 0 1000\n0 0 1 500\n1 1 0 5\n' > ../list.hkl
     crystal="$small -hkl ../list.hkl"
     succeed sim $crystal -floatfile ../image.f32 -intfile ../image.img -pgmfile ../image.pgm -dump ../cache -seed 3
     piped ../image.f32 sim $crystal -floatfile -
@@ -65,6 +65,8 @@ piped() {
     [ $? -eq 3 ] || complain "-floatfile - with a closed standard output: $(cat ../err)"
     expect 2 "-floatfile - and -intfile - are one file" sim $small -floatfile - -intfile -
 
+    succeed sim $small -floatfile ../without.f32
+    cmp -s ../without.f32 ../image.f32 && complain "the list makes no difference"
     # standard input, read as often as it takes
     for flag in "-hkl ../list.hkl" "-mat ../A.mat" "-img ../image.img" "-mask ../image.img"; do
         succeed sim $small ${flag% *} ${flag#* } -floatfile ../named.f32
