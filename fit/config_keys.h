@@ -50,7 +50,7 @@ enum {
     DB_SECTION_STARTS,
     DB_SECTION_COUNT
 };
-DB_API extern const db_config_section db_config_sections[DB_SECTION_COUNT];
+extern const db_config_section db_config_sections[DB_SECTION_COUNT];
 
 /* Keys of one refined parameter (a db_refine_entry) and of one stage (a db_fit_stage). */
 typedef struct db_refine_entry {

@@ -12,7 +12,7 @@ typedef enum db_config_style {
 
 /* Writes the whole configuration to a stream of open_memstream (comments are aligned by position).
  * The locale must be C. */
-DB_API void db_fit_config_print(const db_fit_config *config, db_config_style style, FILE *stream);
+void db_fit_config_print(const db_fit_config *config, db_config_style style, FILE *stream);
 
 /* A text as a YAML scalar, quoted where YAML would misread it. */
 void db_yaml_print_text(FILE *stream, const char *text);

@@ -8,7 +8,7 @@ enum { DB_DIRECTION_TEXT_SIZE = 256 };
 
 /* The parameters that make it up, the largest component first: "distance +0.71 with cell_a +0.70".
  * Components below a fifth are left out. Returns text. */
-DB_API const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
-                                     const db_fit_direction *direction);
+const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
+                              const db_fit_direction *direction);
 
 #endif

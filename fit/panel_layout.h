@@ -21,9 +21,9 @@ typedef struct db_panel_layout {
 /* One panel is shown as it is. Several are placed by the experiment's geometry, projected along the
  * beam, the first one's fast axis to the right; panels that such a picture does not suit (edge-on,
  * or scattered widely) stay one below the other. */
-DB_API db_status db_panel_layout_make(db_context *context, const db_experiment *experiment,
-                                      const db_measured_image *image, db_panel_layout *layout);
-DB_API void db_panel_layout_clear(db_panel_layout *layout);
+db_status db_panel_layout_make(db_context *context, const db_experiment *experiment,
+                               const db_measured_image *image, db_panel_layout *layout);
+void db_panel_layout_clear(db_panel_layout *layout);
 
 /* Place of a panel's point in the picture. */
 static inline void db_panel_layout_point(const db_panel_layout *layout, size_t panel, double fast,
@@ -34,12 +34,11 @@ static inline void db_panel_layout_point(const db_panel_layout *layout, size_t p
 
 /* The rectangle of the picture that holds a rectangle of a panel: fast, slow of its corner, width,
  * height. */
-DB_API void db_panel_layout_box(const db_panel_layout *layout, size_t panel, double fast,
-                                double slow, double fast_count, double slow_count, double box[4]);
+void db_panel_layout_box(const db_panel_layout *layout, size_t panel, double fast, double slow,
+                         double fast_count, double slow_count, double box[4]);
 
 /* The values of an image at their places in the picture, which is layout->fast x layout->slow; NAN
  * where there is no panel. */
-DB_API void db_panel_layout_compose(const db_panel_layout *layout, const float *image,
-                                    float *picture);
+void db_panel_layout_compose(const db_panel_layout *layout, const float *image, float *picture);
 
 #endif

@@ -5,6 +5,6 @@
 #include <dualbragg/fit.h>
 
 /* Fills the result's warnings, replacing those it has. */
-DB_API db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
+db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
 
 #endif

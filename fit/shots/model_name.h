@@ -5,7 +5,6 @@
 #include <dualbragg/fit.h>
 
 /* As db_fit_shots_model_name, for a shot called `whole`, one of `count`. */
-DB_API void db_shots_model_name(const char *whole, size_t shot, size_t count,
-                                char name[DB_FIT_PATH_SIZE]);
+void db_shots_model_name(const char *whole, size_t shot, size_t count, char name[DB_FIT_PATH_SIZE]);
 
 #endif

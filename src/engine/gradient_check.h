@@ -35,9 +35,8 @@ typedef struct db_gradient_check_row {
 } db_gradient_check_row;
 
 /* Fills one row per parameter. */
-DB_API db_status db_gradient_check(db_context *context, const db_experiment *experiment,
-                                   const db_parameter *parameters, size_t parameter_count,
-                                   const db_gradient_check_options *options,
-                                   db_gradient_check_row *rows);
+db_status db_gradient_check(db_context *context, const db_experiment *experiment,
+                            const db_parameter *parameters, size_t parameter_count,
+                            const db_gradient_check_options *options, db_gradient_check_row *rows);
 
 #endif

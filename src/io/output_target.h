@@ -23,7 +23,7 @@ typedef struct db_output_target {
 
 /* 0, or errno if nothing can be written there: a folder that is missing, links in a circle. Clear
  * the target whatever the result. */
-DB_API int db_output_target_find(const char *path, db_output_target *target);
-DB_API void db_output_target_clear(db_output_target *target);
+int db_output_target_find(const char *path, db_output_target *target);
+void db_output_target_clear(db_output_target *target);
 
 #endif

@@ -7,6 +7,6 @@
 
 /* Why there is no derivative by the quantity of this name (as flags call it); NULL if it is not one
  * of these. Static storage. */
-DB_API const char *db_not_differentiable(const char *name);
+const char *db_not_differentiable(const char *name);
 
 #endif

@@ -17,21 +17,21 @@ typedef struct noise_fourier {
 } noise_fourier;
 
 /* The smallest length >= n that is a product of 2, 3 and 5. */
-DB_API int noise_fourier_length(int n);
+int noise_fourier_length(int n);
 
 /* DB_ERROR_MEMORY, or success; clear it then. */
-DB_API db_status noise_fourier_init(db_context *context, int n, noise_fourier *fourier);
-DB_API void noise_fourier_clear(noise_fourier *fourier);
+db_status noise_fourier_init(db_context *context, int n, noise_fourier *fourier);
+void noise_fourier_clear(noise_fourier *fourier);
 
 /* data[k] = sum over j of data[j] exp(-2 pi i j k/n). scratch: n elements. Thread-safe. The inverse
  * is the transform of the conjugate, conjugated and divided by n. */
-DB_API void noise_fourier_transform(const noise_fourier *fourier, noise_complex *data,
-                                    noise_complex *scratch);
+void noise_fourier_transform(const noise_fourier *fourier, noise_complex *data,
+                             noise_complex *scratch);
 
 /* Convolves an image (fast_pixels * slow_pixels, 0 outside) in place with the kernel that is
  * quarter[|dslow| * (radius+1) + |dfast|] for distances up to radius along both axes. Negative
  * results, which rounding alone can produce from images and kernels without any, become 0. */
-DB_API db_status noise_convolve(db_context *context, int threads, int fast_pixels, int slow_pixels,
-                                double *image, const double *quarter, int radius);
+db_status noise_convolve(db_context *context, int threads, int fast_pixels, int slow_pixels,
+                         double *image, const double *quarter, int radius);
 
 #endif

@@ -15,12 +15,11 @@ typedef struct noise_psf {
 /* wanted_radius 0: chosen such that of the brightest pixel's `most` photons the lost ones are at
  * most a tenth of their standard deviation. No radius is larger than the image, whose sides have at
  * most `longest` pixels. */
-DB_API noise_psf noise_psf_of(db_psf_type type, double fwhm, int wanted_radius, double most,
-                              int longest);
+noise_psf noise_psf_of(db_psf_type type, double fwhm, int wanted_radius, double most, int longest);
 
 /* Spreads the light of an image (fast_pixels * slow_pixels, values >= 0) in place. The lost
  * fraction of all light is given to all pixels evenly; what falls beside the image is gone. */
-DB_API db_status noise_psf_apply(db_context *context, int threads, const noise_psf *psf,
-                                 int fast_pixels, int slow_pixels, double *image);
+db_status noise_psf_apply(db_context *context, int threads, const noise_psf *psf, int fast_pixels,
+                          int slow_pixels, double *image);
 
 #endif

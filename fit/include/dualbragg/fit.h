@@ -204,6 +204,9 @@ typedef struct db_fit_settings {
     db_fit_starts starts;
 } db_fit_settings;
 
+/* db_struct_size of the structs of fit.h and fit_shots.h. */
+DB_API size_t db_fit_struct_size(const char *name);
+
 /* Documented defaults; no parameters, no stages. */
 DB_API void db_fit_settings_init(db_fit_settings *settings);
 

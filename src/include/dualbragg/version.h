@@ -3,6 +3,7 @@
 #define DUALBRAGG_VERSION_H
 
 #include <dualbragg/status.h>
+#include <stddef.h>
 
 #define DB_VERSION_MAJOR 0
 #define DB_VERSION_MINOR 1
@@ -16,6 +17,10 @@ extern "C" {
 DB_API const char *db_version(void);
 /* Comma-separated optional components of this build, e.g. "OpenMP, AVX2, PNG". Static storage. */
 DB_API const char *db_features(void);
+/* Bytes of a public struct of the library in use by its name, e.g. "db_experiment"; 0: there is
+ * none. For callers that were compiled with other headers, or that describe structs themselves, as
+ * Python's ctypes does: a size that differs is that of another version. */
+DB_API size_t db_struct_size(const char *name);
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,54 @@
+#include <dualbragg/dualbragg.h>
+
+#include <string.h>
+
+#define SIZE(name)                                                                                 \
+    { #name, sizeof(name) }
+
+static const struct {
+    const char *name;
+    size_t size;
+} sizes[] = {
+    SIZE(db_background),
+    SIZE(db_beam),
+    SIZE(db_beam_spread),
+    SIZE(db_crystal),
+    SIZE(db_detector),
+    SIZE(db_experiment),
+    SIZE(db_expt_content),
+    SIZE(db_expt_image),
+    SIZE(db_expt_panel),
+    SIZE(db_expt_selection),
+    SIZE(db_goniometer),
+    SIZE(db_image_panel),
+    SIZE(db_measured_image),
+    SIZE(db_noise_frame),
+    SIZE(db_noise_options),
+    SIZE(db_noise_summary),
+    SIZE(db_panel),
+    SIZE(db_panel_motion),
+    SIZE(db_parameter_info),
+    SIZE(db_plan_options),
+    SIZE(db_precision_advice),
+    SIZE(db_reference_mode),
+    SIZE(db_region),
+    SIZE(db_setup),
+    SIZE(db_smv_style),
+    SIZE(db_source),
+    SIZE(db_spectrum),
+    SIZE(db_stage),
+    SIZE(db_stated_placement),
+    SIZE(db_structure_factor_options),
+    SIZE(db_structure_factors),
+    SIZE(db_sum_options),
+    SIZE(db_sum_statistics),
+    SIZE(db_summand),
+    SIZE(db_trace_sample),
+    SIZE(db_trace_sum),
+};
+
+size_t db_struct_size(const char *name) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(name, sizes[i].name) == 0) return sizes[i].size;
+    return 0;
+}

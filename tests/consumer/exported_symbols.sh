@@ -1,0 +1,28 @@
+#!/bin/sh
+# What a shared library exports is declared in public headers, but for what backends of devices and the refinement use.
+set -eu
+command -v readelf > /dev/null || { echo "skipped: no readelf"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$SOURCE_DIR"
+# the only headers of the inside that export
+inside="src/core/context_internal.h src/core/device.h src/core/stage.h src/io/temporary_file.h"
+grep -l DB_API src/*/*.h fit/*.h fit/shots/*.h | sort > "$work/exporting"
+echo "$inside" | tr ' ' '\n' | sort > "$work/expected"
+diff "$work/expected" "$work/exporting"
+
+# shellcheck disable=SC2086 # a list
+cat src/include/dualbragg/*.h fit/include/dualbragg/*.h $inside | tr -c 'a-zA-Z0-9_' '\n' | sort -u > "$work/words"
+for library in src/libdualbragg.a fit/libdualbragg_fit.a src/libdualbragg.so fit/libdualbragg_fit.so; do
+    [ -f "$BINARY_DIR/$library" ] || continue
+    readelf --wide --symbols --dyn-syms "$BINARY_DIR/$library" 2> "$work/log" |
+        awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 ~ /^[0-9]+$/ { print $8 }' | sort -u > "$work/exported"
+    grep -vE '^_(init|fini)$|^__' "$work/exported" | comm -23 - "$work/words" > "$work/undeclared"
+    if [ -s "$work/undeclared" ]; then
+        echo "$library exports what no public header declares:"
+        cat "$work/undeclared"
+        exit 1
+    fi
+    [ "$(wc -l < "$work/exported")" -gt 10 ] || { echo "$library: expected more than 10 exported symbols"; exit 1; }
+    echo "$library: $(wc -l < "$work/exported") symbols"
+done

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Every struct of the public headers has the size that the library tells.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# static_library FOLDER NAME: with all symbols within reach.
+static_library() {
+    if [ -f "$BINARY_DIR/$1/lib$2_internal.a" ]; then
+        echo "$BINARY_DIR/$1/lib$2_internal.a"
+    else
+        echo "$BINARY_DIR/$1/lib$2.a"
+    fi
+}
+
+# check INCLUDE FUNCTION LIBRARY HEADER...
+check() {
+    include=$1 function=$2 library=$3
+    shift 3
+    [ -f "$library" ] || { echo "skipped: no $library"; return; }
+    # with a body: others cannot be made by callers
+    structs=$(sed -nE 's/^(typedef )?struct (db_[a-z_]+) \{.*/\2/p' "$@" | sort -u)
+    {
+        printf '#include <%s>\n#include <stdio.h>\n' "$include"
+        printf 'static int wrong, count;\nstatic void compare(const char *name, size_t size) {\n'
+        printf '    count++;\n    if (%s(name) == size) return;\n    wrong = 1;\n' "$function"
+        printf '    printf("%%s: %%zu instead of %%zu\\n", name, %s(name), size);\n}\nint main(void) {\n' "$function"
+        for name in $structs; do
+            printf '    compare("%s", sizeof(%s));\n' "$name" "$name"
+        done
+        printf '    compare("db_nothing", 0);\n    printf("%%d structs\\n", count - 1);\n'
+        printf '    return wrong || count < 10;\n}\n'
+    } > "$work/sizes.c"
+    # shellcheck disable=SC2086 # flags are to be split
+    "${CC:-cc}" -std=c17 ${CFLAGS:-} -I"$SOURCE_DIR/src/include" -I"$SOURCE_DIR/fit/include" "$work/sizes.c" "$library" \
+        -o "$work/sizes"
+    "$work/sizes"
+}
+
+check dualbragg/dualbragg.h db_struct_size "$(static_library src dualbragg)" "$SOURCE_DIR"/src/include/dualbragg/*.h
+check dualbragg/fit_shots.h db_fit_struct_size "$(static_library fit dualbragg_fit)" "$SOURCE_DIR"/fit/include/dualbragg/*.h
