@@ -20,8 +20,9 @@ static json_int_t place_of(json_t *list, json_t *model) {
     return json_array_append(list, model) == 0 ? (json_int_t)count : -1;
 }
 
-static db_status add(db_context *context, const char *path, json_t *whole, json_t *part) {
-    const size_t failures = db_json_failures();
+/* failures: of allocations, before the whole was begun. */
+static db_status add(db_context *context, const char *path, size_t failures, json_t *whole,
+                     json_t *part) {
     json_t *const experiment =
         json_deep_copy(json_array_get(json_object_get(part, "experiment"), 0));
     int complete = experiment != NULL;
@@ -49,7 +50,7 @@ static json_t *empty_list(void) {
 }
 
 static db_status collect(db_context *context, const char *folder, const db_fit_shots_result *result,
-                         json_t *whole) {
+                         size_t failures, json_t *whole) {
     for (size_t s = 0; s < result->shot_count; s++) {
         char name[DB_FIT_PATH_SIZE], path[2 * DB_FIT_PATH_SIZE];
         if (!result->shot[s].used) continue;
@@ -58,7 +59,7 @@ static db_status collect(db_context *context, const char *folder, const db_fit_s
         json_t *part = NULL;
         db_json root;
         DB_TRY(db_json_open(context, path, &part, &root));
-        const db_status status = add(context, path, whole, part);
+        const db_status status = add(context, path, failures, whole, part);
         json_decref(part);
         DB_TRY(status);
     }
@@ -69,7 +70,7 @@ db_status db_fit_shots_write_expt(db_context *context, const char *path, const c
                                   const db_fit_shots_result *result) {
     const size_t failures = db_json_failures();
     json_t *const whole = empty_list();
-    db_status status = collect(context, folder, result, whole);
+    db_status status = collect(context, folder, result, failures, whole);
     if (status == DB_OK)
         status =
             db_json_write(context, path, whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);

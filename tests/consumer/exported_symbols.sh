@@ -17,12 +17,20 @@ for library in src/libdualbragg.a fit/libdualbragg_fit.a src/libdualbragg.so fit
     [ -f "$BINARY_DIR/$library" ] || continue
     readelf --wide --symbols --dyn-syms "$BINARY_DIR/$library" 2> "$work/log" |
         awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 ~ /^[0-9]+$/ { print $8 }' | sort -u > "$work/exported"
-    grep -vE '^_(init|fini)$|^__' "$work/exported" | comm -23 - "$work/words" > "$work/undeclared"
+    grep -vE '^_(init|fini)$|^__|^\.gomp_' "$work/exported" | comm -23 - "$work/words" > "$work/undeclared"
     if [ -s "$work/undeclared" ]; then
         echo "$library exports what no public header declares:"
         cat "$work/undeclared"
         exit 1
     fi
     [ "$(wc -l < "$work/exported")" -gt 10 ] || { echo "$library: expected more than 10 exported symbols"; exit 1; }
+    cp "$work/exported" "$work/$(echo "$library" | tr / _)"
     echo "$library: $(wc -l < "$work/exported") symbols"
+done
+for kind in a so; do
+    [ -f "$work/src_libdualbragg.$kind" ] && [ -f "$work/fit_libdualbragg_fit.$kind" ] || continue
+    if comm -12 "$work/src_libdualbragg.$kind" "$work/fit_libdualbragg_fit.$kind" | grep -v '^_'; then
+        echo "both libraries have these"
+        exit 1
+    fi
 done

@@ -19,15 +19,22 @@ long stop_failing_allocations(int *has_failed) {
     return reached;
 }
 
-#if defined(__GLIBC__)
-int can_fail_allocations(void) { return 1; }
-
-/* Under a sanitizer, what would take these calls if this program did not. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define REAL(name) __interceptor_##name
+/* Under a sanitizer what would take these calls if this program did not; that for threads needs
+ * them before it has begun. */
+#if defined(__has_feature)
+#define HAS(feature) __has_feature(feature)
 #else
+#define HAS(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS(address_sanitizer)
+#define REAL(name) __interceptor_##name
+#elif defined(__GLIBC__) && !defined(__SANITIZE_THREAD__) && !HAS(thread_sanitizer)
 #define REAL(name) __libc_##name
 #endif
+
+#if defined(REAL)
+int can_fail_allocations(void) { return 1; }
+
 void *REAL(malloc)(size_t size);
 void *REAL(calloc)(size_t count, size_t size);
 void *REAL(realloc)(void *block, size_t size);
