@@ -169,11 +169,17 @@ int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], s
 
 void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
                                 const double position[2], double q[3]) {
+    enum { ROUNDS = 4 }; /* each a thousand times nearer to the depth along the ray itself */
     const double pixel[3] = { position[0], position[1], 1 };
     const db_panel_geometry *const g = &geometry->panel[panel];
-    db_apply(g->position, pixel, q);
-    const double depth = db_sensor_depth(&geometry->sensor, db_dot(q, g->normal) / db_length(q));
-    for (int i = 0; i < 3; i++) q[i] += depth * g->normal[i];
+    double front[3];
+    db_apply(g->position, pixel, front);
+    for (int i = 0; i < 3; i++) q[i] = front[i];
+    for (int round = 0; round < (geometry->sensor.sensor_thickness > 0 ? ROUNDS : 0); round++) {
+        const double depth =
+            db_sensor_depth(&geometry->sensor, db_dot(q, g->normal) / db_length(q));
+        for (int i = 0; i < 3; i++) q[i] = front[i] + depth * g->normal[i];
+    }
     const double stretch = db_length(geometry->s0) / db_length(q);
     for (int i = 0; i < 3; i++) q[i] = q[i] * stretch - geometry->s0[i];
 }

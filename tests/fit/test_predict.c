@@ -361,12 +361,10 @@ static void pixels_are_shared_within_a_panel_only(void **state) {
 
 /* Single reflections go where lists of them go, and beyond the panel's edge; the indices of the
  * point where one appears are off by what turned it onto the Ewald sphere. */
-static void a_reflection_and_its_point_know_each_other(void **state) {
-    (void)state;
+static void expect_that_points_know_their_reflections(void) {
     const db_prediction_range range = { 2.5, 0, 0.2 };
     db_prediction prediction;
     db_fit_geometry geometry;
-    crystal.detector.rotation[1] = 12;
     assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_OK);
     assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
     assert_true(prediction.count > 100);
@@ -397,6 +395,18 @@ static void a_reflection_and_its_point_know_each_other(void **state) {
     assert_false(db_predict_on_panel(&geometry, &outside));
     db_fit_geometry_clear(&geometry);
     db_prediction_clear(&prediction);
+}
+
+static void a_reflection_and_its_point_know_each_other(void **state) {
+    (void)state;
+    crystal.detector.rotation[1] = 12;
+    expect_that_points_know_their_reflections();
+    crystal.detector.sensor_thickness = 900;
+    crystal.detector.attenuation_depth = 520;
+    expect_that_points_know_their_reflections();
+    crystal.detector.layers_at_front = 1;
+    crystal.detector.sensor_layers = 3;
+    expect_that_points_know_their_reflections();
 }
 
 static void too_many_reflections_are_refused(void **state) {
