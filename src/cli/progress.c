@@ -1,16 +1,15 @@
 #include "cli/progress.h"
 
-#include "cli/stopwatch.h"
+#include "cli/progress_bar.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 40, PERCENT_END = 100 };
-static const double FIRST_AFTER = 0.5, THEN_EVERY = 0.1; /* s: short work stays silent */
+enum { PERCENT_END = 100 };
 
 typedef struct meter {
-    double next; /* when the bar is drawn again */
-    int shown;   /* 1: there is a bar to remove */
+    db_progress_bar bar;
+    double last; /* fraction */
     int lines;   /* 1: lines instead of a bar */
     int percent; /* of the next line */
 } meter;
@@ -18,14 +17,9 @@ static meter state;
 
 static int draw(void *user, double fraction) {
     meter *m = user;
-    const double time = db_stopwatch();
-    if (m->next == 0) m->next = time + FIRST_AFTER;
-    if (time < m->next) return 0;
-    m->next = time + THEN_EVERY;
-    m->shown = 1;
-    const int filled = (int)(fraction * BAR_WIDTH);
-    fprintf(stderr, "\r[%.*s%*s] %3.0f%%", filled, "########################################",
-            BAR_WIDTH - filled, "", 100 * fraction);
+    if (fraction < m->last) db_progress_bar_begin(&m->bar); /* another image */
+    m->last = fraction;
+    db_progress_bar_draw(&m->bar, fraction, "of the image");
     return 0;
 }
 
@@ -43,8 +37,9 @@ static int print_lines(void *user, double fraction) {
 void db_progress_attach(const db_session *session) {
     const db_settings *s = &session->settings;
     const int terminal = isatty(STDERR_FILENO);
-    state = (meter){ 0, 0, 0, 0 };
+    state = (meter){ .lines = 0 };
     if (s->progress == 0 || s->quiet || s->printout) return;
+    db_progress_bar_start(&state.bar, 1);
     state.lines = s->setup.compat || (s->progress == 1 && !terminal);
     if (state.lines || terminal)
         db_context_set_progress(session->context, state.lines ? print_lines : draw, &state);
@@ -52,7 +47,7 @@ void db_progress_attach(const db_session *session) {
 
 void db_progress_finish(const db_session *session) {
     db_context_set_progress(session->context, NULL, NULL);
-    if (state.shown) fprintf(stderr, "\r%*s\r", BAR_WIDTH + 8, "");
+    db_progress_bar_clear(&state.bar);
     if (state.lines) (void)print_lines(&state, 1);
-    state = (meter){ 0, 0, 0, 0 };
+    state = (meter){ .lines = 0 };
 }

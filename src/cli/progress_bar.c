@@ -1,0 +1,81 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/progress_bar.h"
+
+#include "cli/stopwatch.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WIDTH = 30, MOST = 160 };
+static const double FIRST_AFTER = 0.5, THEN_EVERY = 0.1; /* s: short work stays silent */
+
+void db_progress_bar_start(db_progress_bar *bar, int wanted) {
+    *bar = (db_progress_bar){ .wanted = wanted && isatty(STDERR_FILENO) };
+    db_progress_bar_begin(bar);
+}
+
+void db_progress_bar_begin(db_progress_bar *bar) {
+    bar->begin = db_stopwatch();
+    if (!bar->shown) bar->next = bar->begin + FIRST_AFTER;
+}
+
+const char *db_duration_text(double seconds, char text[DB_DURATION_SIZE]) {
+    const double whole = ceil(seconds), minutes = ceil(seconds / 60);
+    if (!(seconds < 3e7))
+        snprintf(text, DB_DURATION_SIZE, "very long");
+    else if (whole < 100)
+        snprintf(text, DB_DURATION_SIZE, "%.0f s", whole);
+    else if (minutes < 60)
+        snprintf(text, DB_DURATION_SIZE, "%.0f min", minutes);
+    else
+        snprintf(text, DB_DURATION_SIZE, "%.0f h %.0f min", floor(minutes / 60), fmod(minutes, 60));
+    return text;
+}
+
+/* The line stays one: what does not fit the terminal would begin others. */
+static void draw(db_progress_bar *bar, double fraction, const char *format, va_list arguments) {
+    char what[MOST], left[DB_DURATION_SIZE], line[WIDTH + 2 * MOST] = "";
+    const double now = db_stopwatch(), part = fmin(fmax(fraction, 0), 1);
+    vsnprintf(what, sizeof what, format, arguments);
+    if (isfinite(fraction)) {
+        const int filled = (int)(part * WIDTH);
+        snprintf(line, sizeof line, "[%.*s%*s] %3.0f %% %s", filled,
+                 "##############################", WIDTH - filled, "", floor(100 * part), what);
+    } else {
+        snprintf(line, sizeof line, "%s", what);
+    }
+    if (part > 0.01 && part < 1) {
+        const size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, ", %s left",
+                 db_duration_text((now - bar->begin) * (1 - part) / part, left));
+    }
+    fprintf(stderr, "\r%.118s\033[K", line);
+    bar->next = now + THEN_EVERY;
+    bar->shown = 1;
+}
+
+void db_progress_bar_draw(db_progress_bar *bar, double fraction, const char *format, ...) {
+    va_list arguments;
+    if (!bar->wanted || db_stopwatch() < bar->next) return;
+    va_start(arguments, format);
+    draw(bar, fraction, format, arguments);
+    va_end(arguments);
+}
+
+void db_progress_bar_say(db_progress_bar *bar, const char *format, ...) {
+    va_list arguments;
+    if (!bar->wanted) return;
+    va_start(arguments, format);
+    draw(bar, (double)NAN, format, arguments);
+    va_end(arguments);
+    bar->begin = bar->next = db_stopwatch();
+}
+
+void db_progress_bar_clear(db_progress_bar *bar) {
+    if (bar->shown) fputs("\r\033[K", stderr);
+    bar->shown = 0;
+    bar->next = db_stopwatch() + FIRST_AFTER;
+}
