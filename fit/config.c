@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/config_panel_groups.h"
 #include "fit/config_refine.h"
+#include "fit/output_prefix.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,20 +151,6 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     return DB_OK;
 }
 
-/* "<working directory>/<name of the YAML file>_refined" */
-static db_status default_output(db_context *context, db_fit_config *config) {
-    const char *const slash = strrchr(config->config_file, '/');
-    const char *const name = slash ? slash + 1 : config->config_file;
-    const char *const dot = strrchr(name, '.');
-    const int length =
-        snprintf(config->output_prefix, sizeof config->output_prefix, "%.*s_refined",
-                 (int)(dot && dot != name ? (size_t)(dot - name) : strlen(name)), name);
-    if (length >= DB_FIT_PATH_SIZE)
-        return db_fail(context, DB_ERROR_USAGE, "%s: the file name is too long",
-                       config->config_file);
-    return DB_OK;
-}
-
 db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
                              size_t override_count, db_fit_config *config) {
     db_fit_config_init(config);
@@ -179,7 +166,7 @@ db_status db_fit_config_read(db_context *context, const char *path, const char *
         status = db_yaml_override(context, root, overrides[i]);
     const db_config_reader reader = { context, path, &config->settings.panel_groups };
     if (status == DB_OK) status = take_sections(&reader, root, config);
-    if (status == DB_OK && !*config->output_prefix) status = default_output(context, config);
+    if (status == DB_OK) status = db_fit_complete_output_prefix(context, config);
     db_yaml_free(&root);
     if (status != DB_OK) return status;
     config->setup.matrix_file = *config->matrix_file ? config->matrix_file : NULL;

@@ -331,7 +331,14 @@ static db_status finish(minimization *m, db_stage_result *result) {
     double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS],
         step[DB_FIT_MOST_PARAMETERS];
     double diagonal[DB_FIT_MOST_PARAMETERS];
-    if (m->cancelled) return db_fail(shot->context, DB_ERROR_CANCELLED, "cancelled by the caller");
+    memcpy(result->value, m->best_value, sizeof result->value);
+    if (m->cancelled) {
+        result->end = DB_STAGE_CANCELLED;
+        snprintf(result->reason, sizeof result->reason,
+                 "cancelled in stage %s after %d evaluation%s; this is the best model so far",
+                 m->stage->name, m->evaluations, m->evaluations == 1 ? "" : "s");
+        return DB_OK;
+    }
     double *const memory = malloc(db_box_room(v->count) * sizeof *memory);
     const db_status status = !memory      ? db_fail_memory(shot->context, "the optimizer")
                              : m->at_best ? DB_OK
@@ -340,7 +347,6 @@ static db_status finish(minimization *m, db_stage_result *result) {
         free(memory);
         return status;
     }
-    memcpy(result->value, m->best_value, sizeof result->value);
     find_bounds(m, result->at_bound);
     for (size_t k = 0; k < v->count; k++) {
         lower[k] = fmin(v->lower[k] - m->best_value[k], 0);

@@ -22,7 +22,8 @@ typedef enum db_stage_end {
     DB_STAGE_LIMIT,     /* evaluations used up */
     DB_STAGE_AT_BOUND,  /* a parameter would go on beyond its bound */
     DB_STAGE_ROUNDOFF,  /* progress stopped before convergence */
-    DB_STAGE_DIVERGED   /* the target became meaningless */
+    DB_STAGE_DIVERGED,  /* the target became meaningless */
+    DB_STAGE_CANCELLED  /* by the caller; the values are the best so far */
 } db_stage_end;
 
 typedef struct db_stage_result {
@@ -36,7 +37,7 @@ typedef struct db_stage_result {
 
 /* Minimizes from the variables' start with the stage's algorithm. `reported` turns what is refined
  * into what is told: misset angles of the whole turn (see fit/misset.h). Fails for a bad
- * configuration or if cancelled; otherwise the result says how it ended. */
+ * configuration; otherwise the result says how it ended. */
 db_status db_optimize_stage(db_shot *shot, const db_fit_stage *stage, int number,
                             const double orientation[9], db_fit_course *course,
                             db_stage_result *result);

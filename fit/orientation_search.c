@@ -43,6 +43,8 @@ typedef struct search {
     node *nodes;   /* from low to high angles */
     size_t probed; /* spots with which candidates are tried */
     double work;   /* so far */
+    db_context *context;
+    int cancelled;
     size_t candidate_count;
     candidate candidates[CANDIDATES]; /* the best first */
 } search;
@@ -274,12 +276,24 @@ static int is_sure(const db_agreement *agreement) {
            2 * agreement->near > agreement->count;
 }
 
+/* At most so much is done; it ends before if there is no doubt. */
+static void report(search *s) {
+    db_context *const context = s->context;
+    if (context->progress &&
+        context->progress(context->progress_user, fmin(1, s->work / most_work)))
+        s->cancelled = 1;
+}
+
 /* Pairs the spots at the lowest angles, then more and more, until there is no doubt. */
 static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
     size_t next = FIRST_PAIRED;
     s->probed = s->count < FIRST_PROBED ? s->count : FIRST_PROBED;
     for (size_t j = 1; j < s->count && j < MOST_PAIRED && s->work < most_work; j++) {
-        for (size_t i = 0; i < j; i++) try_pair(s, &s->spots[i], &s->spots[j]);
+        for (size_t i = 0; i < j && !s->cancelled; i++) {
+            try_pair(s, &s->spots[i], &s->spots[j]);
+            report(s);
+        }
+        if (s->cancelled) return;
         if (j + 1 < next && j + 1 < s->count) continue;
         choose(s, turn, agreement);
         if (is_sure(agreement)) return;
@@ -300,6 +314,7 @@ db_status db_orientation_search(db_context *context, const double a_star[9],
     memcpy(s->a_star, a_star, sizeof s->a_star);
     s->spots = spots;
     s->count = count;
+    s->context = context;
     db_status status = DB_OK;
     if (!db_invert(a_star, s->real))
         status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
@@ -310,6 +325,10 @@ db_status db_orientation_search(db_context *context, const double a_star[9],
         s->volume = fabs(db_dot(across, s->real + 6));
         status = list_nodes(context, s, last->length + last->blur);
         if (status == DB_OK) try_pairs(s, turn, agreement);
+        if (s->cancelled)
+            status =
+                db_fail(context, DB_ERROR_CANCELLED,
+                        "cancelled while the orientation was looked for: there is no model yet");
     }
     free(s->nodes);
     free(s);

@@ -97,7 +97,9 @@ static db_status store(db_refinement *r, const db_shot *shot, const db_stage_res
         result->at_bound[shot->variables.index[k]] = end->at_bound[k];
     for (size_t i = 0; i < result->parameter_count; i++)
         result->refined[i] = db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
-    result->status = end->end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
+    result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
+                     : end->end == DB_STAGE_CANCELLED ? DB_ERROR_CANCELLED
+                                                      : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end->reason);
     return status;
 }
@@ -130,7 +132,7 @@ static size_t position_of(const db_fit_result *result, db_parameter p) {
 static db_status match_total(db_refinement *r, int number, const db_stage_data *taken) {
     db_fit_result *const result = r->result;
     const size_t i = position_of(result, DB_SCALE);
-    if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count ||
+    if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count || r->scaled ||
         r->data.settings->stages[number].active[DB_SCALE])
         return DB_OK;
     const db_shot_request request = { .target = DB_FIT_WEIGHTED };

@@ -13,6 +13,7 @@ typedef struct db_refinement {
     db_panel_placement placement; /* of groups of panels in that model; owned */
     db_crystal begin;       /* the crystal at the start, its misset folded into the orientation */
     double begin_misset[3]; /* which was this (degree) */
+    int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
 } db_refinement;
 
 /* The result's model becomes a copy of the start, with ties kept. The result is zeroed before. */

@@ -54,6 +54,8 @@ typedef struct trials {
     db_fit_start *list;
     db_status *status;
     char (*message)[DB_FIT_WARNING_SIZE];
+    size_t done;
+    int cancelled;
 } trials;
 
 static void clear_refinement(db_refinement *r) {
@@ -99,7 +101,22 @@ static db_status first_error(db_context *context, const trials *all, size_t coun
                    count, all->message[0]);
 }
 
-static db_status run_trials(db_context *context, const trials *all, size_t count) {
+/* One more is done; the thread that began the work tells the caller, who may cancel. */
+static void report(const db_context *context, trials *all, size_t count) {
+    size_t done;
+#if defined(_OPENMP)
+#pragma omp atomic capture
+#endif
+    done = ++all->done;
+    if (!context->progress || db_fit_thread_number() != 0) return;
+    if (!context->progress(context->progress_user, (double)done / (double)count)) return;
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+    all->cancelled = 1;
+}
+
+static db_status run_trials(db_context *context, trials *all, size_t count) {
     const int wanted = db_fit_threads(context);
     const int threads = (size_t)wanted < count ? wanted : (int)count;
     db_context **const worker = calloc((size_t)threads, sizeof *worker);
@@ -114,9 +131,20 @@ static db_status run_trials(db_context *context, const trials *all, size_t count
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
 #endif
-        for (long i = 0; i < (long)count; i++)
+        for (long i = 0; i < (long)count; i++) {
+            int stop;
+#if defined(_OPENMP)
+#pragma omp atomic read
+#endif
+            stop = all->cancelled;
+            if (stop) continue;
             run_trial(all, worker[db_fit_thread_number()], (size_t)i);
-        status = first_error(context, all, count);
+            report(context, all, count);
+        }
+        status = all->cancelled
+                     ? db_fail(context, DB_ERROR_CANCELLED,
+                               "cancelled while starts were tried: there is no model yet")
+                     : first_error(context, all, count);
     }
     for (int t = 0; t < threads && worker; t++) db_context_destroy(&worker[t]);
     free(worker);
@@ -147,8 +175,10 @@ static db_status try_all(db_refinement *r, const db_experiment *start) {
     const size_t count = (size_t)starts->count;
     db_fit_result *const result = r->result;
     db_fit_settings *const brief = malloc(sizeof *brief);
-    trials all = { NULL, start, calloc(count, sizeof *all.list), calloc(count, sizeof *all.status),
-                   calloc(count, sizeof *all.message) };
+    trials all = { .start = start,
+                   .list = calloc(count, sizeof *all.list),
+                   .status = calloc(count, sizeof *all.status),
+                   .message = calloc(count, sizeof *all.message) };
     result->starts = all.list;
     db_status status = brief && all.list && all.status && all.message
                            ? DB_OK
@@ -188,7 +218,7 @@ static db_status run_stages(db_refinement *r) {
     for (size_t s = 0; s < r->data.settings->stage_count; s++) {
         db_stage_result end;
         DB_TRY(db_refinement_run_stage(r, (int)s, &end));
-        if (end.end == DB_STAGE_DIVERGED) break;
+        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_CANCELLED) break;
     }
     return DB_OK;
 }
@@ -212,6 +242,10 @@ static db_status run_best(db_refinement *r, const db_experiment *start) {
         if (status == DB_ERROR_INPUT) continue; /* none of what is seen is predicted any more */
         DB_TRY(status);
         DB_TRY(explained_by(r, &from->refined_explained));
+        if (result->status == DB_ERROR_CANCELLED) {
+            from->chosen = 1;
+            return DB_OK;
+        }
         const double explained = from->refined_explained - (result->status == DB_OK ? 0 : 1);
         if (explained > most) {
             most = explained;

@@ -7,8 +7,11 @@
 #include "fit/cli/fit_options.h"
 #include "fit/cli/fit_progress.h"
 #include "fit/cli/fit_tables.h"
+#include "fit/cli/interrupt.h"
 #include "fit/cli/many_shots.h"
+#include "fit/cli/run_lock.h"
 #include "fit/config_print.h"
+#include "fit/output_prefix.h"
 
 #include <dualbragg/fit_shots.h>
 
@@ -27,6 +30,8 @@ typedef struct fit_run {
     db_fit_result *result;
     db_fit_log log;
     int log_open;
+    db_fit_progress_state progress;
+    db_run_lock lock;
 } fit_run;
 
 static db_status complain(const fit_run *run, db_status status) {
@@ -180,6 +185,8 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
     record_command(config, argc, argv);
     status = take_path("--image", options->image, config->image_file);
     if (status == DB_OK) status = take_path("--output", options->output, config->output_prefix);
+    if (status == DB_OK && db_fit_complete_output_prefix(run->context, config) != DB_OK)
+        status = complain(run, DB_ERROR_USAGE);
     if (status == DB_OK) status = read_precision(options->precision, &config->settings.precision);
     if (status != DB_OK) return status;
     if (*config->shot_list && *config->image_file)
@@ -192,13 +199,21 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
                        config->config_file);
 }
 
+/* Beside the bar on the terminal. */
+static void say_notice(void *user, const char *line) {
+    fit_run *const run = user;
+    db_progress_bar_clear(&run->progress.bar);
+    db_fit_say_line(&run->log, line);
+}
+
 /* The image with its masks, and the list of reflections to use. */
 static db_status read_data(fit_run *run) {
     db_fit_config *const config = &run->config;
-    db_status status =
-        db_fit_config_read_image(run->context, config, &run->image, db_fit_say_line, &run->log);
+    db_fit_progress_work(&run->progress, "reading the image", 0);
+    db_status status = db_fit_config_read_image(run->context, config, &run->image, say_notice, run);
     if (status == DB_OK) status = db_fit_config_read_spots(run->context, config, &run->spots);
     if (run->spots.count) config->settings.spots = &run->spots;
+    db_progress_bar_clear(&run->progress.bar);
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
@@ -222,15 +237,22 @@ static void say_head(fit_run *run) {
 }
 
 static db_status refine(fit_run *run) {
-    db_status status = db_fit_config_start(run->context, &run->config, &run->image, &run->start,
-                                           db_fit_say_line, &run->log);
+    db_fit_progress_state *const progress = &run->progress;
+    db_interrupt_install();
+    db_fit_progress_work(progress,
+                         run->config.find_orientation
+                             ? "looking for the orientation (less if it is found early)"
+                             : "reading the starting model",
+                         1);
+    db_status status =
+        db_fit_config_start(run->context, &run->config, &run->image, &run->start, say_notice, run);
+    db_progress_bar_clear(&progress->bar);
     if (status != DB_OK) return complain(run, status);
     db_fit_say_start(&run->log, &run->config, &run->image, &run->start);
-    db_fit_progress_state progress;
-    db_fit_progress_start(&progress, &run->log, &run->config.settings);
+    db_fit_progress_stages(progress, &run->config.settings);
     status = db_fit_run(run->context, &run->start, &run->image, &run->config.settings,
-                        db_fit_progress_entry, &progress, &run->result);
-    db_fit_progress_finish(&progress);
+                        db_fit_progress_entry, progress, &run->result);
+    db_fit_progress_finish(progress);
     return run->result ? DB_OK : complain(run, status);
 }
 
@@ -277,7 +299,9 @@ static db_status write_outputs(fit_run *run) {
         if (!output_wanted(run, o)) continue;
         output_path(run, o, path);
         if (o != OUT_LOG) {
+            db_progress_bar_say(&run->progress.bar, "writing %s", path);
             const db_status status = write_output(run, o, path);
+            db_progress_bar_clear(&run->progress.bar);
             if (status != DB_OK) return complain(run, status);
         }
         db_fit_say(&run->log, "%s: %s\n", path, outputs[o].what);
@@ -287,6 +311,15 @@ static db_status write_outputs(fit_run *run) {
     output_path(run, OUT_LOG, path);
     const db_status status = db_fit_log_close(run->context, &run->log, path);
     return status == DB_OK ? DB_OK : complain(run, status);
+}
+
+/* Cancelled before there was a model: the log is all there is. */
+static void leave_log(fit_run *run) {
+    char path[DB_FIT_PATH_SIZE + 8];
+    db_fit_say(&run->log, "\n%s\n", db_context_message(run->context));
+    run->log_open = 0;
+    output_path(run, OUT_LOG, path);
+    if (db_fit_log_close(run->context, &run->log, path) != DB_OK) complain(run, DB_ERROR_FILE);
 }
 
 static db_status run_fit(fit_run *run, int argc, char **argv) {
@@ -302,26 +335,33 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (status != DB_OK) return status;
     if (*run->config.shot_list) return db_fit_many_shots(run->context, &run->options, &run->config);
     status = check_outputs(run);
+    if (status == DB_OK) status = db_run_lock_take(&run->lock, run->config.output_prefix);
     if (status != DB_OK) return status;
     status = db_fit_log_open(run->context, &run->log, run->options.quiet);
     if (status != DB_OK) return complain(run, status);
     run->log_open = 1;
+    db_fit_progress_start(&run->progress, run->context, &run->log);
     say_head(run);
     const int noted = *db_context_device_note(run->context) != 0;
     status = read_data(run);
     if (status == DB_OK) status = refine(run);
+    if (status == DB_ERROR_CANCELLED) leave_log(run);
     if (status != DB_OK) return status;
     if (!noted) say_device_note(run);
     db_fit_say_result(&run->log, &run->config, run->result);
     status = write_outputs(run);
     if (status != DB_OK) return status;
     if (run->result->status != DB_OK)
-        db_complain("fit", run->result->status, "not converged: %s", run->result->reason);
+        db_complain("fit", run->result->status, "%s%s",
+                    run->result->status == DB_ERROR_CANCELLED ? "" : "not converged: ",
+                    run->result->reason);
     return run->result->status;
 }
 
 static void run_clear(fit_run *run) {
+    db_fit_progress_finish(&run->progress);
     if (run->log_open) db_fit_log_close(run->context, &run->log, NULL);
+    db_run_lock_release(&run->lock);
     db_fit_result_destroy(&run->result);
     db_experiment_clear(&run->start);
     db_measured_image_clear(&run->image);

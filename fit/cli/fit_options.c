@@ -33,8 +33,9 @@ static const char usage[] =
 
 static const char after_flags[] =
     "\n"
-    "Exit status: 0 converged; 1 not converged (the log says why: limit, bound, divergence); 2 "
-    "wrong use or\n"
+    "Ctrl-C ends with the best model so far; a second one at once.\n"
+    "\n"
+    "Exit status: 0 converged; 1 not converged or cancelled (the log says why); 2 wrong use or\n"
     "configuration; 3 unusable input or output; 4 instruction set not there.\n";
 
 /* A flag either sets an int to 1 or takes a text. */
@@ -46,7 +47,8 @@ typedef struct flag {
 #define TO(member) offsetof(db_fit_options, member)
 static const flag flags[] = {
     { "--image", "FILE", "the measured image, instead of the configuration's", TO(image) },
-    { "--output", "PREFIX", "prefix of the output files, instead of the configuration's",
+    { "--output", "PREFIX",
+      "prefix of the output files, or a folder (ends in /), instead of the configuration's",
       TO(output) },
     { "--threads", "COUNT", "threads; 0 (default): all", TO(threads) },
     { "--isa", "NAME", "instruction set: auto, sse2, avx2 or avx512", TO(isa) },

@@ -1,35 +1,47 @@
-#define _POSIX_C_SOURCE 200809L
 #include "fit/cli/fit_progress.h"
 
+#include "fit/cli/interrupt.h"
+
+#include <math.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { SAID_EVERY = 10, BAR_WIDTH = 30, LINE_WIDTH = 100 };
+enum { SAID_EVERY = 10 };
 
-void db_fit_progress_start(db_fit_progress_state *state, db_fit_log *log,
-                           const db_fit_settings *settings) {
+/* Evaluations after which a stage is mostly done: how many there will be nobody knows. */
+static const double USUAL = 5;
+
+void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log) {
     memset(state, 0, sizeof *state);
+    state->context = context;
     state->log = log;
-    state->settings = settings;
-    state->terminal = !log->quiet && isatty(STDERR_FILENO);
+    db_progress_bar_start(&state->bar, !log->quiet);
     state->stage = -1;
     state->said = 1;
 }
 
-static void clear_line(db_fit_progress_state *state) {
-    if (state->shown) fprintf(stderr, "\r%*s\r", LINE_WIDTH, "");
-    state->shown = 0;
+/* A db_progress_function for work beside the stages. */
+static int tell_work(void *user, double fraction) {
+    db_fit_progress_state *const state = user;
+    db_progress_bar_draw(&state->bar, fraction, "%s", state->work);
+    return state->may_end && db_interrupt_asked();
+}
+
+void db_fit_progress_work(db_fit_progress_state *state, const char *work, int may_end) {
+    state->work = work;
+    state->may_end = may_end;
+    db_progress_bar_say(&state->bar, "%s", work);
+    db_context_set_progress(state->context, tell_work, state);
 }
 
 static void say_entry(db_fit_progress_state *state) {
-    clear_line(state);
+    db_progress_bar_clear(&state->bar);
     db_fit_say(state->log, "  %5d  %12.5f  %10.3e\n", state->last.evaluation, state->last.target,
                state->last.gradient_norm);
     state->said = 1;
 }
 
 static void say_stage(db_fit_progress_state *state, int stage) {
-    clear_line(state);
+    db_progress_bar_clear(&state->bar);
     if ((size_t)stage >= state->settings->stage_count) return;
     const db_fit_stage *const s = &state->settings->stages[stage];
     char name[DB_FIT_NAME_SIZE];
@@ -44,36 +56,64 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     db_fit_say(state->log, "\n  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
 }
 
+/* Part of all stages that is done. A stage ends when it has converged, so that its part is what
+ * stages usually take. */
+static double part_done(const db_fit_progress_state *state) {
+    const double within = 1 - exp(-state->last.evaluation / USUAL);
+    return (state->stage + within) / (double)state->settings->stage_count;
+}
+
 static void draw(db_fit_progress_state *state) {
     const db_fit_settings *const settings = state->settings;
     const size_t stage = (size_t)state->last.stage;
     if (stage >= settings->stage_count) return;
-    const int most = settings->stages[stage].max_evaluations;
-    const int filled = most > 0 && state->last.evaluation < most
-                           ? BAR_WIDTH * state->last.evaluation / most
-                           : BAR_WIDTH;
-    fprintf(stderr, "\r[%.*s%*s] stage %zu/%zu %.20s  %d/%d  chi2/dof %.4f   ", filled,
-            "##############################", BAR_WIDTH - filled, "", stage + 1,
-            settings->stage_count, settings->stages[stage].name, state->last.evaluation, most,
-            state->last.target);
-    state->shown = 1;
+    db_progress_bar_draw(&state->bar, part_done(state),
+                         "stage %zu/%zu %.20s, evaluation %d, chi2/dof %.4f", stage + 1,
+                         settings->stage_count, settings->stages[stage].name,
+                         state->last.evaluation, state->last.target);
+}
+
+/* A db_progress_function for stages: an evaluation is on its way. */
+static int tell_stage(void *user, double fraction) {
+    db_fit_progress_state *const state = user;
+    (void)fraction;
+    if (state->stage >= 0)
+        draw(state);
+    else
+        db_progress_bar_draw(&state->bar, (double)NAN, "strong pixels, first evaluation");
+    return 0;
+}
+
+void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings *settings) {
+    state->settings = settings;
+    db_progress_bar_clear(&state->bar);
+    if (settings->starts.count > 1) {
+        db_fit_progress_work(state, "trying starts", 1);
+        return;
+    }
+    db_progress_bar_say(&state->bar, "strong pixels, first evaluation");
+    db_context_set_progress(state->context, tell_stage, state);
 }
 
 int db_fit_progress_entry(void *user, const db_fit_history *entry) {
     db_fit_progress_state *const state = user;
     if (entry->stage != state->stage) {
         if (!state->said) say_entry(state);
+        if (state->stage < 0) db_context_set_progress(state->context, tell_stage, state);
         state->stage = entry->stage;
         say_stage(state, entry->stage);
     }
     state->last = *entry;
     state->said = 0;
     if (entry->evaluation == 1 || entry->evaluation % SAID_EVERY == 0) say_entry(state);
-    if (state->terminal) draw(state);
-    return 0;
+    draw(state);
+    return db_interrupt_asked();
 }
 
 void db_fit_progress_finish(db_fit_progress_state *state) {
+    if (!state->context) return;
     if (!state->said) say_entry(state);
-    clear_line(state);
+    db_progress_bar_clear(&state->bar);
+    db_context_set_progress(state->context, NULL, NULL);
+    state->context = NULL;
 }

@@ -1,29 +1,39 @@
 /* The course of a refinement: a line on the terminal that is overwritten, plain lines in log and
- * pipes. */
+ * pipes. Ctrl-C is passed on to the work. */
 #ifndef DB_FIT_CLI_FIT_PROGRESS_H
 #define DB_FIT_CLI_FIT_PROGRESS_H
 
+#include "cli/progress_bar.h"
 #include "fit/cli/fit_log.h"
 
 #include <dualbragg/fit.h>
 
 typedef struct db_fit_progress_state {
+    db_context *context;
     db_fit_log *log;
-    const db_fit_settings *settings;
-    int terminal; /* stderr is one, and something may be shown */
-    int shown;    /* a line stands there */
-    int stage;    /* of the last entry; -1 before the first */
-    int said;     /* the last entry is in the log */
+    const db_fit_settings *settings; /* NULL: no stage has begun yet */
+    db_progress_bar bar;
+    const char *work; /* before and after the stages: what is being done; NULL: nothing */
+    int may_end;      /* 1: Ctrl-C ends that work */
+    int stage;        /* of the last entry; -1 before the first */
+    int said;         /* the last entry is in the log */
     db_fit_history last;
 } db_fit_progress_state;
 
-void db_fit_progress_start(db_fit_progress_state *state, db_fit_log *log,
-                           const db_fit_settings *settings);
+void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log);
+
+/* Work beside the stages begins: the context's progress is shown with this text. may_end: Ctrl-C
+ * ends it. */
+void db_fit_progress_work(db_fit_progress_state *state, const char *work, int may_end);
+
+/* Stages of these settings follow. */
+void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings *settings);
 
 /* A db_fit_progress; user: the state. */
 int db_fit_progress_entry(void *user, const db_fit_history *entry);
 
-/* Clears the terminal's line; puts the last evaluation into the log. */
+/* Puts the last evaluation into the log, clears the terminal's line, and forgets the context. Safe
+ * if nothing was started. */
 void db_fit_progress_finish(db_fit_progress_state *state);
 
 #endif

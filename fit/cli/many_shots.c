@@ -5,7 +5,9 @@
 #include "cli/output.h"
 #include "fit/cli/fit_files.h"
 #include "fit/cli/fit_log.h"
+#include "fit/cli/interrupt.h"
 #include "fit/cli/mpi_team.h"
+#include "fit/cli/run_lock.h"
 #include "fit/cli/shots_progress.h"
 #include "fit/cli/shots_tables.h"
 #include "fit/shots/model_name.h"
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { OUT_YAML, OUT_LIST, OUT_EXPT, OUT_JSON, OUT_HTML, OUT_LOG, OUT_CHECKPOINT, OUTPUT_COUNT };
 static const struct {
@@ -40,6 +43,8 @@ typedef struct many {
     db_fit_shot_list *list;
     db_fit_shots_result *result;
     db_fit_log log;
+    db_shots_progress progress;
+    db_run_lock lock;
 } many;
 
 static void path_of(const many *m, const char *ending, char path[PATH_SIZE]) {
@@ -85,14 +90,30 @@ static db_status check_distinct(const many *m) {
     return db_named_files_check("fit", &files);
 }
 
-static db_status check_outputs(const many *m) {
+/* The refined list names models by the prefix, which must be something that a list can say. */
+static db_status check_prefix(const many *m) {
+    const char *const prefix = m->config->output_prefix, *const slash = strrchr(prefix, '/');
+    const char *const name = slash ? slash + 1 : prefix;
+    if (name[strcspn(name, "#\"\n\r")] == '\0') return DB_OK;
+    return db_complain(
+        "fit", DB_ERROR_USAGE,
+        "output %s: expected a name without '#', '\"' and line breaks, which lists of "
+        "shots cannot have",
+        prefix);
+}
+
+static db_status check_outputs(many *m) {
     char path[PATH_SIZE];
     if (m->team.rank > 0) return DB_OK;
+    const db_status nameable = check_prefix(m);
+    if (nameable != DB_OK) return nameable;
     for (int o = 0; o < OUTPUT_COUNT; o++) {
         path_of(m, outputs[o].ending, path);
         const db_status status = wanted(m, o) ? db_output_check("fit", "output", path) : DB_OK;
         if (status != DB_OK) return status;
     }
+    const db_status locked = db_run_lock_take(&m->lock, m->config->output_prefix);
+    if (locked != DB_OK) return locked;
     path_of(m, models, path);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return db_complain("fit", DB_ERROR_FILE, "%s: cannot be created: %s", path,
@@ -130,11 +151,17 @@ static void tie(many *m) {
     if (db_fit_shot_list_tie(m->context, m->list, m->tied) == DB_OK) m->config = m->tied;
 }
 
+static int cancelled(void *user) {
+    (void)user;
+    return db_interrupt_asked();
+}
+
 static db_status refine(many *m) {
     char checkpoint[PATH_SIZE], scratch[PATH_SIZE];
     db_fit_shot_source source = db_fit_shot_list_source(m->list);
+    source.configuration = m->config;
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
-    db_shots_progress progress;
+    db_shots_progress *const progress = &m->progress;
     db_fit_settings *const settings = malloc(sizeof *settings);
     if (!settings) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the settings");
     *settings = m->config->settings;
@@ -145,16 +172,21 @@ static db_status refine(many *m) {
     char *const slash = strrchr(scratch, '/');
     if (slash) slash[slash == scratch] = '\0';
     say_head(m, &source);
-    db_shots_progress_start(&progress, &m->log, settings);
+    if (m->options->resume && access(checkpoint, F_OK) != 0)
+        db_fit_say(&m->log, "%s: there is no checkpoint to go on from; the run begins anew\n",
+                   checkpoint);
+    db_shots_progress_start(progress, &m->log, settings);
+    db_interrupt_install();
     options.team = &m->team;
     options.checkpoint = checkpoint;
     options.resume = m->options->resume;
     options.scratch = slash ? scratch : NULL;
     options.outlier_sigma = m->config->shot_outlier_sigma;
     options.progress = db_shots_progress_event;
-    options.user = &progress;
+    options.cancelled = cancelled;
+    options.user = progress;
     const db_status status = db_fit_shots_run(m->context, &source, settings, &options, &m->result);
-    db_shots_progress_finish(&progress);
+    db_shots_progress_finish(progress);
     free(settings);
     return m->result ? DB_OK : complain(m, status);
 }
@@ -196,7 +228,11 @@ static db_status write_outputs(many *m) {
     for (int o = 0; o < OUT_CHECKPOINT; o++) {
         path_of(m, outputs[o].ending, path);
         if (!wanted(m, o)) continue;
-        if (o != OUT_LOG) status = write_output(m, o, path);
+        if (o != OUT_LOG) {
+            db_progress_bar_say(&m->progress.bar, "writing %s", path);
+            status = write_output(m, o, path);
+            db_progress_bar_clear(&m->progress.bar);
+        }
         if (status != DB_OK) return complain(m, status);
         db_fit_say(&m->log, "%s: %s\n", path, outputs[o].what);
     }
@@ -221,6 +257,12 @@ static db_status begin(many *m) {
                        db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0));
 }
 
+static void remove_checkpoint(const many *m) {
+    char path[PATH_SIZE];
+    path_of(m, outputs[OUT_CHECKPOINT].ending, path);
+    if (m->team.rank == 0) unlink(path);
+}
+
 static db_status run(many *m) {
     char path[PATH_SIZE];
     db_status status = begin(m);
@@ -232,12 +274,15 @@ static db_status run(many *m) {
         status = write_outputs(m);
     }
     path_of(m, outputs[OUT_LOG].ending, path);
-    const int keep = status == DB_OK && m->team.rank == 0;
+    const int keep = (status == DB_OK || status == DB_ERROR_CANCELLED) && m->team.rank == 0;
     const db_status closed = db_fit_log_close(m->context, &m->log, keep ? path : NULL);
     if (closed != DB_OK && status == DB_OK) status = complain(m, closed);
-    if (status != DB_OK || m->result->status == DB_OK) return status;
-    if (m->team.rank == 0)
-        db_complain("fit", m->result->status, "not converged: %s", m->result->reason);
+    if (status != DB_OK) return status;
+    const int ended = m->result->status != DB_ERROR_CANCELLED;
+    if (ended) remove_checkpoint(m); /* now that all else is there */
+    if (m->team.rank == 0 && m->result->status != DB_OK)
+        db_complain("fit", m->result->status, "%s%s%s", ended ? "not converged: " : "",
+                    m->result->reason, ended ? "" : " (--resume goes on)");
     return m->result->status;
 }
 
@@ -248,6 +293,7 @@ db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
     if (!m.tied) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
     db_status status = db_mpi_team_join(&m.team);
     if (status == DB_OK) status = run(&m);
+    db_run_lock_release(&m.lock);
     db_fit_shots_result_destroy(&m.result);
     db_fit_shot_list_destroy(&m.list);
     db_mpi_team_leave();

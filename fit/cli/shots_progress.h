@@ -2,6 +2,7 @@
 #ifndef DB_FIT_CLI_SHOTS_PROGRESS_H
 #define DB_FIT_CLI_SHOTS_PROGRESS_H
 
+#include "cli/progress_bar.h"
 #include "fit/cli/fit_log.h"
 
 #include <dualbragg/fit_shots.h>
@@ -9,9 +10,10 @@
 typedef struct db_shots_progress {
     db_fit_log *log;
     const db_fit_settings *settings;
-    int terminal; /* 1: there is a bar */
-    int stage;    /* whose evaluations are being told */
-    int shown;    /* 1: the bar is on the line */
+    db_progress_bar bar;
+    int stage;        /* whose evaluations are being told */
+    const char *what; /* the pass that the bar is of, ... */
+    size_t done;      /* and how far it was */
 } db_shots_progress;
 
 void db_shots_progress_start(db_shots_progress *progress, db_fit_log *log,

@@ -1,30 +1,44 @@
-/* The state of a refinement of many shots in a file, so that it can go on after it was cut off. */
+/* The state of a refinement of many shots in a file, so that it can go on after it was cut off, to
+ * the same result to the last digit: what shots have done by themselves, and of a joint stage every
+ * evaluation of its search, which is then gone through again without the shots. */
 #ifndef DB_FIT_SHOTS_CHECKPOINT_H
 #define DB_FIT_SHOTS_CHECKPOINT_H
 
 #include "fit/shots/shots.h"
 
+/* What has been evaluated since a search began. */
+typedef struct db_joint_log {
+    int stage;                           /* -1: none */
+    int evaluations;                     /* of the stage, before this search */
+    int started;                         /* 1: there is a best point from before */
+    double degrees;                      /* of freedom, when it began */
+    double from[DB_FIT_MOST_PARAMETERS]; /* the shared values that it began with */
+    size_t history;                      /* entries of the history before it */
+    size_t shared, sums_size, count, room;
+    double *at;     /* [count][shared] */
+    double *sums;   /* [count][sums_size] */
+    int *lost;      /* [count] shots set aside */
+    size_t point;   /* numbers of a shot's best point, see db_joint_point_size */
+    double *points; /* [shots][point], as read; NULL otherwise */
+} db_joint_log;
+
+/* Numbers that a shot's best point is kept as: its local values, and how they answer. */
+size_t db_joint_point_size(const db_arrow_order *order);
+
+void db_joint_log_begin(db_joint_log *log, int stage, const db_arrow_order *order);
+db_status db_joint_log_add(db_context *context, db_joint_log *log, const double *at,
+                           const double *sums, int lost);
+void db_joint_log_clear(db_joint_log *log);
+
 /* Keeps which stages shots have done by themselves, and their values. All processes call it; rank 0
  * writes, if the options name a file. */
 db_status db_checkpoint_keep(db_shots *all);
 
-/* The same in a joint stage: values of the shared quantities, and the best local ones. */
-db_status db_checkpoint_keep_joint(db_shots *all, int stage, const db_arrow_order *order,
-                                   const double *shared);
-
-/* What a checkpoint says of a joint stage on its way. */
-typedef struct db_checkpoint_joint {
-    int stage; /* -1: none was on its way */
-    double shared[DB_FIT_MOST_PARAMETERS];
-    double *local; /* [shots][local]; owned */
-    size_t local_count;
-} db_checkpoint_joint;
+/* The same in a joint stage, whose best points are those of the states. */
+db_status db_checkpoint_keep_joint(db_shots *all, const db_joint_log *log);
 
 /* Takes up the state, if there is a file; *found says so. DB_ERROR_INPUT for a file of another
- * refinement, or one that is no checkpoint. */
-db_status db_checkpoint_resume(db_shots *all, int *found, db_checkpoint_joint *joint);
-
-/* The refinement has ended. */
-void db_checkpoint_remove(const db_shots *all);
+ * refinement, or one that is no checkpoint. The log is to be cleared whatever the status. */
+db_status db_checkpoint_resume(db_shots *all, int *found, db_joint_log *log);
 
 #endif

@@ -4,7 +4,6 @@
 #include "fit/levenberg_marquardt.h"
 #include "fit/misset.h"
 #include "fit/physical_range.h"
-#include "fit/shots/checkpoint.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
@@ -33,6 +32,8 @@ typedef struct joint {
     int started;
     db_status status;
     double last_at[DB_FIT_MOST_PARAMETERS]; /* of the last evaluation */
+    db_joint_log *log;                      /* of the search */
+    size_t replayed, known;                 /* its evaluations from before a cut; gone through */
     double *memory, *normal;                /* of the search; normal: [shared][shared], in memory */
 } joint;
 
@@ -43,7 +44,7 @@ static size_t chunk_count(const db_shots *all) {
 db_status db_joint_make_room(db_shots *all, int stage) {
     const db_arrow_order order =
         db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
-    const size_t tail = db_arrow_tail_size(&order), point = order.local + tail;
+    const size_t point = db_joint_point_size(&order);
     for (size_t i = 0; i < all->count; i++) {
         db_shot_state *const state = &all->state[i];
         free(state->best.local);
@@ -131,7 +132,7 @@ static db_status sum_shots(joint *j) {
     }
     for (size_t i = 0; i < all->count; i++) used[i] = all->news[i].used;
     memset(j->sums, 0, j->chunks * j->sums_size * sizeof *j->sums);
-    status = db_workers_each(all, 0, all->count, evaluate_shot, j);
+    status = db_workers_each(all, "evaluation", j->stage, 0, all->count, evaluate_shot, j);
     if (status == DB_OK) status = db_workers_share(all, j->sums, j->sums_size * sizeof *j->sums, 1);
     if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
     if (status == DB_OK) j->lost = (int)tell_lost(all, used);
@@ -179,7 +180,7 @@ static void record(joint *j, double loss, const double *gradient) {
 }
 
 /* The trial points become the best ones. */
-static db_status commit(joint *j, double loss) {
+static void take_trials(joint *j) {
     db_shots *const all = j->all;
     for (size_t i = 0; i < all->count; i++) {
         db_shot_state *const state = &all->state[i];
@@ -189,10 +190,16 @@ static db_status commit(joint *j, double loss) {
         memcpy(state->best.tail.row, state->trial.tail.row,
                db_arrow_tail_size(&j->order) * sizeof(double));
     }
+}
+
+/* Of a search gone through again the best points are known. */
+static db_status commit(joint *j, double loss) {
+    const int again = j->replayed < j->known;
+    if (!again) take_trials(j);
     if (j->at != j->best_at) memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
     j->best = loss;
     j->started = 1;
-    return db_checkpoint_keep_joint(all, j->stage, &j->order, j->best_at);
+    return again ? DB_OK : db_checkpoint_keep_joint(j->all, j->log);
 }
 
 static void count_degrees(joint *j) {
@@ -201,20 +208,40 @@ static void count_degrees(joint *j) {
         if (j->all->news[i].used) j->degrees += j->all->news[i].degrees;
 }
 
+/* The sums of an evaluation from before a cut. */
+static db_status recall(joint *j) {
+    const db_joint_log *const log = j->log;
+    const double *const at = log->at + j->replayed * log->shared;
+    for (size_t i = 0; i < log->shared; i++)
+        if (!(fabs(at[i] - j->at[i]) <= 1e-9 * j->scale[i]))
+            return db_fail(j->all->context, DB_ERROR_INPUT,
+                           "%s: is of another refinement: evaluation %d of stage %s would be "
+                           "elsewhere",
+                           j->all->options->checkpoint, j->evaluations, j->settings->name);
+    memcpy(j->sums, log->sums + j->replayed * log->sums_size, log->sums_size * sizeof *j->sums);
+    j->lost = log->lost[j->replayed];
+    return DB_OK;
+}
+
 static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
     joint *const j = user;
     j->at = x;
     memcpy(j->last_at, x, j->order.shared * sizeof *x);
     j->evaluations++;
-    j->status = sum_shots(j);
+    j->status = j->replayed < j->known ? recall(j) : sum_shots(j);
     if (j->status != DB_OK) return 1;
     /* Without a shot the target is another: the search begins anew. */
     if (j->lost && j->started) return 1;
+    if (j->replayed == j->known)
+        j->status = db_joint_log_add(j->all->context, j->log, x, j->sums, j->lost);
+    j->status = db_workers_agree(j->all, j->status);
+    if (j->status != DB_OK) return 1;
     count_degrees(j);
     db_arrow_total(j->order.shared, j->sums, loss, gradient, normal);
     add_priors(j, loss, gradient, normal);
     record(j, *loss, gradient);
     if (!j->started || *loss < j->best) j->status = commit(j, *loss);
+    j->replayed += j->replayed < j->known;
     return j->status != DB_OK;
 }
 
@@ -222,7 +249,7 @@ static double typical(const db_fit_parameter *p) {
     return isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
 }
 
-static db_status prepare(joint *j, const double *from) {
+static db_status prepare(joint *j) {
     db_shots *const all = j->all;
     for (size_t i = 0; i < j->order.shared; i++) {
         const size_t index = j->order.index[i];
@@ -233,7 +260,7 @@ static db_status prepare(joint *j, const double *from) {
         j->scale[i] = typical(p);
         j->centre[i] = p->prior[0];
         j->sigma[i] = p->prior[1];
-        j->best_at[i] = fmin(fmax(from ? from[i] : all->common[index], j->lower[i]), j->upper[i]);
+        j->best_at[i] = fmin(fmax(all->common[index], j->lower[i]), j->upper[i]);
     }
     j->chunks = chunk_count(all);
     j->sums_size = db_arrow_sums_size(j->order.shared);
@@ -275,6 +302,7 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
     db_variables_place(variables, values, &model->placement);
     DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
     db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
+    memcpy(all->news[shot].misset, e->crystal.misset, sizeof all->news[shot].misset);
     all->news[shot].stage = j->stage + 1;
     return DB_OK;
 }
@@ -293,6 +321,17 @@ static db_status store_shot(db_shots *all, db_context *context, size_t shot, voi
     free(settings);
     free(variables);
     return status;
+}
+
+/* All models move to the best point. */
+static db_status store(joint *j) {
+    db_shots *const all = j->all;
+    DB_TRY(db_workers_each(all, "models", j->stage, 0, all->count, store_shot, j));
+    DB_TRY(db_workers_share(all, all->value, all->parameters * sizeof *all->value, 0));
+    DB_TRY(db_workers_share(all, all->news, sizeof *all->news, 0));
+    for (size_t i = 0; i < j->order.shared; i++) all->common[j->order.index[i]] = j->best_at[i];
+    db_shots_tie_common(all);
+    return DB_OK;
 }
 
 /* What the target promises beyond the best point, and which bounds hold. */
@@ -339,6 +378,28 @@ static void explain(joint *j, const double *x, int stopped_short, db_joint_end *
                  relative);
 }
 
+/* Begins a search, or takes up the one that was cut off. */
+static void begin_search(joint *j) {
+    db_joint_log *const log = j->log;
+    j->lost = 0;
+    j->best = INFINITY;
+    count_degrees(j);
+    if (j->replayed < j->known) {
+        j->degrees = log->degrees;
+        j->evaluations = log->evaluations;
+        j->started = log->started;
+        memcpy(j->best_at, log->from, log->shared * sizeof *log->from);
+        return;
+    }
+    db_joint_log_begin(log, j->stage, &j->order);
+    log->evaluations = j->evaluations;
+    log->started = j->started;
+    log->degrees = j->degrees;
+    log->history = j->all->history_count;
+    memcpy(log->from, j->best_at, log->shared * sizeof *log->from);
+    j->replayed = j->known = 0;
+}
+
 static db_status search(joint *j, db_joint_end *end) {
     const size_t n = j->order.shared;
     double longest[DB_FIT_MOST_PARAMETERS], x[DB_FIT_MOST_PARAMETERS], loss;
@@ -346,9 +407,7 @@ static db_status search(joint *j, db_joint_end *end) {
     for (size_t i = 0; i < n; i++) longest[i] = 10 * j->scale[i];
     db_lm_result result;
     do {
-        j->lost = 0;
-        j->best = INFINITY;
-        count_degrees(j);
+        begin_search(j);
         const db_lm_problem problem = { .count = n,
                                         .evaluate = evaluate,
                                         .user = j,
@@ -374,7 +433,14 @@ static db_status search(joint *j, db_joint_end *end) {
     return DB_OK;
 }
 
-db_status db_joint_run(db_shots *all, int stage, const double *shared_from, db_joint_end *end,
+static void take_points(const joint *j) {
+    for (size_t i = 0; i < j->all->count; i++)
+        if (j->all->state[i].best.local)
+            memcpy(j->all->state[i].best.local, j->log->points + i * j->log->point,
+                   j->log->point * sizeof(double));
+}
+
+db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_joint_end *end,
                        db_fit_shots_result *result) {
     joint *const j = calloc(1, sizeof *j);
     if (!j) return db_fail_memory(all->context, "a joint stage");
@@ -382,16 +448,17 @@ db_status db_joint_run(db_shots *all, int stage, const double *shared_from, db_j
     j->stage = stage;
     j->settings = &all->settings.stages[stage];
     j->order = db_arrow_order_make(&all->settings, j->settings, all->shared);
-    db_status status = db_workers_agree(all, prepare(j, shared_from));
+    j->log = log;
+    j->known = log->stage == stage ? log->count : 0;
+    if (j->known) take_points(j);
+    db_status status = db_workers_agree(all, prepare(j));
     if (status == DB_OK) status = search(j, end);
     if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);
-    if (status == DB_OK) status = db_workers_each(all, 0, all->count, store_shot, j);
-    if (status == DB_OK)
-        status = db_workers_share(all, all->value, all->parameters * sizeof *all->value, 0);
-    if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
-    for (size_t i = 0; i < j->order.shared && status == DB_OK; i++)
-        all->common[j->order.index[i]] = j->best_at[i];
-    if (status == DB_OK) db_shots_tie_common(all);
+    if (status == DB_ERROR_CANCELLED) all->ending = 1;
+    if (status == DB_OK || (all->ending && j->started)) {
+        const db_status stored = store(j);
+        if (stored != DB_OK) status = stored;
+    }
     free(j->sums);
     free(j->memory);
     free(j);

@@ -321,7 +321,8 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
                            ? DB_OK
                            : db_fail_memory(all->context, "the errors of the refinement");
     status = db_workers_agree(all, status);
-    if (status == DB_OK) status = db_workers_each(all, 0, all->count, conclude_shot, &c);
+    if (status == DB_OK)
+        status = db_workers_each(all, "errors", stage, 0, all->count, conclude_shot, &c);
     if (status == DB_OK)
         status = db_workers_share(all, c.sums, SUMS * c.sums_size * sizeof *c.sums, 1);
     if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
@@ -329,7 +330,8 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
         add_up(&c);
         status = describe_shared(&c, result);
     }
-    if (status == DB_OK) status = db_workers_each(all, 0, all->count, widen_local, &c);
+    if (status == DB_OK)
+        status = db_workers_each(all, "errors", stage, 0, all->count, widen_local, &c);
     if (status == DB_OK)
         status = db_workers_share(all, all->error, all->parameters * sizeof *all->error, 0);
     if (status == DB_OK)

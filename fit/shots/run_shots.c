@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 199309L
 #include "core/context_internal.h"
 #include "fit/algorithms.h"
-#include "fit/shots/checkpoint.h"
+#include "fit/shots/identity.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/outliers.h"
 #include "fit/shots/segment.h"
@@ -87,7 +87,12 @@ static db_status make_room(db_shots *all) {
     all->at_bound = calloc(each, sizeof *all->at_bound);
     if (!all->state || !all->news || !all->value || !all->begin || !all->error || !all->at_bound)
         return db_fail_memory(all->context, "the list of shots");
-    for (size_t i = 0; i < all->count; i++) all->news[i].used = 1;
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_news *const news = &all->news[i];
+        news->used = 1;
+        for (int k = 0; k < 2; k++)
+            news->chi2[k] = news->correlation[k] = news->centroid_rms[k] = NAN;
+    }
     for (size_t i = 0; i < each; i++) all->error[i] = NAN;
     return DB_OK;
 }
@@ -120,10 +125,13 @@ static db_status start_common(db_shots *all) {
     return status;
 }
 
-static void report_done(const db_shots *all, int stage, size_t done) {
-    const db_fit_shots_event event = {
-        .kind = DB_SHOTS_DONE, .stage = stage, .done = done, .count = all->count
-    };
+static void report_done(const db_shots *all, const db_segment *segment, size_t done) {
+    db_fit_shots_event event = { .kind = DB_SHOTS_DONE,
+                                 .stage = segment->from,
+                                 .done = done,
+                                 .count = all->count,
+                                 .refined = segment->to > segment->from };
+    for (size_t i = 0; i < done; i++) event.used += all->news[i].used != 0;
     if (all->options->progress && all->team.rank == 0)
         all->options->progress(all->options->user, &event);
 }
@@ -149,6 +157,8 @@ static db_status share_shots(db_shots *all) {
 static db_status run_segment(db_shots *all, const db_segment *segment) {
     /* The same for all processes, which may have other numbers of threads. */
     size_t batch = 16 * (size_t)all->worker_count * (size_t)all->team.size * all->chunk;
+    const char *const what =
+        segment->to > segment->from ? "refining shots by themselves" : "reading shots";
     int *const used = malloc((all->count + 1) * sizeof *used);
     db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
     status = db_workers_agree(all, status);
@@ -156,12 +166,13 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     for (size_t i = 0; i < all->count && used; i++) used[i] = all->news[i].used;
     for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
         const size_t to = from + batch < all->count ? from + batch : all->count;
-        status = db_workers_each(all, from, to, db_segment_work, (void *)(uintptr_t)segment);
+        status = db_workers_each(all, what, segment->from, from, to, db_segment_work,
+                                 (void *)(uintptr_t)segment);
         if (status == DB_OK) status = share_shots(all);
         if (status == DB_OK && segment->to > segment->from) status = db_checkpoint_keep(all);
         for (size_t i = from; i < to && status == DB_OK && used; i++)
             if (used[i] && !all->news[i].used) report_aside(all, i);
-        if (status == DB_OK) report_done(all, segment->from, to);
+        if (status == DB_OK) report_done(all, segment, to);
     }
     free(used);
     return status == DB_OK ? db_shots_enough(all) : status;
@@ -186,20 +197,11 @@ static int last_segment(const db_shots *all) {
     return from;
 }
 
-static void take_up_joint(db_shots *all, const db_checkpoint_joint *joint) {
-    for (size_t i = 0; i < all->count; i++)
-        if (all->state[i].best.local)
-            memcpy(all->state[i].best.local, joint->local + i * joint->local_count,
-                   joint->local_count * sizeof(double));
-}
-
-static db_status run_joint(db_shots *all, int stage, const db_checkpoint_joint *joint,
+static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
                            db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
-    const int resumed = joint->stage == stage;
     db_joint_end end;
-    if (resumed) take_up_joint(all, joint);
-    DB_TRY(db_joint_run(all, stage, resumed ? joint->shared : NULL, &end, last ? result : NULL));
+    DB_TRY(db_joint_run(all, stage, log, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     if (last) return DB_OK;
@@ -209,8 +211,7 @@ static db_status run_joint(db_shots *all, int stage, const db_checkpoint_joint *
     return db_workers_agree(all, db_spool_empty(all->context, &all->spool));
 }
 
-static db_status run_segments(db_shots *all, const db_checkpoint_joint *joint,
-                              db_fit_shots_result *result) {
+static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
     int stage = next_stage(all);
     DB_TRY(db_shots_enough(all));
     if (stage == (int)all->settings.stage_count) stage = last_segment(all);
@@ -223,22 +224,58 @@ static db_status run_segments(db_shots *all, const db_checkpoint_joint *joint,
         }
         DB_TRY(run_segment(all, &segment));
         if (segment.joint < 0) break;
-        DB_TRY(run_joint(all, segment.joint, joint, result));
+        DB_TRY(run_joint(all, segment.joint, log, result));
         stage = segment.joint + 1;
     }
     return DB_OK;
 }
 
+static void report_resumed(const db_shots *all) {
+    db_fit_shots_event event = { .kind = DB_SHOTS_RESUMED,
+                                 .stage = next_stage(all),
+                                 .count = all->count };
+    for (size_t i = 0; i < all->count; i++)
+        event.done += all->news[i].stage > 0 || !all->news[i].used;
+    if (all->options->progress && all->team.rank == 0)
+        all->options->progress(all->options->user, &event);
+}
+
+/* Of a cancelled run the models so far, of shots that have been refined. */
+static db_status end_early(db_shots *all, db_fit_shots_result *result) {
+    const int stage = next_stage(all), first = db_segment_from(all, 0).to;
+    const int most = (int)all->settings.stage_count - 1;
+    char reason[DB_FIT_REASON_SIZE];
+    snprintf(reason, sizeof reason, "cancelled in stage %s; these are the best models so far",
+             all->settings.stages[stage < most ? stage : most].name);
+    all->ending = 1;
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_news *const news = &all->news[i];
+        if (!db_shots_own(all, i) || !news->used) continue;
+        if (all->state[i].lower && news->stage > 0 && news->stage >= first) continue;
+        news->used = 0;
+        snprintf(news->reason, sizeof news->reason, "the run was cancelled before it was refined");
+    }
+    DB_TRY(share_shots(all));
+    size_t left = 0;
+    for (size_t i = 0; i < all->count; i++) left += all->news[i].used != 0;
+    if (left == 0)
+        return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
+    result->status = DB_ERROR_CANCELLED;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+    return DB_OK;
+}
+
 static db_status refine(db_shots *all, db_fit_shots_result *result) {
-    db_checkpoint_joint joint = { .stage = -1 };
+    db_joint_log log;
     int found;
     DB_TRY(db_workers_agree(all, start_common(all)));
     memcpy(result->start, all->common, sizeof result->start);
-    db_status status = db_workers_agree(all, db_checkpoint_resume(all, &found, &joint));
-    if (status == DB_OK) status = run_segments(all, &joint, result);
+    db_status status = db_workers_agree(all, db_checkpoint_resume(all, &found, &log));
+    if (status == DB_OK && found) report_resumed(all);
+    if (status == DB_OK) status = run_segments(all, &log, result);
+    if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
     if (status == DB_OK) status = db_workers_agree(all, db_shots_result_fill(all, result));
-    if (status == DB_OK) db_checkpoint_remove(all);
-    free(joint.local);
+    db_joint_log_clear(&log);
     return status;
 }
 
@@ -259,7 +296,22 @@ static void clear(db_shots *all) {
     free(all->at_bound);
     free(all->history);
     free(all->history_values);
+    free(all->identity);
     free(all);
+}
+
+/* What a checkpoint is compared with. */
+static db_status identify(db_shots *all) {
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(all->context, "the configuration of the shots");
+    if (all->source->configuration)
+        *config = *all->source->configuration;
+    else
+        db_fit_config_init(config);
+    config->settings = all->settings;
+    const db_status status = db_identity_text(all->context, config, &all->identity);
+    free(config);
+    return status;
 }
 
 static db_status set_up(db_shots *all, const db_fit_settings *settings) {
@@ -270,7 +322,8 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(check_stages(all));
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
-    db_status status = make_room(all);
+    db_status status = all->options->checkpoint ? identify(all) : DB_OK;
+    if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
     return db_workers_agree(all, status);

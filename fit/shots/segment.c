@@ -4,7 +4,7 @@
 #include "fit/conclude.h"
 #include "fit/model_image.h"
 #include "fit/shoebox_size.h"
-#include "fit/shoebox_size.h"
+#include "fit/shots/workers.h"
 #include "fit/statistics.h"
 
 #include <math.h>
@@ -55,24 +55,38 @@ static void clear(work *w) {
     free(w);
 }
 
-/* The model as the news tell it. */
+/* The model as the news tell it: all that a stage leaves to the next. */
 static db_status take_news(work *w, db_context *context) {
     const db_shots *const all = w->all;
-    db_experiment *const model = &w->refinement.result->experiment;
-    memcpy(model->crystal.orientation, all->news[w->shot].orientation,
-           sizeof model->crystal.orientation);
-    return db_shots_put(all, context, db_shots_value(all, w->shot), model,
-                        &w->refinement.placement);
+    const db_shot_news *const news = &all->news[w->shot];
+    db_refinement *const r = &w->refinement;
+    db_fit_result *const result = r->result;
+    db_crystal *const crystal = &result->experiment.crystal;
+    memcpy(crystal->orientation, news->orientation, sizeof crystal->orientation);
+    memcpy(crystal->misset, news->misset, sizeof crystal->misset);
+    memcpy(result->refined, db_shots_value(all, w->shot),
+           all->parameters * sizeof *result->refined);
+    memcpy(result->at_bound, all->at_bound + w->shot * all->parameters,
+           all->parameters * sizeof *result->at_bound);
+    return db_shots_put(all, context, result->refined, &result->experiment, &r->placement);
 }
 
 static void tell_news(work *w) {
     const db_shots *const all = w->all;
     const db_fit_result *const result = w->refinement.result;
-    memcpy(all->news[w->shot].orientation, result->experiment.crystal.orientation,
-           sizeof all->news[w->shot].orientation);
+    const db_crystal *const crystal = &result->experiment.crystal;
+    db_shot_news *const news = &all->news[w->shot];
+    memcpy(news->orientation, crystal->orientation, sizeof news->orientation);
+    memcpy(news->misset, crystal->misset, sizeof news->misset);
     db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
     memcpy(all->at_bound + w->shot * all->parameters, result->at_bound,
            all->parameters * sizeof *all->at_bound);
+}
+
+/* A db_fit_progress, by which a shot's own stages end early. */
+static int ask(void *user, const db_fit_history *entry) {
+    (void)entry;
+    return db_workers_cancelled(user);
 }
 
 static db_status begin(work *w, db_context *context) {
@@ -82,6 +96,8 @@ static db_status begin(work *w, db_context *context) {
     DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     r->context = context;
+    r->course.progress = ask;
+    r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
     r->result = calloc(1, sizeof *r->result);
     if (!r->result) return db_fail_memory(context, "the result of a shot");
@@ -115,6 +131,8 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
         db_stage_result end;
         DB_TRY(db_refinement_run_stage(&w->refinement, news->stage, &end));
         snprintf(news->reason, sizeof news->reason, "%s", end.reason);
+        if (end.end == DB_STAGE_CANCELLED)
+            return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
         const int last = news->stage + 1 == segment->to;
         if (end.end == DB_STAGE_DIVERGED || (last && end.end == DB_STAGE_AT_BOUND))
             return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
@@ -131,7 +149,9 @@ static db_status spool(work *w, db_context *context, int stage) {
         db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
     db_stage_data taken;
     db_shot shot;
+    w->refinement.scaled = all->news[w->shot].opened == stage + 1;
     DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &shot, state->turned));
+    all->news[w->shot].opened = stage + 1;
     /* A scale may have been found on the way. */
     tell_news(w);
     for (size_t i = 0; i < order.local; i++)

@@ -1,6 +1,7 @@
 #include "fit/shots/shot_list.h"
 
 #include "core/context_internal.h"
+#include "fit/shots/identity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -231,6 +232,17 @@ static const char *name_of(void *user, size_t shot) {
     return list->entry[shot].name;
 }
 
+static db_status identify(void *user, db_context *context, size_t shot,
+                          db_fit_shot_identity *identity) {
+    const db_fit_shot_list *const list = user;
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(context, "the configuration of a shot");
+    db_status status = db_fit_shot_list_config(context, list, shot, config);
+    if (status == DB_OK) status = db_identity_of_shot(context, config, &list->config, identity);
+    free(config);
+    return status;
+}
+
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
-    return (db_fit_shot_source){ list->count, list, load, name_of };
+    return (db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config };
 }

@@ -44,10 +44,19 @@ static int is_file_key(const char *path, size_t length) {
     return 0;
 }
 
+/* Takes the quotes from around a word; 0: it has none. */
+static int unquote(char *word) {
+    const size_t length = strlen(word);
+    if (length < 2 || !strchr("'\"", *word) || word[length - 1] != *word) return 0;
+    memmove(word, word + 1, length - 2);
+    word[length - 2] = '\0';
+    return 1;
+}
+
 /* Names of files are relative to the list's folder. */
-static db_status take_override(db_context *context, const db_text *text, const char *word,
+static db_status take_override(db_context *context, const db_text *text, char *word,
                                db_shot_entry *entry) {
-    const char *const equals = strchr(word, '=');
+    char *const equals = strchr(word, '=');
     if (!equals || equals == word)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected KEY=VALUE after the name, found '%.60s'", text->path,
@@ -55,6 +64,7 @@ static db_status take_override(db_context *context, const db_text *text, const c
     const size_t key = (size_t)(equals - word);
     if (!is_file_key(word, key))
         return db_shot_entry_add(entry, word) ? DB_OK : db_fail_memory(context, text->path);
+    (void)unquote(equals + 1);
     char *const file = db_name_beside(text->path, equals + 1);
     char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
     int added = 0;
@@ -87,7 +97,7 @@ static db_status take_line(db_context *context, const db_text *text, db_fit_shot
     char *cursor = text->line, *word;
     DB_TRY(next_word(context, text, &cursor, &word));
     if (!word) return DB_OK;
-    if (strchr(word, '='))
+    if (!unquote(word) && strchr(word, '='))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",
                        text->path, text->line_number, word);

@@ -30,10 +30,12 @@ typedef struct db_shot_state {
 
 /* What all processes know of a shot. Values are behind each other in db_shots.value. */
 typedef struct db_shot_news {
-    int used;  /* 0: set aside */
-    int stage; /* the next one that it has to do; joint ones count when all have done them */
+    int used;   /* 0: set aside */
+    int stage;  /* the next one that it has to do; joint ones count when all have done them */
+    int opened; /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];
-    double orientation[9];
+    double orientation[9], misset[3];
+    db_fit_shot_identity identity; /* empty: not known */
     size_t pixels, shoeboxes;
     double degrees; /* of freedom, without shared quantities */
     double chi2[2], correlation[2], centroid_rms[2];
@@ -63,6 +65,8 @@ typedef struct db_shots {
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_spool spool;
     size_t evaluations; /* of single shots */
+    char *identity;     /* see db_identity_text; owned */
+    int ending;         /* 1: cancelled; what is left to do is brief, and done */
     db_fit_history *history;
     double *history_values; /* of the entries */
     size_t history_count, history_room;

@@ -48,6 +48,7 @@ static db_status take_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
     memset(start, 0, sizeof *start);
     memcpy(shot->model.crystal.orientation, all->news[s].orientation,
            sizeof shot->model.crystal.orientation);
+    memcpy(shot->model.crystal.misset, all->news[s].misset, sizeof shot->model.crystal.misset);
     DB_TRY(db_panel_placement_make(all->context, &shot->model.detector, &all->settings.panel_groups,
                                    &placement));
     const db_status status =

@@ -12,9 +12,13 @@ db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db
     db_shot_news *const news = &all->news[shot];
     if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED || status == DB_ERROR_DEVICE)
         return status;
+    const char *const name = all->source->name(all->source->user, shot);
+    const char *const text = reason ? reason : db_context_message(context);
+    const size_t length = strlen(name);
+    /* Whoever tells the reason names the shot. */
+    const int named = strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0;
     news->used = 0;
-    snprintf(news->reason, sizeof news->reason, "%s",
-             reason ? reason : db_context_message(context));
+    snprintf(news->reason, sizeof news->reason, "%s", named ? text + length + 2 : text);
     return DB_OK;
 }
 
@@ -56,6 +60,7 @@ db_status db_shot_model_make(const db_shots *all, db_context *context, size_t sh
     *e = all->state[shot].start;
     if (all->settings.intensity == DB_FIT_KNOWN) e->structure_factors = all->amplitudes;
     memcpy(e->crystal.orientation, all->news[shot].orientation, sizeof e->crystal.orientation);
+    memcpy(e->crystal.misset, all->news[shot].misset, sizeof e->crystal.misset);
     db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
                                                &model->placement);
     if (status == DB_OK && model->placement.start) {
@@ -116,7 +121,9 @@ static void take_start(db_shots *all, size_t shot) {
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }
     if (news->stage > 0) return;
+    news->opened = 0;
     memcpy(news->orientation, state->start.crystal.orientation, sizeof news->orientation);
+    memcpy(news->misset, state->start.crystal.misset, sizeof news->misset);
     memcpy(value, begin, all->parameters * sizeof *value);
 }
 
@@ -132,6 +139,31 @@ static db_status check_quantities(const db_shots *all, db_context *context,
                       context, DB_ERROR_INPUT,
                       "refines other parameters than all shots together; symmetry and refine are "
                       "the same for all");
+}
+
+static db_status refuse(const db_shots *all, db_context *context, size_t shot, const char *what) {
+    return db_fail(context, DB_ERROR_INPUT,
+                   "%s: is of another refinement: shot %zu, %s: its %s not what it was",
+                   all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot),
+                   what);
+}
+
+/* What the shot is; that of a resumed run must be what it was. */
+static db_status identify(const db_shots *all, db_context *context, size_t shot) {
+    const db_fit_shot_source *const source = all->source;
+    db_fit_shot_identity *const known = &all->news[shot].identity;
+    db_fit_shot_identity own = { .image = "" };
+    if (!source->identify || !all->options->checkpoint) return DB_OK;
+    DB_TRY(source->identify(source->user, context, shot, &own));
+    if (*known->image) {
+        if (strcmp(known->image, own.image) != 0) return refuse(all, context, shot, "image is");
+        if (strcmp(known->configuration, own.configuration) != 0)
+            return refuse(all, context, shot, "configuration is");
+        if (strcmp(known->files, own.files) != 0)
+            return refuse(all, context, shot, "files (matrix, mask, list ...) are");
+    }
+    *known = own;
+    return DB_OK;
 }
 
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,
@@ -170,9 +202,13 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
 }
 
 db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_measured_image *image) {
+    const int known = all->state[shot].lower != NULL;
     memset(image, 0, sizeof *image);
-    const db_status status = read_shot(all, context, shot, image);
-    return status == DB_OK ? DB_OK : db_shots_set_aside(all, context, shot, status, NULL);
+    db_status status = read_shot(all, context, shot, image);
+    if (status != DB_OK) return db_shots_set_aside(all, context, shot, status, NULL);
+    if (!known) status = identify(all, context, shot);
+    if (status != DB_OK) db_measured_image_clear(image);
+    return status;
 }
 
 void db_shots_tie_common(db_shots *all) {

@@ -82,17 +82,19 @@ db_status db_workers_follow(db_shots *all, void *data, size_t bytes) {
     return team->size == 1 || team->broadcast(team->user, data, bytes) == 0 ? DB_OK : broken(all);
 }
 
+int db_workers_cancelled(const db_shots *all) {
+    const db_fit_shots_options *const options = all->options;
+    return !all->ending && options->cancelled && options->cancelled(options->user);
+}
+
 typedef struct errand {
+    const char *what;
+    int stage;
     size_t from, to;
     db_shot_work work;
     void *user;
+    size_t done; /* by this process */
 } errand;
-
-static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, const errand *e) {
-    for (size_t i = chunk * all->chunk; i < (chunk + 1) * all->chunk && i < e->to; i++)
-        if (i >= e->from && all->news[i].used) DB_TRY(e->work(all, context, i, e->user));
-    return DB_OK;
-}
 
 static int worker_number(void) {
 #if defined(_OPENMP)
@@ -102,8 +104,37 @@ static int worker_number(void) {
 #endif
 }
 
-db_status db_workers_each(db_shots *all, size_t from, size_t to, db_shot_work work, void *user) {
-    const errand e = { from, to, work, user };
+/* Others are taken to be as fast. */
+static void report(const db_shots *all, const errand *e, size_t done) {
+    const size_t most = e->to - e->from, all_done = done * (size_t)all->team.size;
+    const db_fit_shots_event event = { .kind = DB_SHOTS_WORKING,
+                                       .stage = e->stage,
+                                       .what = e->what,
+                                       .done = e->from + (all_done < most ? all_done : most),
+                                       .count = all->count };
+    if (all->options->progress && all->team.rank == 0 && !all->ending && worker_number() == 0)
+        all->options->progress(all->options->user, &event);
+}
+
+static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, errand *e) {
+    for (size_t i = chunk * all->chunk; i < (chunk + 1) * all->chunk && i < e->to; i++) {
+        size_t done;
+        if (i < e->from) continue;
+        if (db_workers_cancelled(all))
+            return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the caller");
+        if (all->news[i].used) DB_TRY(e->work(all, context, i, e->user));
+#if defined(_OPENMP)
+#pragma omp atomic capture
+#endif
+        done = ++e->done;
+        report(all, e, done);
+    }
+    return DB_OK;
+}
+
+db_status db_workers_each(db_shots *all, const char *what, int stage, size_t from, size_t to,
+                          db_shot_work work, void *user) {
+    errand e = { what, stage, from, to, work, user, 0 };
     const long first = (long)(from / all->chunk), last = (long)((to + all->chunk - 1) / all->chunk);
     db_status failed = DB_OK;
 #if defined(_OPENMP)

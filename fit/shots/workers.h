@@ -11,9 +11,13 @@ void db_workers_destroy(db_shots *all);
  * failure ends the run. */
 typedef db_status (*db_shot_work)(db_shots *all, db_context *context, size_t shot, void *user);
 
-/* Calls work for shots from..to-1 that belong to this process and are in use. DB_OK in all
- * processes or in none. */
-db_status db_workers_each(db_shots *all, size_t from, size_t to, db_shot_work work, void *user);
+/* Calls work for shots from..to-1 that belong to this process and are in use. what: see
+ * db_fit_shots_event; stage: of the stages. DB_OK in all processes or in none. */
+db_status db_workers_each(db_shots *all, const char *what, int stage, size_t from, size_t to,
+                          db_shot_work work, void *user);
+
+/* Does this process want to end? */
+int db_workers_cancelled(const db_shots *all);
 
 /* Tells all processes what the owners of shots (or, by_chunk, of chunks) have written: element i of
  * `records`, each of `bytes` bytes. */

@@ -29,7 +29,8 @@ static db_status path_of(db_context *context, const char *folder, const db_fit_s
 static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *stream) {
     const db_fit_shot_result *const s = &result->shot[shot];
     fprintf(stream,
-            "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per degree of "
+            "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per "
+            "degree of "
             "freedom %.4f -> %.4f on %zu pixels\n\n",
             db_version(), result->used,
             result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason, s->chi2_reduced[0],
@@ -94,19 +95,26 @@ static const char *seen_from(const char *beside, const char *path) {
     return strncmp(beside, path, folder) == 0 ? path + folder : path;
 }
 
+/* A name as a list takes it: in quotes where it has what means something else there. */
+static void print_name(FILE *stream, const char *name) {
+    const char *const quote = strpbrk(name, " \t=[]{}'") ? "\"" : "";
+    fprintf(stream, "%s%s%s\n", quote, name, quote);
+}
+
 db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
                                   const db_fit_shots_result *result) {
     db_text_stream text;
     DB_TRY(db_text_stream_open(context, &text));
-    fprintf(text.stream, "# dualbragg %s: refined models of %zu of %zu shots\n", db_version(),
-            result->used, result->shot_count);
+    fprintf(text.stream, "# dualbragg %s: refined models of %zu of %zu shots%s%s\n", db_version(),
+            result->used, result->shot_count, result->status == DB_OK ? "" : "; ",
+            result->status == DB_OK ? "" : result->reason);
     db_status status = DB_OK;
     for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
         const db_fit_shot_result *const shot = &result->shot[s];
         char model[DB_FIT_PATH_SIZE];
         status = path_of(context, folder, result, s, ".yaml", model);
         if (shot->used)
-            fprintf(text.stream, "%s\n", seen_from(path, model));
+            print_name(text.stream, seen_from(path, model));
         else
             fprintf(text.stream, "# set aside: %s: %s\n", shot->name, shot->reason);
     }

@@ -49,7 +49,7 @@ static void draw(db_progress_bar *bar, double fraction, const char *format, va_l
     }
     if (part > 0.01 && part < 1) {
         const size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, ", %s left",
+        snprintf(line + used, sizeof line - used, ", about %s left",
                  db_duration_text((now - bar->begin) * (1 - part) / part, left));
     }
     fprintf(stderr, "\r%.118s\033[K", line);

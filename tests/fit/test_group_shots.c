@@ -77,7 +77,7 @@ static const char *name(void *user, size_t shot) {
 static void displaced_panels_come_back_from_all_shots(void **state) {
     (void)state;
     static db_fit_settings settings;
-    const db_fit_shot_source source = { SHOTS, NULL, load, name };
+    const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
     db_fit_shots_result *result = NULL;
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
@@ -119,7 +119,7 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
 static void amplitudes_are_refined_from_one_image_only(void **state) {
     (void)state;
     static db_fit_settings settings;
-    const db_fit_shot_source source = { SHOTS, NULL, load, name };
+    const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
     db_fit_shots_result *result = NULL;
     db_fit_settings_init(&settings);
     settings.intensity = DB_FIT_KNOWN;

@@ -49,7 +49,9 @@ static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
     db_measured_image image;
     db_experiment start;
     db_fit_shots_result *r = NULL;
-    const db_fit_shot_source source = { SHOTS, files, load, name_of };
+    const db_fit_shot_source source = {
+        .count = SHOTS, .user = files, .load = load, .name = name_of
+    };
     if (db_fit_config_read(context, files[0], NULL, 0, &config) != DB_OK ||
         db_fit_config_read_image(context, &config, &image, NULL, NULL) != DB_OK ||
         db_fit_config_start(context, &config, &image, &start, NULL, NULL) != DB_OK)

@@ -1,5 +1,5 @@
-/* Many shots that share a detector: it comes back, bad shots are set aside, and neither threads,
- * processes nor a cut matter. */
+/* Many shots that share a detector: it comes back, bad shots are set aside, and neither threads nor
+ * processes matter. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PIXELS = 400, SHOTS = 10, BLANK = 3, UNREADABLE = 6 };
@@ -73,7 +72,7 @@ static const char *name(void *user, size_t shot) {
     return names[shot];
 }
 
-static const db_fit_shot_source source = { SHOTS, NULL, load, name };
+static const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
 
 static int set_up(void **state) {
     (void)state;
@@ -274,7 +273,7 @@ static const char *name_few(void *user, size_t shot) {
 static void unlike_processes(void **state) {
     (void)state;
     static const int threads[TEAM] = { 4, 8, 1 };
-    const db_fit_shot_source few = { MANY, NULL, load_few, name_few };
+    const db_fit_shot_source few = { .count = MANY, .load = load_few, .name = name_few };
     db_fit_shots_result *list[TEAM];
     run_team(&few, threads, list);
     for (int r = 0; r < TEAM; r++) {
@@ -283,66 +282,6 @@ static void unlike_processes(void **state) {
         same(list[0], list[r], 0);
     }
     for (int r = 0; r < TEAM; r++) db_fit_shots_result_destroy(&list[r]);
-}
-
-/* Ends the process, as a kill would, at the evaluation or pass that the user counts down to. */
-static void die(void *user, const db_fit_shots_event *event) {
-    int *const left = user;
-    if (event->kind == DB_SHOTS_EVALUATED && --*left == 0) _exit(42);
-}
-
-static void count(void *user, const db_fit_shots_event *event) {
-    if (event->kind == DB_SHOTS_EVALUATED) ++*(int *)user;
-}
-
-static void a_cut_run_goes_on(void **state) {
-    (void)state;
-    char file[] = "/tmp/test_shots_XXXXXX";
-    const int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
-    close(descriptor);
-    unlink(file);
-    int evaluations = 0, after = 0;
-    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
-    options.progress = count;
-    options.user = &evaluations;
-    options.checkpoint = file;
-    options.scratch = "/tmp";
-    db_fit_shots_result *whole = run(context, &options);
-    assert_int_not_equal(access(file, F_OK), 0); /* it has done its duty */
-    assert_true(evaluations >= 4);
-
-    for (int cut = 2; cut <= evaluations; cut += evaluations - 3) {
-        const pid_t child = fork(); /* libgomp cannot go on in a child: one thread */
-        if (child == 0) {
-            int left = cut;
-            db_context *own;
-            options.progress = die;
-            options.user = &left;
-            if (db_context_create(&own) != DB_OK) _exit(1);
-            db_context_set_threads(own, 1);
-            (void)run(own, &options);
-            _exit(1);
-        }
-        int status = 0;
-        waitpid(child, &status, 0);
-        assert_int_equal(WEXITSTATUS(status), 42);
-        assert_int_equal(access(file, F_OK), 0);
-        after = 0;
-        options.progress = count;
-        options.user = &after;
-        options.resume = 1;
-        db_fit_shots_result *rest = run(context, &options);
-        options.resume = 0;
-        /* The evaluation that was cut off is done again, and one tells where it stood. */
-        assert_true(after <= evaluations - cut + 2);
-        for (size_t i = 0; i < whole->parameter_count; i++)
-            if (whole->shared[i])
-                assert_true(fabs(whole->refined[i] - rest->refined[i]) <= 0.05 * whole->error[i]);
-        assert_int_equal(rest->used, whole->used);
-        db_fit_shots_result_destroy(&rest);
-    }
-    db_fit_shots_result_destroy(&whole);
 }
 
 static void a_checkpoint_of_another_run_is_refused(void **state) {
@@ -379,7 +318,7 @@ static void wrong_stages_are_refused(void **state) {
     strcpy(own.stages[own.stage_count - 2].algorithm, "LM");
     assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "last stage"));
-    const db_fit_shot_source none = { 0, NULL, load, name };
+    const db_fit_shot_source none = { .load = load, .name = name };
     assert_int_equal(db_fit_shots_run(context, &none, &settings, NULL, &result), DB_ERROR_INPUT);
 }
 
@@ -389,7 +328,7 @@ static void nothing_shared(void **state) {
     db_fit_settings own = settings;
     own.parameter_count -= SHARED;
     own.stage_count -= 2;
-    const db_fit_shot_source two = { 2, NULL, load, name };
+    const db_fit_shot_source two = { .count = 2, .load = load, .name = name };
     db_fit_shots_result *r = NULL;
     assert_int_equal(db_fit_shots_run(context, &two, &own, NULL, &r), DB_OK);
     for (size_t s = 0; s < 2; s++) {
@@ -421,7 +360,6 @@ static void names_of_models(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_run_goes_on), /* first: it forks before there are other threads */
         cmocka_unit_test(shared_detector_comes_back),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(processes_do_not_matter),

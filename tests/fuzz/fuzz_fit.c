@@ -121,7 +121,9 @@ static void read_checkpoint(db_context *context, const char *path) {
     static double value[SHOTS * DB_FIT_MOST_PARAMETERS];
     const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
     const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
-    db_checkpoint_joint joint;
+    static int at_bound[SHOTS * DB_FIT_MOST_PARAMETERS];
+    static char identity[] = "model:\n  shape: gauss\n";
+    db_joint_log log;
     int found;
     memset(&all, 0, sizeof all);
     memset(news, 0, sizeof news);
@@ -136,15 +138,19 @@ static void read_checkpoint(db_context *context, const char *path) {
     all.count = SHOTS;
     all.news = news;
     all.value = value;
-    const db_status status = db_checkpoint_resume(&all, &found, &joint);
+    all.at_bound = at_bound;
+    all.identity = identity;
+    const db_status status = db_checkpoint_resume(&all, &found, &log);
     fuzz_require(found == (status == DB_OK), "checkpoint", "found");
     if (fuzz_is_ok(context, path, status, "checkpoint")) {
         const int stages = (int)all.settings.stage_count;
-        fuzz_require(joint.stage >= -1 && joint.stage < stages, "checkpoint", "stage");
+        fuzz_require(log.stage >= -1 && log.stage < stages, "checkpoint", "stage");
         for (int i = 0; i < SHOTS; i++)
             fuzz_require(news[i].stage >= 0 && news[i].stage <= stages, "checkpoint", "stage");
     }
-    free(joint.local);
+    db_joint_log_clear(&log);
+    free(all.history);
+    free(all.history_values);
 }
 
 const fuzz_reader fuzz_fit_readers[] = {

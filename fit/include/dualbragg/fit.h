@@ -318,7 +318,8 @@ typedef struct db_fit_start {
 enum { DB_FIT_WARNING_SIZE = 320 };
 
 typedef struct db_fit_result {
-    db_status status;       /* DB_OK converged; DB_NOT_CONVERGED */
+    db_status status;       /* DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best
+                               model so far */
     char reason[512];       /* why it stopped */
     size_t parameter_count; /* those of the settings */
     db_parameter parameter[DB_FIT_MOST_PARAMETERS];
@@ -371,11 +372,13 @@ typedef struct db_fit_result {
     int fast_pixels, slow_pixels;
 } db_fit_result;
 
-/* Called after each evaluation; a non-zero return cancels. */
+/* Called after each evaluation; a non-zero return cancels: the refinement ends with the best model
+ * so far. */
 typedef int (*db_fit_progress)(void *user, const db_fit_history *entry);
 
-/* Refines. *result is NULL on failure (bad input, blank image ...), but given for DB_NOT_CONVERGED.
- */
+/* Refines. *result is NULL on failure (bad input, blank image ...), but given for DB_NOT_CONVERGED,
+ * and for DB_ERROR_CANCELLED if it was `progress` that cancelled. While several starts are tried
+ * the context's progress is told how many are done, and may cancel, too. */
 DB_API db_status db_fit_run(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings,
                             db_fit_progress progress, void *user, db_fit_result **result);
@@ -398,7 +401,8 @@ typedef struct db_fit_orientation {
 
 /* Gives the experiment's crystal, of which only the cell counts, the orientation that explains the
  * image's spots best; the misset becomes 0. Of several that symmetry makes equal it is any.
- * settings: those of the data. DB_ERROR_INPUT if no orientation explains more than chance would. */
+ * settings: those of the data. DB_ERROR_INPUT if no orientation explains more than chance would.
+ * The context's progress is told how much of the most work there can be is done. */
 DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
                                          const db_fit_settings *settings, db_experiment *experiment,
                                          db_fit_orientation *found);

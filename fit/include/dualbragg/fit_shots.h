@@ -15,6 +15,14 @@
 extern "C" {
 #endif
 
+/* Digests of what a shot is, so that a run that was cut off goes on with the same. */
+enum { DB_FIT_DIGEST_SIZE = 28 };
+typedef struct db_fit_shot_identity {
+    char image[DB_FIT_DIGEST_SIZE];         /* of the image's file */
+    char configuration[DB_FIT_DIGEST_SIZE]; /* of all that is said of the shot */
+    char files[DB_FIT_DIGEST_SIZE];         /* of other files that only this shot names */
+} db_fit_shot_identity;
+
 /* Where shots come from. Functions are called from several threads, each with a context of its own.
  */
 typedef struct db_fit_shot_source {
@@ -27,6 +35,12 @@ typedef struct db_fit_shot_source {
                       db_experiment *start, db_fit_settings *settings);
     /* What people call it; valid as long as the source. */
     const char *(*name)(void *user, size_t shot);
+    /* What the shot is; NULL: not known. */
+    db_status (*identify)(void *user, db_context *context, size_t shot,
+                          db_fit_shot_identity *identity);
+    /* How all shots are modelled, for a checkpoint to be compared with; NULL: not known, but for
+     * the settings. */
+    const db_fit_config *configuration;
 } db_fit_shot_source;
 
 /* Processes that refine together. Each has all shots in its source and works on some. Functions are
@@ -45,27 +59,37 @@ typedef struct db_fit_team {
 typedef enum db_fit_shots_event_kind {
     DB_SHOTS_DONE,      /* some shots have been refined by themselves, or read for a joint stage */
     DB_SHOTS_EVALUATED, /* a joint stage knows its target once more */
-    DB_SHOTS_ASIDE      /* a shot has been set aside */
+    DB_SHOTS_ASIDE,     /* a shot has been set aside */
+    DB_SHOTS_RESUMED,   /* the run goes on from the checkpoint: some shots are done */
+    DB_SHOTS_WORKING    /* one more shot of a pass over them is done; told by one thread */
 } db_fit_shots_event_kind;
 
 typedef struct db_fit_shots_event {
     db_fit_shots_event_kind kind;
     int stage;          /* index into the stages */
-    size_t done, count; /* DONE: shots so far, and in all */
+    size_t done, count; /* DONE, RESUMED, WORKING: shots so far, and in all */
+    size_t used;        /* DONE: of them, not set aside */
+    int refined;        /* DONE: 1: by themselves; 0: only read */
+    const char *what;   /* WORKING: what the pass does: "reading shots", "errors" ... */
     const db_fit_history *entry;
     const char *shot, *reason; /* ASIDE */
 } db_fit_shots_event;
 
 typedef struct db_fit_shots_options {
     const db_fit_team *team; /* NULL: this process alone */
-    const char *checkpoint;  /* file that keeps the state after each iteration; NULL: none */
-    int resume;              /* 1: goes on from that file, if there is one */
+    const char *checkpoint;  /* file that keeps the state after each iteration, and is left for the
+                                caller to remove when the results are safe; NULL: none */
+    int resume;              /* 1: goes on from that file, if there is one, to the same result; one
+                                of another refinement is refused */
     const char *scratch;  /* folder for the shots' pixels (a nameless file per process); NULL: the
                              working directory */
     double outlier_sigma; /* shots whose chi2 per degree of freedom is so many robust standard
                              deviations of its logarithm above the median are set aside between
                              joint stages; 0: none */
     void (*progress)(void *user, const db_fit_shots_event *event); /* rank 0 only; may be NULL */
+    /* Asked often, by all threads of each process: 1 cancels the run, which then has the best
+     * models so far as its result. May be NULL. */
+    int (*cancelled)(void *user);
     void *user;
 } db_fit_shots_options;
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
@@ -91,7 +115,8 @@ typedef struct db_fit_shot_result {
 } db_fit_shot_result;
 
 typedef struct db_fit_shots_result {
-    db_status status; /* DB_OK: converged; DB_NOT_CONVERGED */
+    db_status status; /* DB_OK: converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best models so
+                         far, without errors and statistics of joint stages */
     char reason[512];
     size_t parameter_count; /* those of the settings */
     db_parameter parameter[DB_FIT_MOST_PARAMETERS];

@@ -1,0 +1,20 @@
+/* Keeps two runs from writing to the same PREFIX: a lock on the file PREFIX.lock. The system gives
+ * it back when its process ends, however that happens. */
+#ifndef DB_FIT_CLI_RUN_LOCK_H
+#define DB_FIT_CLI_RUN_LOCK_H
+
+#include <dualbragg/fit.h>
+
+typedef struct db_run_lock {
+    char path[DB_FIT_PATH_SIZE + 32];
+    int file; /* descriptor; 0: not taken */
+} db_run_lock;
+
+/* Complains, and returns DB_ERROR_FILE, if another process has the lock. A file system without
+ * locks gets a remark. */
+db_status db_run_lock_take(db_run_lock *lock, const char *prefix);
+
+/* Removes the file, and gives the lock back. Safe if it is not taken. */
+void db_run_lock_release(db_run_lock *lock);
+
+#endif

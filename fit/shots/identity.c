@@ -1,0 +1,203 @@
+#include "fit/shots/identity.h"
+
+#include "core/context_internal.h"
+#include "fit/config_keys.h"
+#include "fit/config_print.h"
+#include "fit/text_stream.h"
+#include "io/file_content.h"
+#include "io/md5.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A file of a configuration. */
+static const char *file_name(const db_fit_config *config, const db_config_key *key) {
+    return (const char *)config + key->offset;
+}
+
+/* Is it an input beside the image? */
+static int is_input(const db_fit_config *config, const db_config_key *key) {
+    const char *const name = file_name(config, key);
+    return key->type == DB_KEY_FILE && *name && name != config->image_file &&
+           name != config->output_prefix && name != config->shot_list;
+}
+
+static db_status digest_of_file(db_context *context, const char *path,
+                                char digest[DB_MD5_TEXT_SIZE]) {
+    db_file_content content;
+    DB_TRY(db_file_content_read(context, path, &content));
+    db_md5_base64(content.bytes, content.size, digest);
+    db_file_content_clear(&content);
+    return DB_OK;
+}
+
+/* Digests of the configuration's files, but of those that `common` names, too. */
+static db_status print_files(db_context *context, const db_fit_config *config,
+                             const db_fit_config *common, FILE *stream) {
+    fputs("files:\n", stream);
+    for (int s = 0; s < DB_SECTION_COUNT; s++) {
+        const db_config_section *const section = &db_config_sections[s];
+        for (size_t k = 0; k < section->count; k++) {
+            const db_config_key *const key = &section->keys[k];
+            char digest[DB_MD5_TEXT_SIZE];
+            if (!is_input(config, key)) continue;
+            const char *const name = file_name(config, key);
+            if (common && strcmp(name, file_name(common, key)) == 0) continue;
+            DB_TRY(digest_of_file(context, name, digest));
+            fprintf(stream, "  content of %s: %s\n", name, digest);
+        }
+    }
+    return DB_OK;
+}
+
+static void print_config(const db_fit_config *config, db_fit_config *plain, FILE *stream) {
+    *plain = *config;
+    plain->output_prefix[0] = plain->image_file[0] = '\0';
+    snprintf(plain->shot_list, sizeof plain->shot_list, "%s", "the list");
+    db_fit_config_print(plain, DB_CONFIG_PLAIN, stream);
+}
+
+static db_status compose(db_context *context, const db_fit_config *config,
+                         const db_fit_config *common, int with_settings, int with_files,
+                         db_text_stream *text) {
+    db_fit_config *const plain = malloc(sizeof *plain);
+    if (!plain) return db_fail_memory(context, "what a checkpoint is of");
+    db_status status = db_text_stream_open(context, text);
+    if (status == DB_OK) {
+        if (with_settings) print_config(config, plain, text->stream);
+        if (with_files) status = print_files(context, config, common, text->stream);
+        const db_status finished = db_text_stream_finish(context, text);
+        if (status == DB_OK)
+            status = finished;
+        else if (finished == DB_OK)
+            db_text_stream_free(text);
+    }
+    free(plain);
+    return status;
+}
+
+db_status db_identity_text(db_context *context, const db_fit_config *config, char **text) {
+    db_text_stream composed;
+    *text = NULL;
+    DB_TRY(compose(context, config, NULL, 1, 1, &composed));
+    *text = malloc(composed.length + 1);
+    if (*text) memcpy(*text, composed.bytes, composed.length + 1);
+    db_text_stream_free(&composed);
+    return *text ? DB_OK : db_fail_memory(context, "what a checkpoint is of");
+}
+
+static db_status digest_text(db_context *context, const db_fit_config *config,
+                             const db_fit_config *common, int files,
+                             char digest[DB_FIT_DIGEST_SIZE]) {
+    db_text_stream text;
+    DB_TRY(compose(context, config, common, !files, files, &text));
+    db_md5_base64(text.bytes, text.length, digest);
+    db_text_stream_free(&text);
+    return DB_OK;
+}
+
+db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
+                              const db_fit_config *common, db_fit_shot_identity *identity) {
+    _Static_assert((int)DB_FIT_DIGEST_SIZE >= (int)DB_MD5_TEXT_SIZE, "a digest has room");
+    DB_TRY(digest_of_file(context, config->image_file, identity->image));
+    DB_TRY(digest_text(context, config, common, 0, identity->configuration));
+    return digest_text(context, config, common, 1, identity->files);
+}
+
+/* A line of a text, in which keys may come again. */
+typedef struct line {
+    const char *begin;
+    size_t length;
+    char section[DB_FIT_NAME_SIZE];
+} line;
+
+/* The next line; 0: none. A line without indentation begins a section. */
+static int next_line(const char **at, line *l) {
+    if (!**at) return 0;
+    l->begin = *at;
+    l->length = strcspn(*at, "\n");
+    *at += l->length + ((*at)[l->length] == '\n');
+    if (*l->begin != ' ') snprintf(l->section, sizeof l->section, "%s", "");
+    return 1;
+}
+
+/* "key" of "  key: value", and of "  - key: value". */
+static size_t key_of(const line *l, const char **key) {
+    const size_t indent = strspn(l->begin, " -");
+    *key = l->begin + indent;
+    const char *const end = strstr(*key, ": ");
+    const size_t rest = l->length - indent;
+    if (end && (size_t)(end - *key) < rest) return (size_t)(end - *key);
+    return rest && (*key)[rest - 1] == ':' ? rest - 1 : rest;
+}
+
+static void enter(line *l) {
+    const char *key;
+    const size_t length = key_of(l, &key);
+    if (*l->begin != ' ') snprintf(l->section, sizeof l->section, "%.*s", (int)length, key);
+}
+
+static int same_key(const line *a, const line *b) {
+    const char *x, *y;
+    const size_t m = key_of(a, &x), n = key_of(b, &y);
+    return strcmp(a->section, b->section) == 0 && m == n && strncmp(x, y, m) == 0;
+}
+
+/* Which of the lines of its key it is, and the line of the same number in another text; 0: it has
+ * no such line. */
+static int counterpart(const char *own, const line *l, const char *other, line *found) {
+    line at = { .length = 0 };
+    int number = 0;
+    while (next_line(&own, &at) && at.begin != l->begin) {
+        enter(&at);
+        number += same_key(&at, l);
+    }
+    memset(found, 0, sizeof *found);
+    while (next_line(&other, found)) {
+        enter(found);
+        if (same_key(found, l) && number-- == 0) return 1;
+    }
+    return 0;
+}
+
+static void add_difference(const line *l, const line *here, const line *there,
+                           char text[DB_DIFFERENCES_SIZE]) {
+    const size_t used = strlen(text);
+    const char *key, *value[2] = { "not", "not" };
+    const int length = (int)key_of(l, &key);
+    int size[2] = { 3, 3 };
+    const line *const both[2] = { here, there };
+    for (int i = 0; i < 2; i++) {
+        const char *begin;
+        if (!both[i]) continue;
+        const size_t skip = key_of(both[i], &begin);
+        value[i] = begin + skip + strspn(begin + skip, ": ");
+        size[i] = (int)(both[i]->begin + both[i]->length - value[i]);
+        if (size[i] <= 0) {
+            value[i] = "there";
+            size[i] = 5;
+        }
+    }
+    const int top = *l->begin != ' ';
+    snprintf(text + used, DB_DIFFERENCES_SIZE - used, "%s%s%s%.*s (%.*s here, %.*s in it)",
+             used ? "; " : "", top ? "" : l->section, top ? "" : ".", length < 80 ? length : 80,
+             key, size[0] < 60 ? size[0] : 60, value[0], size[1] < 60 ? size[1] : 60, value[1]);
+}
+
+int db_identity_differences(const char *here, const char *there, char text[DB_DIFFERENCES_SIZE]) {
+    line l = { .length = 0 }, other;
+    text[0] = '\0';
+    for (const char *at = here; next_line(&at, &l);) {
+        enter(&l);
+        const int found = counterpart(here, &l, there, &other);
+        if (found && other.length == l.length && memcmp(other.begin, l.begin, l.length) == 0)
+            continue;
+        add_difference(&l, &l, found ? &other : NULL, text);
+    }
+    memset(&l, 0, sizeof l);
+    for (const char *at = there; next_line(&at, &l);) {
+        enter(&l);
+        if (!counterpart(there, &l, here, &other)) add_difference(&l, NULL, &l, text);
+    }
+    return *text != '\0';
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# A refinement of many shots that is killed at random moments, again and again: the result is that of one that was left alone, to the last digit.
+set -eu
+"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
+    echo "this build has no refinement"
+    exit 77
+}
+"$DUALBRAGG" --version | grep -q Random123 || {
+    echo "this build renders no noise"
+    exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir images
+number=0
+while [ $number -lt 12 ]; do
+    number=$((number + 1))
+    x=$((number * 37 % 90)) y=$((number * 11 % 30)) z=$((number * 53 % 90))
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 \
+        -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $x $y $z -water 30 -seed $number -noisefile images/shot_$number.img \
+        > /dev/null
+    echo "images/shot_$number.img model.misset=[$x.06, $y.05, $z.04]" >> shots.txt
+done
+echo "images/missing.img" >> shots.txt
+cat > joint.yaml << 'END'
+model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
+        oversample: 1, distance: 100.2}
+intensity: free
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, Na: {min: 3, max: 60}, Nb: {follows: Na}, Nc: {follows: Na},
+         distance: {range: 2}, beam_fast: {range: 1}, beam_slow: {range: 1}}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: shots.txt}
+END
+result() { grep -v '"seconds"\|"date"\|"command"' "$1"; }
+
+"$DUALBRAGG" fit joint.yaml --output whole --no-report --quiet --threads 2
+result whole.json > expected
+failures=0 round=0 kills=0
+while [ $round -lt 8 ]; do
+    round=$((round + 1))
+    rm -f cut.*
+    status=137
+    while [ $status -eq 137 ]; do
+        resume=
+        [ ! -e cut.checkpoint ] || resume=--resume
+        status=0
+        # 0.05 to 3 s, from a sequence that looks random
+        moment=$(awk -v n=$kills 'BEGIN { x = sin(12.9898 * (n + 1)) * 43758.5453; printf "%.2f", 0.05 + 2.95 * (x - int(x) + (x < 0)) }')
+        timeout -s KILL "$moment" "$DUALBRAGG" fit joint.yaml --output cut --no-report --quiet --threads 2 $resume > /dev/null 2>&1 || status=$?
+        kills=$((kills + 1))
+        # Progress is made where a run has more time than reading takes.
+        [ $((kills % 10)) -ne 0 ] || { status=0; "$DUALBRAGG" fit joint.yaml --output cut --no-report --quiet $resume || status=$?; }
+    done
+    [ $status -eq 0 ] || { echo "FAILED: exit status $status"; failures=$((failures + 1)); }
+    result cut.json | cmp -s - expected || {
+        echo "FAILED: round $round: $(result cut.json | diff - expected | head -4)"
+        failures=$((failures + 1))
+    }
+done
+echo "$kills runs, $round results"
+[ $failures -eq 0 ]
