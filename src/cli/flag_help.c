@@ -118,8 +118,9 @@ void db_flags_print_markdown(FILE *out) {
         "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
         "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"
         "wins over the one for all, like -N); with -compat they count in the order in which they\n"
-        "come. - as the name of a file is standard output, or standard input. Unknown flags,\n"
-        "missing or malformed values end the program with exit status 2.\n"
+        "come. - as the name of a file is standard output, or standard input. The sign of a\n"
+        "seed does not count. Unknown flags, missing or malformed values end the program with exit "
+        "status 2.\n"
         "For users of nanoBragg: [from-nanobragg.md](from-nanobragg.md).\n",
         out);
     for (db_flag_group group = 0; group < DB_GROUP_COUNT; group++) {

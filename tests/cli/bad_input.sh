@@ -48,7 +48,7 @@
     expect 2 "the nearest known one is 'cell_a'" grad $small -params CELL_A
     expect 3 "spots this sharp ask for 23400 sub-pixels along each side of a pixel, more than 1000" \
         sim -cell 78 -N 1e5 -default_F 1 -detpixels 8 -floatfile o
-    for command in sim grad check amorphous orient add compare noise; do
+    for command in sim grad check fit amorphous orient add compare noise; do
         "$DUALBRAGG" $command > ../out 2> ../err && complain "$command without arguments succeeds"
         grep -qx "dualbragg $command: note: dualbragg help $command shows what it takes, by example" ../err ||
             complain "$command without arguments: $(cat ../err)"
