@@ -46,29 +46,29 @@ static db_status render(db_context *context, const db_experiment *experiment, co
     return status;
 }
 
-static void compare(const double *exact, const float *in_double, const float *mixed,
+static void compare(const long double *exact, const float *in_double, const float *mixed,
                     db_bench_rounding *r) {
     double maximum = 0;
     r->in_double = NAN;
-    for (size_t i = 0; i < r->pixels; i++) maximum = fmax(maximum, exact[i]);
+    for (size_t i = 0; i < r->pixels; i++) maximum = fmax(maximum, (double)exact[i]);
     for (size_t i = 0; i < r->pixels; i++) {
-        r->mixed = fmax(r->mixed, fabs(mixed[i] - exact[i]) / maximum);
+        r->mixed = fmax(r->mixed, (double)fabsl(mixed[i] - exact[i]) / maximum);
         if (!(exact[i] > BRIGHT * maximum)) continue;
         r->bright++;
-        r->in_double = fmax(r->in_double, fabs(in_double[i] - exact[i]) / exact[i]);
+        r->in_double = fmax(r->in_double, (double)(fabsl(in_double[i] - exact[i]) / exact[i]));
     }
 }
 
 static db_status measure(db_context *context, const db_experiment *experiment, const rows *chosen,
                          db_bench_rounding *r) {
-    double *exact = malloc(r->pixels * sizeof *exact);
+    long double *exact = malloc(r->pixels * sizeof *exact);
     float *in_double = malloc(r->pixels * sizeof *in_double),
           *mixed = malloc(r->pixels * sizeof *mixed);
     db_status status = exact && in_double && mixed
                            ? DB_OK
                            : db_fail_memory(context, "images of which the rounding is measured");
     if (status == DB_OK)
-        status = db_exact_image(context, experiment, chosen->region, chosen->count, exact);
+        status = db_exact_image(context, experiment, NULL, chosen->region, chosen->count, exact);
     if (status == DB_OK)
         status = render(context, experiment, chosen, DB_PRECISION_DOUBLE, in_double);
     if (status == DB_OK) status = render(context, experiment, chosen, DB_PRECISION_MIXED, mixed);

@@ -484,13 +484,16 @@ const db_flag db_flags[] = {
     { G, .name = "-prefix", .arguments = "NAME", TEXT(prefix), .commands = DB_FOR_GRAD,
       .help = "first part of the names of the results, NAME_image.f32, NAME_PARAMETER.f32, .png; "
               "default grad" },
+    { G, .name = "--all", SETS(check_all, 1), .commands = DB_FOR_CHECK,
+      .help = "every pixel and every parameter, however long it takes; default: a sample of them, always "
+              "the same" },
     { G, .name = "-difference_tolerance", .arguments = "X", NUMBER(difference_tolerance, 1),
       .commands = DB_FOR_CHECK,
       .help = "largest difference to finite differences, relative to the largest derivative; "
               "default 1e-7" },
     { G, .name = "-oracle_tolerance", .arguments = "X", NUMBER(contraction_tolerance, 1),
       .commands = DB_FOR_CHECK,
-      .help = "the same for the difference to the oracle; default 1e-11" },
+      .help = "the same for the difference to the oracle, beside what rounding does; default 1e-11" },
     { G, .name = "--list-params", .aliases = "--list-parameters", SETS(list_parameters, 1),
       .help = "prints the table of parameters" },
 #undef G
@@ -503,9 +506,10 @@ const db_flag db_flags[] = {
       .help = "arithmetic; mixed: Miller indices in double, the rest in single; auto (default): mixed for "
               "large jobs where it stays within 1e-6 of the maximum; see docs/precision.md" },
     { G, .name = "--tolerance", .arguments = "PHOTONS", NUMBER(tolerance, 1),
-      .commands = DB_FOR_SIM | DB_FOR_GRAD,
+      .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK,
       .help = "each pixel may lack so much, which saves time where crystals are large: the tails of spots "
-              "are left out; default 0: none of them; see docs/precision.md" },
+              "are left out; default 0: none of them (check: a thousandth of the brightest pixel); see "
+              "docs/precision.md" },
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),

@@ -3,15 +3,17 @@
 #include "cli/progress_bar.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PERCENT_END = 100 };
 
 typedef struct meter {
     db_progress_bar bar;
-    double last; /* fraction */
-    int lines;   /* 1: lines instead of a bar */
-    int percent; /* of the next line */
+    const char *work; /* what the fraction is one of */
+    double last;      /* fraction */
+    int lines;        /* 1: lines instead of a bar */
+    int percent;      /* of the next line */
 } meter;
 static meter state;
 
@@ -19,7 +21,7 @@ static int draw(void *user, double fraction) {
     meter *m = user;
     if (fraction < m->last) db_progress_bar_begin(&m->bar); /* another image */
     m->last = fraction;
-    db_progress_bar_draw(&m->bar, fraction, "of the image");
+    db_progress_bar_draw(&m->bar, fraction, m->work);
     return 0;
 }
 
@@ -40,6 +42,7 @@ void db_progress_attach(const db_session *session) {
     state = (meter){ .lines = 0 };
     if (s->progress == 0 || s->quiet || s->printout) return;
     db_progress_bar_start(&state.bar, 1);
+    state.work = strcmp(s->command, "check") == 0 ? "of the check" : "of the image";
     state.lines = s->setup.compat || (s->progress == 1 && !terminal);
     if (state.lines || terminal)
         db_context_set_progress(session->context, state.lines ? print_lines : draw, &state);

@@ -47,6 +47,7 @@ typedef struct db_settings {
     /* derivatives */
     const char *parameters; /* comma-separated, or "all" */
     double difference_tolerance, contraction_tolerance;
+    int check_all; /* 1: every pixel, however long it takes */
 
     int help, list_parameters; /* asked for: print and stop */
 

@@ -5,12 +5,14 @@
 typedef double table[DB_DIFFERENCE_LEVELS][DB_DIFFERENCE_LEVELS];
 
 /* Fills t[level][order], order <= level. */
-static void fill(const double difference[DB_DIFFERENCE_LEVELS], table t) {
+static void fill(db_difference_kind kind, const double difference[DB_DIFFERENCE_LEVELS], table t) {
+    const double factor = kind == DB_DIFFERENCE_CENTRAL ? DB_DIFFERENCE_RATIO * DB_DIFFERENCE_RATIO
+                                                        : DB_DIFFERENCE_RATIO;
     for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++) {
         double power = 1;
         t[level][0] = difference[level];
         for (int order = 1; order <= level; order++) {
-            power *= DB_DIFFERENCE_RATIO * DB_DIFFERENCE_RATIO;
+            power *= factor;
             t[level][order] =
                 t[level][order - 1] + (t[level][order - 1] - t[level - 1][order - 1]) / (power - 1);
         }
@@ -22,15 +24,17 @@ static double entry_error(table t, int level, int order) {
     return fmax(fabs(value - t[level][order - 1]), fabs(value - t[level - 1][order - 1]));
 }
 
-double db_difference_extrapolate(const double difference[DB_DIFFERENCE_LEVELS],
+double db_difference_extrapolate(db_difference_kind kind,
+                                 const double difference[DB_DIFFERENCE_LEVELS],
                                  db_table_entry entry, double *error) {
     table t;
-    fill(difference, t);
+    fill(kind, difference, t);
     *error = entry_error(t, entry.level, entry.order);
     return t[entry.level][entry.order];
 }
 
-db_table_entry db_difference_best_entry(double *const difference[DB_DIFFERENCE_LEVELS],
+db_table_entry db_difference_best_entry(db_difference_kind kind,
+                                        double *const difference[DB_DIFFERENCE_LEVELS],
                                         const unsigned char *smooth_from, size_t pixels,
                                         int first) {
     table worst = { { 0 } };
@@ -40,7 +44,7 @@ db_table_entry db_difference_best_entry(double *const difference[DB_DIFFERENCE_L
         if (smooth_from[i] > first) continue;
         for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++)
             own[level] = difference[level][i];
-        fill(own, t);
+        fill(kind, own, t);
         for (int level = first + 1; level < DB_DIFFERENCE_LEVELS; level++)
             for (int order = 1; order <= level - first; order++)
                 worst[level][order] = fmax(worst[level][order], entry_error(t, level, order));

@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "engine/amorphous_curve.h"
+#include "engine/threads.h"
 #include "kernel/job.h"
 #include "model/mosaic_directions.h"
 #include "model/parameter_slots.h"
@@ -47,17 +48,16 @@ static void clear(exact_model *m) {
     db_amorphous_curve_clear(&m->curve);
 }
 
-static void render(const pixel_inputs *inputs, const db_region *r, double *image) {
+static void render(const pixel_inputs *inputs, const db_region *r, long double *image) {
     for (int slow = 0; slow < r->slow_count; slow++)
         for (int fast = 0; fast < r->fast_count; fast++)
             image[r->offset + (size_t)slow * r->stride + (size_t)fast] =
-                (double)pixel_intensity(inputs, r->panel, r->fast_start + fast,
-                                        r->slow_start + slow)
-                    .v;
+                pixel_intensity(inputs, r->panel, r->fast_start + fast, r->slow_start + slow).v;
 }
 
-db_status db_exact_image(db_context *context, const db_experiment *e, const db_region *regions,
-                         size_t region_count, double *image) {
+db_status db_exact_image(db_context *context, const db_experiment *e,
+                         const db_mosaic_direction *directions, const db_region *regions,
+                         size_t region_count, long double *image) {
     exact_model m = { 0 };
     DB_TRY(db_experiment_check(context, e));
     const db_status status = allocate(context, e, &m);
@@ -66,8 +66,13 @@ db_status db_exact_image(db_context *context, const db_experiment *e, const db_r
         db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
                              e->crystal.mosaic_domains, m.directions);
         db_amorphous_curve_fill(&m.curve, &e->background);
-        model_interface(e, m.directions, NULL, &m.interface);
-        for (size_t i = 0; i < region_count; i++) render(&inputs, &regions[i], image);
+        model_interface(e, directions ? directions : m.directions, NULL, &m.interface);
+        const long count = (long)region_count;
+#if defined(_OPENMP)
+        const int threads = db_threads_for(context, count);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#endif
+        for (long i = 0; i < count; i++) render(&inputs, &regions[i], image);
     }
     clear(&m);
     return status;

@@ -2,13 +2,9 @@
 
 #include "core/stage.h"
 #include "engine/device_plan.h"
-#include "kernel/oracle.h"
+#include "engine/threads.h"
 
 #include <string.h>
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 /* What the threads of one execution share. */
 typedef struct {
@@ -97,8 +93,7 @@ db_status db_execute(const db_execution *x) {
     progress p = { x, 0, 0 };
     if (context->stage) report_rendering(plan, "render", 1, 0);
 #if defined(_OPENMP)
-    const long wanted = context->threads ? context->threads : omp_get_max_threads();
-    const int threads = (int)(wanted < slots ? wanted : slots);
+    const int threads = db_threads_for(context, slots);
     /* a team of one would be allocated anew at every call */
     if (threads > 1) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
@@ -150,17 +145,4 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
         plan->derivative[plan->position[k]] = derivatives[k];
     plan->job.derivative = plan->derivative;
     return render(plan, db_plan_gradient_kind(plan));
-}
-
-db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {
-    DB_TRY(db_plan_need_parameters(plan));
-    db_stage_begin(plan->context, "oracle");
-    for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
-        const db_parameter_slots slots = db_plan_slots(plan, first);
-        const db_oracle oracle = { &plan->experiment, &plan->dual, &slots, &plan->curve.job };
-        db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
-        db_oracle_render(&oracle, plan->regions, plan->region_count, image, derivatives + first);
-    }
-    db_stage_end(plan->context, "oracle");
-    return DB_OK;
 }

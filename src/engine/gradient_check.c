@@ -1,243 +1,420 @@
 #include "engine/gradient_check.h"
 
-#include "core/context_internal.h"
-#include "engine/difference_table.h"
+#include "engine/check_state.h"
 #include "engine/node_signature.h"
+#include "engine/plan_internal.h"
+#include "engine/rounding_probe.h"
+#include "engine/trial_pixels.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double FIRST_STEP =
-    0.1; /* of the change that would alter the brightest pixel by itself */
-static const double NEGLIGIBLE = 1e-6; /* of brightest pixel / typical step */
-static const double ROUNDING = 1e-15;  /* likewise: what is left of slopes that cancel each other */
-enum { MOST_HALVINGS = 20 }; /* of a first step that leaves the range of possible values */
-enum { LAST_START = DB_DIFFERENCE_LEVELS - 2 }; /* two steps make the shortest table */
+static const double NEGLIGIBLE = 1e-6; /* of a derivative's natural size */
 
-/* Everything that one check allocates. */
-typedef struct check {
-    db_context *context;
-    const db_gradient_check_options *options;
-    const db_parameter *parameters;
-    size_t parameter_count;
-    db_experiment start, moved;
-    db_region *regions;
-    size_t region_count, pixels;
-    db_plan *plan;
-    db_node_signer *signer;
-    double *image, **gradient, **oracle;
-    double *difference[DB_DIFFERENCE_LEVELS], *minus;
-    uint64_t *nodes, *moved_nodes;
-    unsigned char *smooth_from; /* number of the first step within which a pixel's nodes stay */
-} check;
+/* Of what is changed in a probe, in parts of that change: two results differ by their roundings,
+ * each of which is half a unit in the last place, on the way to a Miller index and from there. */
+static const double ROUNDINGS = 16;
+static const double DOUBLE_ROUNDING = 0x1p-53, FLOAT_ROUNDING = 0x1p-24;
+static const double OFFSET_ROUNDING = 0x1p-32; /* of Miller indices in mixed precision (job.h) */
 
-/* The wanted regions one behind the other, so that each element of an image is a pixel. */
-static db_status pack_regions(check *c) {
-    const db_detector *d = &c->start.detector;
+/* Of the largest value: more than mixed precision does where crystals are not very large and pixels
+ * not next to the direct beam (docs/precision.md). A fault of its kernels alone is larger. */
+static const double MIXED_IMAGE = 1e-5, MIXED_DERIVATIVE = 1e-3;
+
+/* Samples that the oracle and differences of images are asked for, together a second or two of two
+ * processors; so many times fewer where factors are interpolated, or kinks have to be looked for.
+ */
+static const double ORACLE_SAMPLES = 8e4, DIFFERENCE_SAMPLES = 4e4, DEAR = 4, KINKS = 2;
+
+enum { BATCH = 32768 };  /* pixels held at once */
+enum { SCANNED = 1024 }; /* pixels in which the steepest slope is looked for */
+
+/* Of jobs with very many samples a pixel. */
+enum { FEWEST_PIXELS = 4, FEWEST_PARAMETERS = 6 };
+
+/* As many pixels are compared with differences of images before some parameters are left out. */
+enum { ENOUGH_PIXELS = 16 };
+
+/* How much of the set-up is looked at. */
+typedef struct {
+    db_context *context; /* the caller's, for progress */
+    db_check *check;
+    db_check_pixels pixels;
+    double differenced;                  /* pixels, of all batches together */
+    unsigned char wanted[DB_CHECK_MOST]; /* parameters compared with differences of images */
+    size_t wanted_count;
+    double done, work; /* for progress */
+} extent;
+
+static double samples_per_pixel(const db_experiment *e) {
+    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    return (double)e->oversample * e->oversample * layers * (double)e->beam.source_count *
+           e->goniometer.phi_steps * e->crystal.mosaic_domains;
+}
+
+static double dearness(const db_experiment *e) {
+    const int interpolated = e->structure_factors.amplitude && e->structure_factors.interpolate;
+    return samples_per_pixel(e) * (interpolated || e->background.count ? DEAR : 1);
+}
+
+/* Pixels that the oracle and its probes have time for. */
+static double oracle_pixels(const db_check *c) {
+    const double turns = ceil((double)c->count / DB_SLOPES_AT_ONCE);
+    return c->options->all
+               ? INFINITY
+               : fmax(FEWEST_PIXELS, ORACLE_SAMPLES / (dearness(c->experiment) * turns));
+}
+
+/* How many parameters are compared with differences of images in how many pixels. */
+static void limit_differences(const db_check *c, extent *x) {
+    const double dear =
+        dearness(c->experiment) * (db_node_signature_matters(c->experiment) ? KINKS : 1);
+    const double most = c->options->all ? INFINITY : DIFFERENCE_SAMPLES / dear;
+    x->wanted_count = c->count;
+    x->differenced = most / (double)c->count;
+    if (x->differenced < ENOUGH_PIXELS) {
+        const double fewest = c->count < FEWEST_PARAMETERS ? (double)c->count : FEWEST_PARAMETERS;
+        x->wanted_count = (size_t)fmin((double)c->count, fmax(fewest, most / ENOUGH_PIXELS));
+        x->differenced = fmax(1, most / (double)x->wanted_count);
+    }
+    for (size_t i = 0; i < x->wanted_count; i++) x->wanted[i * c->count / x->wanted_count] = 1;
+}
+
+/* The wanted regions, laid out as images of their own. */
+static db_region *regions_of(const db_check *c, size_t *count) {
     const db_gradient_check_options *o = c->options;
-    c->region_count = o->regions ? o->region_count : d->panel_count;
-    c->regions = calloc(c->region_count ? c->region_count : 1, sizeof *c->regions);
-    if (!c->regions) return db_fail_memory(c->context, "the regions of a check");
-    for (size_t i = 0; i < c->region_count; i++) {
-        db_region *r = &c->regions[i];
-        if (o->regions)
-            *r = o->regions[i];
-        else
-            *r = (db_region){ .panel = i,
-                              .fast_count = d->panels[i].fast_pixels,
-                              .slow_count = d->panels[i].slow_pixels };
-        r->offset = c->pixels;
-        r->stride = (size_t)r->fast_count;
-        c->pixels += (size_t)r->fast_count * (size_t)r->slow_count;
+    *count = o->regions ? o->region_count : c->experiment->detector.panel_count;
+    if (!o->regions) return db_whole_panels(&c->experiment->detector);
+    db_region *r = calloc(*count ? *count : 1, sizeof *r);
+    for (size_t i = 0; r && i < *count; i++) {
+        r[i] = o->regions[i];
+        r[i].stride = r[i].fast_count > 0 ? (size_t)r[i].fast_count : 0;
     }
-    return DB_OK;
+    return r;
 }
 
-static double **image_stack(size_t count, size_t pixels) {
-    double **stack = calloc(count, sizeof *stack);
-    for (size_t k = 0; stack && k < count; k++) stack[k] = calloc(pixels, sizeof **stack);
-    return stack;
-}
-
-static int stack_complete(double **stack, size_t count) {
-    for (size_t k = 0; stack && k < count; k++)
-        if (!stack[k]) return 0;
-    return stack != NULL;
-}
-
-static void free_stack(double **stack, size_t count) {
-    for (size_t k = 0; stack && k < count; k++) free(stack[k]);
-    free(stack);
-}
-
-static db_status allocate(check *c) {
-    int complete = 1;
-    c->image = calloc(c->pixels, sizeof *c->image);
-    c->minus = calloc(c->pixels, sizeof *c->minus);
-    c->gradient = image_stack(c->parameter_count, c->pixels);
-    c->oracle = image_stack(c->parameter_count, c->pixels);
-    for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++) {
-        c->difference[level] = calloc(c->pixels, sizeof **c->difference);
-        complete &= c->difference[level] != NULL;
-    }
-    c->nodes = calloc(c->pixels, sizeof *c->nodes);
-    c->moved_nodes = calloc(c->pixels, sizeof *c->moved_nodes);
-    c->smooth_from = calloc(c->pixels, sizeof *c->smooth_from);
-    if (complete && c->image && c->minus && stack_complete(c->gradient, c->parameter_count) &&
-        stack_complete(c->oracle, c->parameter_count) && c->nodes && c->moved_nodes &&
-        c->smooth_from)
-        return DB_OK;
-    return db_fail_memory(c->context, "the images of a check");
-}
-
-static void release(check *c) {
-    db_plan_destroy(&c->plan);
-    db_node_signer_destroy(&c->signer);
-    free(c->regions);
-    free(c->image);
-    free(c->minus);
-    free_stack(c->gradient, c->parameter_count);
-    free_stack(c->oracle, c->parameter_count);
-    for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++) free(c->difference[level]);
-    free(c->nodes);
-    free(c->moved_nodes);
-    free(c->smooth_from);
-    db_experiment_clear(&c->start);
-    db_experiment_clear(&c->moved);
-}
-
-/* Keeps the larger one; a NaN is the worst of all and stays. */
-static void keep_worst(double *worst, double value) {
-    if (!isnan(*worst) && !(value <= *worst)) *worst = value;
-}
-
-static double largest_magnitude(const double *image, size_t pixels) {
-    double largest = 0;
-    for (size_t i = 0; i < pixels; i++) keep_worst(&largest, fabs(image[i]));
-    return largest;
-}
-
-/* A step at which the brightest pixel changes by about FIRST_STEP of itself, at most the typical
- * one. */
-static double first_step(const check *c, db_parameter parameter, double largest) {
-    const double typical = db_parameter_describe(parameter)->scale;
-    const double step = FIRST_STEP * largest_magnitude(c->image, c->pixels) / largest;
-    return step < typical ? step : typical;
-}
-
-static db_status move(check *c, db_parameter parameter, double value) {
-    db_parameter_set(&c->moved, parameter, value);
-    return db_plan_update(c->plan, &c->moved);
-}
-
-/* Halves a step that would leave the range of possible values. */
-static db_status possible_step(check *c, db_parameter parameter, double *step) {
-    const double value = db_parameter_get(&c->start, parameter);
-    db_status status = DB_OK;
-    for (int i = 0; i < MOST_HALVINGS; i++) {
-        status = move(c, parameter, value - *step);
-        if (status == DB_OK) status = move(c, parameter, value + *step);
-        if (status == DB_OK) return DB_OK;
-        *step /= 2;
-    }
+static db_status choose_pixels(db_check *c, extent *x) {
+    size_t count;
+    db_region *regions = regions_of(c, &count);
+    if (!regions) return db_fail_memory(&c->context, "the regions of a check");
+    db_status status = db_regions_check(&c->context, c->experiment, regions, count);
+    if (status == DB_OK)
+        status = db_check_pixels_choose(&c->context, c->experiment, regions, count,
+                                        oracle_pixels(c), &x->pixels);
+    free(regions);
     return status;
 }
 
-/* Notes for each pixel whether its nodes change between the start and the moved experiment. */
-static void note_changes(check *c, int level) {
-    db_node_signature(c->signer, &c->moved, c->regions, c->region_count, c->moved_nodes);
-    for (size_t i = 0; i < c->pixels; i++)
-        if (c->moved_nodes[i] != c->nodes[i]) c->smooth_from[i] = (unsigned char)(level + 1);
+/* The end of the batch of strips that begins with `first`. */
+static size_t batch_end(const db_check_pixels *p, size_t first) {
+    size_t end = first, pixels = 0;
+    while (end < p->strips && (end == first || pixels + p->strip[end].stride <= BATCH))
+        pixels += p->strip[end++].stride;
+    return end;
 }
 
-static db_status difference_images(check *c, db_parameter parameter, double step) {
-    const double value = db_parameter_get(&c->start, parameter);
-    const int kinks = db_node_signature_matters(&c->start);
-    memset(c->smooth_from, 0, c->pixels);
-    for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++, step /= DB_DIFFERENCE_RATIO) {
-        const double above = value + step, below = value - step;
-        DB_TRY(move(c, parameter, above));
-        DB_TRY(db_plan_forward(c->plan, c->difference[level]));
-        if (kinks) note_changes(c, level);
-        DB_TRY(move(c, parameter, below));
-        DB_TRY(db_plan_forward(c->plan, c->minus));
-        if (kinks) note_changes(c, level);
-        for (size_t i = 0; i < c->pixels; i++)
-            c->difference[level][i] = (c->difference[level][i] - c->minus[i]) / (above - below);
+static db_status advance(extent *x, double work) {
+    x->done += work;
+    if (!x->context->progress ||
+        !x->context->progress(x->context->progress_user, fmin(1, x->done / x->work)))
+        return DB_OK;
+    return db_fail(&x->check->context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
+}
+
+static db_status scan_all(extent *x) {
+    for (size_t first = 0, end; first < x->pixels.strips; first = end) {
+        db_check_pixels part = { 0 };
+        end = batch_end(&x->pixels, first);
+        db_status status = db_check_pixels_part(&x->check->context, &x->pixels, first, end, &part);
+        if (status == DB_OK)
+            status = db_check_scan(x->check, &part,
+                                   SCANNED * (double)part.pixels / (double)x->pixels.pixels);
+        if (status == DB_OK) status = advance(x, (double)part.pixels);
+        db_check_pixels_clear(&part);
+        DB_TRY(status);
     }
-    return move(c, parameter, value);
+    return DB_OK;
 }
 
-static void compare(check *c, size_t k, db_gradient_check_row *row) {
-    const double brightest = largest_magnitude(c->image, c->pixels);
-    const double negligible = NEGLIGIBLE * brightest / db_parameter_describe(row->parameter)->scale;
-    const double unit = row->largest > negligible ? row->largest : negligible > 0 ? negligible : 1;
-    const double rounding = ROUNDING * brightest / db_parameter_describe(row->parameter)->scale;
-    double beyond_rounding = 0;
-    db_table_entry entry[LAST_START + 1];
-    for (int first = 0; first <= LAST_START; first++)
-        entry[first] = db_difference_best_entry(c->difference, c->smooth_from, c->pixels, first);
-    for (size_t i = 0; i < c->pixels; i++) {
-        const double contraction = fabs(c->gradient[k][i] - c->oracle[k][i]);
-        keep_worst(&row->contraction, contraction / unit);
-        if (!(contraction <= rounding)) keep_worst(&beyond_rounding, contraction / unit);
-        if (c->smooth_from[i] > LAST_START) {
-            row->excluded++;
-            continue;
+/* From the largest values and slopes. */
+static db_status settle(extent *x) {
+    db_check *const c = x->check;
+    const double brightest = c->largest[c->count];
+    c->cut = c->options->tolerance > 0 ? c->options->tolerance : 1e-3 * brightest;
+    for (size_t k = 0; k <= c->count; k++) {
+        c->natural[k] = k < c->count ? brightest * c->slope[k] : brightest;
+        c->unit[k] = c->largest[k];
+        db_check_keep_worst(&c->unit[k], NEGLIGIBLE * c->natural[k]);
+        if (c->unit[k] == 0) c->unit[k] = 1;
+        for (int set = 0; set < DB_CHECK_SETS; set++)
+            for (int way = 0; way < DB_CHECK_WAYS; way++) c->worst[set][way][k] = -INFINITY;
+        if (k < c->count && x->wanted[k]) DB_TRY(db_check_find_step(c, k));
+    }
+    return DB_OK;
+}
+
+static db_status allocate(db_check *c, db_check_batch *b) {
+    const size_t pixels = b->pixels->pixels;
+    b->jumps = calloc(pixels, sizeof *b->jumps);
+    int complete = b->jumps != NULL;
+    for (size_t k = 0; k <= c->count; k++) {
+        b->oracle[k] = calloc(pixels, sizeof **b->oracle);
+        b->slope[k] = calloc(pixels, sizeof **b->slope);
+        complete &= b->oracle[k] && b->slope[k];
+    }
+    return complete ? DB_OK : db_fail_memory(&c->context, "the images of a check");
+}
+
+static void release(const db_check *c, db_check_batch *b) {
+    free(b->jumps);
+    for (size_t k = 0; k <= c->count; k++) {
+        free(b->oracle[k]);
+        free(b->slope[k]);
+    }
+}
+
+static db_status compare_differences(extent *x, const db_check_batch *b) {
+    db_check *const c = x->check;
+    db_check_pixels some = { 0 };
+    const double share = (double)b->pixels->pixels / (double)x->pixels.pixels;
+    db_status status = db_check_pixels_thin(&c->context, b->pixels, x->differenced * share, &some);
+    for (size_t k = 0; k <= c->count && status == DB_OK; k++) {
+        if (k < c->count && !x->wanted[k]) continue;
+        status = db_check_differences(c, b, &some, k);
+        if (status == DB_OK) status = advance(x, (double)b->pixels->pixels);
+    }
+    db_check_pixels_clear(&some);
+    return status;
+}
+
+static db_status compare_all(extent *x) {
+    db_check *const c = x->check;
+    for (size_t first = 0, end; first < x->pixels.strips; first = end) {
+        db_check_pixels part = { 0 };
+        db_check_batch b = { .pixels = &part };
+        end = batch_end(&x->pixels, first);
+        db_status status = db_check_pixels_part(&c->context, &x->pixels, first, end, &part);
+        if (status == DB_OK) status = allocate(c, &b);
+        if (status == DB_OK) status = db_check_kernels(c, &b);
+        if (status == DB_OK) status = advance(x, (double)part.pixels * (double)c->count);
+        if (status == DB_OK) status = compare_differences(x, &b);
+        release(c, &b);
+        db_check_pixels_clear(&part);
+        DB_TRY(status);
+    }
+    return DB_OK;
+}
+
+static const char *kernel_name(int set, int way) {
+    static const char *const names[DB_CHECK_WAYS][DB_CHECK_SETS] = {
+        { "kernel in double", "kernel of plain parameters in double",
+          "kernel without N in double" },
+        { "mixed kernel", "mixed kernel of plain parameters", "mixed kernel without N" },
+        { "kernel in double, with a tolerance",
+          "kernel of plain parameters in double, with a tolerance",
+          "kernel without N in double, with a tolerance" },
+        { "mixed kernel, with a tolerance", "mixed kernel of plain parameters, with a tolerance",
+          "mixed kernel without N, with a tolerance" },
+    };
+    return names[way][set];
+}
+
+static int is_mixed(int way) { return way == DB_CHECK_MIXED || way == DB_CHECK_MIXED_CUT; }
+
+/* By how much image k of kernels may be wrong. */
+static double bound_of(const db_check *c, size_t k, int way) {
+    const double probed = c->probed[k] / DB_PROBE_CHANGE,
+                 in_double = c->options->contraction_tolerance * c->unit[k] +
+                             ROUNDINGS * DOUBLE_ROUNDING * probed;
+    if (!is_mixed(way)) return in_double;
+    return in_double + (k < c->count ? MIXED_DERIVATIVE : MIXED_IMAGE) * c->unit[k] +
+           ROUNDINGS * FLOAT_ROUNDING * (c->natural[k] + c->probed_fine[k] / DB_PROBE_CHANGE) +
+           2 * OFFSET_ROUNDING / c->largest_index * probed;
+}
+
+static void judge_kernels(const db_check *c, size_t k, db_gradient_check_row *row) {
+    row->contraction = row->mixed = 0;
+    for (int set = 0; set < DB_CHECK_SETS; set++)
+        for (int way = 0; way < DB_CHECK_WAYS; way++) {
+            const double worst = c->worst[set][way][k];
+            if (!(worst <= bound_of(c, k, way)) && row->verdict == DB_CHECK_OK) {
+                row->verdict = DB_CHECK_DIFFERS;
+                row->failed = kernel_name(set, way);
+            }
+            if (way == DB_CHECK_DOUBLE) db_check_keep_worst(&row->contraction, worst);
+            if (way == DB_CHECK_MIXED) db_check_keep_worst(&row->mixed, worst);
         }
-        double own[DB_DIFFERENCE_LEVELS], error;
-        for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++)
-            own[level] = c->difference[level][i];
-        const double slope = db_difference_extrapolate(own, entry[c->smooth_from[i]], &error);
-        row->compared++;
-        keep_worst(&row->difference, fabs(c->oracle[k][i] - slope) / unit);
-        keep_worst(&row->difference_error, error / unit);
+    if (!c->used[DB_CHECK_ALL][DB_CHECK_MIXED]) row->mixed = NAN;
+}
+
+static void judge_differences(const db_check *c, size_t k, db_gradient_check_row *row) {
+    const double rounding = ROUNDINGS * DOUBLE_ROUNDING * c->probed[k] / DB_PROBE_CHANGE;
+    const size_t pixels = row->compared + row->excluded;
+    if (row->verdict != DB_CHECK_OK) return;
+    if (2 * row->compared < pixels || pixels == 0) {
+        row->verdict = DB_CHECK_NOT_COMPARED;
+        row->failed = pixels ? "most pixels are at kinks" : "no step is possible";
+    } else if (!(c->difference[k] <= c->options->difference_tolerance * c->unit[k] + rounding)) {
+        row->verdict =
+            c->difference[k] <= 3 * c->difference_error[k] ? DB_CHECK_TOO_ROUGH : DB_CHECK_DIFFERS;
+        row->failed = k < c->count ? "differences of images" : "image in long double";
     }
-    row->passed = row->compared > 0 && beyond_rounding <= c->options->contraction_tolerance &&
-                  row->difference <= c->options->difference_tolerance;
 }
 
-static db_status check_parameter(check *c, size_t k, db_gradient_check_row *row) {
+static void fill_row(const extent *x, size_t k, db_gradient_check_row *row) {
+    const db_check *c = x->check;
+    const double unit = c->unit[k];
+    const int differenced = k == c->count || x->wanted[k];
     memset(row, 0, sizeof *row);
-    row->parameter = c->parameters[k];
-    row->largest = largest_magnitude(c->oracle[k], c->pixels);
-    row->step = first_step(c, row->parameter, row->largest);
-    DB_TRY(possible_step(c, row->parameter, &row->step));
-    DB_TRY(difference_images(c, row->parameter, row->step));
-    compare(c, k, row);
-    return DB_OK;
+    row->parameter = k < c->count ? c->parameters[k] : DB_PARAMETER_COUNT;
+    row->largest = c->largest[k];
+    row->compared = c->compared[k];
+    row->excluded = c->excluded[k];
+    row->step = c->step[k];
+    judge_kernels(c, k, row);
+    if (2 * c->jumping > c->tried) {
+        row->verdict = DB_CHECK_NOT_COMPARED;
+        row->failed = "most pixels are at kinks";
+    }
+    if (differenced) judge_differences(c, k, row);
+    row->contraction /= unit;
+    row->mixed /= unit;
+    row->rounding = bound_of(c, k, DB_CHECK_DOUBLE) / unit;
+    row->mixed_bound = bound_of(c, k, DB_CHECK_MIXED) / unit;
+    row->difference = differenced ? c->difference[k] / unit : NAN;
+    row->difference_error = differenced ? c->difference_error[k] / unit : NAN;
 }
 
-static db_status run(check *c, db_gradient_check_row *rows) {
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    DB_TRY(pack_regions(c));
-    options.pixel_type = DB_FLOAT64;
-    options.parameters = c->parameters;
-    options.parameter_count = c->parameter_count;
-    options.regions = c->regions;
-    options.region_count = c->region_count;
-    DB_TRY(db_plan_create(c->context, &c->start, &options, &c->plan));
-    DB_TRY(allocate(c));
-    DB_TRY(db_plan_gradient(c->plan, c->image, (void *const *)c->gradient));
-    DB_TRY(db_plan_oracle(c->plan, c->image, c->oracle));
-    DB_TRY(db_node_signer_create(c->context, &c->start, &c->signer));
-    if (db_node_signature_matters(&c->start))
-        db_node_signature(c->signer, &c->start, c->regions, c->region_count, c->nodes);
-    for (size_t k = 0; k < c->parameter_count; k++) DB_TRY(check_parameter(c, k, &rows[k]));
-    return DB_OK;
+static void fill_extent(const extent *x, db_gradient_check_extent *out) {
+    const db_check *c = x->check;
+    const db_gradient_check_options *o = c->options;
+    *out = (db_gradient_check_extent){
+        .pixels = o->regions ? db_pixels_of(o->regions, o->region_count)
+                             : (double)db_experiment_pixels(c->experiment),
+        .tried = (double)x->pixels.pixels,
+        .differenced = (double)c->compared[c->count],
+        .parameters_differenced = x->wanted_count,
+        .lacking = c->lacking,
+        .tolerance = c->cut,
+    };
+    for (int set = 0; set < DB_CHECK_SETS; set++)
+        out->without_samples |= c->used[set][DB_CHECK_DOUBLE_CUT];
+}
+
+static db_status run(extent *x) {
+    db_check *const c = x->check;
+    DB_TRY(db_experiment_check(&c->context, c->experiment));
+    limit_differences(c, x);
+    DB_TRY(choose_pixels(c, x));
+    x->work = (double)x->pixels.pixels * (double)(c->count + x->wanted_count + 2);
+    DB_TRY(scan_all(x));
+    DB_TRY(settle(x));
+    return compare_all(x);
+}
+
+/* A check, for which only its first members are given. */
+static db_check *start_check(db_context *context, const db_experiment *experiment,
+                             const db_gradient_check_options *options) {
+    db_check *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    /* nobody wants to see the stages and the progress of its many plans */
+    c->context = *context;
+    c->context.progress = NULL;
+    c->context.stage = NULL;
+    c->experiment = experiment;
+    c->options = options;
+    return c;
 }
 
 db_status db_gradient_check(db_context *context, const db_experiment *experiment,
                             const db_parameter *parameters, size_t parameter_count,
-                            const db_gradient_check_options *options, db_gradient_check_row *rows) {
-    check c = { .context = context,
-                .options = options,
-                .parameters = parameters,
-                .parameter_count = parameter_count };
-    db_status status = db_experiment_copy(context, experiment, &c.start);
-    if (status == DB_OK) status = db_experiment_copy(context, experiment, &c.moved);
-    if (status == DB_OK) status = run(&c, rows);
-    release(&c);
+                            const db_gradient_check_options *options, db_gradient_check_row *rows,
+                            db_gradient_check_extent *out) {
+    if (parameter_count < 1 || parameter_count >= DB_CHECK_MOST)
+        return db_fail(context, DB_ERROR_USAGE, "a check: expected 1 to %d parameters, found %zu",
+                       DB_CHECK_MOST - 1, parameter_count);
+    db_check *const c = start_check(context, experiment, options);
+    if (!c) return db_fail_memory(context, "a check");
+    c->parameters = parameters;
+    c->count = parameter_count;
+    extent x = { .context = context, .check = c };
+    const db_status status = run(&x);
+    if (status == DB_OK) {
+        for (size_t k = 0; k <= parameter_count; k++) fill_row(&x, k, &rows[k]);
+        fill_extent(&x, out);
+    } else
+        db_record_message(context, "%s", c->context.message);
+    db_check_pixels_clear(&x.pixels);
+    free(c);
+    return status;
+}
+
+enum { SOME_SOURCES = 3, SOME_REFLECTIONS = 4 };
+
+/* The node nearest to the middle of a strip, for its first source and sample. */
+static void node_at(const db_plan *plan, const db_region *strip, int node[3]) {
+    const db_kernel_panel *panel = &plan->job.panel[strip->panel];
+    const db_kernel_source_double *source = plan->job.source_double;
+    const int middle = strip->fast_start + strip->fast_count / 2;
+    const double fast = (middle + 0.5) * panel->pixel_size[0],
+                 slow = (strip->slow_start + 0.5) * panel->pixel_size[1];
+    double x[3], square = 0;
+    for (int c = 0; c < 3; c++) {
+        x[c] = panel->origin[c] + fast * panel->fast[c] + slow * panel->slow[c];
+        square += x[c] * x[c];
+    }
+    for (int r = 0; r < 3; r++) {
+        double h = 0;
+        for (int c = 0; c < 3; c++)
+            h += plan->job.sample_double[0].lattice[3 * r + c] *
+                 (source->kappa * x[c] / sqrt(square) - source->s0[c]);
+        node[r] = (int)rint(h);
+    }
+}
+
+static void add_once(const db_experiment *e, db_parameter parameter, db_parameter *list,
+                     size_t *count) {
+    for (size_t i = 0; i < *count; i++)
+        if (list[i] == parameter) return;
+    if (db_parameter_exists(e, parameter)) list[(*count)++] = parameter;
+}
+
+static db_status add_reflections(db_check *c, const db_check_pixels *spots, db_parameter *list,
+                                 size_t *count) {
+    const size_t most = *count + SOME_REFLECTIONS;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.regions = spots->strip;
+    options.region_count = spots->strips;
+    DB_TRY(db_plan_create_on_processor(&c->context, c->experiment, &options, &plan));
+    /* the spots come last, the brightest first */
+    for (size_t i = spots->strips / 8; i < spots->strips && *count < most; i++) {
+        int node[3];
+        node_at(plan, &spots->strip[i], node);
+        add_once(c->experiment, db_parameter_amplitude(node[0], node[1], node[2]), list, count);
+    }
+    db_plan_destroy(&plan);
+    return DB_OK;
+}
+
+db_status db_gradient_check_beyond_table(db_context *context, const db_experiment *e,
+                                         const db_gradient_check_options *options,
+                                         db_parameter *list, size_t *count) {
+    const size_t sources = e->beam.source_count;
+    *count = 0;
+    for (size_t i = 0; sources > 1 && i < SOME_SOURCES; i++)
+        add_once(e, db_parameter_source_weight(i * (sources - 1) / (SOME_SOURCES - 1)), list,
+                 count);
+    if (!e->structure_factors.amplitude) return DB_OK;
+    db_check *const c = start_check(context, e, options);
+    if (!c) return db_fail_memory(context, "a check");
+    extent x = { .context = context, .check = c };
+    c->count = 1;
+    db_status status = db_experiment_check(&c->context, e);
+    if (status == DB_OK) status = choose_pixels(c, &x);
+    if (status == DB_OK) status = add_reflections(c, &x.pixels, list, count);
+    if (status != DB_OK) db_record_message(context, "%s", c->context.message);
+    db_check_pixels_clear(&x.pixels);
+    free(c);
     return status;
 }

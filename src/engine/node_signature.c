@@ -1,6 +1,6 @@
 #include "engine/node_signature.h"
 
-#include "core/context_internal.h"
+#include "engine/threads.h"
 #include "kernel/job.h"
 #include "model/model.h"
 
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 struct db_node_signer {
+    const db_context *context;
     db_mosaic_direction *directions;
     db_interface interface;
     size_t samples;
@@ -44,6 +45,7 @@ db_status db_node_signer_create(db_context *context, const db_experiment *e,
     db_node_signer *made = calloc(1, sizeof *made);
     *signer = made;
     if (!made) return db_fail_memory(context, "the nodes of a check");
+    made->context = context;
     made->samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
     choose_parts(made, e);
     made->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *made->directions);
@@ -136,15 +138,21 @@ static uint64_t pixel_signature(const db_node_signer *signer, const db_experimen
     return hash;
 }
 
+static void sign_region(const db_node_signer *signer, const db_experiment *e, const db_region *r,
+                        uint64_t *signature) {
+    for (int slow = 0; slow < r->slow_count; slow++)
+        for (int fast = 0; fast < r->fast_count; fast++)
+            signature[r->offset + (size_t)slow * r->stride + (size_t)fast] =
+                pixel_signature(signer, e, r->panel, r->fast_start + fast, r->slow_start + slow);
+}
+
 void db_node_signature(db_node_signer *signer, const db_experiment *experiment,
                        const db_region *regions, size_t region_count, uint64_t *signature) {
     db_model_plain(experiment, signer->directions, &signer->interface);
-    for (size_t r = 0; r < region_count; r++) {
-        const db_region *region = &regions[r];
-        for (int slow = 0; slow < region->slow_count; slow++)
-            for (int fast = 0; fast < region->fast_count; fast++)
-                signature[region->offset + (size_t)slow * region->stride + (size_t)fast] =
-                    pixel_signature(signer, experiment, region->panel, region->fast_start + fast,
-                                    region->slow_start + slow);
-    }
+    const long count = (long)region_count;
+#if defined(_OPENMP)
+    const int threads = db_threads_for(signer->context, count);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#endif
+    for (long r = 0; r < count; r++) sign_region(signer, experiment, &regions[r], signature);
 }

@@ -35,7 +35,7 @@ features=$("$DUALBRAGG" --version)
     printf '%s\n' '0 0 0 60' '1 0 0 70' '0 1 0 80' '1 1 1 90' > few.hkl
     printf '%s\n' '-10 0 0 1 1.3e-10' '-10 0.05 0 0.5 1.29e-10' > two.src
     succeed check $small -hkl few.hkl -sourcefile two.src -params source_weight:1,F:0:1:0,spectrum_stretch -nointerpolate
-    [ "$(grep -c ' ok$' ../out)" -eq 3 ] || complain "check of indexed parameters: $(cat ../out)"
+    [ "$(grep -c ' ok$' ../out)" -eq 4 ] || complain "check of indexed parameters: $(cat ../out)"
     succeed grad $small -hkl few.hkl -interpolate -params F:0:1:0
     [ -s grad_F:0:1:0.f32 ] || complain "no image of the derivative by a structure factor"
     # nothing more is left behind
@@ -56,7 +56,7 @@ features=$("$DUALBRAGG" --version)
     "$DUALBRAGG" grad --list-params | sed 's/ .*//' > ../parameters
     flags=$(sed -n 's/^| `--*\([^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' "$SOURCE_DIR/docs/flags.md" | tr -s ' ' '\n' | sed -n "s/^--*//; /^[A-Za-z0-9_-]*$/p")
     for flag in $flags; do
-        grep -qx "$flag" ../parameters || expect 2 "$flag" grad $small -params "$flag"
+        [ "$flag" = all ] || grep -qx "$flag" ../parameters || expect 2 "$flag" grad $small -params "$flag"
         ! grep -q "nearest\|unknown" ../err || complain "-params $flag: $(cat ../err)"
     done
     expect 2 "-compat: nanoBragg's arithmetic has no derivatives" grad $small -compat -params scale
@@ -64,15 +64,31 @@ features=$("$DUALBRAGG" --version)
     expect 2 "has no such background" grad $small -params water_size
 
     succeed check $small -params distance,cell_a,polarization
-    [ "$(grep -c ' ok$' ../out)" -eq 3 ] || complain "check: $(cat ../out)"
-    succeed check $small -roi 3 12 3 12 -gauss_xtal
+    # three and the image
+    [ "$(grep -c ' ok$' ../out)" -eq 4 ] || complain "check: $(cat ../out)"
+    # a sample that says what it leaves out, and everything
+    succeed check $small -detpixels_f 1024 -detpixels_s 1024 -params scale,Na
+    grep -q "^pixels: [0-9]* of 1048576, .*; --all: all of them" ../out || complain "what was left out: $(cat ../out)"
+    succeed check $small -hkl few.hkl -sourcefile two.src -nointerpolate
+    grep -q "^source_weight:1 .* ok$" ../out || complain "no weight among what is checked: $(cat ../out)"
+    grep -q "^F:[0-9:-]* .* ok$" ../out || complain "no structure factor among what is checked: $(cat ../out)"
+    succeed check $small -roi 3 12 3 12 -gauss_xtal --all
+    grep -q "^pixels: 100 of 100, finite differences in 100 of them" ../out || complain "--all: $(cat ../out)"
+    succeed check -cell 78 81 38 -misset 3 14 25 -N 50 -default_F 100 -lambda 1 -detpixels 60 -oversample 1 --tolerance 5 -params cell_a
+    grep -q "with a tolerance of 5 photons pixels lack up to" ../out || complain "check --tolerance: $(cat ../out)"
     grep -q "^\([0-9]*\) of \1 parameters within" ../out || complain "check prints no summary"
-    "$DUALBRAGG" check $small -params distance -difference_tolerance 0 > ../out 2> ../err
-    [ $? -eq 1 ] || complain "check with a tolerance that nothing meets does not end with status 1"
-    grep -q "TOO ROUGH" ../out || complain "check does not say that finite differences cannot decide"
+    for tolerance in difference oracle; do
+        "$DUALBRAGG" check $small -params distance -${tolerance}_tolerance -1 > ../out 2> ../err
+        [ $? -eq 1 ] || complain "check with an impossible $tolerance tolerance does not end with status 1"
+        grep -q "^distance: " ../out || complain "check does not say what differs: $(cat ../out)"
+    done
     "$DUALBRAGG" check $small -params distance -oracle_tolerance -1 > ../out 2> ../err
-    [ $? -eq 1 ] || complain "check with an impossible oracle tolerance does not end with status 1"
-    grep -q "DIFFERS" ../out || complain "check does not say what differs"
+    grep -q "DIFFERS: kernel" ../out || complain "check does not say that a kernel differs"
+    # one at its limit does not keep the others from being checked
+    printf '%s\n' '-10 0 0 0 1.3e-10' '-10 0.05 0 0.5 1.29e-10' > dark.src
+    succeed check $small -sourcefile dark.src -params source_weight:0,source_weight:1,cell_a
+    [ "$(grep -c ' ok$' ../out)" -eq 4 ] || complain "check with a source without weight: $(cat ../out)"
+    rm dark.src
     # a step in N is no kink, though the resolution limit makes some
     succeed check $small -params Na,Nb,Nc -dmin 5
 }

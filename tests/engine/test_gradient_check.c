@@ -1,5 +1,5 @@
-/* The checker itself: it agrees with what is known, counts kinks, and does not pass what is wrong.
- */
+/* The checker itself: it agrees with what is known, counts kinks, does not blame rounding, and does
+ * not pass what is wrong. */
 #include "engine/gradient_check.h"
 #include "engine/node_signature.h"
 
@@ -46,11 +46,61 @@ static db_experiment small_experiment(db_crystal_shape shape) {
     e.detector.centre[0] = e.detector.centre[1] = 10;
     e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = SIZE;
     e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 0.9;
-    e.oversample = 2;
     return e;
 }
 
-static const db_gradient_check_options usual = { NULL, 0, 1e-11, 1e-7 };
+static const db_gradient_check_options usual = { .contraction_tolerance = 1e-11,
+                                                 .difference_tolerance = 1e-7 };
+
+/* Of fewer pixels, for a check of many parameters. */
+enum { PART = 10 };
+static const db_region part = {
+    .fast_start = 8, .slow_start = 6, .fast_count = PART, .slow_count = PART
+};
+static const db_gradient_check_options of_part = { .regions = &part,
+                                                   .region_count = 1,
+                                                   .contraction_tolerance = 1e-11,
+                                                   .difference_tolerance = 1e-7 };
+
+typedef struct {
+    db_parameter parameter[DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS];
+    size_t count;
+    db_gradient_check_row row[DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + 1]; /* the image last */
+    db_gradient_check_extent extent;
+} checked;
+
+/* All parameters of the table, and some beyond it. */
+static void take_all_parameters(const db_experiment *e, checked *c) {
+    size_t more;
+    c->count = 0;
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+        if (db_parameter_exists(e, (db_parameter)p)) c->parameter[c->count++] = (db_parameter)p;
+    assert_int_equal(
+        db_gradient_check_beyond_table(context, e, &of_part, c->parameter + c->count, &more),
+        DB_OK);
+    c->count += more;
+}
+
+static void check(const db_experiment *e, const db_gradient_check_options *options, checked *c) {
+    assert_int_equal(
+        db_gradient_check(context, e, c->parameter, c->count, options, c->row, &c->extent), DB_OK);
+}
+
+/* Returns how many verdicts are not good. */
+static size_t failures(const checked *c, int say) {
+    size_t count = 0;
+    for (size_t k = 0; k <= c->count; k++) {
+        const db_gradient_check_row *row = &c->row[k];
+        char name[64] = "image";
+        count += row->verdict != DB_CHECK_OK;
+        if (row->verdict == DB_CHECK_OK || !say) continue;
+        if (k < c->count) db_parameter_name(row->parameter, name, sizeof name);
+        print_error("%s: %s; kernels %g, bound %g, mixed %g, difference %g (error %g) in %zu\n",
+                    name, row->failed, row->contraction, row->rounding, row->mixed, row->difference,
+                    row->difference_error, row->compared);
+    }
+    return count;
+}
 
 static void every_parameter_of_a_small_set_up_passes(void **state) {
     (void)state;
@@ -58,25 +108,192 @@ static void every_parameter_of_a_small_set_up_passes(void **state) {
                                                DB_SHAPE_TOPHAT };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         db_experiment e = small_experiment(shapes[s]);
-        db_parameter parameters[DB_PARAMETER_COUNT];
-        db_gradient_check_row rows[DB_PARAMETER_COUNT];
-        size_t count = 0;
-        for (int p = 0; p < DB_PARAMETER_COUNT; p++)
-            if (db_parameter_exists(&e, (db_parameter)p)) parameters[count++] = (db_parameter)p;
-        assert_int_equal(db_gradient_check(context, &e, parameters, count, &usual, rows), DB_OK);
-        for (size_t p = 0; p < count; p++) {
-            if (!rows[p].passed)
-                fail_msg("shape %d, %s: contraction %g, difference %g (error %g), compared %zu",
-                         (int)shapes[s], db_parameter_describe(parameters[p])->name,
-                         rows[p].contraction, rows[p].difference, rows[p].difference_error,
-                         rows[p].compared);
-            assert_true(rows[p].parameter == parameters[p]);
-            assert_int_equal(rows[p].compared + rows[p].excluded, SIZE * SIZE);
-            assert_true(rows[p].compared > SIZE * SIZE * 9 / 10);
-            if (shapes[s] == DB_SHAPE_SQUARE) assert_int_equal(rows[p].excluded, 0);
+        checked c;
+        if (s == 0) e.oversample = 2;
+        take_all_parameters(&e, &c);
+        check(&e, &of_part, &c);
+        assert_int_equal(failures(&c, 1), 0);
+        assert_true(c.extent.pixels == PART * PART && c.extent.tried == PART * PART);
+        for (size_t k = 0; k < c.count; k++) {
+            const size_t pixels = c.row[k].compared + c.row[k].excluded;
+            assert_true(c.row[k].parameter == c.parameter[k]);
+            assert_true(s == 0 || pixels == PART * PART);
+            assert_true(c.row[k].compared > pixels * 9 / 10);
+            if (s == 0) assert_int_equal(c.row[k].excluded, 0);
+            if (s < 3) assert_true(c.row[k].mixed >= 0);
         }
         db_experiment_clear(&e);
     }
+}
+
+/* A list, three sources of different weights, and what jobs have that are not plain. */
+static void weights_and_structure_factors_are_among_what_is_checked(void **state) {
+    (void)state;
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    db_structure_factors *const f = &e.structure_factors;
+    const db_beam_spread spread = { 0.012, 0, 0.006, 1, 3, 1, 0, 0, 1, 1 };
+    const size_t count = 21 * 21 * 21;
+    checked c;
+    int weights = 0, factors = 0;
+    assert_int_equal(db_beam_set_spread(context, &e.beam, &spread), DB_OK);
+    f->amplitude = malloc(count * sizeof *f->amplitude);
+    assert_non_null(f->amplitude);
+    for (size_t i = 0; i < count; i++) f->amplitude[i] = 60 + (double)(i * 7919 % 11);
+    f->listed = count;
+    for (int j = 0; j < 3; j++) {
+        f->min[j] = -10;
+        f->extent[j] = 21;
+    }
+    take_all_parameters(&e, &c);
+    for (size_t k = 0; k < c.count; k++) {
+        weights += db_parameter_describe(c.parameter[k]) ==
+                   db_parameter_describe(db_parameter_source_weight(0));
+        factors += db_parameter_describe(c.parameter[k]) ==
+                   db_parameter_describe(db_parameter_amplitude(0, 0, 0));
+    }
+    assert_true(weights >= 2 && factors >= 2);
+    check(&e, &of_part, &c);
+    assert_int_equal(failures(&c, 1), 0);
+    for (size_t k = 0; k < c.count; k++)
+        if (c.parameter[k] >= DB_PARAMETER_COUNT) assert_true(c.row[k].largest > 0);
+    db_experiment_clear(&e);
+}
+
+/* Rounding grows with the crystal; it is no fault. */
+static db_experiment large_crystal(int cells, int beam_on) {
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    for (int j = 0; j < 3; j++) e.crystal.cells[j] = cells;
+    e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 0.1;
+    for (int j = 0; j < 2; j++) e.detector.centre[j] = beam_on ? 1.22 + 0.05 * j : -30;
+    return e;
+}
+
+static void large_crystals_pass(void **state) {
+    (void)state;
+    for (int cells = 10; cells <= 1000; cells *= 10)
+        for (int on = 0; on < 2; on++) {
+            db_experiment e = large_crystal(cells, on);
+            checked c;
+            take_all_parameters(&e, &c);
+            check(&e, &of_part, &c);
+            assert_int_equal(failures(&c, 1), 0);
+            db_experiment_clear(&e);
+        }
+}
+
+typedef struct {
+    int oracle;
+    db_parameter parameter;
+    double part;
+} falsehood;
+
+static void falsify(void *user, int oracle, db_parameter parameter, double *image, size_t pixels) {
+    const falsehood *f = user;
+    for (size_t i = 0; i < pixels && oracle == f->oracle && parameter == f->parameter; i++)
+        image[i] *= 1 + f->part;
+}
+
+/* The kernels' derivative, or the oracle's. */
+static void a_millionth_too_much_is_seen_whatever_the_size(void **state) {
+    (void)state;
+    static const db_parameter parameters[] = { DB_CELL_A, DB_MISSET_Z,     DB_CELLS_B,
+                                               DB_PHI,    DB_WAVELENGTH,   DB_DISTANCE,
+                                               DB_SCALE,  DB_DETECTOR_ROTX };
+    enum { COUNT = sizeof parameters / sizeof parameters[0] };
+    for (int cells = 10; cells <= 1000; cells *= 10)
+        for (int oracle = 0; oracle < 2; oracle++)
+            for (int k = 0; k < COUNT; k++) {
+                db_experiment e = large_crystal(cells, k % 2);
+                falsehood wrong = { oracle, parameters[k], 1e-6 };
+                db_gradient_check_options options = of_part;
+                checked c = { .count = COUNT };
+                options.falsify = falsify;
+                options.falsify_user = &wrong;
+                memcpy(c.parameter, parameters, sizeof parameters);
+                check(&e, &options, &c);
+                assert_int_equal(c.row[k].verdict, DB_CHECK_DIFFERS);
+                assert_int_equal(failures(&c, 0), 1);
+                db_experiment_clear(&e);
+            }
+}
+
+static void dark_images_and_single_pixels_pass(void **state) {
+    (void)state;
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    checked c;
+    take_all_parameters(&e, &c);
+    for (int i = 0; i < 6; i++) {
+        const db_region pixel = {
+            .fast_start = 3 * i + 1, .slow_start = 23 - 4 * i, .fast_count = 1, .slow_count = 1
+        };
+        db_gradient_check_options options = of_part;
+        options.regions = &pixel;
+        options.region_count = 1;
+        check(&e, &options, &c);
+        assert_int_equal(failures(&c, 1), 0);
+        assert_true(c.extent.pixels == 1 && c.row[0].compared == 1);
+    }
+    e.structure_factors.default_F = 0;
+    check(&e, &of_part, &c);
+    assert_int_equal(failures(&c, 1), 0);
+    assert_true(c.row[0].largest == 0);
+    db_experiment_clear(&e);
+}
+
+/* Differences on one side, and those of all other parameters as ever. */
+static void a_parameter_at_its_limit_is_checked_from_one_side(void **state) {
+    (void)state;
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    const db_beam_spread spread = { 0.012, 0, 0.006, 1, 3, 1, 0, 0, 1, 1 };
+    checked c = { .parameter = { DB_CELL_A, db_parameter_source_weight(0),
+                                 db_parameter_source_weight(1) },
+                  .count = 3 };
+    assert_int_equal(db_beam_set_spread(context, &e.beam, &spread), DB_OK);
+    e.beam.sources[0].weight = 0;
+    check(&e, &of_part, &c);
+    assert_int_equal(failures(&c, 1), 0);
+    assert_true(c.row[1].largest > 0 && c.row[1].compared > 0);
+    db_experiment_clear(&e);
+}
+
+/* A sample of a large image, with spots in it, and always the same. */
+static void large_images_are_sampled(void **state) {
+    (void)state;
+    db_experiment e = large_crystal(12, 1);
+    checked c[2];
+    e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 1000;
+    e.detector.centre[0] = 33;
+    for (int i = 0; i < 2; i++) {
+        memset(&c[i], 0, sizeof c[i]);
+        c[i].parameter[c[i].count++] = DB_CELL_A;
+        c[i].parameter[c[i].count++] = DB_CELLS_B;
+        c[i].parameter[c[i].count++] = DB_BEAM_SLOW;
+        check(&e, &usual, &c[i]);
+        assert_int_equal(failures(&c[i], 1), 0);
+    }
+    assert_memory_equal(&c[0], &c[1], sizeof c[0]);
+    assert_true(c[0].extent.pixels == 1e6);
+    assert_true(c[0].extent.tried > 1000 && c[0].extent.tried < 1e5);
+    assert_true(c[0].extent.differenced > 100);
+    assert_true(c[0].extent.without_samples);
+    db_experiment_clear(&e);
+}
+
+static int stop(void *user, double fraction) {
+    (void)user;
+    return fraction > 0.3;
+}
+
+static void a_check_can_be_cancelled(void **state) {
+    (void)state;
+    db_experiment e = small_experiment(DB_SHAPE_SQUARE);
+    checked c;
+    take_all_parameters(&e, &c);
+    db_context_set_progress(context, stop, NULL);
+    assert_int_equal(db_gradient_check(context, &e, c.parameter, c.count, &usual, c.row, &c.extent),
+                     DB_ERROR_CANCELLED);
+    db_context_set_progress(context, NULL, NULL);
+    db_experiment_clear(&e);
 }
 
 static void the_largest_derivative_by_the_scale_is_the_brightest_pixel(void **state) {
@@ -85,14 +302,15 @@ static void the_largest_derivative_by_the_scale_is_the_brightest_pixel(void **st
     static float image[SIZE * SIZE];
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
     db_plan *plan = NULL;
-    db_gradient_check_row row;
+    db_gradient_check_row row[2];
+    db_gradient_check_extent extent;
     assert_int_equal(db_plan_create(context, &e, NULL, &plan), DB_OK);
     assert_int_equal(db_plan_forward(plan, image), DB_OK);
     db_plan_destroy(&plan);
     double brightest = 0;
     for (int i = 0; i < SIZE * SIZE; i++) brightest = fmax(brightest, (double)image[i]);
-    assert_int_equal(db_gradient_check(context, &e, &scale, 1, &usual, &row), DB_OK);
-    assert_true(fabs(row.largest - brightest) < 1e-6 * brightest);
+    assert_int_equal(db_gradient_check(context, &e, &scale, 1, &usual, row, &extent), DB_OK);
+    assert_true(fabs(row[0].largest - brightest) < 1e-6 * brightest);
     db_experiment_clear(&e);
 }
 
@@ -109,16 +327,17 @@ static void pixels_at_a_kink_are_left_out_and_counted(void **state) {
     }
     e.oversample = 1;
     static const db_parameter parameter = DB_CELL_C;
-    db_gradient_check_row row;
+    db_gradient_check_row row[2];
+    db_gradient_check_extent extent;
     /* one pixel whose centre is exactly where l = 1/2: z/R = lambda/(2 c), the beam being along x
      */
     const double sine = 1.3 / 100, z = 70 * sine / sqrt(1 - sine * sine);
     e.detector.centre[0] = 0.45 + 0.9 * 4 - z;
     e.detector.centre[1] = 0.45 + 0.9 * 4;
-    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &usual, &row), DB_OK);
-    assert_true(row.passed);
-    assert_true(row.excluded >= 1);
-    assert_true(row.compared >= SIZE * SIZE - SIZE);
+    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &usual, row, &extent), DB_OK);
+    assert_int_equal(row[0].verdict, DB_CHECK_OK);
+    assert_true(row[0].excluded >= 1);
+    assert_true(row[0].compared >= SIZE * SIZE - SIZE);
     db_experiment_clear(&e);
 }
 
@@ -127,11 +346,12 @@ static void steps_in_cell_counts_stay_smooth_beside_other_kinks(void **state) {
     (void)state;
     static const db_parameter parameters[] = { DB_CELLS_A, DB_CELLS_B, DB_CELLS_C };
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
-    db_gradient_check_row rows[3];
+    db_gradient_check_row rows[4];
+    db_gradient_check_extent extent;
     e.d_min = 5;
-    assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows), DB_OK);
+    assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows, &extent), DB_OK);
     for (int p = 0; p < 3; p++) {
-        assert_true(rows[p].passed);
+        assert_int_equal(rows[p].verdict, DB_CHECK_OK);
         assert_int_equal(rows[p].excluded, 0);
     }
     db_experiment_clear(&e);
@@ -143,7 +363,8 @@ static void amorphous_matter_has_a_tip_in_the_direct_beam(void **state) {
     static const db_parameter parameters[] = { DB_BEAM_FAST, DB_BEAM_VERTICAL, DB_DETECTOR_ROTZ };
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
     double stol[] = { 0, 0.05, 0.2 }, amplitude[] = { 5, 3, 4 };
-    db_gradient_check_row rows[3];
+    db_gradient_check_row rows[4];
+    db_gradient_check_extent extent;
     e.oversample = 1;
     e.detector.centre[0] = e.detector.centre[1] = 0.9 * 10.5; /* a pixel's centre */
     e.background = (db_background){ .stol = stol,
@@ -153,9 +374,9 @@ static void amorphous_matter_has_a_tip_in_the_direct_beam(void **state) {
                                     .area = 0.01,
                                     .density = 1,
                                     .molecular_weight = 18 };
-    assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows), DB_OK);
+    assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows, &extent), DB_OK);
     for (int p = 0; p < 3; p++)
-        if (!rows[p].passed)
+        if (rows[p].verdict != DB_CHECK_OK)
             fail_msg("%s: contraction %g, difference %g (error %g)",
                      db_parameter_describe(parameters[p])->name, rows[p].contraction,
                      rows[p].difference, rows[p].difference_error);
@@ -164,15 +385,17 @@ static void amorphous_matter_has_a_tip_in_the_direct_beam(void **state) {
     db_experiment_clear(&e);
 }
 
-static void nothing_passes_a_tolerance_below_rounding(void **state) {
+static void nothing_passes_an_impossible_tolerance(void **state) {
     (void)state;
     static const db_parameter parameter = DB_DISTANCE;
-    const db_gradient_check_options strict = { NULL, 0, 1e-11, 1e-18 };
+    const db_gradient_check_options strict = { .contraction_tolerance = 1e-11,
+                                               .difference_tolerance = -1 };
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
-    db_gradient_check_row row;
-    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &strict, &row), DB_OK);
-    assert_false(row.passed);
-    assert_true(row.difference > 0);
+    db_gradient_check_row row[2];
+    db_gradient_check_extent extent;
+    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &strict, row, &extent), DB_OK);
+    assert_true(row[0].verdict != DB_CHECK_OK);
+    assert_true(row[0].difference > 0);
     db_experiment_clear(&e);
 }
 
@@ -180,13 +403,16 @@ static void bad_experiments_are_refused(void **state) {
     (void)state;
     static const db_parameter parameter = DB_DISTANCE;
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
-    db_gradient_check_row row;
+    db_gradient_check_row row[2];
+    db_gradient_check_extent extent;
     e.detector.distance = -1;
-    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &usual, &row), DB_ERROR_INPUT);
+    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &usual, row, &extent),
+                     DB_ERROR_INPUT);
     e.detector.distance = 70;
     const db_region outside = { .fast_start = SIZE, .fast_count = 3, .slow_count = 3, .stride = 3 };
-    const db_gradient_check_options wrong = { &outside, 1, 1e-11, 1e-7 };
-    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &wrong, &row), DB_ERROR_USAGE);
+    const db_gradient_check_options wrong = { .regions = &outside, .region_count = 1 };
+    assert_int_equal(db_gradient_check(context, &e, &parameter, 1, &wrong, row, &extent),
+                     DB_ERROR_USAGE);
     db_experiment_clear(&e);
 }
 
@@ -223,11 +449,18 @@ static void signatures_change_where_a_node_changes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_parameter_of_a_small_set_up_passes),
+        cmocka_unit_test(weights_and_structure_factors_are_among_what_is_checked),
+        cmocka_unit_test(large_crystals_pass),
+        cmocka_unit_test(a_millionth_too_much_is_seen_whatever_the_size),
+        cmocka_unit_test(dark_images_and_single_pixels_pass),
+        cmocka_unit_test(a_parameter_at_its_limit_is_checked_from_one_side),
+        cmocka_unit_test(large_images_are_sampled),
+        cmocka_unit_test(a_check_can_be_cancelled),
         cmocka_unit_test(the_largest_derivative_by_the_scale_is_the_brightest_pixel),
         cmocka_unit_test(pixels_at_a_kink_are_left_out_and_counted),
         cmocka_unit_test(steps_in_cell_counts_stay_smooth_beside_other_kinks),
         cmocka_unit_test(amorphous_matter_has_a_tip_in_the_direct_beam),
-        cmocka_unit_test(nothing_passes_a_tolerance_below_rounding),
+        cmocka_unit_test(nothing_passes_an_impossible_tolerance),
         cmocka_unit_test(bad_experiments_are_refused),
         cmocka_unit_test(signatures_change_where_a_node_changes),
     };

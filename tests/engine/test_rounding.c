@@ -93,17 +93,18 @@ static void render(const db_experiment *e, db_precision precision, db_pixel_type
 }
 
 /* Relative errors are those of pixels above 1e-6 of the maximum. */
-static errors compare(const double *exact, const double *in_double, const float *stored,
+static errors compare(const long double *exact, const double *in_double, const float *stored,
                       const float *mixed, size_t pixels) {
     double maximum = 0;
     errors worst = { 0 };
-    for (size_t i = 0; i < pixels; i++) maximum = fmax(maximum, exact[i]);
+    for (size_t i = 0; i < pixels; i++) maximum = fmax(maximum, (double)exact[i]);
     for (size_t i = 0; i < pixels; i++) {
-        worst.mixed = fmax(worst.mixed, fabs(mixed[i] - exact[i]) / maximum);
+        worst.mixed = fmax(worst.mixed, (double)fabsl(mixed[i] - exact[i]) / maximum);
         if (!(exact[i] > 1e-6 * maximum)) continue;
         worst.compared++;
-        worst.in_double = fmax(worst.in_double, fabs(in_double[i] - exact[i]) / exact[i]);
-        worst.stored = fmax(worst.stored, fabs(stored[i] - exact[i]) / exact[i]);
+        worst.in_double =
+            fmax(worst.in_double, (double)(fabsl(in_double[i] - exact[i]) / exact[i]));
+        worst.stored = fmax(worst.stored, (double)(fabsl(stored[i] - exact[i]) / exact[i]));
     }
     return worst;
 }
@@ -115,10 +116,11 @@ static errors measure(const condition *c) {
     const db_region all = { .fast_count = c->size,
                             .slow_count = c->size,
                             .stride = (size_t)c->size };
-    double *exact = calloc(pixels, sizeof *exact), *in_double = calloc(pixels, sizeof *in_double);
+    long double *exact = calloc(pixels, sizeof *exact);
+    double *in_double = calloc(pixels, sizeof *in_double);
     float *stored = calloc(pixels, sizeof *stored), *mixed = calloc(pixels, sizeof *mixed);
     assert_true(exact && in_double && stored && mixed);
-    assert_int_equal(db_exact_image(context, &e, &all, 1, exact), DB_OK);
+    assert_int_equal(db_exact_image(context, &e, NULL, &all, 1, exact), DB_OK);
     render(&e, DB_PRECISION_DOUBLE, DB_FLOAT64, in_double);
     render(&e, DB_PRECISION_DOUBLE, DB_FLOAT32, stored);
     render(&e, DB_PRECISION_MIXED, DB_FLOAT32, mixed);

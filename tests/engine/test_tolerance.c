@@ -3,14 +3,7 @@
  * same bits for any region and number of threads; misuse. */
 #include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
-
-#define REAL double
-#define DIRS many
-#include "kernel/lattice.h"
-#include "kernel/radiometry.h"
-#include "kernel/scattering.h"
-#include "kernel/structure_factor.h"
-#include "kernel/one_sample.h"
+#include "engine/slope_bound.h"
 
 #include <dualbragg/dualbragg.h>
 
@@ -24,13 +17,12 @@
 
 #include <cmocka.h>
 
-static const db_parameter some[] = { DB_CELL_A,     DB_CELL_BETA,       DB_MISSET_Y,
-                                     DB_CELLS_B,    DB_MOSAIC_SPREAD,   DB_PHI,
-                                     DB_WAVELENGTH, DB_BEAM_HORIZONTAL, DB_B_FACTOR,
-                                     DB_DISTANCE,   DB_TWOTHETA,        DB_SCALE };
+static const db_parameter some[] = { DB_CELL_A,          DB_CELL_BETA, DB_MISSET_Y,
+                                     DB_CELLS_A,         DB_CELLS_B,   DB_CELLS_C,
+                                     DB_MOSAIC_SPREAD,   DB_PHI,       DB_WAVELENGTH,
+                                     DB_BEAM_HORIZONTAL, DB_B_FACTOR,  DB_DISTANCE,
+                                     DB_TWOTHETA,        DB_SCALE };
 enum { SOME = sizeof some / sizeof some[0], JOBS = 240 };
-_Static_assert((int)SOME <= (int)DB_SLOPES_AT_ONCE,
-               "slope k of the plan's duals is that by parameter k");
 
 static db_context *context;
 
@@ -137,57 +129,6 @@ static double largest(const double *values, size_t count) {
     return most;
 }
 
-/* Of one sample: by how much a parameter's slope of what is left out may exceed it.
- * docs/precision.md has the sum; the factors are those of kernel/spot_cut.h. */
-static double slope_of_sample(const db_plan *plan, num u, const num h[3], int p) {
-    const db_crystal *c = &plan->experiment.crystal;
-    const double pi = acos(-1), root = sqrt(c->fudge);
-    const double m = c->shape == DB_SHAPE_SQUARE  ? pi * pi
-                     : c->shape == DB_SHAPE_ROUND ? 2.8 * pi * root
-                                                  : 4 / 0.63 * root * sqrt(plan->job.cut);
-    double sum = fabs(u.d[p] / u.v);
-    for (int j = 0; j < 3; j++) {
-        const double n = c->cells[j];
-        const double by_cells = c->shape == DB_SHAPE_SQUARE  ? pi
-                                : c->shape == DB_SHAPE_ROUND ? 2 / n + 1.4 * pi * root
-                                                             : (2 + 4 / 0.63 * plan->job.cut) / n;
-        /* interpolated factors: 3.2, the slope of their square by h in parts of its bound */
-        sum += (m * n + (plan->job.interpolate ? 3.2 : 0)) * fabs(h[j].d[p]) +
-               by_cells * fabs(plan->dual.cells[j].d[p]);
-    }
-    return sum;
-}
-
-/* The largest such slope of each parameter, of all samples of a point of the detector. */
-static void slopes_at(const db_plan *plan, int layer, double fast, double slow, double out[SOME]) {
-    const db_experiment *e = &plan->experiment;
-    const site s = site_at(e, &plan->dual, 0, layer, fast, slow);
-    for (size_t n = 0; n < e->beam.source_count; n++) {
-        const source_interface *source = &plan->dual.source[n];
-        const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
-        num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
-        u = n_mul(u, n_mul(source->weight, polarization_factor(s.d, source->polarization)));
-        u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
-        for (size_t sample = 0; sample < plan->sample_count; sample++) {
-            const vec3 hkl = m3_apply(plan->dual.lattice, m3_apply(plan->dual.rotation[sample], q));
-            const num h[3] = { hkl.x, hkl.y, hkl.z };
-            for (size_t k = 0; k < SOME; k++)
-                out[k] = fmax(out[k], slope_of_sample(plan, u, h, (int)k));
-        }
-    }
-}
-
-static void slopes_of_pixel(const db_plan *plan, int fast, int slow, double out[SOME]) {
-    const db_experiment *e = &plan->experiment;
-    const double *size = e->detector.panels[0].pixel_size, part = 1.0 / e->oversample;
-    for (size_t k = 0; k < SOME; k++) out[k] = 0;
-    for (int i = 0; i < e->oversample; i++)
-        for (int j = 0; j < e->oversample; j++)
-            for (int layer = 0; layer < plan->job.layers; layer++)
-                slopes_at(plan, layer, 1e-3 * size[0] * (fast + (j + 0.5) * part),
-                          1e-3 * size[1] * (slow + (i + 0.5) * part), out);
-}
-
 /* How much was left out, in parts of the tolerance or what it makes of derivatives. */
 typedef struct {
     double image, derivative;
@@ -205,22 +146,23 @@ static void compare_images(const images *tried, const images *exact, double tole
 }
 
 /* Sums of derivatives lose digits: they have both signs. */
-static void compare(const db_plan *plan, const images *tried, const images *exact, double tolerance,
+static void compare(db_plan *plan, const images *tried, const images *exact, double tolerance,
                     double rounding, shares *worst) {
-    const int width = plan->experiment.detector.panels[0].fast_pixels;
-    double slope[SOME], allowed[SOME];
+    double allowed[SOME];
+    images slope = images_of(plan);
+    db_plan_slope_bounds(plan, (double *const *)slope.derivative);
     compare_images(tried, exact, tolerance, rounding, worst);
     for (size_t k = 0; k < SOME; k++)
         allowed[k] = 10 * rounding * largest(derivative(exact, k), exact->pixels);
     for (size_t i = 0; i < exact->pixels; i++) {
-        slopes_of_pixel(plan, (int)i % width, (int)i / width, slope);
         for (size_t k = 0; k < SOME; k++) {
             const double off = fabs(derivative(exact, k)[i] - derivative(tried, k)[i]),
-                         bound = tolerance * slope[k];
+                         bound = tolerance * derivative(&slope, k)[i];
             assert_true(off <= bound + allowed[k]);
             if (bound > 0) worst->derivative = fmax(worst->derivative, (off - allowed[k]) / bound);
         }
     }
+    free(slope.image);
 }
 
 /* Normal equations are those of the images with the tolerance, whose errors are known. */

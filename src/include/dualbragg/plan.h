@@ -85,7 +85,7 @@ DB_API db_status db_plan_forward(db_plan *plan, void *image);
 DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives);
 
 /* The oracle: the same result by wide dual numbers in double precision through the same
- * physics; slow, one thread. Buffers are of doubles whatever the plan's pixel type. */
+ * physics; slow. Buffers are of doubles whatever the plan's pixel type. */
 DB_API db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives);
 
 /* Number of elements that image and derivative buffers need. */

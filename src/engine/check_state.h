@@ -1,0 +1,78 @@
+/* What the parts of a check of the derivatives share. Images are numbered: one for each parameter,
+ * and the image itself last. */
+#ifndef DB_ENGINE_CHECK_STATE_H
+#define DB_ENGINE_CHECK_STATE_H
+
+#include "core/context_internal.h"
+#include "engine/check_pixels.h"
+#include "engine/gradient_check.h"
+
+#include <math.h>
+
+enum { DB_CHECK_MOST = DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + 1 };
+
+/* Kernels by the parameters of their plans, and by how they work. */
+enum { DB_CHECK_ALL, DB_CHECK_TABLE, DB_CHECK_WITHOUT_CELLS, DB_CHECK_SETS };
+enum {
+    DB_CHECK_DOUBLE,
+    DB_CHECK_MIXED,
+    DB_CHECK_DOUBLE_CUT, /* with a tolerance */
+    DB_CHECK_MIXED_CUT,
+    DB_CHECK_WAYS
+};
+
+typedef double db_check_values[DB_CHECK_MOST];
+
+typedef struct db_check {
+    db_context context; /* a quiet copy of the caller's */
+    const db_gradient_check_options *options;
+    const db_experiment *experiment;
+    const db_parameter *parameters;
+    size_t count;
+    double cut; /* the tolerance of kernels that leave samples out (photons) */
+    double largest_index;
+    /* of the kernel in double: the largest value, and slope of a sample */
+    db_check_values largest, slope;
+    /* what differences are compared with: to the first they are relative */
+    db_check_values unit, natural;
+    db_check_values probed, probed_fine;                 /* largest change by a probe of rounding */
+    db_check_values worst[DB_CHECK_SETS][DB_CHECK_WAYS]; /* of kernels; -infinity: not tried */
+    int used[DB_CHECK_SETS][DB_CHECK_WAYS];              /* 1: there is such a kernel */
+    double lacking;                                      /* photons */
+    size_t tried, jumping; /* pixels; at a kink or jump so close that rounding may cross it */
+    /* of differences of images; steps are 0 where none is asked for */
+    db_check_values step, difference, difference_error;
+    int sided[DB_CHECK_MOST]; /* -1, 0, 1: the side on which the parameter can be moved; 0 both */
+    size_t compared[DB_CHECK_MOST], excluded[DB_CHECK_MOST];
+} db_check;
+
+/* Some of the pixels, and what is known about them. */
+typedef struct db_check_batch {
+    const db_check_pixels *pixels;
+    double *oracle[DB_CHECK_MOST], *slope[DB_CHECK_MOST];
+    unsigned char *jumps; /* 1: not to be compared */
+} db_check_batch;
+
+/* Keeps the larger one; a NaN is the worst of all and stays. */
+static inline void db_check_keep_worst(double *worst, double value) {
+    if (!isnan(*worst) && !(value <= *worst)) *worst = value;
+}
+
+/* Has kernels, oracle and probes render the pixels of a batch and compares them; the oracle's
+ * images stay in the batch. */
+db_status db_check_kernels(db_check *check, db_check_batch *batch);
+
+/* Values that all comparisons are relative to: the largest from these pixels, slopes from so many
+ * of them. */
+db_status db_check_scan(db_check *check, const db_check_pixels *pixels, double sloped);
+
+/* Finds a step for parameter number k, and whether it can be taken on both sides; step 0 where none
+ * is possible. */
+db_status db_check_find_step(db_check *check, size_t k);
+
+/* Compares parameter number k (or the image) with differences of images, in some of the batch's
+ * pixels. */
+db_status db_check_differences(db_check *check, const db_check_batch *batch,
+                               const db_check_pixels *pixels, size_t k);
+
+#endif

@@ -1,0 +1,118 @@
+#include "engine/slope_bound.h"
+
+#include "engine/threads.h"
+
+#define REAL double
+#define DIRS many
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+#include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
+#include "kernel/one_sample.h"
+
+#include <math.h>
+
+/* What the shape makes of the slopes of Miller indices, per cell, and of cell counts. */
+typedef struct {
+    double by_index, by_cells[3];
+} shape_factors;
+
+/* Those of kernel/spot_cut.h; a Gaussian spot that is not cut off falls fastest at 0.315. */
+static shape_factors factors_of(const db_plan *plan) {
+    const db_crystal *c = &plan->experiment.crystal;
+    const double pi = acos(-1), root = sqrt(c->fudge), g = fmax(plan->job.cut, 0.315);
+    shape_factors f = { c->shape == DB_SHAPE_SQUARE  ? pi * pi
+                        : c->shape == DB_SHAPE_ROUND ? 2.8 * pi * root
+                                                     : 4 / 0.63 * root * sqrt(g),
+                        { 0 } };
+    for (int j = 0; j < 3; j++)
+        f.by_cells[j] = c->shape == DB_SHAPE_SQUARE  ? pi
+                        : c->shape == DB_SHAPE_ROUND ? 2 / c->cells[j] + 1.4 * pi * root
+                                                     : (2 + 4 / 0.63 * g) / c->cells[j];
+    return f;
+}
+
+static double logarithmic(double slope, double value) {
+    return slope == 0 ? 0 : value == 0 ? INFINITY : fabs(slope / value);
+}
+
+static double of_sample(const db_plan *plan, const shape_factors *f, num u, const num h[3], int p) {
+    const double *n = plan->experiment.crystal.cells;
+    double sum = logarithmic(u.d[p], u.v);
+    for (int j = 0; j < 3; j++)
+        /* interpolated factors: 3.2, the slope of their square by h in parts of its bound */
+        sum += (f->by_index * n[j] + (plan->job.interpolate ? 3.2 : 0)) * fabs(h[j].d[p]) +
+               f->by_cells[j] * fabs(plan->dual.cells[j].d[p]);
+    return sum;
+}
+
+typedef struct {
+    const db_plan *plan;
+    const db_parameter_slots *slots;
+    shape_factors factors;
+} bounded;
+
+static void add_site(const bounded *b, size_t panel, int layer, double fast, double slow,
+                     double worst[DB_SLOPES_AT_ONCE]) {
+    const db_plan *plan = b->plan;
+    const site s = site_at(&plan->experiment, &plan->dual, panel, layer, fast, slow);
+    for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
+        const source_interface *source = &plan->dual.source[n];
+        const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
+        num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
+        u = n_mul(u, n_mul(source->weight, polarization_factor(s.d, source->polarization)));
+        u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
+        for (size_t sample = 0; sample < plan->sample_count; sample++) {
+            const vec3 hkl = m3_apply(plan->dual.lattice, m3_apply(plan->dual.rotation[sample], q));
+            const num h[3] = { hkl.x, hkl.y, hkl.z };
+            for (int p = 0; p < b->slots->count; p++)
+                worst[p] = fmax(worst[p], of_sample(plan, &b->factors, u, h, p));
+        }
+    }
+}
+
+static void add_pixel(const bounded *b, const db_region *r, int fast, int slow,
+                      double worst[DB_SLOPES_AT_ONCE]) {
+    const db_kernel_job *job = &b->plan->job;
+    const double *size = job->panel[r->panel].pixel_size;
+    for (int p = 0; p < DB_SLOPES_AT_ONCE; p++) worst[p] = 0;
+    for (int i = 0; i < job->oversample; i++)
+        for (int j = 0; j < job->oversample; j++)
+            for (int layer = 0; layer < job->layers; layer++)
+                add_site(b, r->panel, layer,
+                         (r->fast_start + fast + (j + 0.5) * job->sub_pixel) * size[0],
+                         (r->slow_start + slow + (i + 0.5) * job->sub_pixel) * size[1], worst);
+}
+
+/* What a structure factor's own slope adds: that of its square. */
+static double of_amplitude(const db_plan *plan, db_parameter parameter) {
+    if (!(db_parameter_moves(&plan->experiment, parameter) & DB_MOVES_AMPLITUDE)) return 0;
+    return plan->job.interpolate ? INFINITY
+                                 : logarithmic(2, db_parameter_get(&plan->experiment, parameter));
+}
+
+static void bound_tile(const bounded *b, const db_tile *tile, double *const *bound) {
+    const db_region *r = &b->plan->regions[tile->region];
+    for (int slow = tile->row_begin; slow < tile->row_end; slow++)
+        for (int fast = 0; fast < r->fast_count; fast++) {
+            double worst[DB_SLOPES_AT_ONCE];
+            add_pixel(b, r, fast, slow, worst);
+            const size_t i = r->offset + (size_t)slow * r->stride + (size_t)fast;
+            for (int p = 0; p < b->slots->count; p++)
+                bound[p][i] = worst[p] + of_amplitude(b->plan, b->slots->parameter[p]);
+        }
+}
+
+void db_plan_slope_bounds(db_plan *plan, double *const *bound) {
+    for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
+        const db_parameter_slots slots = db_plan_slots(plan, first);
+        const bounded b = { plan, &slots, factors_of(plan) };
+        const long tiles = (long)plan->tile_count;
+        db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
+#if defined(_OPENMP)
+        const int threads = db_threads_for(plan->context, tiles);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#endif
+        for (long t = 0; t < tiles; t++) bound_tile(&b, &plan->tiles[t], bound + first);
+    }
+}
