@@ -139,7 +139,8 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
     if (status == DB_OK && !entry->is_config &&
         snprintf(config->image_file, sizeof config->image_file, "%s", entry->name) >=
             DB_FIT_PATH_SIZE)
-        status = db_fail(context, DB_ERROR_USAGE, "%s: the name is too long", entry->name);
+        status = db_fail(context, DB_ERROR_USAGE, "%.80s...: the name has more than %d characters",
+                         entry->name, DB_FIT_PATH_SIZE - 1);
     if (status == DB_OK && !*config->image_file)
         status = db_fail(context, DB_ERROR_USAGE, "%s: names no image", entry->name);
     if (status != DB_OK) {

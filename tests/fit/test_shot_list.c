@@ -8,7 +8,7 @@
 
 #include "fit/scratch_file.h"
 
-#include <dualbragg/fit_shots.h>
+#include "fit/shots/shot_list.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +70,20 @@ static void a_number_below_zero_is_refused(void **state) {
     assert_null(list);
 }
 
+/* And the message says so, however long the name. */
+static void a_name_beyond_all_length_is_refused(void **state) {
+    (void)state;
+    static db_fit_config one;
+    db_fit_shot_list *list;
+    assert_int_equal(read_template(100000, "[7, 9]", &list), DB_OK);
+    snprintf(list->config.config_file, sizeof list->config.config_file, "%s",
+             scratch_file("all.yaml", "refine: {misset_x: }\n"));
+    assert_int_equal(db_fit_shot_list_config(context, list, 0, &one), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "/i0000"));
+    assert_non_null(strstr(db_context_message(context), "1023 characters"));
+    db_fit_shot_list_destroy(&list);
+}
+
 static int set_up(void **state) {
     (void)state;
     db_fit_config_init(&config);
@@ -87,6 +101,7 @@ int main(void) {
         cmocka_unit_test(a_template_of_any_length_is_filled),
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
         cmocka_unit_test(a_number_below_zero_is_refused),
+        cmocka_unit_test(a_name_beyond_all_length_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
