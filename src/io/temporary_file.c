@@ -21,6 +21,9 @@ typedef struct slot {
 
 static _Atomic(slot *) slots;
 
+/* What a handler has taken out: it cannot free memory. */
+static _Atomic(db_temporary *) removed;
+
 /* 0 without memory. */
 static int add(db_temporary *file) {
     for (slot *s = atomic_load(&slots); s; s = s->next) {
@@ -36,6 +39,12 @@ static int add(db_temporary *file) {
 }
 
 /* 0: a signal handler has it. */
+static int is_there(const db_temporary *file) {
+    for (slot *s = atomic_load(&slots); s; s = s->next)
+        if (atomic_load(&s->file) == file) return 1;
+    return 0;
+}
+
 static int take_out(db_temporary *file) {
     for (slot *s = atomic_load(&slots); s; s = s->next) {
         db_temporary *found = file;
@@ -60,8 +69,11 @@ void db_remove_unfinished_files(void) {
     const int error = errno;
     const long self = (long)getpid();
     for (slot *s = atomic_load(&slots); s; s = s->next) {
-        const db_temporary *const file = atomic_exchange(&s->file, NULL);
-        if (file && file->owner == self) unlink(file->path); /* and not freed: malloc is locked */
+        db_temporary *const file = atomic_exchange(&s->file, NULL);
+        if (!file) continue;
+        if (file->owner == self) unlink(file->path);
+        file->next = atomic_load(&removed);
+        while (!atomic_compare_exchange_weak(&removed, &file->next, file)) continue;
     }
     errno = error;
 }
@@ -97,6 +109,12 @@ int db_temporary_create(const char *beside, unsigned mode, db_temporary **tempor
         const int error = errno;
         db_temporary_keep(temporary); /* whatever has this name is not ours */
         errno = error;
+        return -1;
     }
-    return descriptor;
+    if (is_there(file)) return descriptor;
+    close(descriptor); /* a handler came before the file was there to be removed */
+    unlink(file->path);
+    *temporary = NULL;
+    errno = EINTR;
+    return -1;
 }

@@ -6,7 +6,8 @@
 #include <dualbragg/context.h>
 
 typedef struct db_temporary {
-    long owner; /* process: a child must not remove its parent's files */
+    struct db_temporary *next; /* of those that a handler has removed */
+    long owner;                /* process: a child must not remove its parent's files */
     char path[];
 } db_temporary;
 
