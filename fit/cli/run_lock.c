@@ -2,6 +2,7 @@
 #include "fit/cli/run_lock.h"
 
 #include "cli/complaint.h"
+#include "io/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,12 +91,14 @@ db_status db_run_lock_take(db_run_lock *lock, const char *prefix) {
         if (is_current(lock)) break;
         close_file(lock);
     }
+    lock->name = db_temporary_adopt(lock->path); /* without memory, a signal leaves it */
     write_owner(lock->file);
     return DB_OK;
 }
 
 void db_run_lock_release(db_run_lock *lock) {
     if (!lock->file) return;
-    unlink(lock->path); /* before others can lock it */
+    db_temporary_keep(&lock->name); /* no handler removes the next owner's */
+    unlink(lock->path);             /* before others can lock it */
     close_file(lock);
 }

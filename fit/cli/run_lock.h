@@ -7,7 +7,8 @@
 
 typedef struct db_run_lock {
     char path[DB_FIT_PATH_SIZE + 32];
-    int file; /* descriptor; 0: not taken */
+    int file;                  /* descriptor; 0: not taken */
+    struct db_temporary *name; /* so that a signal that ends the program removes it */
 } db_run_lock;
 
 /* Complains, and returns DB_ERROR_FILE, if another process has the lock. A file system without

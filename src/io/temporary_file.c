@@ -96,6 +96,17 @@ static db_temporary *make_name(const char *beside) {
     return file;
 }
 
+db_temporary *db_temporary_adopt(const char *path) {
+    const size_t size = strlen(path) + 1;
+    db_temporary *const file = malloc(sizeof *file + size);
+    if (!file) return NULL;
+    file->owner = (long)getpid();
+    memcpy(file->path, path, size);
+    if (add(file)) return file;
+    free(file);
+    return NULL;
+}
+
 int db_temporary_create(const char *beside, unsigned mode, db_temporary **temporary) {
     db_temporary *const file = *temporary = make_name(beside);
     if (!file || !add(file)) { /* known before it is there: it is never there unknown */

@@ -16,6 +16,9 @@ typedef struct db_temporary {
  * *temporary is NULL. */
 DB_API int db_temporary_create(const char *beside, unsigned mode, db_temporary **temporary);
 
+/* The same for a file that is there already, such as a lock. NULL without memory. */
+DB_API db_temporary *db_temporary_adopt(const char *path);
+
 /* The file is removed, or stays because it has another name by now; frees *temporary. */
 DB_API void db_temporary_remove(db_temporary **temporary);
 DB_API void db_temporary_keep(db_temporary **temporary);
