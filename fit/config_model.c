@@ -2,6 +2,7 @@
 
 #include "core/context_internal.h"
 #include "fit/cell_ties.h"
+#include "fit/misset.h"
 #include "fit/physical_range.h"
 #include "io/dials_frame.h"
 
@@ -227,31 +228,44 @@ static void start_ties(const db_fit_settings *settings, db_experiment *start,
     }
 }
 
-/* Bounds become absolute and physically possible; the start must lie between them. */
+/* Bounds of a parameter, absolute and physically possible; the start must lie between them. */
+static db_status complete_bound(db_context *context, const db_fit_config *config, size_t i,
+                                const db_experiment *start, db_fit_parameter *p) {
+    const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
+    double least, most;
+    db_physical_range(p->parameter, &least, &most);
+    if (isfinite(p->lower) && p->lower < least)
+        return fail_bound(context, config, i, "bound min", p->lower, "below the possible", least);
+    if (isfinite(p->upper) && p->upper > most)
+        return fail_bound(context, config, i, "bound max", p->upper, "above the possible", most);
+    if (!isnan(config->range[i])) {
+        p->lower = value - config->range[i];
+        p->upper = value + config->range[i];
+    }
+    p->lower = fmax(p->lower, least);
+    p->upper = fmin(p->upper, most);
+    if (value < p->lower)
+        return fail_bound(context, config, i, "start", value, "below min", p->lower);
+    if (value > p->upper)
+        return fail_bound(context, config, i, "start", value, "above max", p->upper);
+    db_limit_bounds(start, p);
+    return DB_OK;
+}
+
+static db_status check_bounds(db_context *context, const db_fit_config *config,
+                              const db_experiment *start) {
+    for (size_t i = 0; i < config->settings.parameter_count; i++) {
+        db_fit_parameter p = config->settings.parameters[i];
+        if (p.follows < 0) DB_TRY(complete_bound(context, config, i, start, &p));
+    }
+    return DB_OK;
+}
+
 static db_status complete_bounds(db_context *context, db_fit_config *config,
                                  const db_experiment *start) {
     for (size_t i = 0; i < config->settings.parameter_count; i++) {
         db_fit_parameter *const p = &config->settings.parameters[i];
-        if (p->follows >= 0) continue;
-        const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
-        double least, most;
-        db_physical_range(p->parameter, &least, &most);
-        if (isfinite(p->lower) && p->lower < least)
-            return fail_bound(context, config, i, "bound min", p->lower, "below the possible",
-                              least);
-        if (isfinite(p->upper) && p->upper > most)
-            return fail_bound(context, config, i, "bound max", p->upper, "above the possible",
-                              most);
-        if (!isnan(config->range[i])) {
-            p->lower = value - config->range[i];
-            p->upper = value + config->range[i];
-        }
-        p->lower = fmax(p->lower, least);
-        p->upper = fmin(p->upper, most);
-        if (value < p->lower)
-            return fail_bound(context, config, i, "start", value, "below min", p->lower);
-        if (value > p->upper)
-            return fail_bound(context, config, i, "start", value, "above max", p->upper);
+        if (p->follows < 0) DB_TRY(complete_bound(context, config, i, start, p));
     }
     return DB_OK;
 }
@@ -262,12 +276,18 @@ static db_status find_orientation(db_context *context, const db_fit_config *conf
     db_fit_orientation found;
     char line[240];
     if (!config->find_orientation) return DB_OK;
+    db_misset_fold(&start->crystal);
+    DB_TRY(check_bounds(context, config, start)); /* what is refused need not be searched for */
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
     snprintf(line, sizeof line,
              "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
              "bring %.0f",
              found.indexed, found.spots, found.by_chance);
-    if (notices) notices(user, line);
+    if (!notices) return DB_OK;
+    notices(user, line);
+    notices(user,
+            "the hand was not tested: if an axis of the detector or of the beam points the other "
+            "way than it should, the mirrored lattice is found as well");
     return DB_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "core/context_internal.h"
 #include "fit/algorithms.h"
 #include "fit/levenberg_marquardt.h"
+#include "fit/longest_step.h"
 #include "fit/misset.h"
 #include "fit/physical_range.h"
 
@@ -218,14 +219,16 @@ static int evaluate_lm(void *user, const double *x, double *loss, double *gradie
 
 static db_status run_lm(minimization *m) {
     const size_t n = m->variables->count;
-    double longest[DB_FIT_MOST_PARAMETERS], x[DB_FIT_MOST_PARAMETERS];
+    double longest[DB_FIT_MOST_PARAMETERS], x[DB_FIT_MOST_PARAMETERS], farthest;
+    DB_TRY(db_farthest_block(m->shot, &farthest));
     double *const memory = malloc(db_lm_room(n) * sizeof *memory);
     if (!memory) return db_fail_memory(m->shot->context, "the optimizer");
     for (size_t k = 0; k < n; k++) {
         const db_fit_parameter *const p = &m->shot->settings->parameters[m->variables->index[k]];
         const double typical =
             isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
-        longest[k] = 10 * typical;
+        longest[k] =
+            isnan(p->scale) ? db_longest_step(m->shot, p, farthest, 10 * typical) : 10 * typical;
         m->scale[k] = typical;
     }
     const db_lm_problem problem = { .count = n,

@@ -1,0 +1,108 @@
+/* Steps and limits of quantities that have no bounds: spots stay in their shoeboxes in one step,
+ * and near where they were in all. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/longest_step.h"
+#include "fit/physical_range.h"
+#include "fit/predict.h"
+#include "fit/rendered_image.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIXELS = 600 };
+
+static const db_parameter moving[] = {
+    DB_CELL_A,    DB_CELL_B,    DB_CELL_C,        DB_CELL_ALPHA,    DB_CELL_GAMMA,
+    DB_MISSET_X,  DB_MISSET_Y,  DB_MISSET_Z,      DB_WAVELENGTH,    DB_DISTANCE,
+    DB_BEAM_FAST, DB_BEAM_SLOW, DB_DETECTOR_ROTX, DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ,
+};
+enum { MOVING = sizeof moving / sizeof moving[0] };
+
+static void no_step_moves_a_spot_out_of_its_box(void **state) {
+    (void)state;
+    db_context *context;
+    db_experiment e;
+    db_shot shot = { 0 };
+    db_fit_settings settings;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    db_fit_settings_init(&settings);
+    settings.shoebox_half_width = 6;
+    const db_region all = {
+        .fast_start = PIXELS - 1, .slow_start = PIXELS - 1, .fast_count = 1, .slow_count = 1
+    };
+    shot.context = context;
+    shot.experiment = e;
+    shot.settings = &settings;
+    shot.blocks = (db_fit_blocks){ .count = 1, .region = &all };
+    double farthest;
+    assert_int_equal(db_farthest_block(&shot, &farthest), DB_OK);
+    assert_true(farthest > 0.6 * PIXELS && farthest < 0.8 * PIXELS);
+    for (size_t i = 0; i < MOVING; i++) {
+        const db_prediction_range range = { 0, 0, 0.2 };
+        const db_fit_parameter p = db_fit_parameter_free(moving[i]);
+        db_prediction before, after;
+        db_experiment there = e;
+        const double step = db_longest_step(&shot, &p, farthest, INFINITY);
+        db_parameter_set(&there, moving[i], db_parameter_get(&e, moving[i]) + step);
+        assert_int_equal(db_predict(context, &e, &range, &before), DB_OK);
+        assert_int_equal(db_predict(context, &there, &range, &after), DB_OK);
+        double most = 0;
+        size_t common = 0;
+        for (size_t a = 0, b = 0; a < before.count; a++) {
+            const db_reflection *const r = &before.reflection[a];
+            for (b = 0; b < after.count; b++) {
+                const db_reflection *const s = &after.reflection[b];
+                if (memcmp(r->hkl, s->hkl, sizeof r->hkl) != 0) continue;
+                common++;
+                most = fmax(
+                    most, hypot(r->position[0] - s->position[0], r->position[1] - s->position[1]));
+            }
+        }
+        print_message("%s: %.4g moves spots by up to %.2f pixels\n",
+                      db_parameter_describe(moving[i])->name, step, most);
+        assert_true(common > 50);
+        assert_true(most < settings.shoebox_half_width && most > 0.05);
+        db_prediction_clear(&before);
+        db_prediction_clear(&after);
+    }
+    db_experiment_clear(&e);
+    db_context_destroy(&context);
+}
+
+static void open_bounds_are_closed_and_others_stay(void **state) {
+    (void)state;
+    db_context *context;
+    db_experiment e;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    for (size_t i = 0; i < MOVING; i++) {
+        db_fit_parameter p = db_fit_parameter_free(moving[i]);
+        const double value = db_parameter_get(&e, moving[i]);
+        db_limit_bounds(&e, &p);
+        assert_true(isfinite(p.lower) && isfinite(p.upper) && p.lower < value && value < p.upper);
+        const double upper = p.upper;
+        p.lower = value - 1e-3;
+        db_limit_bounds(&e, &p);
+        assert_true(p.lower == value - 1e-3 && p.upper == upper);
+    }
+    db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
+    db_limit_bounds(&e, &scale);
+    assert_true(isinf(scale.upper));
+    db_fit_parameter a = db_fit_parameter_free(DB_CELL_A);
+    db_limit_bounds(&e, &a);
+    assert_true(fabs(a.upper / e.crystal.cell[0] - 1.05) < 1e-9);
+    db_experiment_clear(&e);
+    db_context_destroy(&context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(no_step_moves_a_spot_out_of_its_box),
+                                        cmocka_unit_test(open_bounds_are_closed_and_others_stay) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
