@@ -8,6 +8,7 @@
 #include "fit/result_boxes.h"
 #include "fit/shot_reflections.h"
 #include "fit/statistics.h"
+#include "fit/verdict.h"
 #include "fit/warnings.h"
 
 #include <math.h>
@@ -262,6 +263,9 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
         DB_TRY(strong_fraction(context, &result->experiment, data, result->model_image,
                                &result->after));
     }
+    DB_TRY(db_verdict_of_places(context, &result->experiment, data, &result->verdict));
+    if (data->settings->intensity == DB_FIT_KNOWN)
+        DB_TRY(db_verdict_of_intensities(context, result, &result->verdict));
     return db_fit_warnings_make(context, result);
 }
 

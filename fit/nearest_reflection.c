@@ -6,24 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t cell_of(const db_reflection_grid *grid, const db_reflection *reflection) {
-    const double *const position = reflection->position;
+static size_t cell_at(const db_reflection_grid *grid, size_t panel, const double position[2]) {
     int column = (int)(position[0] / grid->cell), row = (int)(position[1] / grid->cell);
     column = column < grid->columns ? column : grid->columns - 1;
     row = row < grid->rows ? row : grid->rows - 1;
-    return (reflection->panel * (size_t)grid->rows + (size_t)row) * (size_t)grid->columns +
-           (size_t)column;
+    return (panel * (size_t)grid->rows + (size_t)row) * (size_t)grid->columns + (size_t)column;
+}
+
+static size_t cell_of(const db_reflection_grid *grid, const db_reflection *reflection) {
+    return cell_at(grid, reflection->panel, reflection->position);
 }
 
 db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
                                   const int pixels[2], double cell, db_reflection_grid *grid) {
-    *grid = (db_reflection_grid){
-        prediction, cell, 1 + (int)(pixels[0] / cell), 1 + (int)(pixels[1] / cell), NULL, NULL
-    };
-    size_t panels = 1;
+    *grid = (db_reflection_grid){ .prediction = prediction,
+                                  .cell = cell,
+                                  .columns = 1 + (int)(pixels[0] / cell),
+                                  .rows = 1 + (int)(pixels[1] / cell),
+                                  .panels = 1 };
     for (size_t i = 0; i < prediction->count; i++)
-        if (prediction->reflection[i].panel >= panels) panels = prediction->reflection[i].panel + 1;
-    const size_t cells = panels * (size_t)grid->columns * (size_t)grid->rows;
+        if (prediction->reflection[i].panel >= grid->panels)
+            grid->panels = prediction->reflection[i].panel + 1;
+    const size_t cells = grid->panels * (size_t)grid->columns * (size_t)grid->rows;
     grid->start = calloc(cells + 2, sizeof *grid->start);
     grid->entry = malloc((prediction->count + 1) * sizeof *grid->entry);
     if (!grid->start || !grid->entry) {
@@ -43,6 +47,30 @@ void db_reflection_grid_clear(db_reflection_grid *grid) {
     free(grid->start);
     free(grid->entry);
     memset(grid, 0, sizeof *grid);
+}
+
+/* In the cells from line and column - 1 to + 1. */
+size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
+                                  const double position[2], size_t except, double *distance) {
+    size_t nearest = grid->prediction->count;
+    if (panel >= grid->panels) return nearest;
+    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
+                 home = cell_at(grid, panel, position);
+    const int column = (int)(home % columns), line = (int)(home / columns % rows);
+    for (int r = line > 0 ? line - 1 : 0; r <= line + 1 && r < grid->rows; r++) {
+        for (int c = column > 0 ? column - 1 : 0; c <= column + 1 && c < grid->columns; c++) {
+            const size_t cell = (panel * rows + (size_t)r) * columns + (size_t)c;
+            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++) {
+                const size_t other = grid->entry[k];
+                const double *const at = grid->prediction->reflection[other].position;
+                const double off = hypot(at[0] - position[0], at[1] - position[1]);
+                if (other == except || !(off < *distance)) continue;
+                *distance = off;
+                nearest = other;
+            }
+        }
+    }
+    return nearest;
 }
 
 /* Pixels of a row that are nearest to a reflection: fast index from low up to below high. Half

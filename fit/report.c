@@ -14,11 +14,12 @@ static const char *file_name(const char *path) {
 }
 
 static const char *const parts[][2] = {
-    { "images", "images" },           { "parameters", "parameters" },
-    { "directions", "determined?" },  { "correlation", "correlation" },
-    { "resolution", "resolution" },   { "detector", "detector" },
-    { "outliers", "outliers" },       { "shoeboxes", "shoeboxes" },
-    { "convergence", "convergence" }, { "provenance", "provenance" }
+    { "verdict", "verdict" },         { "images", "images" },
+    { "parameters", "parameters" },   { "directions", "determined?" },
+    { "correlation", "correlation" }, { "resolution", "resolution" },
+    { "detector", "detector" },       { "outliers", "outliers" },
+    { "shoeboxes", "shoeboxes" },     { "convergence", "convergence" },
+    { "provenance", "provenance" }
 };
 
 static void page_head(const db_html_report *report) {
@@ -33,8 +34,9 @@ static void page_head(const db_html_report *report) {
     fputs(db_html_style, out);
     fputs("</style></head><body><header><div><h1>", out);
     db_html_text(out, name);
-    fputs(r->status == DB_OK ? "<span class=\"badge good\">converged</span>"
-                             : "<span class=\"badge warn\">not converged</span>",
+    fputs(r->status == DB_OK  ? "<span class=\"badge good\">converged</span>"
+          : r->verdict.usable ? "<span class=\"badge warn\">not converged</span>"
+                              : "<span class=\"badge warn\">not to be used</span>",
           out);
     fputs("</h1><p>", out);
     db_html_text(out, r->reason);
@@ -92,6 +94,7 @@ static db_status page(const db_html_report *report) {
     page_head(report);
     db_html_warnings(report);
     db_html_summary(report);
+    db_html_verdict(report);
     DB_TRY(db_html_viewer(report));
     db_html_parameters(report);
     db_html_directions(report);

@@ -38,6 +38,7 @@ extern const char *const db_html_box_class[];
 
 void db_html_warnings(const db_html_report *report);
 void db_html_summary(const db_html_report *report);
+void db_html_verdict(const db_html_report *report);
 void db_html_parameters(const db_html_report *report);
 /* The same for what many shots share. */
 void db_html_shared_parameters(const db_html_report *report);

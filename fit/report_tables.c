@@ -21,7 +21,7 @@ void db_html_summary(const db_html_report *report) {
     card(out, "&#967;&#178; per degree of freedom", 3, "", before->chi2_reduced,
          after->chi2_reduced, "1 if model and noise are right");
     card(out, "Strong pixels explained", 1, "&#8239;%", 100 * before->strong_explained,
-         100 * after->strong_explained, "the model has a spot where the image has one");
+         100 * after->strong_explained, "where the model has half to twice what the image has");
     card(out, "Correlation", 3, "", before->correlation, after->correlation,
          "model with measured, background removed");
     card(out, "Spot position error", 2, "&#8239;px", before->centroid_rms, after->centroid_rms,

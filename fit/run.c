@@ -4,6 +4,7 @@
 #include "fit/check_settings.h"
 #include "fit/conclude.h"
 #include "fit/goodness.h"
+#include "fit/physical_range.h"
 #include "fit/refinement.h"
 #include "fit/result_boxes.h"
 #include "fit/shoebox_size.h"
@@ -26,16 +27,12 @@ static db_status run_stages(db_refinement *r, const db_experiment *start) {
     return DB_OK;
 }
 
-/* A minimum that explains next to nothing is not the one that was looked for. */
+/* A minimum is not yet the one that was looked for. */
 static void doubt(db_fit_result *result) {
-    const double least = 0.05, explained = result->after.strong_explained;
-    if (result->status != DB_OK || explained >= least) return;
+    if (result->status != DB_OK || result->verdict.usable) return;
     result->status = DB_NOT_CONVERGED;
-    snprintf(result->reason, sizeof result->reason,
-             "a minimum was found, but the model explains only %.1f %% of the strong pixels: "
-             "orientation or cell "
-             "are probably too far off at the start, or the strong pixels are not of this crystal",
-             100 * explained);
+    snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.448s",
+             result->verdict.reason);
 }
 
 static db_status refine(db_refinement *r, const db_experiment *start) {
@@ -66,6 +63,7 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
     db_fit_settings own = *settings;
     if (own.stage_count == 0) db_fit_settings_default_stages(&own);
     DB_TRY(db_fit_check(context, start, image, &own));
+    for (size_t i = 0; i < own.parameter_count; i++) db_limit_bounds(start, &own.parameters[i]);
     db_strong_pixels strong;
     DB_TRY(db_shoebox_size_settle(context, start, &own));
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));

@@ -18,10 +18,11 @@ void db_statistics_centroids(const db_shot *shot, const db_shoeboxes *boxes,
 int db_statistics_centroid_offset(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
                                   double offset[2]);
 
-/* Does the model explain a strong pixel: is its Bragg part more than half the excess over the
- * background? */
+/* Does the model explain a strong pixel: is its Bragg part between half and twice the excess over
+ * the background? Too bright is as wrong as too faint. */
 static inline int db_pixel_explained(double bragg, double value, double background) {
-    return bragg > 0.5 * (value - background);
+    const double excess = value - background;
+    return bragg > 0.5 * excess && bragg < 2 * excess;
 }
 
 /* Strong pixels explained by the model of a shot whose blocks are all boxes predicted by the

@@ -71,6 +71,31 @@ static json_t *statistics_object(db_document *d, const db_fit_statistics *s) {
     return object;
 }
 
+static json_t *verdict_object(db_document *d, const db_fit_verdict *v) {
+    json_t *const object = json_object(), *const tests = json_array();
+    set(d, object, "usable", json_boolean(v->usable));
+    set(d, object, "reason", json_string(v->reason));
+    set(d, object, "spots", json_integer((json_int_t)v->spots));
+    set(d, object, "at", json_integer((json_int_t)v->at));
+    set(d, object, "beside", json_integer((json_int_t)v->beside));
+    set(d, object, "position_rms", number(v->position_rms));
+    set(d, object, "predicted", json_integer((json_int_t)v->predicted));
+    set(d, object, "seen", json_integer((json_int_t)v->seen));
+    set(d, object, "intensities", json_integer((json_int_t)v->intensities));
+    set(d, object, "tests", tests);
+    for (int k = 0; k < DB_FIT_TESTS; k++) {
+        const db_fit_test *const t = &v->test[k];
+        json_t *const entry = json_object();
+        set(d, entry, "name", json_string(db_fit_test_name((db_fit_test_kind)k)));
+        set(d, entry, "found", number(t->found));
+        set(d, entry, "least", number(t->least));
+        set(d, entry, "most", number(t->most));
+        set(d, entry, "passed", json_boolean(t->passed));
+        add(d, tests, entry);
+    }
+    return object;
+}
+
 static json_t *history_array(db_document *d, const db_fit_result *result) {
     json_t *const array = json_array();
     for (size_t i = 0; i < result->history_count; i++) {
@@ -210,6 +235,7 @@ static void compose(db_document *d, const db_fit_config *config, const db_fit_co
     set(d, root, "reason", db_document_text(result->reason));
     for (size_t i = 0; i < result->warning_count; i++)
         add(d, warnings, db_document_text(result->warnings[i]));
+    set(d, root, "verdict", verdict_object(d, &result->verdict));
     set(d, root, "warnings", warnings);
     set(d, root, "settings", db_document_settings(d, config));
     set(d, root, "parameters", parameters_array(d, config, result));

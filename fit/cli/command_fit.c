@@ -353,7 +353,9 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (status != DB_OK) return status;
     if (run->result->status != DB_OK)
         db_complain("fit", run->result->status, "%s%s",
-                    run->result->status == DB_ERROR_CANCELLED ? "" : "not converged: ",
+                    run->result->status == DB_ERROR_CANCELLED ? ""
+                    : run->result->verdict.usable             ? "not converged: "
+                                                              : "not to be used: ",
                     run->result->reason);
     return run->result->status;
 }

@@ -143,14 +143,33 @@ static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
                config->settings.shoebox_half_width ? "" : ", chosen by the spacing of reflections");
 }
 
+/* May the result be used? */
+static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
+    db_fit_say(
+        log, "\nJudged by %zu spots found without a model: %zu at reflections, %zu beside them%s\n",
+        v->spots, v->at, v->beside, v->usable ? "" : "; NOT TO BE USED, a test failed");
+    for (int k = 0; k < DB_FIT_TESTS; k++) {
+        const db_fit_test *const t = &v->test[k];
+        if (isnan(t->found)) continue;
+        db_fit_say(log, "  %-58s  %9.3g", db_fit_test_meaning((db_fit_test_kind)k), t->found);
+        if (t->least > 0) db_fit_say(log, "  at least %g", t->least);
+        if (isfinite(t->most)) db_fit_say(log, "%s at most %g", t->least > 0 ? "," : " ", t->most);
+        db_fit_say(log, "%s\n", t->passed ? "" : "  FAILED");
+    }
+}
+
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
-               result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+               result->status == DB_OK  ? ""
+               : result->verdict.usable ? "NOT CONVERGED: "
+                                        : "NOT TO BE USED: ",
+               result->reason);
     say_starts(log, config, result);
     say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);
     say_parameters(log, config, result);
     say_errors(log, result);
+    say_verdict(log, &result->verdict);
     say_warnings(log, result);
 }
 

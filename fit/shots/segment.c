@@ -2,18 +2,14 @@
 
 #include "core/context_internal.h"
 #include "fit/conclude.h"
-#include "fit/model_image.h"
 #include "fit/shoebox_size.h"
 #include "fit/shots/workers.h"
-#include "fit/statistics.h"
+#include "fit/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A model that explains less of the strong pixels is of something else. */
-static const double least_explained = 0.05;
 
 int db_stage_is_joint(const db_shots *all, int stage) {
     const db_fit_stage *const s = &all->settings.stages[stage];
@@ -110,16 +106,15 @@ static db_status begin(work *w, db_context *context) {
     return DB_OK;
 }
 
-static db_status check_explained(work *w, db_context *context) {
-    size_t strong, explained;
-    const db_experiment *const model = &w->refinement.result->experiment;
-    DB_TRY(db_statistics_strong_pixels(context, model, &w->refinement.data, &strong));
-    DB_TRY(db_model_image(context, model, &w->refinement.data, &explained, NULL));
-    if ((double)explained >= least_explained * (double)strong) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "the model explains only %.1f %% of the strong pixels after the stages of the "
-                   "shot by itself",
-                   strong ? 100.0 * (double)explained / (double)strong : 0.0);
+/* What the shared parameters still have to bring right may put spots beside their places, but not
+ * elsewhere. */
+static db_status check_places(work *w, db_context *context) {
+    db_fit_verdict verdict;
+    DB_TRY(db_verdict_of_places(context, &w->refinement.result->experiment, &w->refinement.data,
+                                &verdict));
+    if (verdict.test[DB_FIT_TEST_PART].passed) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "after the stages of the shot by itself: %s",
+                   verdict.reason);
 }
 
 /* The stages that are left to do. */
@@ -138,7 +133,7 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
             return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
     }
     tell_news(w);
-    return check_explained(w, context);
+    return check_places(w, context);
 }
 
 /* Puts the pixels of a joint stage into the spool, and begins it where the shot stands. */

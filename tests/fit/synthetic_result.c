@@ -143,6 +143,15 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         (db_fit_statistics){ 11000, SYNTHETIC_BOXES, 660000, 60.1, 31.2, 340, 0.31, 0.42, 2.31 };
     r->after =
         (db_fit_statistics){ 11000, SYNTHETIC_BOXES, 13200, 1.21, 4.3, 340, 0.93, 0.97, 0.34 };
+    r->verdict = (db_fit_verdict){ .usable = 1,
+                                   .spots = 400,
+                                   .at = 380,
+                                   .beside = 17,
+                                   .position_rms = 1.14,
+                                   .predicted = 3623,
+                                   .seen = 947 };
+    for (int k = 0; k < DB_FIT_TESTS; k++)
+        r->verdict.test[k] = (db_fit_test){ k < 6 ? 0.5 * k : (double)NAN, 0, INFINITY, 1 };
     r->evaluations = EVALUATIONS;
     r->seconds = 1.5;
     r->direction_count = 2;

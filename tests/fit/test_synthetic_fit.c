@@ -382,7 +382,7 @@ static void a_wrong_orientation_is_not_called_converged(void **state) {
     (void)state;
     start.crystal.misset[0] += 7;
     start.crystal.misset[1] += 9;
-    expect_reason("strong pixels");
+    expect_reason("orientation or cell are wrong");
     assert_true(result->after.strong_explained < 0.05);
 }
 

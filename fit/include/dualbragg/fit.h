@@ -254,8 +254,8 @@ typedef struct db_fit_statistics {
     double chi2, chi2_reduced; /* with the variances of the target */
     double rms_residual;       /* counts */
     double strong_pixels;      /* see db_fit_settings.strong_sigma */
-    double strong_explained;   /* fraction of them at which the model's Bragg part exceeds half the
-                                  observed excess over the local background */
+    double strong_explained;   /* fraction of them at which the model's Bragg part is between half
+                                  and twice the observed excess over the local background */
     double correlation;        /* model against measured, background removed */
     double centroid_rms;       /* pixels: observed minus model spot centroid */
 } db_fit_statistics;
@@ -315,12 +315,49 @@ typedef struct db_fit_start {
     int chosen;               /* 1: the result goes on from here */
 } db_fit_start;
 
+/* What a model is judged by: spots that were found without any model, and intensities. */
+typedef enum db_fit_test_kind {
+    DB_FIT_TEST_PLACES,   /* spots at reflections, for each one beside them */
+    DB_FIT_TEST_CHANCE,   /* probability of that if the lattice were wrong in one direction */
+    DB_FIT_TEST_PART,     /* of the spots: excess of those at reflections */
+    DB_FIT_TEST_MULTIPLE, /* of those: whose index h, k or l is a multiple of 2 or 3 */
+    DB_FIT_TEST_BETWEEN, /* spots half or a third of the way between reflections, for each at one */
+    DB_FIT_TEST_EXCITATION,  /* chance that a reflection with a spot is nearer to the Ewald sphere
+                                than one without */
+    DB_FIT_TEST_INTENSITIES, /* known: order of measured intensities is that of calculated ones, in
+                                standard deviations by chance */
+    DB_FIT_TEST_BRIGHTNESS,  /* known: light of the model for that which was measured */
+    DB_FIT_TESTS
+} db_fit_test_kind;
+
+typedef struct db_fit_test {
+    double found, least, most; /* passed if found is between them; found NAN: could not be asked */
+    int passed;                /* 1, also of what could not be asked */
+} db_fit_test;
+
+typedef struct db_fit_verdict {
+    int usable; /* 1: all tests are passed */
+    db_fit_test test[DB_FIT_TESTS];
+    size_t spots;        /* of the image, in the resolution range; the strongest 400 at most */
+    size_t at, beside;   /* of them: near well excited reflections; farther, but not half way */
+    double position_rms; /* pixels: of those near, from where they are predicted */
+    size_t predicted;    /* reflections near the Ewald sphere */
+    size_t seen;         /* of them, with a spot */
+    size_t intensities;  /* that were compared with calculated ones */
+    char reason[448];    /* which test failed, and what may be wrong; "" */
+} db_fit_verdict;
+
+/* Name of a test, such as "places", and what its figure is, in words. */
+DB_API const char *db_fit_test_name(db_fit_test_kind kind);
+DB_API const char *db_fit_test_meaning(db_fit_test_kind kind);
+
 enum { DB_FIT_WARNING_SIZE = 320 };
 
 typedef struct db_fit_result {
     db_status status;       /* DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best
                                model so far */
-    char reason[512];       /* why it stopped */
+    char reason[512];       /* why it stopped, or may not be used */
+    db_fit_verdict verdict; /* on the refined model; a model that fails is DB_NOT_CONVERGED */
     size_t parameter_count; /* those of the settings */
     db_parameter parameter[DB_FIT_MOST_PARAMETERS];
     char name[DB_FIT_MOST_PARAMETERS][DB_FIT_NAME_SIZE];

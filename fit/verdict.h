@@ -1,0 +1,16 @@
+/* May a refined model be used? What the target says of itself cannot tell: it also has minima where
+ * orientation or cell are wrong. Spots found without any model can. */
+#ifndef DB_FIT_VERDICT_H
+#define DB_FIT_VERDICT_H
+
+#include "fit/shoeboxes.h"
+
+/* Judges a model by the image's spots. Passes what it is not told of: its intensities. */
+db_status db_verdict_of_places(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, db_fit_verdict *verdict);
+
+/* Known structure factors: judges by the shoeboxes of a result, in which verdict already stands. */
+db_status db_verdict_of_intensities(db_context *context, const db_fit_result *result,
+                                    db_fit_verdict *verdict);
+
+#endif

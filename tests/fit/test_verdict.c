@@ -1,0 +1,225 @@
+/* Refined models are judged by spots that were found without a model: the right one passes,
+ * whatever the image; lattices that are wrong in one direction, multiples and parts of the right
+ * one, and wrong orientations do not, although the refinement finds a minimum. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fit/rendered_image.h"
+#include "fit/shoebox_size.h"
+#include "fit/statistics.h"
+#include "fit/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIXELS = 600 };
+static db_context *context;
+static db_experiment truth;
+static db_measured_image image;
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    if (rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK) return -1;
+    return rendered_image(context, &truth, 1, &image) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* Judges a model as it is, without refinement. */
+static db_fit_verdict judge(const db_experiment *model, const db_measured_image *of) {
+    db_fit_settings settings;
+    db_strong_pixels strong;
+    db_fit_verdict verdict;
+    db_fit_settings_init(&settings);
+    assert_int_equal(db_shoebox_size_settle(context, model, &settings), DB_OK);
+    assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
+    const db_fit_data data = { of, &strong, &settings };
+    if (db_verdict_of_places(context, model, &data, &verdict) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    db_strong_pixels_clear(&strong);
+    return verdict;
+}
+
+static void the_right_model_passes(void **state) {
+    (void)state;
+    const db_fit_verdict v = judge(&truth, &image);
+    if (!v.usable) fail_msg("%s", v.reason);
+    assert_true(v.spots > 100 && v.at > 0.9 * (double)v.spots && v.beside < 0.05 * (double)v.spots);
+    assert_true(v.position_rms < 0.7);
+    assert_string_equal(v.reason, "");
+}
+
+/* Photon noise alone must not fail it. */
+static void faint_and_few_spots_pass(void **state) {
+    (void)state;
+    static const double peaks[] = { 200, 60 };
+    for (int i = 0; i < 2; i++) {
+        db_experiment faint;
+        db_measured_image of;
+        assert_int_equal(rendered_experiment(context, PIXELS, peaks[i], &faint), DB_OK);
+        assert_int_equal(rendered_image(context, &faint, 7, &of), DB_OK);
+        const db_fit_verdict v = judge(&faint, &of);
+        print_message("peak %g: %zu spots, %zu at, %zu beside\n", peaks[i], v.spots, v.at,
+                      v.beside);
+        if (!v.usable) fail_msg("%s", v.reason);
+        db_measured_image_clear(&of);
+        db_experiment_clear(&faint);
+    }
+}
+
+static void fails(const db_experiment *model, db_fit_test_kind kind, const char *word) {
+    const db_fit_verdict v = judge(model, &image);
+    print_message("%s %.3g: %s\n", db_fit_test_name(kind), v.test[kind].found, v.reason);
+    assert_int_equal(v.usable, 0);
+    assert_int_equal(v.test[kind].passed, 0);
+    if (!strstr(v.reason, word)) fail_msg("no '%s' in: %s", word, v.reason);
+}
+
+static void lattices_that_are_wrong_in_one_direction_fail(void **state) {
+    (void)state;
+    for (int axis = 0; axis < 3; axis++)
+        for (int way = 0; way < 2; way++) {
+            db_experiment wrong = truth; /* borrows */
+            wrong.crystal.cell[axis] *= way ? 1.05 : 0.95;
+            fails(&wrong, DB_FIT_TEST_PLACES, "beside them");
+        }
+}
+
+static void multiples_and_parts_of_the_cell_fail(void **state) {
+    (void)state;
+    static const int axes[] = { 0, 2 };
+    for (int i = 0; i < 2; i++)
+        for (int m = 2; m <= 3; m++) {
+            db_experiment wrong = truth;
+            wrong.crystal.cell[axes[i]] *= m;
+            wrong.crystal.cells[axes[i]] /= m;
+            fails(&wrong, DB_FIT_TEST_MULTIPLE, "times too long");
+            wrong = truth;
+            wrong.crystal.cell[axes[i]] /= m;
+            wrong.crystal.cells[axes[i]] *= m;
+            fails(&wrong, DB_FIT_TEST_BETWEEN, "is too short");
+        }
+}
+
+static void wrong_orientations_fail(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        db_experiment wrong = truth;
+        wrong.crystal.misset[i] += 1.5;
+        assert_int_equal(judge(&wrong, &image).usable, 0);
+    }
+}
+
+static void another_lattice_and_a_beam_five_pixels_off_fail(void **state) {
+    (void)state;
+    db_experiment wrong = truth;
+    const double cell[6] = { 78, 78, 38, 90, 90, 120 };
+    memcpy(wrong.crystal.cell, cell, sizeof cell);
+    fails(&wrong, DB_FIT_TEST_PART, "orientation or cell are wrong");
+    wrong = truth;
+    wrong.detector.centre[0] += 5 * 0.172;
+    assert_int_equal(judge(&wrong, &image).usable, 0);
+}
+
+static void choose(db_fit_settings *settings) {
+    static const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y, DB_MISSET_Z,
+                                         DB_CELL_A,    DB_CELL_C,   DB_BEAM_FAST,
+                                         DB_BEAM_SLOW, DB_CELLS_A,  DB_CELLS_C };
+    db_fit_settings_init(settings);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        refine_parameter(settings, list[i], -1);
+    refine_parameter(settings, DB_CELL_B, DB_CELL_A);
+    refine_parameter(settings, DB_CELLS_B, DB_CELLS_A);
+}
+
+/* However it ends, it does not end well. */
+static void a_refinement_from_a_wrong_cell_does_not_succeed(void **state) {
+    (void)state;
+    static const double factors[] = { 0.95, 58.4 / 152.2 };
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        db_experiment start = truth;
+        db_fit_settings settings;
+        db_fit_result *result;
+        choose(&settings);
+        start.crystal.cell[2] *= factors[i];
+        const db_status status =
+            db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+        print_message("c x %.3f: %s\n", factors[i], db_context_message(context));
+        assert_int_equal(status, DB_NOT_CONVERGED);
+        assert_non_null(result);
+        assert_int_equal(result->status, DB_NOT_CONVERGED);
+        db_fit_result_destroy(&result);
+    }
+}
+
+static void too_bright_is_as_wrong_as_too_faint(void **state) {
+    (void)state;
+    assert_true(db_pixel_explained(100, 110, 10) && db_pixel_explained(60, 110, 10) &&
+                db_pixel_explained(190, 110, 10));
+    assert_false(db_pixel_explained(49, 110, 10));
+    assert_false(db_pixel_explained(201, 110, 10));
+    assert_false(db_pixel_explained(1e5, 110, 10));
+    /* a scale that its bounds keep a thousand times too large */
+    db_fit_settings settings;
+    db_fit_result *result;
+    db_experiment start = truth;
+    choose(&settings);
+    settings.intensity = DB_FIT_KNOWN;
+    start.beam.scale = 1000;
+    refine_parameter(&settings, DB_SCALE, -1);
+    settings.parameters[settings.parameter_count - 1].lower = 900;
+    settings.parameters[settings.parameter_count - 1].upper = 1100;
+    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                     DB_NOT_CONVERGED);
+    assert_true(result->after.strong_explained < 0.2);
+    db_fit_result_destroy(&result);
+}
+
+/* Amplitudes that belong to other reflections. */
+static void intensities_of_another_crystal_fail(void **state) {
+    (void)state;
+    db_experiment other, start = truth;
+    db_fit_settings settings;
+    db_fit_result *result;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &other), DB_OK);
+    const db_structure_factors *const f = &other.structure_factors;
+    const size_t count = (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2];
+    for (size_t n = 0; n + 7 < count; n++) f->amplitude[n] = f->amplitude[n + 7];
+    start.structure_factors = *f;
+    choose(&settings);
+    settings.intensity = DB_FIT_KNOWN;
+    settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
+    settings.max_shoeboxes = 150;
+    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    print_message("%s; %.1f sigma of %zu intensities\n", db_context_message(context),
+                  result ? result->verdict.test[DB_FIT_TEST_INTENSITIES].found : 0,
+                  result ? result->verdict.intensities : 0);
+    assert_int_equal(status, DB_NOT_CONVERGED);
+    db_fit_result_destroy(&result);
+    db_experiment_clear(&other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_right_model_passes),
+        cmocka_unit_test(faint_and_few_spots_pass),
+        cmocka_unit_test(lattices_that_are_wrong_in_one_direction_fail),
+        cmocka_unit_test(multiples_and_parts_of_the_cell_fail),
+        cmocka_unit_test(wrong_orientations_fail),
+        cmocka_unit_test(another_lattice_and_a_beam_five_pixels_off_fail),
+        cmocka_unit_test(a_refinement_from_a_wrong_cell_does_not_succeed),
+        cmocka_unit_test(too_bright_is_as_wrong_as_too_faint),
+        cmocka_unit_test(intensities_of_another_crystal_fail),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
