@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 400 };                  /* strongest spots, which count */
+enum {
+    MOST = 400, /* strongest spots, which count */
+    FEWEST = 5
+};
 static const double pixels_off = 1.5; /* of a spot's centroid, error of the beam centre included */
 
 /* Of the spots, beyond chance: another crystal's lattice may agree in a row or a layer of nodes. */
@@ -95,13 +98,22 @@ static db_status search_in(db_context *context, const db_fit_settings *settings,
     DB_TRY(status);
     *found = (db_fit_orientation){ agreement.count, agreement.near, agreement.by_chance,
                                    db_agreement_log_probability(&agreement) };
+    if (list.count < FEWEST)
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "%s: the image has %zu in the resolution range (data.strong_sigma %g), and the "
+            "search for the orientation needs %d at least",
+            list.count ? "too few spots were found" : "no spots were found", list.count,
+            settings->strong_sigma, FEWEST);
     const double excess = (double)found->indexed - found->by_chance;
     if (found->log_probability > DB_AGREEMENT_SIGNIFICANT ||
         excess < least_part * (double)found->spots)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "no orientation of the cell explains the spots: the best one has %zu of %zu "
-                       "near its nodes, where chance would bring %.1f",
-                       found->indexed, found->spots, found->by_chance);
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "no orientation of the cell explains the spots: the best one has %zu of %zu "
+            "near its nodes, where chance would bring %.1f; expected a cell right to 1 %%, "
+            "a beam centre right to 2 pixels, and spots of one crystal",
+            found->indexed, found->spots, found->by_chance);
     turn_crystal(experiment, turn, &experiment->crystal);
     return DB_OK;
 }

@@ -27,14 +27,22 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
         if (boxes >= least) return DB_OK;
     }
     DB_TRY(count_boxes(r, DB_SHOEBOXES_SEEN, &seen));
+    if (seen < least && strong->spots < least)
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "blank image: it has %zu strong pixels (%g sigma above the background) in "
+                       "%zu spots, and "
+                       "only %zu predicted reflections have some, at least %d are needed "
+                       "(data.min_strong_reflections)",
+                       strong->count, settings->strong_sigma, strong->spots, seen,
+                       settings->min_strong_reflections);
     if (seen < least)
         return db_fail(
             r->context, DB_ERROR_INPUT,
-            "blank image, or a model that does not fit it at all: only %zu predicted reflections "
-            "have strong pixels (%g sigma above the background), at least %d are needed; the image "
-            "has %zu strong pixels in %zu spots",
-            seen, settings->strong_sigma, settings->min_strong_reflections, strong->count,
-            strong->spots);
+            "the model does not fit the image at all: it has %zu spots, but only %zu predicted "
+            "reflections have strong pixels (%g sigma above the background), at least %d are "
+            "needed; "
+            "where the orientation is far off, model.find_orientation: yes looks for it",
+            strong->spots, seen, settings->strong_sigma, settings->min_strong_reflections);
     if (boxes >= least) return DB_OK;
     return db_fail(r->context, DB_ERROR_INPUT,
                    "of %zu predicted reflections with strong pixels only %zu keep %.0f %% of a "

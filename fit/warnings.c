@@ -93,6 +93,26 @@ static void about_fit(list *l) {
         warn(l, "on the data of the last stage the starting model fits better");
 }
 
+static int refines(const db_fit_result *r, db_parameter parameter) {
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (r->parameter[i] == parameter) return 1;
+    return 0;
+}
+
+/* Spots of another size than the model's look like misfit. */
+static void about_sizes(list *l) {
+    const db_fit_result *const r = l->result;
+    const int size = refines(r, DB_CELLS_A) || refines(r, DB_CELLS_B) || refines(r, DB_CELLS_C);
+    const int spread = refines(r, DB_MOSAIC_SPREAD) || refines(r, DB_MOSAIC_A);
+    if (size || (r->after.chi2_reduced <= MISFIT && r->after.strong_explained >= FEW_EXPLAINED))
+        return;
+    warn(l,
+         "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: spots of another size than the "
+         "model's cannot be fitted; to be refined: Na, Nb, Nc%s",
+         r->experiment.crystal.cells[0], r->experiment.crystal.cells[1],
+         r->experiment.crystal.cells[2], spread ? "" : ", mosaic_spread");
+}
+
 static void about_places(list *l) {
     const db_fit_result *const r = l->result;
     size_t outliers = 0;
@@ -130,6 +150,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     result->warning_count = 0;
     about_parameters(&l);
     about_fit(&l);
+    about_sizes(&l);
     about_places(&l);
     return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
 }

@@ -1,0 +1,51 @@
+#!/bin/sh
+# What dualbragg fit says when it cannot go on, and that it says so before any long work.
+set -eu
+"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
+    echo "this build has no refinement"
+    exit 77
+}
+"$DUALBRAGG" --version | grep -q Random123 || {
+    echo "this build renders no noise"
+    exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+# expect STATUS TEXT ARGUMENTS...
+expect() {
+    status=$1 text=$2 found=0
+    shift 2
+    "$DUALBRAGG" fit "$@" --quiet --no-report --threads 1 > out 2> err || found=$?
+    [ "$found" -eq "$status" ] || { echo "FAILED: fit $*: exit status $found instead of $status: $(cat err)"; failures=$((failures + 1)); }
+    [ -z "$text" ] || grep -qF -e "$text" err || { echo "FAILED: fit $*: '$(cat err)' instead of '$text'"; failures=$((failures + 1)); }
+}
+render() { # FILE FLAGS...
+    file=$1
+    shift
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -oversample 1 -mosaic 0.1 \
+        -mosaic_domains 5 -water 30 -fluence 3e19 -seed 3 -noisefile "$file" "$@" > /dev/null
+}
+render blank.img -default_F 1e-3
+render crystal.img -default_F 1e6 -misset 37 11 53
+cat > fit.yaml << 'TEXT'
+model: {cell: [40, 55, 70, 90, 90, 90], misset: [37.05, 11.05, 53.05], shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5,
+        oversample: 1}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, cell_a: {range: 0.5}, cell_b: {range: 0.5}, cell_c: {range: 0.5}}
+TEXT
+
+expect 3 'no spots were found' fit.yaml --image blank.img model.find_orientation=yes
+expect 3 'blank image: it has 0 strong pixels' fit.yaml --image blank.img
+expect 3 'model.find_orientation: yes looks for it' fit.yaml --image crystal.img 'model.misset=[2, 3, 4]' data.excitation_angle=0.05 \
+    data.min_strong_reflections=40
+# refused before the search, which would find no spots
+expect 2 'refine.cell_a: the start 40 is below min 41' fit.yaml --image blank.img model.find_orientation=yes 'refine.cell_a={min: 41, max: 42}'
+# right and wrong results
+expect 0 '' fit.yaml --image crystal.img
+grep -q 'Judged by' fit_refined.log || { echo "FAILED: no verdict in the log"; failures=$((failures + 1)); }
+grep -q '"usable": true' fit_refined.json || { echo "FAILED: no verdict in the JSON file"; failures=$((failures + 1)); }
+expect 1 'not to be used' fit.yaml --image crystal.img 'model.cell=[40, 55, 35, 90, 90, 90]'
+expect 0 '' fit.yaml --image crystal.img model.find_orientation=yes
+grep -q 'hand was not tested' fit_refined.log || { echo "FAILED: nothing is said of the hand"; failures=$((failures + 1)); }
+[ "$failures" -eq 0 ]
