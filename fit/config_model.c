@@ -242,13 +242,13 @@ static db_status complete_bound(db_context *context, const db_fit_config *config
         p->lower = value - config->range[i];
         p->upper = value + config->range[i];
     }
+    db_limit_bounds(start, &config->settings.starts, p);
     p->lower = fmax(p->lower, least);
     p->upper = fmin(p->upper, most);
     if (value < p->lower)
         return fail_bound(context, config, i, "start", value, "below min", p->lower);
     if (value > p->upper)
         return fail_bound(context, config, i, "start", value, "above max", p->upper);
-    db_limit_bounds(start, p);
     return DB_OK;
 }
 

@@ -104,15 +104,18 @@ static int is_size(db_parameter parameter) {
            parameter == DB_SPECTRUM_STRETCH;
 }
 
-void db_limit_bounds(const db_experiment *start, db_fit_parameter *parameter) {
+void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
+                     db_fit_parameter *parameter) {
     db_fit_parameter *const p = parameter;
     const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
     double least, most;
     db_physical_range(p->parameter, &least, &most);
-    const double reach = reach_of(start, p->parameter, value);
+    const int turns = p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z;
+    const double reach =
+        reach_of(start, p->parameter, value) + (turns && starts->count > 1 ? starts->misset : 0);
     const double low = is_size(p->parameter) ? value / MOST_SIZE : value - reach;
     const double high = is_size(p->parameter) ? value * MOST_SIZE : value + reach;
     if (p->follows >= 0) return;
-    if (!(p->lower > least)) p->lower = fmax(least, low);
-    if (!(p->upper < most)) p->upper = fmin(most, high);
+    if (isinf(p->lower)) p->lower = fmax(least, low);
+    if (isinf(p->upper)) p->upper = fmin(most, high);
 }

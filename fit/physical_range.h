@@ -10,7 +10,9 @@
 void db_physical_range(db_parameter parameter, double *least, double *most);
 
 /* Closes bounds that are open where a refinement that goes beyond cannot be right any more: farther
- * from the start than any start is good for. A scale may be anything. */
-void db_limit_bounds(const db_experiment *start, db_fit_parameter *parameter);
+ * from the start than any start is good for. A scale may be anything, and several starts have room
+ * for their turns. */
+void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
+                     db_fit_parameter *parameter);
 
 #endif

@@ -63,7 +63,8 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
     db_fit_settings own = *settings;
     if (own.stage_count == 0) db_fit_settings_default_stages(&own);
     DB_TRY(db_fit_check(context, start, image, &own));
-    for (size_t i = 0; i < own.parameter_count; i++) db_limit_bounds(start, &own.parameters[i]);
+    for (size_t i = 0; i < own.parameter_count; i++)
+        db_limit_bounds(start, &own.starts, &own.parameters[i]);
     db_strong_pixels strong;
     DB_TRY(db_shoebox_size_settle(context, start, &own));
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));

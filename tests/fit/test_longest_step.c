@@ -77,6 +77,7 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
 
 static void open_bounds_are_closed_and_others_stay(void **state) {
     (void)state;
+    const db_fit_starts one = { .count = 1 }, many = { .count = 9, .misset = 7 };
     db_context *context;
     db_experiment e;
     assert_int_equal(db_context_create(&context), DB_OK);
@@ -84,18 +85,21 @@ static void open_bounds_are_closed_and_others_stay(void **state) {
     for (size_t i = 0; i < MOVING; i++) {
         db_fit_parameter p = db_fit_parameter_free(moving[i]);
         const double value = db_parameter_get(&e, moving[i]);
-        db_limit_bounds(&e, &p);
+        db_limit_bounds(&e, &one, &p);
         assert_true(isfinite(p.lower) && isfinite(p.upper) && p.lower < value && value < p.upper);
         const double upper = p.upper;
         p.lower = value - 1e-3;
-        db_limit_bounds(&e, &p);
+        db_limit_bounds(&e, &one, &p);
         assert_true(p.lower == value - 1e-3 && p.upper == upper);
     }
     db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
-    db_limit_bounds(&e, &scale);
+    db_limit_bounds(&e, &one, &scale);
     assert_true(isinf(scale.upper));
+    db_fit_parameter turn = db_fit_parameter_free(DB_MISSET_X);
+    db_limit_bounds(&e, &many, &turn);
+    assert_true(turn.upper - e.crystal.misset[0] > 7);
     db_fit_parameter a = db_fit_parameter_free(DB_CELL_A);
-    db_limit_bounds(&e, &a);
+    db_limit_bounds(&e, &one, &a);
     assert_true(fabs(a.upper / e.crystal.cell[0] - 1.05) < 1e-9);
     db_experiment_clear(&e);
     db_context_destroy(&context);

@@ -248,7 +248,7 @@ static void bounds_that_exclude_the_start_are_named_with_their_line(void **state
     assert_int_equal(begin(CELL "}\ndata: {roi: [0, 419, 0, 379]}" REFINE, &made_up.image), DB_OK);
 }
 
-static void ranges_end_where_physics_does(void **state) {
+static void ranges_end_where_physics_does_and_open_ones_too(void **state) {
     (void)state;
     assert_int_equal(begin(CELL ", mosaic_spread: 0.1, cells: [5, 20, 20]}\nrefine: "
                                 "{mosaic_spread: {range: 1}, Na: {range: 10}, Nb: }\n",
@@ -257,7 +257,7 @@ static void ranges_end_where_physics_does(void **state) {
     const db_fit_parameter *const p = config.settings.parameters;
     assert_true(p[0].lower == 0 && p[0].upper == 1.1);
     assert_true(p[1].lower == 1 && p[1].upper == 15);
-    assert_true(p[2].lower == 1 && isinf(p[2].upper));
+    assert_true(p[2].lower == 2 && p[2].upper == 200); /* where nothing is said */
 }
 
 static void tied_parameters_start_together(void **state) {
@@ -372,7 +372,7 @@ int main(void) {
         cmocka_unit_test(an_oscillation_of_the_header_is_sampled),
         cmocka_unit_test(missing_geometry_is_named),
         cmocka_unit_test(bounds_that_exclude_the_start_are_named_with_their_line),
-        cmocka_unit_test(ranges_end_where_physics_does),
+        cmocka_unit_test(ranges_end_where_physics_does_and_open_ones_too),
         cmocka_unit_test(tied_parameters_start_together),
         cmocka_unit_test(refined_models_can_be_fed_back),
     };
