@@ -98,12 +98,14 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
         return result ? db_result_boxes_make(context, shot, &taken->boxes, inflation, result)
                       : DB_OK;
     }
-    display shown;
-    db_status status = make_display(context, data, shot, taken->model_error, &shown);
-    if (status == DB_OK) db_statistics_centroids(&shown.shot, &shown.boxes, statistics);
+    display *const shown = malloc(sizeof *shown);
+    if (!shown) return db_fail_memory(context, "the boxes shown");
+    db_status status = make_display(context, data, shot, taken->model_error, shown);
+    if (status == DB_OK) db_statistics_centroids(&shown->shot, &shown->boxes, statistics);
     if (status == DB_OK && result)
-        status = db_result_boxes_make(context, &shown.shot, &shown.boxes, inflation, result);
-    clear_display(&shown);
+        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, inflation, result);
+    clear_display(shown);
+    free(shown);
     return status;
 }
 
@@ -191,14 +193,16 @@ static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken,
                                 db_fit_result *result) {
     const db_shot_request request = { .target = data->settings->target };
-    db_shot shot;
-    DB_TRY(db_stage_data_shot(context, start, data, taken, &request, &shot));
-    db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
-    if (status == DB_OK) status = db_goodness_measure(context, &shot, DB_GOODNESS_BEFORE, result);
-    if (status == DB_OK) status = describe(context, data, taken, &shot, &result->before, NULL);
+    db_shot *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
+    if (!shot) return db_fail_memory(context, "the starting model's shot");
+    db_status status = db_stage_data_shot(context, start, data, taken, &request, shot);
+    if (status == DB_OK) status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = db_goodness_measure(context, shot, DB_GOODNESS_BEFORE, result);
+    if (status == DB_OK) status = describe(context, data, taken, shot, &result->before, NULL);
     if (status == DB_OK && taken->tiles.count)
-        status = strong_fraction_of_region(data, &shot, NULL, &result->before);
-    db_shot_destroy(&shot);
+        status = strong_fraction_of_region(data, shot, NULL, &result->before);
+    db_shot_destroy(shot);
+    free(shot);
     return status;
 }
 
@@ -234,18 +238,20 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
                                       .placement = placement,
                                       .target = settings->target };
     db_stage_data taken;
-    db_shot shot;
     DB_TRY(
         db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
+    db_shot *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
     db_status status =
-        taken.blocks.count
-            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, &shot)
+        !shot ? db_fail_memory(context, "the refined model's shot")
+        : taken.blocks.count
+            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, shot)
             : db_fail(context, DB_ERROR_INPUT,
                       "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
-        status = compare(context, start, data, &taken, &shot, result);
-        db_shot_destroy(&shot);
+        status = compare(context, start, data, &taken, shot, result);
+        db_shot_destroy(shot);
     }
+    free(shot);
     db_stage_data_clear(&taken);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static db_status count_boxes(const db_refinement *r, db_shoebox_choice choice, size_t *count) {
@@ -213,15 +214,18 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
 
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
-    db_shot shot;
+    db_shot *const shot = malloc(sizeof *shot); /* large: stacks are small */
     double turned[3];
-    DB_TRY(db_refinement_open_stage(r, number, &taken, &shot, turned));
-    db_status status =
-        db_optimize_stage(&shot, &r->data.settings->stages[number], number,
-                          r->result->experiment.crystal.orientation, &r->course, end);
-    if (status == DB_OK) status = store(r, &shot, end);
-    db_shot_destroy(&shot);
-    db_stage_data_clear(&taken);
+    if (!shot) return db_fail_memory(r->context, "the shot of a stage");
+    db_status status = db_refinement_open_stage(r, number, &taken, shot, turned);
+    if (status == DB_OK) {
+        status = db_optimize_stage(shot, &r->data.settings->stages[number], number,
+                                   r->result->experiment.crystal.orientation, &r->course, end);
+        if (status == DB_OK) status = store(r, shot, end);
+        db_shot_destroy(shot);
+        db_stage_data_clear(&taken);
+    }
+    free(shot);
     return status;
 }
 

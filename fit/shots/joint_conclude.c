@@ -152,19 +152,22 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
 
 static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user) {
     conclusion *const c = user;
-    db_open_shot open;
-    DB_TRY(db_open_shot_create(all, context, shot, c->stage, &c->order, &open));
-    db_status status =
-        db_open_shot_fit(&open, &c->order, c->settings, c->at, all->state[shot].best.local);
-    if (status == DB_OK) status = measure(&open.shot, &open.pixels, 1, &all->news[shot]);
-    if (status == DB_OK) status = measure_start(all, context, shot, &open);
-    if (status == DB_OK) status = estimate_local(c, context, shot, &open);
+    db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
+    if (!open) return db_fail_memory(context, "a shot");
+    db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
     if (status == DB_OK) {
-        add_pull(c, shot, &open);
-        status = add_block_pulls(c, context, shot, &open,
-                                 c->sums + (SUMS * (shot / all->chunk) + 2) * c->sums_size);
+        status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
+        if (status == DB_OK) status = measure(&open->shot, &open->pixels, 1, &all->news[shot]);
+        if (status == DB_OK) status = measure_start(all, context, shot, open);
+        if (status == DB_OK) status = estimate_local(c, context, shot, open);
+        if (status == DB_OK) {
+            add_pull(c, shot, open);
+            status = add_block_pulls(c, context, shot, open,
+                                     c->sums + (SUMS * (shot / all->chunk) + 2) * c->sums_size);
+        }
+        db_open_shot_destroy(open);
     }
-    db_open_shot_destroy(&open);
+    free(open);
     return status;
 }
 

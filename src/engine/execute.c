@@ -3,7 +3,9 @@
 #include "core/stage.h"
 #include "engine/device_plan.h"
 #include "engine/threads.h"
+#include "kernel/row_room.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What the threads of one execution share. */
@@ -34,34 +36,52 @@ static void report_rendering(const db_plan *plan, const char *name, int begins, 
     plan->context->stage(plan->context->stage_user, &stage);
 }
 
-static void run_kernel(const db_execution *x, const db_tile *tile, double *sums) {
+/* Room for the kernels of so many threads; the plan keeps it. */
+static db_status make_room(db_plan *plan, int threads) {
+    enum { ALIGNMENT = 128 }; /* no two threads share a cache line */
+    const size_t bytes = db_row_room(&plan->job);
+    if (bytes == 0 || threads <= plan->room_threads) return DB_OK;
+    const size_t size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *const room = aligned_alloc(ALIGNMENT, size * (size_t)threads);
+    if (!room) return db_fail_memory(plan->context, "the rows of a plan");
+    free(plan->room);
+    plan->room = room;
+    plan->room_size = size;
+    plan->room_threads = threads;
+    return DB_OK;
+}
+
+static void run_kernel(const db_execution *x, const db_tile *tile, double *sums, int thread) {
     const db_plan *plan = x->plan;
     const int reported = plan->context->stage != NULL;
     if (reported) report_rendering(plan, "kernel", 1, 0);
-    x->kernel(x->job, tile->region, tile->row_begin, tile->row_end, sums);
+    x->kernel(x->job, tile->region, tile->row_begin, tile->row_end, sums,
+              plan->room ? plan->room + (size_t)thread * plan->room_size : NULL);
     if (reported)
         report_rendering(plan, "kernel", 0,
                          (double)plan->regions[tile->region].fast_count *
                              (tile->row_end - tile->row_begin));
 }
 
-static void run_tiles(const db_execution *x, size_t slot) {
+static void run_tiles(const db_execution *x, size_t slot, int thread) {
     const size_t tiles = x->plan->tile_count;
     double *const sums = x->sums ? x->sums + slot * x->sums_size : NULL;
     if (sums) memset(sums, 0, x->sums_size * sizeof *sums);
     for (size_t t = tiles * slot / x->slots; t < tiles * (slot + 1) / x->slots; t++)
-        run_kernel(x, &x->plan->tiles[t], sums);
+        run_kernel(x, &x->plan->tiles[t], sums, thread);
 }
 
-/* One slot; the thread that started the work (`reports`) tells the caller how far it is. */
-static void run_slot(progress *p, long slot, int reports) {
+/* One slot, by one of the threads; number 0, which started the work, tells the caller how far it
+ * is.
+ */
+static void run_slot(progress *p, long slot, int thread) {
     int stop;
 #if defined(_OPENMP)
 #pragma omp atomic read
 #endif
     stop = p->cancelled;
     if (stop) return;
-    run_tiles(p->wanted, (size_t)slot);
+    run_tiles(p->wanted, (size_t)slot, thread);
     const db_context *context = p->wanted->plan->context;
     if (!context->progress) return;
     long finished;
@@ -69,7 +89,7 @@ static void run_slot(progress *p, long slot, int reports) {
 #pragma omp atomic capture
 #endif
     finished = ++p->done;
-    if (!reports) return;
+    if (thread != 0) return;
     const double fraction = (double)finished / (double)p->wanted->slots;
     if (context->progress(context->progress_user, fraction)) {
 #if defined(_OPENMP)
@@ -87,20 +107,21 @@ static double rendered_pixels(const db_plan *plan) {
 }
 
 db_status db_execute(const db_execution *x) {
-    const db_plan *plan = x->plan;
+    db_plan *plan = x->plan;
     const db_context *context = plan->context;
     const long slots = (long)x->slots;
     progress p = { x, 0, 0 };
+    const int threads = db_threads_for(context, slots);
+    DB_TRY(make_room(plan, threads));
     if (context->stage) report_rendering(plan, "render", 1, 0);
 #if defined(_OPENMP)
-    const int threads = db_threads_for(context, slots);
     /* a team of one would be allocated anew at every call */
     if (threads > 1) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-        for (long s = 0; s < slots; s++) run_slot(&p, s, this_thread() == 0);
+        for (long s = 0; s < slots; s++) run_slot(&p, s, this_thread());
     } else
 #endif
-        for (long s = 0; s < slots; s++) run_slot(&p, s, 1);
+        for (long s = 0; s < slots; s++) run_slot(&p, s, 0);
     if (context->stage)
         report_rendering(plan, "render", 0, p.cancelled ? 0 : rendered_pixels(plan));
     if (p.cancelled)

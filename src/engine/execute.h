@@ -7,7 +7,7 @@
 #include "engine/plan_internal.h"
 
 typedef struct db_execution {
-    const db_plan *plan;
+    db_plan *plan;
     const db_kernel_job *job; /* the plan's, or a variant of it */
     db_kernel_function kernel;
     size_t slots; /* of neighbouring tiles, at most as many as there are tiles */

@@ -349,6 +349,7 @@ void db_plan_destroy(db_plan **plan) {
                             p->contraction,
                             p->position,
                             p->derivative,
+                            p->room,
                             p };
     *plan = NULL;
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);

@@ -53,6 +53,9 @@ struct db_plan {
     size_t sample_count, table_count, /* entries of the box, without the one for outside */
         margin_count;                 /* entries of the box with margin, for interpolation */
     db_kernel_job job;
+    char *room; /* [room_threads][room_size]: of the kernels (kernel/row_room.h) */
+    size_t room_size;
+    int room_threads;
     struct db_normal *normal; /* NULL until the first normal equations */
 
     db_device device;                   /* chosen by the context at creation */

@@ -29,8 +29,8 @@
 #define INSTANCE_NAME_(tag) db_kernel_##tag
 #define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
 void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end, double *sums);
+                                    int row_end, double *sums, void *room);
 void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end, double *sums) {
-    render_rows(job, &job->region[region], row_begin, row_end, sums);
+                                    int row_end, double *sums, void *room) {
+    render_rows(job, &job->region[region], row_begin, row_end, sums, room);
 }

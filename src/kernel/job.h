@@ -194,8 +194,9 @@ static inline int db_offsets_suffice(const db_kernel_job *job) {
 enum { DB_TABLE_MARGIN = 4 };
 
 /* Renders rows [row_begin, row_end) of one region: into the job's images, or adds to sums where
- * they are not NULL (gradient instances only). */
+ * they are not NULL (gradient instances only). room: db_row_room bytes (kernel/row_room.h), aligned
+ * for doubles, that nobody else uses meanwhile. */
 typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin,
-                                   int row_end, double *sums);
+                                   int row_end, double *sums, void *room);
 
 #endif

@@ -400,7 +400,7 @@ DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *
         view.slow = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * job->sub_pixel)),
                                  l_set_double(panel->pixel_size[1]));
         const row_view row = view_across_rows(panel, view.slow);
-        const group_rows rows = { NULL, tile->panel, tile->term[0], &row };
+        const group_rows rows = { NULL, tile->panel, tile->row[0].term, &row };
         for (int j = 0; j < job->oversample; j++) {
             const site place =
                 row_site(job, panel, &row,

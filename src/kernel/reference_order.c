@@ -155,8 +155,8 @@ static double pixel_value(const db_kernel_job *job, int fast, int slow, int firs
 }
 
 void db_kernel_reference_order(const db_kernel_job *job, size_t number, int row_begin, int row_end,
-                               double *sums) {
-    (void)sums;
+                               double *sums, void *room) {
+    (void)sums, (void)room;
     const db_region *region = &job->region[number];
     for (int row = row_begin; row < row_end; row++)
         for (int column = 0; column < region->fast_count; column++) {

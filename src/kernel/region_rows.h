@@ -268,9 +268,10 @@ AD_INLINE void render_short_rows_by_terms(kernel_shape shape, const db_kernel_jo
 }
 
 AD_INLINE void render_rows_by_terms(kernel_shape shape, int still, const db_kernel_job *job,
-                                    const db_region *region, int row_begin, int row_end,
+                                    const db_region *region, int row_begin, int row_end, void *room,
                                     normal_run *run) {
-    tile_terms tile;
+    tile_terms tile = { 0 };
+    furnish(job, room, &tile);
     fill_panel_terms(job, &job->panel[region->panel], &tile);
     if (!rows_fill_lanes(region))
         render_short_rows_by_terms(shape, job, region, row_begin, row_end, &tile, run);
@@ -283,15 +284,15 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, int still, const db_kern
 
 /* still: 1 for images of plain jobs with one source, sub-pixel and sample; a constant. */
 AD_INLINE void render_rows_of(kernel_shape shape, int general, int still, const db_kernel_job *job,
-                              const db_region *region, int row_begin, int row_end,
+                              const db_region *region, int row_begin, int row_end, void *room,
                               normal_run *run) {
 #if DB_INSTANCE_GENERAL
-    (void)still;
+    (void)still, (void)room;
 #else
     if (job->oversample <= DB_MOST_SUB_ROWS &&
         job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
         (INDEX_SHIFT == 0 || db_offsets_suffice(job))) {
-        render_rows_by_terms(shape, still, job, region, row_begin, row_end, run);
+        render_rows_by_terms(shape, still, job, region, row_begin, row_end, room, run);
         return;
     }
 #endif
@@ -303,8 +304,9 @@ AD_INLINE void render_rows_of(kernel_shape shape, int general, int still, const 
 
 #if DB_INSTANCE_GENERAL || DB_SAMPLE_LOOPS
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
-                            int row_end, normal_run *run) {
-    render_rows_of(shape_of(job), DB_INSTANCE_GENERAL, 0, job, region, row_begin, row_end, run);
+                            int row_end, void *room, normal_run *run) {
+    render_rows_of(shape_of(job), DB_INSTANCE_GENERAL, 0, job, region, row_begin, row_end, room,
+                   run);
 }
 #else
 /* In images of plain jobs one specialization per shape, so that the choice costs nothing inside;
@@ -312,8 +314,10 @@ AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, i
  * where they end. */
 #define DB_SHAPE_ROWS_OF(name, shape, still)                                                       \
     static __attribute__((noinline)) void name(const db_kernel_job *job, const db_region *region,  \
-                                               int row_begin, int row_end, normal_run *run) {      \
-        render_rows_of((kernel_shape)(shape), 0, still, job, region, row_begin, row_end, run);     \
+                                               int row_begin, int row_end, void *room,             \
+                                               normal_run *run) {                                  \
+        render_rows_of((kernel_shape)(shape), 0, still, job, region, row_begin, row_end, room,     \
+                       run);                                                                       \
     }
 #define DB_SHAPE_ROWS(name, shape)                                                                 \
     DB_SHAPE_ROWS_OF(name##_rows, shape, 0)                                                        \
@@ -334,11 +338,12 @@ AD_INLINE int is_still(const db_kernel_job *job) {
 }
 
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
-                            int row_end, normal_run *run) {
+                            int row_end, void *room, normal_run *run) {
     switch ((int)shape_of(job)) {
 #define DB_SHAPE_CASE(name, shape)                                                                 \
     case shape:                                                                                    \
-        (is_still(job) ? name##_still_rows : name##_rows)(job, region, row_begin, row_end, run);   \
+        (is_still(job) ? name##_still_rows : name##_rows)(job, region, row_begin, row_end, room,   \
+                                                          run);                                    \
         break;
         DB_SHAPE_CASE(square, KERNEL_SQUARE)
         DB_SHAPE_CASE(round, KERNEL_ROUND)
@@ -356,7 +361,7 @@ AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, i
 
 /* sums: NULL where images are stored */
 static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
-                        int row_end, double *sums) {
+                        int row_end, double *sums, void *room) {
     normal_run *run = NULL;
 #if DB_INSTANCE_KIND > 0
     normal_run normal;
@@ -369,7 +374,7 @@ static void render_rows(const db_kernel_job *job, const db_region *region, int r
 #else
     (void)sums;
 #endif
-    render_shape(job, region, row_begin, row_end, run);
+    render_shape(job, region, row_begin, row_end, room, run);
 #if DB_INSTANCE_KIND > 0
     if (run && run->rows) add_run(run);
 #endif

@@ -4,25 +4,7 @@
 #ifndef DB_KERNEL_ROW_H
 #define DB_KERNEL_ROW_H
 
-/* Jobs with more sources x samples, or more sub-pixels, than this do without. */
-enum { DB_MOST_ROW_TERMS = 2048, DB_MOST_SUB_ROWS = 4 };
-
-/* One source and sample, for the three lattice vectors: coefficients of powers of f in kappa a.x,
- * and -a.s0, to which INDEX_SHIFT is added where only the offset from the nearest node counts. */
-typedef struct {
-    double linear[3][2], constant[3];
-} row_term;
-
-/* What all rows of a panel have in common: kappa a.x at its corner, and its slope along slow. */
-typedef struct {
-    double corner[3], along_slow[3];
-} panel_term;
-
-#if LANES > 1
-/* Of plans that leave samples out: the terms of bundles of samples, without INDEX_SHIFT, and room
- * behind the last bundle. [vector][source x sample] */
-typedef SHAPE_REAL bundled_terms[3][DB_MOST_ROW_TERMS + LANES];
-#endif
+#include "kernel/row_room.h"
 
 typedef struct {
     double start[3];  /* position of the row's first point (m) */
@@ -34,8 +16,10 @@ typedef struct {
     double *incident;
     row_term *term; /* [source][sample] */
 #if LANES > 1
-    bundled_terms *at_start; /* linear[][0] */
-    const bundled_terms *along_fast, *constant;
+    /* Of plans that leave samples out: the terms of bundles of samples, without INDEX_SHIFT, and
+     * room behind the last bundle. [vector][source x sample] */
+    SHAPE_REAL *at_start[3]; /* linear[][0] */
+    SHAPE_REAL *along_fast[3], *constant[3];
 #endif
 } row_terms;
 
@@ -156,43 +140,55 @@ AD_INLINE void fill_row_source(const db_kernel_job *job, const db_kernel_panel *
 #if LANES > 1
 /* All of it for the rows of a tile, one after the other. */
 typedef struct {
-    panel_term panel[DB_MOST_ROW_TERMS];
+    panel_term *panel;               /* [source][sample] */
     row_terms row[DB_MOST_SUB_ROWS]; /* one for each row of sub-pixels */
-    SHAPE_REAL polarization[DB_MOST_SUB_ROWS][3 * DB_MOST_ROW_TERMS];
-    double incident[DB_MOST_SUB_ROWS][2 * DB_MOST_ROW_TERMS];
-    row_term term[DB_MOST_SUB_ROWS][DB_MOST_ROW_TERMS];
-    bundled_terms at_start[DB_MOST_SUB_ROWS], along_fast, constant;
 } tile_terms;
 
-AD_INLINE void fill_bundles(const db_kernel_job *job, size_t count, tile_terms *tile) {
+/* Shares out a thread's room (db_row_room bytes). */
+AD_INLINE void furnish(const db_kernel_job *job, void *room, tile_terms *tile) {
+    const size_t sources = job->source_count, count = sources * job->sample_count,
+                 bundled = count + LANES, rows = (size_t)job->oversample;
+    tile->panel = (panel_term *)room;
+    row_term *const term = (row_term *)(tile->panel + count);
+    double *const incident = (double *)(term + rows * count);
+    SHAPE_REAL *const bundles = (SHAPE_REAL *)(incident + rows * 2 * sources);
+    SHAPE_REAL *const polarization = bundles + (2 + rows) * 3 * bundled;
+    for (size_t i = 0; i < rows; i++) {
+        row_terms *const row = &tile->row[i];
+        row->term = term + i * count;
+        row->incident = incident + i * 2 * sources;
+        row->polarization = polarization + i * 3 * sources;
+        for (size_t c = 0; c < 3; c++) {
+            row->along_fast[c] = bundles + c * bundled;
+            row->constant[c] = bundles + (3 + c) * bundled;
+            row->at_start[c] = bundles + ((2 + i) * 3 + c) * bundled;
+        }
+    }
+}
+
+AD_INLINE void fill_bundles(const db_kernel_job *job, size_t count, const tile_terms *tile) {
     const double shift = job->table_used ? 0 : INDEX_SHIFT;
+    const row_terms *const first = &tile->row[0];
     for (int c = 0; c < 3; c++) {
         for (size_t n = 0; n < count; n++) {
-            tile->along_fast[c][n] = (SHAPE_REAL)tile->term[0][n].linear[c][1];
-            tile->constant[c][n] = (SHAPE_REAL)(tile->term[0][n].constant[c] - shift);
+            first->along_fast[c][n] = (SHAPE_REAL)first->term[n].linear[c][1];
+            first->constant[c][n] = (SHAPE_REAL)(first->term[n].constant[c] - shift);
         }
         for (size_t n = count; n < count + LANES; n++) {
-            tile->along_fast[c][n] = tile->constant[c][n] = 0;
-            for (int i = 0; i < job->oversample; i++) tile->at_start[i][c][n] = 0;
+            first->along_fast[c][n] = first->constant[c][n] = 0;
+            for (int i = 0; i < job->oversample; i++) tile->row[i].at_start[c][n] = 0;
         }
     }
 }
 
 AD_INLINE void fill_panel_terms(const db_kernel_job *job, const db_kernel_panel *panel,
-                                tile_terms *tile) {
+                                const tile_terms *tile) {
     const size_t count = job->source_count * job->sample_count;
     for (size_t j = 0, n = 0; j < job->source_count; j++)
         for (size_t s = 0; s < job->sample_count; s++, n++)
-            fill_panel_term(job, panel, j, s, &tile->panel[n], &tile->term[0][n]);
-    for (int i = 0; i < job->oversample; i++) {
-        tile->row[i].polarization = tile->polarization[i];
-        tile->row[i].incident = tile->incident[i];
-        tile->row[i].term = tile->term[i];
-        tile->row[i].at_start = &tile->at_start[i];
-        tile->row[i].along_fast = (const bundled_terms *)&tile->along_fast;
-        tile->row[i].constant = (const bundled_terms *)&tile->constant;
-        if (i > 0) memcpy(tile->term[i], tile->term[0], count * sizeof(row_term));
-    }
+            fill_panel_term(job, panel, j, s, &tile->panel[n], &tile->row[0].term[n]);
+    for (int i = 1; i < job->oversample; i++)
+        memcpy(tile->row[i].term, tile->row[0].term, count * sizeof(row_term));
     if (job->cuts) fill_bundles(job, count, tile);
 }
 
@@ -207,7 +203,7 @@ AD_INLINE void fill_row(const db_kernel_job *job, const db_kernel_panel *panel, 
     for (size_t n = 0; n < count; n++) place_term(&tile->panel[n], slow, &row->term[n]);
     for (int c = 0; c < 3 && job->cuts; c++)
         for (size_t n = 0; n < count; n++)
-            (*row->at_start)[c][n] = (SHAPE_REAL)row->term[n].linear[c][0];
+            row->at_start[c][n] = (SHAPE_REAL)row->term[n].linear[c][0];
 }
 #endif
 

@@ -53,9 +53,9 @@ AD_INLINE unsigned samples_in_reach(kernel_shape shape, const db_kernel_job *job
     const fine half = fine_set(0.5), zero = fine_set(0);
     fine offset[3];
     for (int c = 0; c < 3; c++) {
-        const fine at_start = l_load(&(*e->row->at_start)[c][n]),
-                   along = l_load(&(*e->row->along_fast)[c][n]),
-                   constant = l_load(&(*e->row->constant)[c][n]);
+        const fine at_start = l_load(e->row->at_start[c] + n),
+                   along = l_load(e->row->along_fast[c] + n),
+                   constant = l_load(e->row->constant[c] + n);
         fine h[2];
         for (int i = 0; i < 2; i++)
             h[i] = l_fma(l_fma(along, l_set(e->fast[i]), at_start), l_set(e->inverse_distance[i]),

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* Devices: names, the choice "auto", what a backend is given, and what happens where it fails. */
 #include "engine/device_plan.h"
+#include "kernel/row_room.h"
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/normal.h>
@@ -53,11 +54,14 @@ static void abacus_destroy(db_device_plan *plan) {
 
 static db_status run_kernel(db_context *context, const db_device_work *work, double *sums) {
     DB_TRY(fail_as(context, abacus.work, "broken"));
+    void *const room = malloc(db_row_room(&work->job) + 1);
+    assert_non_null(room);
     abacus.rendered++;
     abacus.kind = work->kind;
     for (size_t r = 0; r < work->region_count; r++)
-        db_kernel_instance(context->isa, work->precision,
-                           work->kind)(&work->job, r, 0, work->job.region[r].slow_count, sums);
+        db_kernel_instance(context->isa, work->precision, work->kind)(
+            &work->job, r, 0, work->job.region[r].slow_count, sums, room);
+    free(room);
     return DB_OK;
 }
 

@@ -1,0 +1,32 @@
+/* Memory for what the pixels of a row have in common (kernel/row.h): up to a megabyte, which a
+ * thread may not have on its stack, so that the plan owns it, one piece for each thread. */
+#ifndef DB_KERNEL_ROW_ROOM_H
+#define DB_KERNEL_ROW_ROOM_H
+
+#include "kernel/job.h"
+
+/* Jobs with more sources x samples, or more sub-pixels, than this do without. */
+enum { DB_MOST_ROW_TERMS = 2048, DB_MOST_SUB_ROWS = 4 };
+
+/* One source and sample, for the three lattice vectors: coefficients of powers of f in kappa a.x,
+ * and -a.s0, to which INDEX_SHIFT is added where only the offset from the nearest node counts. */
+typedef struct {
+    double linear[3][2], constant[3];
+} row_term;
+
+/* What all rows of a panel have in common: kappa a.x at its corner, and its slope along slow. */
+typedef struct {
+    double corner[3], along_slow[3];
+} panel_term;
+
+/* Bytes that any instance needs for a job; 0: it does without. */
+static inline size_t db_row_room(const db_kernel_job *job) {
+    const size_t terms = job->source_count * job->sample_count, rows = (size_t)job->oversample,
+                 most_lanes = 16;
+    if (terms > DB_MOST_ROW_TERMS || rows > DB_MOST_SUB_ROWS) return 0;
+    return terms * (sizeof(panel_term) + rows * sizeof(row_term)) +
+           (rows * job->source_count * (2 + 3) + (2 + rows) * 3 * (terms + most_lanes)) *
+               sizeof(double);
+}
+
+#endif
