@@ -15,7 +15,6 @@ block "These lines run as they stand" > ../lines
 [ "$(grep -c '^dualbragg' ../lines)" -ge 9 ] || complain "only $(grep -c '^dualbragg' ../lines) commands found"
 case $features in *Random123*) ;; *) sed -i '/^dualbragg noise/d' ../lines ;; esac
 dualbragg fit --help > /dev/null 2>&1 || sed -i '/^dualbragg fit/d' ../lines
-sed -i '/^dualbragg check/d' ../lines # cli/derivatives.sh has smaller ones
 sh -eu ../lines > ../out 2> ../err || complain "a line of README.md fails: $(cat ../err)"
 for file in image.bin image_image.f32 image_cell_a.f32 image_misset_x.f32 water.bin sum.bin; do
     [ "$(size_of $file)" -eq 4194304 ] || complain "$file has $(size_of $file) bytes, expected 1024 x 1024 x 4"
