@@ -18,7 +18,7 @@ static db_fit_result *result;
 static int make(void **state) {
     (void)state;
     return db_context_create(&context) == DB_OK && db_context_set_threads(context, 1) == DB_OK &&
-                   rendered_experiment(context, 300, 1000, &truth) == DB_OK &&
+                   rendered_experiment(context, 600, 1000, &truth) == DB_OK &&
                    rendered_image(context, &truth, 5, &image) == DB_OK &&
                    db_experiment_copy(context, &truth, &start) == DB_OK
                ? 0
