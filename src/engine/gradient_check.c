@@ -24,7 +24,7 @@ static const double MIXED_IMAGE = 1e-5, MIXED_DERIVATIVE = 1e-3;
 /* Samples that the oracle and differences of images are asked for, together a second or two of two
  * processors; so many times fewer where factors are interpolated, or kinks have to be looked for.
  */
-static const double ORACLE_SAMPLES = 8e4, DIFFERENCE_SAMPLES = 4e4, DEAR = 4, KINKS = 2;
+static const double ORACLE_SAMPLES = 1.2e5, DIFFERENCE_SAMPLES = 1.2e5, DEAR = 4, KINKS = 2;
 
 enum { BATCH = 32768 };  /* pixels held at once */
 enum { SCANNED = 1024 }; /* pixels in which the steepest slope is looked for */
