@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PIXELS = 340, SHOTS = 5, BLANK = 3 };
+enum { PIXELS = 400, SHOTS = 5, BLANK = 3 };
 static db_context *context;
 static db_experiment truth;
 static db_measured_image image[SHOTS];
@@ -51,9 +51,10 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     if (!start) return DB_OK;
     const db_status status = crystal_of(own, shot, start);
     for (int i = 0; i < 3 && status == DB_OK; i++)
-        start->crystal.misset[i] += 0.05 * drawn(shot, 3 + i);
+        start->crystal.misset[i] += 0.03 * drawn(shot, 3 + i);
     start->detector.distance += 0.1;
     start->crystal.cells[0] *= 1.2;
+    start->crystal.cells[1] *= 1.2;
     s->gain = 1;
     return status;
 }
@@ -93,12 +94,15 @@ static int set_up(void **state) {
     }
     db_fit_config_init(&common);
     db_fit_settings_init(&settings);
-    settings.shoebox_half_width = 4;
+    settings.shoebox_half_width = 5;
     settings.model_error = 0;
     settings.min_strong_reflections = 10;
-    /* Only one angle: the others follow from the turn that it means. */
+    settings.target = DB_FIT_POISSON;
     refine_parameter(&settings, DB_MISSET_X, -1);
+    refine_parameter(&settings, DB_MISSET_Y, -1);
+    refine_parameter(&settings, DB_MISSET_Z, -1);
     refine_parameter(&settings, DB_CELLS_A, -1);
+    refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
     refine_parameter(&settings, DB_DISTANCE, -1);
     db_fit_settings_default_joint_stages(&settings);
     memmove(settings.stages + 1, settings.stages + settings.stage_count - 3,
@@ -259,8 +263,8 @@ static void what_differs_is_named(void **state) {
     refused("model.shape (tophat here, gauss in it)");
     db_fit_config_init(&common);
     settings.shoebox_half_width = 3;
-    refused("data.shoebox_half_width (3 here, 4 in it)");
-    settings.shoebox_half_width = 4;
+    refused("data.shoebox_half_width (3 here, 5 in it)");
+    settings.shoebox_half_width = 5;
     settings.stages[3].tolerance = 1e-5;
     refused("stages.tolerance (1e-05 here, 1e-07 in it)");
     settings.stages[3].tolerance = 1e-7;
