@@ -26,10 +26,15 @@ static int finish(void **state) {
 }
 
 /* Rows that fill lanes, of as large a detector. Weights that move the mean wavelength away from the
- * beam's, and amorphous matter that scatters negatively. */
+ * beam's, rays that diverge both ways, amorphous matter that scatters negatively. */
 static void widen(db_experiment *e) {
-    for (size_t j = 0; j < e->beam.source_count; j++)
+    for (size_t j = 0; j < e->beam.source_count; j++) {
         e->beam.sources[j].weight *= 1 + (double)(j % 5);
+        e->beam.sources[j].spread[0] += 0.3;
+        e->beam.sources[j].spread[1] -= 0.2;
+    }
+    e->beam.divergence[0] = 14; /* both at once: their order matters */
+    e->beam.divergence[1] = 11;
     for (size_t i = 0; i < e->background.count; i++) e->background.amplitude[i] *= -1;
     for (size_t p = 0; p < e->detector.panel_count; p++) {
         db_panel *panel = &e->detector.panels[p];
