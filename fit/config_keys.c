@@ -99,7 +99,7 @@ static const db_config_key model_keys[] = {
             "replaces the matrix's"),
     CHOICE("find_orientation", IN_CONFIG(find_orientation), no_yes, NULL, 0, NULL,
            "yes: whatever the matrix or orientation says, the orientation is found from the spots; "
-           "cell, beam and detector must be right to about 1 % and 2 pixels"),
+           "cell, beam and detector must be right to about 0.5 % and 2 pixels"),
     NUMBERS("misset", 3, IN_CONFIG(setup.misset), (ANY), "deg", NULL, NULL,
             "crystal rotations about laboratory x, then y, then z"),
     CHOICE("shape", IN_CONFIG(setup.shape), shapes, NULL, 0, NULL,

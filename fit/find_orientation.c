@@ -111,7 +111,7 @@ static db_status search_in(db_context *context, const db_fit_settings *settings,
         return db_fail(
             context, DB_ERROR_INPUT,
             "no orientation of the cell explains the spots: the best one has %zu of %zu "
-            "near its nodes, where chance would bring %.1f; expected a cell right to 1 %%, "
+            "near its nodes, where chance would bring %.1f; expected a cell right to 0.5 %%, "
             "a beam centre right to 2 pixels, and spots of one crystal",
             found->indexed, found->spots, found->by_chance);
     turn_crystal(experiment, turn, &experiment->crystal);
