@@ -30,6 +30,8 @@ static void fill_pixels(const db_shot *shot, const db_shoeboxes *boxes, size_t b
         const double z = ((double)boxes->value[at] - pixel.expected) / sqrt(pixel.variance);
         sum += z;
         square += z * z;
+        box->light[0] += pixel.spot;
+        box->light[1] += (double)boxes->value[at] - (pixel.expected - pixel.spot);
         if (fabs(z) > fabs(box->worst_z)) box->worst_z = z;
         box->pixels_used++;
         box->strong_pixels += boxes->strong[at];

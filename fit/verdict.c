@@ -405,14 +405,6 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return status;
 }
 
-/* Light of the model in a shoebox, and what was measured of it. */
-static void light_of(const db_fit_shoebox *box, double *model, double *measured) {
-    const int pixels = box->region.fast_count * box->region.slow_count;
-    *model = *measured = box->intensity;
-    for (int i = 0; i < pixels; i++)
-        if (box->sigma[i] > 0) *measured += (double)box->measured[i] - (double)box->model[i];
-}
-
 /* What a shoebox says of its reflection. */
 typedef struct intensity {
     double d_spacing;
@@ -462,8 +454,7 @@ db_status db_verdict_of_intensities(db_context *context, const db_fit_result *re
     for (size_t b = 0; b < result->shoebox_count; b++) {
         const db_fit_shoebox *const box = &result->shoeboxes[b];
         const double square = square_of(factors, box->hkl);
-        double model, measured;
-        light_of(box, &model, &measured);
+        const double model = box->light[0], measured = box->light[1];
         sum[0] += model;
         sum[1] += measured;
         if (square > 0 && model > 0)

@@ -226,6 +226,8 @@ typedef struct db_fit_shoebox {
                        if model and noise are right */
     double worst_z; /* of the pixel farthest from the model, with its sign */
     int outlier;    /* 1: sigma_z exceeds db_fit_result.sigma_z_limit */
+    double
+        light[2]; /* in the pixels used: the model's, and measured above its background (counts) */
     int pixels_used, strong_pixels, strong_explained;
     float *measured, *model, *sigma; /* sigma <= 0: pixel not used */
 } db_fit_shoebox;
