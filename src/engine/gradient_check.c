@@ -221,14 +221,25 @@ static const char *kernel_name(int set, int way) {
 
 static int is_mixed(int way) { return way == DB_CHECK_MIXED || way == DB_CHECK_MIXED_CUT; }
 
+/* Where a pixel has many samples, which cancel each other, each has rounding errors of its own, and
+ * so have their sums: in parts of a derivative's natural size. */
+static double own_errors(const db_check *c, double precision) {
+    const double *n = c->experiment->crystal.cells, most = fmax(n[0], fmax(n[1], n[2])),
+                 samples = samples_per_pixel(c->experiment),
+                 phase = samples > 1 ? 3 * most * c->largest_index * DOUBLE_ROUNDING : 0;
+    return phase + ROUNDINGS * sqrt(samples) * precision;
+}
+
 /* By how much image k of kernels may be wrong. */
 static double bound_of(const db_check *c, size_t k, int way) {
     const double probed = c->probed[k] / DB_PROBE_CHANGE,
                  in_double = c->options->contraction_tolerance * c->unit[k] +
-                             ROUNDINGS * DOUBLE_ROUNDING * probed;
+                             ROUNDINGS * DOUBLE_ROUNDING * probed +
+                             own_errors(c, DOUBLE_ROUNDING) * c->natural[k];
     if (!is_mixed(way)) return in_double;
     return in_double + (k < c->count ? MIXED_DERIVATIVE : MIXED_IMAGE) * c->unit[k] +
-           ROUNDINGS * FLOAT_ROUNDING * (c->natural[k] + c->probed_fine[k] / DB_PROBE_CHANGE) +
+           ROUNDINGS * FLOAT_ROUNDING * c->probed_fine[k] / DB_PROBE_CHANGE +
+           own_errors(c, FLOAT_ROUNDING) * c->natural[k] +
            2 * OFFSET_ROUNDING / c->largest_index * probed;
 }
 
