@@ -77,7 +77,14 @@ static db_status take_enough(const db_refinement *r, const db_fit_stage *stage,
 }
 
 int db_refinement_turns(const db_fit_stage *stage) {
-    return stage->active[DB_MISSET_X] || stage->active[DB_MISSET_Y] || stage->active[DB_MISSET_Z];
+    return stage->active[DB_MISSET_X] && stage->active[DB_MISSET_Y] && stage->active[DB_MISSET_Z];
+}
+
+static int some_stage_turns(const db_fit_settings *settings) {
+    int turns = 0;
+    for (size_t i = 0; i < settings->stage_count; i++)
+        turns |= db_refinement_turns(&settings->stages[i]);
+    return turns;
 }
 
 /* What the crystal has turned about the laboratory's axes, as values of the misset. */
@@ -86,20 +93,21 @@ static void turned_so_far(const db_refinement *r, double turned[3]) {
     for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
 }
 
-void db_refinement_move(const db_variables *variables, const double *values,
-                        const double orientation[9], db_experiment *model) {
-    db_crystal turned = model->crystal;
+void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
+                        db_experiment *model) {
+    db_crystal turned = *from;
     db_variables_set(variables, values, model);
-    memcpy(turned.orientation, orientation, sizeof turned.orientation);
-    for (int i = 0; i < 3; i++) turned.misset[i] = model->crystal.misset[i];
-    /* The orientation may hold the misset. */
+    memcpy(turned.misset, model->crystal.misset, sizeof turned.misset);
+    if (memcmp(turned.orientation, model->crystal.orientation, sizeof turned.orientation) == 0)
+        return;
+    /* The orientation holds the misset. */
     db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
 }
 
 static db_status store(db_refinement *r, const db_shot *shot, const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
-    db_refinement_move(&shot->variables, end->value, shot->experiment.crystal.orientation, model);
+    db_refinement_move(&shot->variables, end->value, &shot->experiment.crystal, model);
     db_variables_place(&shot->variables, end->value, &r->placement);
     const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
     for (size_t k = 0; k < shot->variables.count; k++)
@@ -240,7 +248,8 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     r->begin = start->crystal;
     memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
     db_misset_fold(&r->begin);
-    if (db_misset_degenerate(&start->crystal)) db_misset_fold(&result->experiment.crystal);
+    if (some_stage_turns(settings) && db_misset_degenerate(&start->crystal))
+        db_misset_fold(&result->experiment.crystal);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         result->parameter[i] = p->parameter;

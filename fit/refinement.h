@@ -22,7 +22,8 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
 /* DB_ERROR_INPUT if the image has too few strong reflections where the model predicts some. */
 db_status db_refinement_refuse_blank(const db_refinement *r);
 
-/* Does a stage turn the crystal? */
+/* Does a stage turn the crystal about the laboratory's axes? If it refines all three angles: those
+ * that are held would not keep their values. */
 int db_refinement_turns(const db_fit_stage *stage);
 
 /* The data of a stage of the settings and the shot that refines it, ready to be evaluated at its
@@ -30,10 +31,10 @@ int db_refinement_turns(const db_fit_stage *stage);
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
                                    db_shot *shot, double turned[3]);
 
-/* Moves a model to values of a stage's variables, which may turn the crystal from an orientation
- * that holds the model's misset. */
-void db_refinement_move(const db_variables *variables, const double *values,
-                        const double orientation[9], db_experiment *model);
+/* Moves a model to values of a stage's variables. from: the crystal at the start of the stage, with
+ * the misset in its orientation if the stage turns it. */
+void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
+                        db_experiment *model);
 
 /* Runs a stage: takes its data, refines, and stores the model. */
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end);

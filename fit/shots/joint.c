@@ -298,7 +298,7 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
     for (size_t i = 0; i < order->shared + order->local; i++)
         values[order->variable[i]] =
             i < order->shared ? j->best_at[i] : all->state[shot].best.local[i - order->shared];
-    db_refinement_move(variables, values, folded.crystal.orientation, e);
+    db_refinement_move(variables, values, &folded.crystal, e);
     db_variables_place(variables, values, &model->placement);
     DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
     db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
