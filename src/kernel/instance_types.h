@@ -96,7 +96,8 @@ AD_INLINE fine narrow(wide a) { return a; }
 #if LANES == 1
 AD_INLINE fine narrow_offset(wide shifted) { return l_fraction_double(shifted); }
 #else
-_Static_assert(DB_OFFSET_SHIFT == VEC_FRACTION_SHIFT, "both leave the same binary places");
+_Static_assert((int)DB_OFFSET_SHIFT == (int)VEC_FRACTION_SHIFT,
+               "both leave the same binary places");
 AD_INLINE fine narrow_offset(wide shifted) { return vec_fraction(shifted.lo, shifted.hi); }
 #endif
 #else

@@ -83,24 +83,30 @@ AD_INLINE fine polarization_of(const fine d[3], const fine_source *source, fine 
     return p.v;
 }
 
+/* In double, and narrowed last: near the direct beam q is a small difference. */
+AD_INLINE wide_vec3 q_of(const db_kernel_source_double *source, wide_vec3 d) {
+    return scattering_vector_double_0(d, n_passive_double_0(l_set_double(source->kappa)),
+                                      wide_passive(source->s0));
+}
+
 #if DB_INSTANCE_KIND > 0
-/* Columns of the parameters that move the sources: q = kappa d - s0, and P is linear in the tensor.
- */
-AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine d[3], fine omega,
+/* Columns of the parameters that move the sources: q is linear in kappa and s0, and P in the
+ * tensor. */
+AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const site *s, fine omega,
                                  fine weight, fine p, const source_sums *source, pixel_sums *sums) {
-    const fine along =
-        l_fma(source->by_q[0], d[0], l_fma(source->by_q[1], d[1], l_mul(source->by_q[2], d[2])));
     const fine both = l_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
-        const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
+        const size_t which = (size_t)n * job->source_count + j;
+        const fine_source *slope = &job->FINE(source_slope)[which];
+        fine q_slope[3];
+        narrow_vector(q_of(&job->source_slope_double[which], s->wide_d), q_slope);
         /* the factor is linear in d.W d, whose slope is d.W'd: not a difference near the beam */
         fine unused[3];
-        const fine form = polarization_form(d, slope, unused).v;
+        const fine form = polarization_form(s->d, slope, unused).v;
         const fine p_slope =
             l_mul(DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form, 0)).d[0], form);
         fine column = *loose_column(sums, DB_COLUMN_SOURCE + n);
-        column = l_fma(along, l_set(slope->kappa), column);
-        for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
+        for (int c = 0; c < 3; c++) column = l_fma(source->by_q[c], q_slope[c], column);
         column = l_fma(l_mul(both, weight), p_slope, column);
         column = l_fma(l_mul(both, p), l_set(slope->weight), column);
         *loose_column(sums, DB_COLUMN_SOURCE + n) = column;
@@ -195,12 +201,6 @@ AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
     return source;
 }
 
-/* q = kappa d - s0 as the slopes need it. */
-AD_INLINE void fine_q_of(const fine_source *source, const fine d[3], fine q[3]) {
-    const fine kappa = l_set(source->kappa);
-    for (int c = 0; c < 3; c++) q[c] = l_sub(l_mul(d[c], kappa), l_set(source->s0[c]));
-}
-
 #if DB_INSTANCE_KIND == 0
 /* The polarization factor in images: along rows a parabola over |x|^2. */
 AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
@@ -242,12 +242,10 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
             view->term = rows->term + j * job->sample_count;
             view->panel_term = rows->panel + j * job->sample_count;
         } else
-            view->q = scattering_vector_double_0(s->wide_d,
-                                                 n_passive_double_0(l_set_double(wide_s->kappa)),
-                                                 wide_passive(wide_s->s0));
+            view->q = q_of(wide_s, s->wide_d);
 #if DB_INSTANCE_KIND > 0
         fine p_by_d[3];
-        fine_q_of(fine_s, s->d, q);
+        narrow_vector(mode == BY_VECTOR ? view->q : q_of(wide_s, s->wide_d), q);
         const fine p = polarization_of(s->d, fine_s, p_by_d);
 #else
         const fine p = image_polarization(mode, job, panel, rows, j, s);
@@ -266,7 +264,7 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
         for (int c = 0; c < 3; c++)
             by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p_by_d[c], by_d[c]));
         by_omega = l_fma(wp, source.sum, by_omega);
-        add_source_slopes(job, j, s->d, omega, weight, p, &source, sums);
+        add_source_slopes(job, j, s, omega, weight, p, &source, sums);
 #endif
     }
     sums->intensity = l_add(sums->intensity, intensity);

@@ -37,7 +37,7 @@ typedef struct {
 
 /* In jobs that are not general: flat panel, one layer, nothing but d and omega. */
 typedef struct {
-    wide_vec3 wide_d;    /* unit vector from the sample; not along rows */
+    wide_vec3 wide_d;    /* unit vector from the sample; not for images along rows */
     fine d[3];           /* the same; not for images along rows */
     fine inverse;        /* 1/distance (1/m) */
     DISTANCE(num) omega; /* solid angle (sr), with its slope by 1/distance */
@@ -49,6 +49,12 @@ typedef struct {
     layer_place layer;
 #endif
 } site;
+
+AD_INLINE void narrow_vector(wide_vec3 v, fine narrowed[3]) {
+    narrowed[0] = narrow(v.x.v);
+    narrowed[1] = narrow(v.y.v);
+    narrowed[2] = narrow(v.z.v);
+}
 
 /* z: of the panel, the layer's depth included */
 AD_INLINE DISTANCE(num) solid_angle_of(const db_kernel_job *job, const db_kernel_panel *panel,
@@ -164,9 +170,7 @@ AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_pa
                                : flat_place(general, job, panel, layer, fast, slow, &depth, &s);
     const num_double_0 inverse = v3_inverse_length_double_0(x);
     s.wide_d = v3_scale_double_0(x, inverse);
-    s.d[0] = narrow(s.wide_d.x.v);
-    s.d[1] = narrow(s.wide_d.y.v);
-    s.d[2] = narrow(s.wide_d.z.v);
+    narrow_vector(s.wide_d, s.d);
     s.inverse = narrow(inverse.v);
     s.omega = solid_angle_of(job, panel,
                              general ? narrow(l_add_double(l_set_double(panel->z), depth))
@@ -217,11 +221,10 @@ AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, 
     s.omega = solid_angle_of(job, panel, fine_set(panel->z), s.inverse);
     s.capture = l_set(1);
 #if DB_INSTANCE_KIND > 0
-    const wide start[3] = { row->start.x.v, row->start.y.v, row->start.z.v };
-    for (int c = 0; c < 3; c++)
-        s.d[c] =
-            narrow(l_mul_double(l_fma_double(view->fast, l_set_double(panel->fast[c]), start[c]),
-                                view->inverse_distance));
+    const wide_vec3 place = v3_add_double_0(
+        row->start, v3_scale_double_0(wide_passive(panel->fast), n_passive_double_0(view->fast)));
+    s.wide_d = v3_scale_double_0(place, n_passive_double_0(view->inverse_distance));
+    narrow_vector(s.wide_d, s.d);
     s.slow = row->slow;
 #endif
     return s;
