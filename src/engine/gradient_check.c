@@ -328,10 +328,9 @@ static db_check *start_check(db_context *context, const db_experiment *experimen
                              const db_gradient_check_options *options) {
     db_check *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    /* nobody wants to see the stages and the progress of its many plans */
+    /* nobody wants to see the progress of its many plans */
     c->context = *context;
     c->context.progress = NULL;
-    c->context.stage = NULL;
     c->experiment = experiment;
     c->options = options;
     return c;
