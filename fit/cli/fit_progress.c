@@ -1,5 +1,6 @@
 #include "fit/cli/fit_progress.h"
 
+#include "fit/algorithms.h"
 #include "fit/cli/interrupt.h"
 
 #include <math.h>
@@ -57,9 +58,14 @@ static void say_stage(db_fit_progress_state *state, int stage) {
 }
 
 /* Part of all stages that is done. A stage ends when it has converged, so that its part is what
- * stages usually take. */
+ * stages usually take; a search takes what it is given. */
 static double part_done(const db_fit_progress_state *state) {
-    const double within = 1 - exp(-state->last.evaluation / USUAL);
+    const db_fit_stage *const stage = &state->settings->stages[state->last.stage];
+    db_algorithm algorithm;
+    const int searches = db_algorithm_find(stage->algorithm, &algorithm) &&
+                         algorithm.kind == DB_ALGORITHM_GLOBAL && stage->max_evaluations > 0;
+    const double within = searches ? (double)state->last.evaluation / (double)stage->max_evaluations
+                                   : 1 - exp(-state->last.evaluation / USUAL);
     return (state->stage + within) / (double)state->settings->stage_count;
 }
 

@@ -75,7 +75,8 @@ void db_progress_bar_say(db_progress_bar *bar, const char *format, ...) {
 }
 
 void db_progress_bar_clear(db_progress_bar *bar) {
-    if (bar->shown) fputs("\r\033[K", stderr);
+    if (!bar->shown) return;
+    fputs("\r\033[K", stderr);
     bar->shown = 0;
-    bar->next = db_stopwatch() + FIRST_AFTER;
+    bar->next = db_stopwatch() + THEN_EVERY; /* lines between must not keep it away */
 }

@@ -40,7 +40,7 @@ END
 {
     cat base.yaml
     echo "image: shot_1.img"
-    echo "stages: [{name: long, algorithm: GN_CRS2_LM, refine: [misset_x, misset_y, misset_z], max_evaluations: 400, tolerance: 1e-15}]"
+    echo "stages: [{name: long, algorithm: GN_CRS2_LM, refine: [misset_x, misset_y, misset_z], max_evaluations: 4000, tolerance: 1e-15}]"
 } > long.yaml
 on_terminal "$DUALBRAGG" fit long.yaml --output shown --no-report
 grep -q '% stage 1/1 long, evaluation [0-9]*, chi2/dof [0-9.]*, about .* left' out || fail "a fit shows no time left: $(tail -5 out)"
