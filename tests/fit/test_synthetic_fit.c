@@ -313,8 +313,13 @@ static void the_caller_may_cancel(void **state) {
     assert_int_equal(
         db_fit_run(context, &start, &image, &settings, cancel_at_seven, &calls, &result),
         DB_ERROR_CANCELLED);
-    assert_null(result);
     assert_int_equal(calls, 7);
+    /* the best model so far */
+    assert_non_null(result);
+    assert_int_equal(result->status, DB_ERROR_CANCELLED);
+    assert_non_null(strstr(result->reason, "cancelled"));
+    assert_int_equal(result->history_count, 7);
+    assert_true(result->after.chi2 < result->before.chi2);
 }
 
 static void expect_reason(const char *word) {
