@@ -269,7 +269,8 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
         DB_TRY(strong_fraction(context, &result->experiment, data, result->model_image,
                                &result->after));
     }
-    DB_TRY(db_verdict_of_places(context, &result->experiment, data, &result->verdict));
+    DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
+                                &result->verdict));
     if (data->settings->intensity == DB_FIT_KNOWN)
         DB_TRY(db_verdict_of_intensities(context, result, &result->verdict));
     return db_fit_warnings_make(context, result);

@@ -20,6 +20,11 @@ typedef struct db_observed_spots {
 /* Centroids of the groups of touching strong pixels. */
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, db_observed_spots *spots);
+
+/* The same, but a group that has several summits is as many spots. */
+db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
+                                   const db_strong_pixels *strong, const db_fit_settings *settings,
+                                   db_observed_spots *spots);
 void db_observed_spots_clear(db_observed_spots *spots);
 
 /* Keeps the spots whose Miller indices under a model are all within a quarter of whole numbers, in

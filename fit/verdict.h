@@ -5,9 +5,11 @@
 
 #include "fit/shoeboxes.h"
 
-/* Judges a model by the image's spots. Passes what it is not told of: its intensities. */
+/* Judges a model by the image's spots. Passes what it is not told of: its intensities. The model's
+ * image tells how far its own spots would lie from their reflections; NULL: on them. */
 db_status db_verdict_of_places(db_context *context, const db_experiment *model,
-                               const db_fit_data *data, db_fit_verdict *verdict);
+                               const db_fit_data *data, float *model_image,
+                               db_fit_verdict *verdict);
 
 /* Known structure factors: judges by the shoeboxes of a result, in which verdict already stands. */
 db_status db_verdict_of_intensities(db_context *context, const db_fit_result *result,

@@ -111,7 +111,7 @@ static db_status begin(work *w, db_context *context) {
 static db_status check_places(work *w, db_context *context) {
     db_fit_verdict verdict;
     DB_TRY(db_verdict_of_places(context, &w->refinement.result->experiment, &w->refinement.data,
-                                &verdict));
+                                NULL, &verdict));
     if (verdict.test[DB_FIT_TEST_PART].passed) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "after the stages of the shot by itself: %s",
                    verdict.reason);

@@ -7,12 +7,15 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "fit/four_panels.h"
+#include "fit/model_image.h"
 #include "fit/rendered_image.h"
 #include "fit/shoebox_size.h"
 #include "fit/statistics.h"
 #include "fit/verdict.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIXELS = 600 };
@@ -44,8 +47,13 @@ static db_fit_verdict judge(const db_experiment *model, const db_measured_image 
     assert_int_equal(db_shoebox_size_settle(context, model, &settings), DB_OK);
     assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
     const db_fit_data data = { of, &strong, &settings };
-    if (db_verdict_of_places(context, model, &data, &verdict) != DB_OK)
+    size_t explained;
+    float *const shown = malloc((size_t)of->fast_pixels * (size_t)of->slow_pixels * sizeof *shown);
+    assert_non_null(shown);
+    if (db_model_image(context, model, &data, &explained, shown) != DB_OK ||
+        db_verdict_of_places(context, model, &data, shown, &verdict) != DB_OK)
         fail_msg("%s", db_context_message(context));
+    free(shown);
     db_strong_pixels_clear(&strong);
     return verdict;
 }
@@ -75,6 +83,80 @@ static void faint_and_few_spots_pass(void **state) {
         db_measured_image_clear(&of);
         db_experiment_clear(&faint);
     }
+}
+
+/* Two humps across three percent, as of a self-amplified beam. */
+static void make_pink(db_experiment *e) {
+    enum { LINES = 25 };
+    double wavelength[LINES], weight[LINES];
+    for (int i = 0; i < LINES; i++) {
+        const double x = 2.0 * i / (LINES - 1) - 1;
+        wavelength[i] = e->beam.wavelength * (1 + 0.015 * x);
+        weight[i] = exp(-40 * (x + 0.5) * (x + 0.5)) + 0.6 * exp(-40 * (x - 0.4) * (x - 0.4));
+    }
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, LINES, 1), DB_OK);
+    e->crystal.mosaic_domains = 8;
+}
+
+/* The right model passes; edges 5 % off and an orientation 1.5 degree off do not. */
+static void right_passes_and_wrong_fails(const char *what, const db_experiment *right,
+                                         const db_measured_image *of) {
+    const db_fit_verdict v = judge(right, of);
+    print_message("%s: %zu spots, %zu at, %zu beside, expected contrast %.2g\n", what, v.spots,
+                  v.at, v.beside, v.test[DB_FIT_TEST_PLACES].least);
+    if (!v.usable) fail_msg("%s: %s", what, v.reason);
+    for (int axis = 0; axis < 3; axis++)
+        for (int way = 0; way < 2; way++) {
+            db_experiment wrong = *right; /* borrows */
+            wrong.crystal.cell[axis] *= way ? 1.05 : 0.95;
+            if (judge(&wrong, of).usable) fail_msg("%s: edge %d, %d passes", what, axis, way);
+        }
+    db_experiment wrong = *right;
+    wrong.crystal.misset[0] += 1.5;
+    if (judge(&wrong, of).usable) fail_msg("%s: turned, it passes", what);
+}
+
+/* Crowded spots overlap, so that even the right model's lie beside their reflections; large ones,
+ * those of a broad spectrum and faint ones lie where they like. */
+static void all_kinds_of_images(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        int pixels, pink;
+        double peak, size, mosaic;
+    } kinds[] = {
+        { "crowded, overlapping", 250, 0, 1000, 1, 0.1 },
+        { "crowded", 300, 0, 1000, 1, 0.1 },
+        { "less crowded", 400, 0, 1000, 1, 0.1 },
+        { "large spots", 800, 0, 1000, 0.6, 0.1 },
+        { "large mosaic spread", 800, 0, 1000, 1, 0.7 },
+        { "pink", 800, 1, 1000, 1, 0.1 },
+        { "faint", 800, 0, 45, 1, 0.1 },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        db_experiment right;
+        db_measured_image of;
+        assert_int_equal(rendered_experiment(context, kinds[i].pixels, kinds[i].peak, &right),
+                         DB_OK);
+        for (int k = 0; k < 3; k++) right.crystal.cells[k] *= kinds[i].size;
+        right.crystal.mosaic_spread = kinds[i].mosaic;
+        if (kinds[i].pink) make_pink(&right);
+        assert_int_equal(rendered_image(context, &right, 1, &of), DB_OK);
+        right_passes_and_wrong_fails(kinds[i].what, &right, &of);
+        db_measured_image_clear(&of);
+        db_experiment_clear(&right);
+    }
+}
+
+static void several_panels(void **state) {
+    (void)state;
+    db_experiment right;
+    db_measured_image of;
+    assert_int_equal(four_panels_experiment(context, 1000, &right), DB_OK);
+    assert_int_equal(four_panels_image(context, &right, 1, &of), DB_OK);
+    right_passes_and_wrong_fails("four panels", &right, &of);
+    db_measured_image_clear(&of);
+    db_experiment_clear(&right);
 }
 
 static void fails(const db_experiment *model, db_fit_test_kind kind, const char *word) {
@@ -131,6 +213,29 @@ static void another_lattice_and_a_beam_five_pixels_off_fail(void **state) {
     assert_int_equal(judge(&wrong, &image).usable, 0);
 }
 
+/* A half of the image is of a beam that is some pixels off: no model of one beam is right. */
+static void a_model_of_half_the_image_fails(void **state) {
+    (void)state;
+    enum { WIDE = 1000 };
+    db_experiment e;
+    db_measured_image of, shifted;
+    assert_int_equal(rendered_experiment(context, WIDE, 1000, &e), DB_OK);
+    assert_int_equal(rendered_image(context, &e, 1, &of), DB_OK);
+    e.detector.centre[0] += 9 * 0.172;
+    e.detector.centre[1] -= 4 * 0.172;
+    assert_int_equal(rendered_image(context, &e, 1, &shifted), DB_OK);
+    e.detector.centre[0] -= 9 * 0.172;
+    e.detector.centre[1] += 4 * 0.172;
+    for (size_t row = 0; row < WIDE; row++)
+        memcpy(of.value + row * WIDE, shifted.value + row * WIDE, WIDE / 2 * sizeof *of.value);
+    const db_fit_verdict v = judge(&e, &of);
+    print_message("%zu at, %zu beside of %zu: %s\n", v.at, v.beside, v.spots, v.reason);
+    assert_int_equal(v.test[DB_FIT_TEST_DISPLACED].passed, 0);
+    db_measured_image_clear(&shifted);
+    db_measured_image_clear(&of);
+    db_experiment_clear(&e);
+}
+
 static void choose(db_fit_settings *settings) {
     static const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y, DB_MISSET_Z,
                                          DB_CELL_A,    DB_CELL_C,   DB_BEAM_FAST,
@@ -140,6 +245,29 @@ static void choose(db_fit_settings *settings) {
         refine_parameter(settings, list[i], -1);
     refine_parameter(settings, DB_CELL_B, DB_CELL_A);
     refine_parameter(settings, DB_CELLS_B, DB_CELLS_A);
+}
+
+static void a_crowded_image_is_refined(void **state) {
+    (void)state;
+    db_experiment right;
+    db_measured_image of;
+    assert_int_equal(rendered_experiment(context, 300, 1000, &right), DB_OK);
+    assert_int_equal(rendered_image(context, &right, 1, &of), DB_OK);
+    for (int known = 0; known < 2; known++) {
+        db_experiment start = right;
+        db_fit_settings settings;
+        db_fit_result *result;
+        choose(&settings);
+        settings.intensity = known ? DB_FIT_KNOWN : DB_FIT_FREE;
+        start.crystal.cell[2] *= 1.002;
+        start.crystal.misset[0] += 0.1;
+        if (db_fit_run(context, &start, &of, &settings, NULL, NULL, &result) != DB_OK)
+            fail_msg("known %d: %s", known, db_context_message(context));
+        assert_true(fabs(result->experiment.crystal.cell[2] / right.crystal.cell[2] - 1) < 1e-3);
+        db_fit_result_destroy(&result);
+    }
+    db_measured_image_clear(&of);
+    db_experiment_clear(&right);
 }
 
 /* However it ends, it does not end well. */
@@ -218,10 +346,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_right_model_passes),
         cmocka_unit_test(faint_and_few_spots_pass),
+        cmocka_unit_test(all_kinds_of_images),
+        cmocka_unit_test(several_panels),
+        cmocka_unit_test(a_crowded_image_is_refined),
         cmocka_unit_test(lattices_that_are_wrong_in_one_direction_fail),
         cmocka_unit_test(multiples_and_parts_of_the_cell_fail),
         cmocka_unit_test(wrong_orientations_fail),
         cmocka_unit_test(another_lattice_and_a_beam_five_pixels_off_fail),
+        cmocka_unit_test(a_model_of_half_the_image_fails),
         cmocka_unit_test(a_refinement_from_a_wrong_cell_does_not_succeed),
         cmocka_unit_test(too_bright_is_as_wrong_as_too_faint),
         cmocka_unit_test(intensities_of_another_crystal_fail),

@@ -324,6 +324,8 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_PART,     /* of the spots: excess of those at reflections */
     DB_FIT_TEST_MULTIPLE, /* of those: whose index h, k or l is a multiple of 2 or 3 */
     DB_FIT_TEST_BETWEEN, /* spots half or a third of the way between reflections, for each at one */
+    DB_FIT_TEST_DISPLACED,   /* spots that one and the same shift would bring to reflections, for
+                                each at one */
     DB_FIT_TEST_EXCITATION,  /* chance that a reflection with a spot is nearer to the Ewald sphere
                                 than one without */
     DB_FIT_TEST_INTENSITIES, /* known: order of measured intensities is that of calculated ones, in
