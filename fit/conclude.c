@@ -41,8 +41,8 @@ static db_status strong_fraction_of_region(const db_fit_data *data, db_shot *sho
     return set_fraction(shot->context, &shot->experiment, data, explained, statistics);
 }
 
-/* The boxes in which results are shown. Free: those of the data, with the shot's model. Known: as
- * for free intensities, with scale and planes of the tiles. */
+/* Boxes of known intensities that are compared by tiles: with the tiles' scale, and planes of their
+ * own. */
 typedef struct display {
     db_shoeboxes boxes;
     db_shot shot;
@@ -53,7 +53,7 @@ static void clear_display(display *shown) {
     db_shoeboxes_clear(&shown->boxes);
 }
 
-/* Scale and plane of the tile that holds a box's centre, expressed for the box. */
+/* Plane of the tile that holds a box's centre, expressed for the box. */
 static void take_over(const db_shot *tiles, const db_region *box, double linear[DB_LINEAR]) {
     const int fast = box->fast_start + box->fast_count / 2,
               slow = box->slow_start + box->slow_count / 2;
@@ -63,28 +63,65 @@ static void take_over(const db_shot *tiles, const db_region *box, double linear[
         const int f = fast - tile->fast_start, s = slow - tile->slow_start;
         if (f < 0 || s < 0 || f >= tile->fast_count || s >= tile->slow_count) continue;
         memcpy(linear, tiles->solution[b].linear, DB_LINEAR * sizeof *linear);
+        linear[0] = 1;
         linear[1] = db_block_plane(linear, tile, f, s);
     }
 }
 
 static db_status make_display(db_context *context, const db_fit_data *data, const db_shot *tiles,
-                              double model_error, display *shown) {
+                              double model_error, db_shoebox_choice choice, display *shown) {
+    db_experiment model = tiles->experiment; /* borrows */
     static const unsigned char none[DB_FIT_MOST_PARAMETERS];
     db_shoeboxes *const boxes = &shown->boxes;
     memset(shown, 0, sizeof *shown);
-    DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, DB_SHOEBOXES_STRONG, boxes));
+    DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, choice, boxes));
     if (boxes->count == 0) return DB_OK;
     DB_TRY(db_shoeboxes_weigh(context, data->settings, model_error, boxes));
     const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
     const db_shot_options options = {
         .active = none, .placement = &tiles->placement, .blur = 1, .target = tiles->loss_of.target
     };
-    DB_TRY(db_shot_create(context, &tiles->experiment, data->settings, &blocks, &options,
-                          &shown->shot));
+    if (tiles->blocks.count) model.beam.scale *= tiles->solution[0].linear[0];
+    DB_TRY(db_shot_create(context, &model, data->settings, &blocks, &options, &shown->shot));
+    shown->shot.rule = DB_INTENSITY_ONE;
     DB_TRY(db_shot_evaluate(&shown->shot, NULL, DB_SHOT_LOSS));
-    for (size_t b = 0; b < boxes->count; b++)
-        take_over(tiles, &boxes->region[b], shown->shot.solution[b].linear);
     return DB_OK;
+}
+
+/* Results are shown in boxes as for free intensities, with planes of the tiles. */
+static db_status describe_tiles(db_context *context, const db_fit_data *data,
+                                const db_stage_data *taken, const db_shot *shot,
+                                db_fit_statistics *statistics, double inflation,
+                                db_fit_result *result) {
+    display *const shown = malloc(sizeof *shown);
+    if (!shown) return db_fail_memory(context, "the boxes shown");
+    db_status status =
+        make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_STRONG, shown);
+    for (size_t b = 0; b < shown->boxes.count && status == DB_OK; b++)
+        take_over(shot, &shown->boxes.region[b], shown->shot.solution[b].linear);
+    if (status == DB_OK) db_statistics_centroids(&shown->shot, &shown->boxes, statistics);
+    if (status == DB_OK && result)
+        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, inflation, result);
+    clear_display(shown);
+    free(shown);
+    return status;
+}
+
+/* Boxes in which intensities are compared with known ones. The model chooses: the strongest of the
+ * image are those that are stronger than they should be. A tile's plane is off by a little
+ * everywhere, which adds up to more than a faint spot. */
+static db_status compare_intensities(db_context *context, const db_fit_data *data,
+                                     const db_stage_data *taken, const db_shot *shot,
+                                     db_fit_result *compared) {
+    display *const shown = malloc(sizeof *shown);
+    if (!shown) return db_fail_memory(context, "the boxes compared");
+    db_status status =
+        make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_BRIGHT, shown);
+    if (status == DB_OK)
+        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, 1, compared);
+    clear_display(shown);
+    free(shown);
+    return status;
 }
 
 /* Statistics of the target as last evaluated; fills the result's boxes if it is not NULL. */
@@ -98,15 +135,7 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
         return result ? db_result_boxes_make(context, shot, &taken->boxes, inflation, result)
                       : DB_OK;
     }
-    display *const shown = malloc(sizeof *shown);
-    if (!shown) return db_fail_memory(context, "the boxes shown");
-    db_status status = make_display(context, data, shot, taken->model_error, shown);
-    if (status == DB_OK) db_statistics_centroids(&shown->shot, &shown->boxes, statistics);
-    if (status == DB_OK && result)
-        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, inflation, result);
-    clear_display(shown);
-    free(shown);
-    return status;
+    return describe_tiles(context, data, taken, shot, statistics, inflation, result);
 }
 
 /* The shot's variables are some of the result's. */
@@ -207,7 +236,8 @@ static db_status describe_start(db_context *context, const db_experiment *start,
 }
 
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
-                         db_stage_data *taken, db_shot *shot, db_fit_result *result) {
+                         db_stage_data *taken, db_shot *shot, db_fit_result *compared,
+                         db_fit_result *result) {
     double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
     for (size_t k = 0; k < shot->variables.count; k++)
         refined[k] = result->refined[shot->variables.index[k]];
@@ -218,6 +248,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(db_goodness_measure(context, shot, DB_GOODNESS_AFTER, result));
     DB_TRY(db_distrusted_pixels_find(context, shot, result));
     DB_TRY(describe(context, data, taken, shot, &result->after, result));
+    if (taken->tiles.count) DB_TRY(compare_intensities(context, data, taken, shot, compared));
     db_goodness_shifts(result);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
     db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
@@ -229,7 +260,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
 
 static db_status compare_on_final_data(db_context *context, const db_experiment *start,
                                        const db_fit_data *data, const db_panel_placement *placement,
-                                       db_fit_result *result) {
+                                       db_fit_result *compared, db_fit_result *result) {
     const db_fit_settings *const settings = data->settings;
     unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
     for (size_t i = 0; i < settings->parameter_count; i++)
@@ -248,7 +279,7 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
             : db_fail(context, DB_ERROR_INPUT,
                       "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
-        status = compare(context, start, data, &taken, shot, result);
+        status = compare(context, start, data, &taken, shot, compared, result);
         db_shot_destroy(shot);
     }
     free(shot);
@@ -256,24 +287,42 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     return status;
 }
 
+static db_status judge(db_context *context, const db_fit_data *data, const db_fit_result *compared,
+                       db_fit_result *result) {
+    DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
+                                &result->verdict));
+    if (data->settings->intensity == DB_FIT_FREE) return DB_OK;
+    db_verdict_of_brightness(result->shoeboxes, result->shoebox_count, &result->verdict);
+    return db_verdict_of_order(context, &result->experiment.structure_factors, compared->shoeboxes,
+                               compared->shoebox_count, &result->verdict);
+}
+
+static db_status compare_and_judge(db_context *context, const db_experiment *start,
+                                   const db_fit_data *data, const db_panel_placement *placement,
+                                   db_fit_result *compared, db_fit_result *result) {
+    DB_TRY(compare_on_final_data(context, start, data, placement, compared, result));
+    if (db_fit_takes_tiles(data->settings)) return judge(context, data, compared, result);
+    DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
+    DB_TRY(
+        strong_fraction(context, &result->experiment, data, result->model_image, &result->after));
+    return judge(context, data, result, result);
+}
+
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
                           const db_panel_placement *placement, db_fit_result *result) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
     result->model_image = malloc(pixels * sizeof *result->model_image);
-    if (!result->model_image) return db_fail_memory(context, "the model's image");
+    db_fit_result *const compared = calloc(1, sizeof *compared); /* large: stacks are small */
+    if (!result->model_image || !compared) {
+        free(compared);
+        return db_fail_memory(context, "the model's image");
+    }
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
-    DB_TRY(compare_on_final_data(context, start, data, placement, result));
-    if (!db_fit_takes_tiles(data->settings)) {
-        DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
-        DB_TRY(strong_fraction(context, &result->experiment, data, result->model_image,
-                               &result->after));
-    }
-    DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
-                                &result->verdict));
-    if (data->settings->intensity == DB_FIT_KNOWN)
-        DB_TRY(db_verdict_of_intensities(context, result, &result->verdict));
-    return db_fit_warnings_make(context, result);
+    const db_status status = compare_and_judge(context, start, data, placement, compared, result);
+    db_result_boxes_free(compared);
+    free(compared);
+    return status == DB_OK ? db_fit_warnings_make(context, result) : status;
 }
 
 static db_status measure_on(db_context *context, const db_experiment *experiment,

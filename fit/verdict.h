@@ -11,8 +11,11 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_fit_data *data, float *model_image,
                                db_fit_verdict *verdict);
 
-/* Known structure factors: judges by the shoeboxes of a result, in which verdict already stands. */
-db_status db_verdict_of_intensities(db_context *context, const db_fit_result *result,
-                                    db_fit_verdict *verdict);
+/* Known structure factors, after the places: is the model as bright as its spots? */
+void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
+
+/* Is the order of intensities that of structure factors? By boxes that the model has chosen. */
+db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
+                              const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
 
 #endif

@@ -49,39 +49,39 @@ static double rank_intensities(intensity *list, size_t count) {
     return variance > 0 ? sum / sqrt(variance) : (double)NAN;
 }
 
-db_status db_verdict_of_intensities(db_context *context, const db_fit_result *result,
-                                    db_fit_verdict *v) {
-    const db_structure_factors *const factors = &result->experiment.structure_factors;
-    intensity *const list = malloc((result->shoebox_count + 1) * sizeof *list);
-    double sum[2] = { 0 };
-    if (!list) return db_fail_memory(context, "the ranking of intensities");
-    for (size_t b = 0; b < result->shoebox_count; b++) {
-        const db_fit_shoebox *const box = &result->shoeboxes[b];
-        const double square = square_of(factors, box->hkl);
-        const double model = box->light[0], measured = box->light[1];
-        sum[0] += model;
-        sum[1] += measured;
-        if (square > 0 && model > 0)
-            list[v->intensities++] =
-                (intensity){ box->d_spacing, square, measured * square / model };
+void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
+    double model = 0, measured = 0;
+    for (size_t b = 0; b < count; b++) {
+        model += boxes[b].light[0];
+        measured += boxes[b].light[1];
     }
-    const double sigma =
-        v->intensities >= FEWEST_INTENSITIES ? rank_intensities(list, v->intensities) : (double)NAN;
-    const double brightness = sum[1] > 0 ? sum[0] / sum[1] : (double)NAN;
-    free(list);
+    const double brightness = measured > 0 ? model / measured : (double)NAN;
     db_verdict_test(
         v, DB_FIT_TEST_BRIGHTNESS, brightness,
         "the model's spots have %.2g times the light of those measured; expected %g to %g: scale "
-        "is "
-        "to be refined, or wider bounds for it",
+        "is to be refined, or wider bounds for it",
         brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least, v->test[DB_FIT_TEST_BRIGHTNESS].most);
+}
+
+db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
+                              const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
+    intensity *const list = malloc((count + 1) * sizeof *list);
+    if (!list) return db_fail_memory(context, "the ranking of intensities");
+    for (size_t b = 0; b < count; b++) {
+        const db_fit_shoebox *const box = &boxes[b];
+        const double square = square_of(factors, box->hkl);
+        if (square > 0 && box->light[0] > 0)
+            list[v->intensities++] =
+                (intensity){ box->d_spacing, square, box->light[1] * square / box->light[0] };
+    }
+    const double sigma =
+        v->intensities >= FEWEST_INTENSITIES ? rank_intensities(list, v->intensities) : (double)NAN;
+    free(list);
     db_verdict_test(
         v, DB_FIT_TEST_INTENSITIES, sigma,
         "intensities of %zu spots are in the order of those calculated by %.1f standard "
-        "deviations of "
-        "what chance brings; expected at least %g: the structure factors are another crystal's, "
-        "or the "
-        "indices are those of an equivalent lattice, turned or mirrored",
+        "deviations of what chance brings; expected at least %g: the structure factors are another "
+        "crystal's, or the indices are those of an equivalent lattice, turned or mirrored",
         v->intensities, sigma, v->test[DB_FIT_TEST_INTENSITIES].least);
     return DB_OK;
 }

@@ -144,7 +144,7 @@ static void spots_of_64_panels_go_with_their_structure_factors(void **state) {
 }
 
 /* Shot 401 against calculated amplitudes, the beam's full width in percent of the wavelength. */
-static db_fit_result *refine_known(const char *dispersion) {
+static db_fit_result *refine_known(const char *pixels, const char *dispersion) {
     static db_fit_config config;
     char path[512], list[512], amplitudes[512], text[2600];
     db_measured_image image;
@@ -154,21 +154,23 @@ static db_fit_result *refine_known(const char *dispersion) {
     snprintf(text, sizeof text,
              "image: %s\nmodel: {expt: %s, matrix: known.mat, symmetry: P 61 2 2, cells: [14, 14, "
              "10], %s}\nintensity: {known: %s}\ndata: {gain: 7, readout_noise: 4, dmin: 3, "
-             "pixels: shoeboxes}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: "
+             "pixels: %s}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: "
              "{range: 1}, cell_a: {range: 1}, cell_c: {range: 1.5}, beam_fast: {range: 0.5}, "
              "beam_slow: {range: 0.5}, scale: {}}\n",
              in_folder("idx-20130301060858401.cbf", path), in_folder("imported.expt", list),
-             dispersion, in_folder("2tli_P1_2.0A.mtz", amplitudes));
+             dispersion, in_folder("2tli_P1_2.0A.mtz", amplitudes), pixels);
     if (db_fit_config_read(context, scratch_file("known.yaml", text), NULL, 0, &config) != DB_OK ||
         db_fit_config_read_image(context, &config, &image, NULL, NULL) != DB_OK ||
         db_fit_config_start(context, &config, &image, &start, NULL, NULL) != DB_OK ||
         db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_non_null(r);
-    print_message("%s: correlation of pixels %.3f, strong pixels explained %.1f %%, a %.3f c %.3f, "
-                  "%.1f s\n",
-                  dispersion, r->after.correlation, 100 * r->after.strong_explained,
-                  r->experiment.crystal.cell[0], r->experiment.crystal.cell[2], r->seconds);
+    print_message(
+        "%s, %s: correlation of pixels %.3f, strong pixels explained %.1f %%, a %.3f c %.3f, "
+        "%.1f s; order of intensities %.1f sigma\n",
+        pixels, dispersion, r->after.correlation, 100 * r->after.strong_explained,
+        r->experiment.crystal.cell[0], r->experiment.crystal.cell[2], r->seconds,
+        r->verdict.test[DB_FIT_TEST_INTENSITIES].found);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     return r;
@@ -178,8 +180,8 @@ static db_fit_result *refine_known(const char *dispersion) {
  * the merged data. */
 static void known_amplitudes_ask_for_the_beam_s_bandwidth(void **state) {
     (void)state;
-    db_fit_result *one = refine_known("dispersion: 0");
-    db_fit_result *wide = refine_known("dispersion: 0.6, dispersion_steps: 13");
+    db_fit_result *one = refine_known("shoeboxes", "dispersion: 0");
+    db_fit_result *wide = refine_known("shoeboxes", "dispersion: 0.6, dispersion_steps: 13");
     const double *const sharp = one->experiment.crystal.cell, *const cell =
                                                                   wide->experiment.crystal.cell;
     assert_true(one->after.correlation > 0.6);
@@ -192,6 +194,14 @@ static void known_amplitudes_ask_for_the_beam_s_bandwidth(void **state) {
     db_fit_result_destroy(&wide);
 }
 
+/* Which spots are strong in the image says little of their order: the model must choose. */
+static void all_pixels_are_judged_alike(void **state) {
+    (void)state;
+    db_fit_result *all = refine_known("all", "dispersion: 0");
+    assert_true(all->verdict.usable && all->verdict.intensities >= 300);
+    db_fit_result_destroy(&all);
+}
+
 int main(void) {
     enum { SKIPPED = 77 };
     char path[512];
@@ -202,6 +212,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spots_of_64_panels_go_with_their_structure_factors),
         cmocka_unit_test(known_amplitudes_ask_for_the_beam_s_bandwidth),
+        cmocka_unit_test(all_pixels_are_judged_alike),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }
