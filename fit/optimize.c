@@ -227,8 +227,10 @@ static db_status run_lm(minimization *m) {
         const db_fit_parameter *const p = &m->shot->settings->parameters[m->variables->index[k]];
         const double typical =
             isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
+        /* A free intensity ends where its spot is lost, and a step that loses many is no better. */
+        const int may_run_away = isnan(p->scale) && m->shot->settings->intensity == DB_FIT_KNOWN;
         longest[k] =
-            isnan(p->scale) ? db_longest_step(m->shot, p, farthest, 10 * typical) : 10 * typical;
+            may_run_away ? db_longest_step(m->shot, p, farthest, 10 * typical) : 10 * typical;
         m->scale[k] = typical;
     }
     const db_lm_problem problem = { .count = n,
