@@ -252,12 +252,13 @@ static int radius(const bench *b) {
     static const double factors[] = { 1, 1.5, 2, 3, 4 };
     db_bench_scene scene;
     if (db_bench_still(b->context, 1, &scene) != DB_OK) return complain(b, "scene");
-    printf("| start off by: misset, edges, beam centre, scale | came back, of %d | evaluations, "
-           "mean |\n"
-           "|---|---:|---:|\n",
-           b->repeats);
+    printf(
+        "| start off by: misset, edges, beam centre, scale | came back, of %d | of these refused | "
+        "of the others passed | evaluations, mean |\n"
+        "|---|---:|---:|---:|---:|\n",
+        b->repeats);
     for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++) {
-        int back = 0, evaluations = 0;
+        int back = 0, refused = 0, passed = 0, evaluations = 0;
         for (int i = 0; i < b->repeats; i++) {
             const uint32_t seed = (uint32_t)i + 1;
             const db_bench_error error = random_error(seed, factors[f]);
@@ -269,8 +270,10 @@ static int radius(const bench *b) {
             if (result) {
                 const int good = came_back(&scene.truth, &result->experiment);
                 back += good;
+                refused += good && result->status != DB_OK;
+                passed += !good && result->status == DB_OK;
                 evaluations += result->evaluations;
-                if (!good && getenv("DB_BENCH_VERBOSE"))
+                if (good != (result->status == DB_OK) && getenv("DB_BENCH_VERBOSE"))
                     fprintf(stderr, "seed %u: %.2f degree, off by %.3f after %d: %s\n", seed,
                             error.turn,
                             db_bench_angle(&scene.truth.crystal, &result->experiment.crystal),
@@ -279,8 +282,8 @@ static int radius(const bench *b) {
             db_fit_result_destroy(&result);
             db_experiment_clear(&start);
         }
-        printf("| up to %.2g degree, %.2g %%, %.2g pixels, factor 3 | %d | %.1f |\n",
-               0.5 * factors[f], 0.5 * factors[f], factors[f], back,
+        printf("| up to %.2g degree, %.2g %%, %.2g pixels, factor 3 | %d | %d | %d | %.1f |\n",
+               0.5 * factors[f], 0.5 * factors[f], factors[f], back, refused, passed,
                (double)evaluations / b->repeats);
         fflush(stdout);
     }
