@@ -107,12 +107,13 @@ static db_status begin(work *w, db_context *context) {
 }
 
 /* What the shared parameters still have to bring right may put spots beside their places, but not
- * elsewhere. */
+ * elsewhere, nor those of a part of the detector only. */
 static db_status check_places(work *w, db_context *context) {
     db_fit_verdict verdict;
     DB_TRY(db_verdict_of_places(context, &w->refinement.result->experiment, &w->refinement.data,
                                 NULL, &verdict));
-    if (verdict.test[DB_FIT_TEST_PART].passed) return DB_OK;
+    if (verdict.test[DB_FIT_TEST_PART].passed && verdict.test[DB_FIT_TEST_DISPLACED].passed)
+        return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "after the stages of the shot by itself: %s",
                    verdict.reason);
 }
