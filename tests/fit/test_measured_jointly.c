@@ -44,14 +44,14 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
 
 static const char *name_of(void *user, size_t shot) { return ((char(*)[PATH_SIZE])user)[shot]; }
 
-static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
+static db_status run(char files[SHOTS][PATH_SIZE], db_fit_shots_result **r) {
     static db_fit_config config;
     db_measured_image image;
     db_experiment start;
-    db_fit_shots_result *r = NULL;
     const db_fit_shot_source source = {
         .count = SHOTS, .user = files, .load = load, .name = name_of
     };
+    *r = NULL;
     if (db_fit_config_read(context, files[0], NULL, 0, &config) != DB_OK ||
         db_fit_config_read_image(context, &config, &image, NULL, NULL) != DB_OK ||
         db_fit_config_start(context, &config, &image, &start, NULL, NULL) != DB_OK)
@@ -59,8 +59,12 @@ static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     db_fit_settings_default_joint_stages(&config.settings);
-    if (db_fit_shots_run(context, &source, &config.settings, NULL, &r) != DB_OK)
-        fail_msg("%s", db_context_message(context));
+    return db_fit_shots_run(context, &source, &config.settings, NULL, r);
+}
+
+static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
+    db_fit_shots_result *r;
+    if (run(files, &r) != DB_OK) fail_msg("%s", db_context_message(context));
     assert_int_equal(r->used, SHOTS);
     return r;
 }
@@ -104,10 +108,9 @@ static void cells_are(const db_fit_shots_result *r, double a, double c, double t
     }
 }
 
-static void thaumatin_frames_share_a_beam_centre(void **state) {
-    (void)state;
+/* more: keys of the model. */
+static void write_frames(const char *more, char files[SHOTS][PATH_SIZE]) {
     static const int frames[SHOTS] = { 3, 5, 9 };
-    char files[SHOTS][PATH_SIZE];
     for (int s = 0; s < SHOTS; s++) {
         char image[PATH_SIZE], matrix[PATH_SIZE], name[64], text[2048];
         snprintf(name, sizeof name, "thaumatin/thau_3_2_000%d.cbf", frames[s]);
@@ -115,14 +118,20 @@ static void thaumatin_frames_share_a_beam_centre(void **state) {
         snprintf(name, sizeof name, "thaumatin/thau_3_2_000%d.mat", frames[s]);
         snprintf(text, sizeof text,
                  "image: %s\nmodel: {matrix: %s, symmetry: tetragonal, cells: [15, 15, 6], "
-                 "mosaic_spread: 0.1, mosaic_domains: 50, oversample: 1}\ndata: {dmin: "
+                 "mosaic_spread: 0.1, mosaic_domains: 50, oversample: 1%s}\ndata: {dmin: "
                  "2.2}\nrefine: {misset_x: {}, misset_y: {}, misset_z: {}, cell_a: {}, cell_c: {}, "
                  "beam_fast: {}, beam_slow: {}, Na: {}, Nb: {follows: Na}, Nc: {}, mosaic_spread: "
                  "{}}\n",
-                 image, in_folder(name, matrix));
+                 image, in_folder(name, matrix), more);
         snprintf(name, sizeof name, "frame_%d.yaml", frames[s]);
         snprintf(files[s], sizeof files[s], "%s", scratch_file(name, text));
     }
+}
+
+static void thaumatin_frames_share_a_beam_centre(void **state) {
+    (void)state;
+    char files[SHOTS][PATH_SIZE];
+    write_frames("", files);
     db_fit_shots_result *r = refine(files);
     report(r);
     assert_true(r->chi2_reduced[1] < 0.9 * r->chi2_reduced[0]);
@@ -130,6 +139,19 @@ static void thaumatin_frames_share_a_beam_centre(void **state) {
     shared_is(r, DB_BEAM_FAST, 217.032, 0.02, 0.01);
     shared_is(r, DB_BEAM_SLOW, 224.857, 0.02, 0.01);
     cells_are(r, 58.43, 152.30, 0.0015);
+    db_fit_shots_result_destroy(&r);
+}
+
+/* From there orientations and cells make up for it, in a part of the detector. */
+static void a_beam_ten_pixels_off_is_not_made_up_for(void **state) {
+    (void)state;
+    char files[SHOTS][PATH_SIZE];
+    db_fit_shots_result *r;
+    write_frames(", beam_centre_px: [1271.8, 1307.5]", files);
+    assert_int_equal(run(files, &r), DB_ERROR_INPUT);
+    print_message("%s\n", db_context_message(context));
+    if (!strstr(db_context_message(context), "a part of the detector only"))
+        fail_msg("%s", db_context_message(context));
     db_fit_shots_result_destroy(&r);
 }
 
@@ -193,6 +215,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thaumatin_frames_share_a_beam_centre),
+        cmocka_unit_test(a_beam_ten_pixels_off_is_not_made_up_for),
         cmocka_unit_test(thermolysin_shots_share_64_panels),
     };
     return cmocka_run_group_tests(tests, make, drop);
