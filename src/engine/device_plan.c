@@ -27,7 +27,6 @@ static void list_arrays(const db_plan *plan, db_device_work *work) {
     ADD(panel, panels, 0);
     ADD(source_double, job->source_count, 0);
     ADD(sample_double, job->sample_count, 0);
-    ADD(source_slope_double, sources * job->source_count, 0);
     if (mixed) {
         ADD(source_float, job->source_count, 0);
         ADD(sample_float, job->sample_count, 0);
@@ -36,6 +35,7 @@ static void list_arrays(const db_plan *plan, db_device_work *work) {
         ADD(intensity_float, squares, plan->table_version);
     } else {
         ADD(lattice_slope_double, rotations * job->sample_count * 9, 0);
+        ADD(source_slope_double, sources * job->source_count, 0);
         ADD(intensity_double, squares, plan->table_version);
     }
     ADD(amplitude_table, job->interpolate ? plan->margin_count : 0, plan->table_version);

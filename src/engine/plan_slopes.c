@@ -129,13 +129,16 @@ static void fill_rotation_slopes(db_plan *plan, int p, size_t number) {
     }
 }
 
+/* q = kappa d - s0 moves by kappa' d - s0' = (kappa'/kappa) q - (s0' - (kappa'/kappa) s0). */
 static void fill_source_slopes(db_plan *plan, int p, size_t number) {
     const size_t count = plan->experiment.beam.source_count;
     for (size_t j = 0; j < count; j++) {
         const db_dual_source_interface *z = &plan->dual.source[j];
         db_kernel_source_double *slope = &plan->source_slope_double[number * count + j];
-        slope->kappa = z->kappa.d[p];
+        slope->kappa = z->kappa.d[p] / z->kappa.v;
         vector_slope(z->s0, p, slope->s0);
+        const double s0[3] = { z->s0.x.v, z->s0.y.v, z->s0.z.v };
+        for (int c = 0; c < 3; c++) slope->s0[c] -= slope->kappa * s0[c];
         for (int n = 0; n < 6; n++) slope->polarization[n] = z->polarization[n].d[p];
         slope->weight = z->weight.d[p];
         plan->source_slope_float[number * count + j] = db_source_to_float(slope);

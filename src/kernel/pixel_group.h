@@ -90,23 +90,24 @@ AD_INLINE wide_vec3 q_of(const db_kernel_source_double *source, wide_vec3 d) {
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Columns of the parameters that move the sources: q is linear in kappa and s0, and P in the
+/* Columns of the parameters that move the sources: q moves by kappa q - s0, and P is linear in the
  * tensor. */
-AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const site *s, fine omega,
-                                 fine weight, fine p, const source_sums *source, pixel_sums *sums) {
+AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine d[3],
+                                 const fine q[3], fine omega, fine weight, fine p,
+                                 const source_sums *source, pixel_sums *sums) {
+    const fine along =
+        l_fma(source->by_q[0], q[0], l_fma(source->by_q[1], q[1], l_mul(source->by_q[2], q[2])));
     const fine both = l_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
-        const size_t which = (size_t)n * job->source_count + j;
-        const fine_source *slope = &job->FINE(source_slope)[which];
-        fine q_slope[3];
-        narrow_vector(q_of(&job->source_slope_double[which], s->wide_d), q_slope);
+        const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
         /* the factor is linear in d.W d, whose slope is d.W'd: not a difference near the beam */
         fine unused[3];
-        const fine form = polarization_form(s->d, slope, unused).v;
+        const fine form = polarization_form(d, slope, unused).v;
         const fine p_slope =
             l_mul(DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form, 0)).d[0], form);
         fine column = *loose_column(sums, DB_COLUMN_SOURCE + n);
-        for (int c = 0; c < 3; c++) column = l_fma(source->by_q[c], q_slope[c], column);
+        column = l_fma(along, l_set(slope->kappa), column);
+        for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
         column = l_fma(l_mul(both, weight), p_slope, column);
         column = l_fma(l_mul(both, p), l_set(slope->weight), column);
         *loose_column(sums, DB_COLUMN_SOURCE + n) = column;
@@ -264,7 +265,7 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
         for (int c = 0; c < 3; c++)
             by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p_by_d[c], by_d[c]));
         by_omega = l_fma(wp, source.sum, by_omega);
-        add_source_slopes(job, j, s, omega, weight, p, &source, sums);
+        add_source_slopes(job, j, s->d, q, omega, weight, p, &source, sums);
 #endif
     }
     sums->intensity = l_add(sums->intensity, intensity);
