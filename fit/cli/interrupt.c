@@ -14,8 +14,10 @@ static void on_interrupt(int number) {
     static const char note[] =
         "\ndualbragg fit: interrupted; ends with the best model so far (again: ends at once)\n";
     const int error = errno;
-    if (atomic_exchange(&asked, 1)) db_end_by_signal(number);
-    if (write(STDERR_FILENO, note, sizeof note - 1) < 0) errno = 0; /* nobody to tell */
+    if (atomic_exchange(&asked, 1))
+        db_end_by_signal(number);
+    else if (write(STDERR_FILENO, note, sizeof note - 1) < 0)
+        errno = 0; /* nobody to tell */
     errno = error;
 }
 

@@ -85,6 +85,21 @@ grep -q 'cancelled' stopped.html || fail "the report does not say that it was ca
 no_leftovers "Ctrl-C"
 fit 0 stopped.yaml --output on stages.endless.algorithm=LM stages.endless.tolerance=1e-4 --no-report
 
+: > out # what a run before this one said is not waited for
+$interruptible "$DUALBRAGG" fit endless.yaml --output twice > out 2> err &
+running=$!
+until_true grep -q '^ *1 ' out
+for again in $(seq 50); do # signals that come before the first is taken are one with it
+    kill -INT $running 2> /dev/null || break
+    sleep 0.01
+done
+status=0
+wait $running || status=$?
+[ $status -eq 130 ] || fail "a second Ctrl-C: exit status $status instead of that of the signal"
+[ "$(grep -c interrupted err)" -eq 1 ] || fail "the second Ctrl-C is told as the first: $(cat err)"
+no_leftovers "a second Ctrl-C"
+
+: > out
 $interruptible "$DUALBRAGG" fit endless.yaml --output held > out 2> err &
 running=$!
 until_true grep -q '^ *1 ' out
