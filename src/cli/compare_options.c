@@ -96,8 +96,9 @@ void db_compare_help(FILE *out) {
     fputs(after_flags, out);
 }
 
-/* Both ways of writing are understood, -json and --json. */
+/* Both ways of writing are understood, -json and --json. A file may be called json. */
 static int is_flag(const flag *f, const char *word) {
+    if (*word != '-') return 0;
     if (strncmp(word, "--", 2) == 0 && strncmp(f->name, "--", 2) != 0) word++;
     return strcmp(f->name, word) == 0 || (f->alias && strcmp(f->alias, word) == 0) ||
            strcmp(f->name + 1, word) == 0;

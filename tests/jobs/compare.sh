@@ -78,6 +78,9 @@ says "B: ../four.bin, float, 2 x 2 pixels, times 0.25"
 expect_status 0 ../gap.img ../b.bin
 says "3 pixels compared, 1 left out"
 expect_status 0 ../a.bin ../b.bin -mask ../gap.img
+cp ../gap.img mask # a file with the name of a flag
+expect_status 0 ../a.bin ../b.bin -mask mask
+rm mask
 expect_status 0 ../nan.bin ../nan.bin
 says "3 pixels compared, 1 left out"
 expect_status 1 ../nan.bin ../a.bin -absolute 1e9
