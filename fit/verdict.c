@@ -268,10 +268,11 @@ static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
                                  const db_spot_places *found) {
     db_fit_verdict *const v = j->verdict;
     const db_spot_choice all = all_of(&j->spots);
-    db_observed_spot *const spot = malloc(2 * MOST * sizeof *spot), *const moved = spot + MOST;
+    db_observed_spot *const spot = malloc(2 * MOST * sizeof *spot);
     double shift[2] = { 0 }, most = 0;
     size_t count = 0;
     if (!spot) return db_fail_memory(j->context, "displaced spots");
+    db_observed_spot *const moved = spot + MOST;
     for (size_t i = 0; i < all.count; i++) {
         double distance;
         if (db_spot_pattern_around(p, &all.spot[i], &distance) == p->prediction.count)
