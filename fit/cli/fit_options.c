@@ -39,8 +39,9 @@ static const char after_flags[] =
     "\n"
     "Ctrl-C ends with the best model so far; a second one at once.\n"
     "\n"
-    "Exit status: 0 converged; 1 not converged or cancelled (the log says why); 2 wrong use or\n"
-    "configuration; 3 unusable input or output; 4 instruction set not there.\n";
+    "Exit status: 0 converged; 1 not converged, not to be used or cancelled (the log says why); 2 "
+    "wrong\n"
+    "use or configuration; 3 unusable input or output; 4 device or instruction set not there.\n";
 
 /* A flag either sets an int to 1 or takes a text. */
 typedef struct flag {

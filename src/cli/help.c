@@ -32,9 +32,11 @@ static const char overview[] =
     "  dualbragg grad -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -distance 100 \\\n"
     "                 -params distance,misset_x,misset_y,misset_z\n"
     "\n"
-    "Exit status: 0 success; 1 a check failed, a refinement did not converge; 2 wrong use, or not "
-    "in\n"
-    "this version; 3 unusable input or output; 4 device or instruction set not there.\n"
+    "Exit status: 0 success; 1 a check failed, images differ, a refinement did not converge or is "
+    "not to\n"
+    "be used; 2 wrong use, or not in this version; 3 unusable input or output; 4 device or "
+    "instruction\n"
+    "set not there.\n"
     "Flags in full: dualbragg sim --help. Version and components: dualbragg --version.\n";
 
 static const struct {
