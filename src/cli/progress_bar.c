@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* TIOCGWINSZ */
 #include "cli/progress_bar.h"
 
 #include "cli/stopwatch.h"
@@ -7,9 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH = 30, MOST = 160 };
+enum { WIDTH = 30, STEP = 10, MOST = 160, USUAL_COLUMNS = 80 };
 static const double FIRST_AFTER = 0.5, THEN_EVERY = 0.1; /* s: short work stays silent */
 
 void db_progress_bar_start(db_progress_bar *bar, int wanted) {
@@ -35,24 +36,38 @@ const char *db_duration_text(double seconds, char text[DB_DURATION_SIZE]) {
     return text;
 }
 
-/* The line stays one: what does not fit the terminal would begin others. */
+/* Without the last one, in which some terminals begin another line. */
+static int columns(void) {
+    struct winsize size;
+    const int known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return (known ? size.ws_col : USUAL_COLUMNS) - 1;
+}
+
+/* The line stays one: what does not fit the terminal would begin others. The bar gives way first,
+ * in steps, so that it does not tremble. */
 static void draw(db_progress_bar *bar, double fraction, const char *format, va_list arguments) {
-    char what[MOST], left[DB_DURATION_SIZE], line[WIDTH + 2 * MOST] = "";
+    char what[MOST], left[DB_DURATION_SIZE], line[2 * MOST];
     const double now = db_stopwatch(), part = fmin(fmax(fraction, 0), 1);
+    const int room = columns(), known = isfinite(fraction);
     vsnprintf(what, sizeof what, format, arguments);
-    if (isfinite(fraction)) {
-        const int filled = (int)(part * WIDTH);
-        snprintf(line, sizeof line, "[%.*s%*s] %3.0f %% %s", filled,
-                 "##############################", WIDTH - filled, "", floor(100 * part), what);
-    } else {
+    if (known)
+        snprintf(line, sizeof line, "%3.0f %% %s", floor(100 * part), what);
+    else
         snprintf(line, sizeof line, "%s", what);
-    }
     if (part > 0.01 && part < 1) {
         const size_t used = strlen(line);
         snprintf(line + used, sizeof line - used, ", about %s left",
                  db_duration_text((now - bar->begin) * (1 - part) / part, left));
     }
-    fprintf(stderr, "\r%.118s\033[K", line);
+    const int beside = room - (int)strlen(line) - 3;
+    const int width = beside < WIDTH ? beside / STEP * STEP : WIDTH;
+    if (known && width > 0) {
+        const int filled = (int)(part * width);
+        fprintf(stderr, "\r[%.*s%*s] %s\033[K", filled, "##############################",
+                width - filled, "", line);
+    } else {
+        fprintf(stderr, "\r%.*s\033[K", room, line);
+    }
     bar->next = now + THEN_EVERY;
     bar->shown = 1;
 }

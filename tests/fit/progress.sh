@@ -50,6 +50,12 @@ on_terminal "$DUALBRAGG" fit long.yaml --output silent --no-report --quiet
 ! grep -q 'stage 1/1\|reading\|about .* left' out || fail "--quiet shows progress: $(cat out)"
 "$DUALBRAGG" fit long.yaml --output silent --no-report > out 2> err || true
 ! grep -q 'about .* left' out err || fail "a bar where there is no terminal"
+for columns in 40 80; do
+    on_terminal "stty cols $columns; $DUALBRAGG fit long.yaml --output narrow --no-report > /dev/null"
+    sed 's/.\[K//g' out | grep '% stage' > drawn || fail "$columns columns: nothing is drawn"
+    ! grep -E ".{$columns}" drawn || fail "lines go beyond $columns columns"
+done
+grep -q 'about .* left' drawn || fail "80 columns have no room for the time left: $(head -3 drawn)"
 
 sed '/^image/d; s/misset: \[.*\], shape/shape/' base.yaml > many.yaml
 echo "shots: {list: shots.txt}" >> many.yaml
