@@ -72,3 +72,9 @@ void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, con
     vsnprintf(v->reason, sizeof v->reason, format, arguments);
     va_end(arguments);
 }
+
+const char *db_verdict_heading(const db_fit_result *result) {
+    return result->status == DB_OK  ? ""
+           : result->verdict.usable ? "NOT CONVERGED: "
+                                    : "NOT TO BE USED: ";
+}

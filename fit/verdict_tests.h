@@ -14,4 +14,7 @@ __attribute__((format(printf, 4, 5)))
 void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, const char *format,
                      ...);
 
+/* What is said in front of a result's reason: nothing where it is one. */
+const char *db_verdict_heading(const db_fit_result *result);
+
 #endif

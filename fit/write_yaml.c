@@ -6,6 +6,7 @@
 #include "fit/refined_config.h"
 #include "fit/text_stream.h"
 #include "fit/value_with_error.h"
+#include "fit/verdict_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +15,7 @@
 static void print_heading(const db_fit_config *config, const db_fit_result *result, FILE *stream) {
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
     db_yaml_print_text(stream, config->config_file);
-    fprintf(stream, "\n# %s%s\n#\n",
-            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+    fprintf(stream, "\n# %s%s\n#\n", db_verdict_heading(result), result->reason);
     for (size_t i = 0; i < result->parameter_count; i++) {
         const db_parameter_info *const info = db_parameter_describe(result->parameter[i]);
         char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];

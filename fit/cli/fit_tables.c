@@ -1,6 +1,7 @@
 #include "fit/cli/fit_tables.h"
 
 #include "fit/value_with_error.h"
+#include "fit/verdict_tests.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,10 +161,7 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
 
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
-               result->status == DB_OK  ? ""
-               : result->verdict.usable ? "NOT CONVERGED: "
-                                        : "NOT TO BE USED: ",
-               result->reason);
+               db_verdict_heading(result), result->reason);
     say_starts(log, config, result);
     say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);

@@ -46,6 +46,9 @@ expect 0 '' fit.yaml --image crystal.img
 grep -q 'Judged by' fit_refined.log || { echo "FAILED: no verdict in the log"; failures=$((failures + 1)); }
 grep -q '"usable": true' fit_refined.json || { echo "FAILED: no verdict in the JSON file"; failures=$((failures + 1)); }
 expect 1 'not to be used' fit.yaml --image crystal.img 'model.cell=[40, 55, 35, 90, 90, 90]'
+for file in fit_refined.log fit_refined.yaml; do
+    grep -q 'NOT TO BE USED: a minimum was found' $file || { echo "FAILED: $file does not warn of its result"; failures=$((failures + 1)); }
+done
 expect 0 '' fit.yaml --image crystal.img model.find_orientation=yes
 grep -q 'hand was not tested' fit_refined.log || { echo "FAILED: nothing is said of the hand"; failures=$((failures + 1)); }
 [ "$failures" -eq 0 ]
