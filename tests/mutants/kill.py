@@ -98,7 +98,7 @@ def first_failure(tree, number, options, *which):
                          env=environment, capture_output=True, text=True)
     if run.returncode == 0:
         return None
-    failed = re.findall(r"^\s+\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|.*)\)", run.stdout, re.M)
+    failed = re.findall(r"^\s+\d+ - (\S+) \(", run.stdout.partition("tests FAILED:")[2], re.M)
     return failed[0] if failed else "ctest itself: " + run.stdout[-300:] + run.stderr[-300:]
 
 
