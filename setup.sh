@@ -11,7 +11,7 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
        ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
-       ./setup.sh coverage  the tests with line coverage by gcov
+       ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
 TEXT
 }
 
@@ -131,6 +131,22 @@ run_tests() {
     fi
 }
 
+# The lines of each folder that the tests ran, and pages with every line.
+report_coverage() {
+    pages=build/coverage/lines
+    mkdir -p "$pages"
+    step "Counting lines" gcovr -r . --filter ad/ --filter src/ --filter fit/ --filter cuda/ \
+        --csv "$pages/files.csv" --html-details "$pages/index.html" build/coverage
+    awk -F, 'NR > 1 {
+                 folder = $1
+                 sub(/\/[^\/]*$/, "", folder)
+                 lines[folder] += $2; run[folder] += $3; lines["total"] += $2; run["total"] += $3
+             }
+             END { for (f in lines) printf "%-28s %6d of %6d lines  %5.1f %%\n", f, run[f], lines[f], 100 * run[f] / lines[f] }' \
+        "$pages/files.csv" | LC_ALL=C sort
+    echo "Every line: $root/$pages/index.html"
+}
+
 mkdir -p build
 log=$root/build/setup.log
 configure_with=
@@ -166,10 +182,16 @@ test)
     check_tidy
     run_tests dev
     ;;
-asan | coverage)
+asan)
     install_packages $tools $libraries $test_packages
-    build_preset "$1"
-    run_tests "$1"
+    build_preset asan
+    run_tests asan
+    ;;
+coverage)
+    install_packages $tools $libraries $test_packages gcovr
+    build_preset coverage
+    run_tests coverage
+    report_coverage
     ;;
 tsan)
     install_packages $tools $libraries $test_packages clang libomp-dev
