@@ -98,8 +98,9 @@ void db_refinement_move(const db_variables *variables, const double *values, con
     db_crystal turned = *from;
     db_variables_set(variables, values, model);
     memcpy(turned.misset, model->crystal.misset, sizeof turned.misset);
-    if (memcmp(turned.orientation, model->crystal.orientation, sizeof turned.orientation) == 0)
-        return;
+    int folded = 0;
+    for (int i = 0; i < 9; i++) folded |= turned.orientation[i] != model->crystal.orientation[i];
+    if (!folded) return;
     /* The orientation holds the misset. */
     db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
 }

@@ -92,6 +92,7 @@ static void add_up(landscape *l, db_observed_spots *spots) {
     const size_t columns = (size_t)l->image->fast_pixels;
     for (size_t r = 0; r < l->count; r++) {
         const size_t s = summit_of(l, r), at = l->order[r].at;
+        const size_t row = at / columns;
         size_t panel;
         int first, rows;
         panel_of(l, at, &panel, &first, &rows);
@@ -102,7 +103,7 @@ static void add_up(landscape *l, db_observed_spots *spots) {
         db_observed_spot *const spot = &spots->spot[l->spot[s]];
         spot->counts += l->order[r].excess;
         spot->position[0] += l->order[r].excess * ((double)(at % columns) + 0.5);
-        spot->position[1] += l->order[r].excess * ((double)(at / columns) - first + 0.5);
+        spot->position[1] += l->order[r].excess * ((double)row - first + 0.5);
     }
     for (size_t i = 0; i < spots->count; i++)
         for (int k = 0; k < 2; k++) spots->spot[i].position[k] /= spots->spot[i].counts;
