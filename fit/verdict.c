@@ -127,14 +127,14 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
             axis = k;
             times = m;
         }
+    const size_t at = found->inner;
     db_verdict_test(
         j->verdict, DB_FIT_TEST_BETWEEN, most,
         "%.0f spots lie between reflections, where a cell with an edge %c of %d times the length "
         "has them, and %zu at reflections; expected at most %.0f %% of those: the cell's edge %c "
-        "is "
-        "too short",
-        most * (double)found->inner, "abc"[axis], times, found -> inner,
-        100 * most_of(j, DB_FIT_TEST_BETWEEN), "abc"[axis]);
+        "is too short",
+        most * (double)at, "abc"[axis], times, at, 100 * most_of(j, DB_FIT_TEST_BETWEEN),
+        "abc"[axis]);
     return DB_OK;
 }
 

@@ -145,9 +145,8 @@ typedef struct db_kernel_job {
         lattice_slope_double; /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
     const float *lattice_slope_float;
     int source_slopes; /* parameters that move the sources */
-    /* [source_slopes][source_count]: d(source)/dparameter; of kappa and s0 so that q moves by kappa
-     * q
-     * - s0, which keeps its digits near the direct beam */
+    /* [source_slopes][source_count]: d(source)/dparameter, with kappa and s0 such that kappa q - s0
+     * is d(q)/dparameter, which keeps its digits near the direct beam */
     const db_kernel_source_double *source_slope_double;
     const db_kernel_source_float *source_slope_float;
     int amplitude_slopes;

@@ -82,6 +82,17 @@ db_status rendered_experiment(db_context *context, int pixels, double peak, db_e
     return status;
 }
 
+db_status rendered_pink_beam(db_context *context, db_experiment *e) {
+    enum { LINES = 25 };
+    double wavelength[LINES], weight[LINES];
+    for (int i = 0; i < LINES; i++) {
+        const double x = 2.0 * i / (LINES - 1) - 1;
+        wavelength[i] = e->beam.wavelength * (1 + 0.015 * x);
+        weight[i] = exp(-40 * (x + 0.5) * (x + 0.5)) + 0.6 * exp(-40 * (x - 0.4) * (x - 0.4));
+    }
+    return db_beam_set_spectrum(context, &e->beam, wavelength, weight, LINES, 1);
+}
+
 static double background(int fast, int slow, int pixels) {
     const double r = hypot(fast - 0.5 * pixels, slow - 0.5 * pixels) / pixels;
     return 2 + 10 * exp(-20 * r * r) + 5 * exp(-200 * (r - 0.28) * (r - 0.28));

@@ -9,6 +9,10 @@
  * photons. Clear it with db_experiment_clear. */
 db_status rendered_experiment(db_context *context, int pixels, double peak, db_experiment *e);
 
+/* Gives the beam a spectrum: two humps of unequal height across three percent, as of a
+ * self-amplified beam. */
+db_status rendered_pink_beam(db_context *context, db_experiment *e);
+
 /* Renders an experiment on a smooth background of a few photons, with photon noise (seed; 0:
  * without, the expected counts themselves). A cross of pixels is masked as a gap. Clear it with
  * db_measured_image_clear. */

@@ -85,19 +85,6 @@ static void faint_and_few_spots_pass(void **state) {
     }
 }
 
-/* Two humps across three percent, as of a self-amplified beam. */
-static void make_pink(db_experiment *e) {
-    enum { LINES = 25 };
-    double wavelength[LINES], weight[LINES];
-    for (int i = 0; i < LINES; i++) {
-        const double x = 2.0 * i / (LINES - 1) - 1;
-        wavelength[i] = e->beam.wavelength * (1 + 0.015 * x);
-        weight[i] = exp(-40 * (x + 0.5) * (x + 0.5)) + 0.6 * exp(-40 * (x - 0.4) * (x - 0.4));
-    }
-    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, LINES, 1), DB_OK);
-    e->crystal.mosaic_domains = 8;
-}
-
 /* The right model passes; edges 5 % off and an orientation 1.5 degree off do not. */
 static void right_passes_and_wrong_fails(const char *what, const db_experiment *right,
                                          const db_measured_image *of) {
@@ -140,7 +127,10 @@ static void all_kinds_of_images(void **state) {
                          DB_OK);
         for (int k = 0; k < 3; k++) right.crystal.cells[k] *= kinds[i].size;
         right.crystal.mosaic_spread = kinds[i].mosaic;
-        if (kinds[i].pink) make_pink(&right);
+        if (kinds[i].pink) {
+            assert_int_equal(rendered_pink_beam(context, &right), DB_OK);
+            right.crystal.mosaic_domains = 8;
+        }
         assert_int_equal(rendered_image(context, &right, 1, &of), DB_OK);
         right_passes_and_wrong_fails(kinds[i].what, &right, &of);
         db_measured_image_clear(&of);
