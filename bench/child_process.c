@@ -1,7 +1,7 @@
 #include "bench/child_process.h"
 
 #include "bench/timing.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "bench/image_buffers.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <string.h>
 #include <sys/mman.h>

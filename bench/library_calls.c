@@ -1,7 +1,7 @@
 #include "bench/library_calls.h"
 
 #include "bench/timing.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/device.h>
 #include <dualbragg/normal.h>

@@ -1,7 +1,7 @@
 /* dualbragg_bench: how long images and derivative images take. */
 #include "bench/report.h"
 #include "bench/single_call.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>

@@ -5,7 +5,7 @@
 #include "bench/rows.h"
 #include "bench/visits.h"
 #include "bench/whole_program.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/device.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "bench/options.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <getopt.h>
 #include <math.h>

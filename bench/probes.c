@@ -1,7 +1,7 @@
 #include "bench/probes.h"
 
 #include "bench/visits.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <string.h>
 

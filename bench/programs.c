@@ -1,7 +1,7 @@
 #include "bench/programs.h"
 
 #include "bench/child_process.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/io.h>
 #include <errno.h>

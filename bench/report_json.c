@@ -2,7 +2,7 @@
  * or left out. */
 #include "bench/report.h"
 #include "bench/targets.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/version.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #include "bench/report_loads.h"
 #include "bench/rows.h"
 #include "bench/targets.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/version.h>
 #include <math.h>

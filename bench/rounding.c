@@ -1,6 +1,6 @@
 #include "bench/rounding.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "engine/exact_image.h"
 
 #include <math.h>

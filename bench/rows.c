@@ -1,7 +1,7 @@
 #include "bench/rows.h"
 
 #include "bench/structure_factor_list.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "bench/scratch_folder.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "bench/library_calls.h"
 #include "bench/rows.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/device.h>
 

@@ -1,6 +1,6 @@
 #include "bench/structure_factor_list.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/io.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "bench/visits.h"
 
 #include "bench/timing.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 

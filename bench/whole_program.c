@@ -1,6 +1,6 @@
 #include "bench/whole_program.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 enum { MEMORY_SIZE = 4096, QUICK_MEMORY_SIZE = 1024, COLD_START_SIZE = 512 };
 

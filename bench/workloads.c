@@ -1,6 +1,6 @@
 #include "bench/workloads.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <dualbragg/setup.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef DB_CUDA_RUNTIME_H
 #define DB_CUDA_RUNTIME_H
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>

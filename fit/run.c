@@ -1,14 +1,14 @@
 /* A refinement from start to end: stages one after the other, then what there is to say. */
 #define _POSIX_C_SOURCE 199309L
-#include "fit/borrowed_experiment.h"
-#include "fit/check_settings.h"
-#include "fit/conclude.h"
-#include "fit/goodness.h"
-#include "fit/physical_range.h"
-#include "fit/refinement.h"
-#include "fit/result_boxes.h"
-#include "fit/shoebox_size.h"
-#include "fit/starts.h"
+#include "fit/objective/borrowed_experiment.h"
+#include "fit/search/check_settings.h"
+#include "fit/verdict/conclude.h"
+#include "fit/verdict/goodness.h"
+#include "fit/config/physical_range.h"
+#include "fit/search/refinement.h"
+#include "fit/verdict/result_boxes.h"
+#include "fit/pixels/shoebox_size.h"
+#include "fit/search/starts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "centroid_fit.h"
 
-#include "fit/predict.h"
-#include "fit/variables.h"
+#include "fit/pixels/predict.h"
+#include "fit/objective/variables.h"
 
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>

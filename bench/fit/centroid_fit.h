@@ -2,7 +2,7 @@
 #ifndef DB_BENCH_FIT_CENTROID_FIT_H
 #define DB_BENCH_FIT_CENTROID_FIT_H
 
-#include "fit/observed_spots.h"
+#include "fit/pixels/observed_spots.h"
 
 /* Refines those of the settings' parameters that move predictions, followers included, against the
  * spots of which use[] is not 0. Each spot has three residuals, as refinement of stills by

@@ -1,7 +1,7 @@
 #include "held_out.h"
 
-#include "fit/stage_data.h"
-#include "fit/statistics.h"
+#include "fit/pixels/stage_data.h"
+#include "fit/objective/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef DB_BENCH_FIT_HELD_OUT_H
 #define DB_BENCH_FIT_HELD_OUT_H
 
-#include "fit/shoeboxes.h"
-#include "fit/observed_spots.h"
+#include "fit/pixels/shoeboxes.h"
+#include "fit/pixels/observed_spots.h"
 
 /* Figures of a model on held-out reflections. */
 typedef enum db_held_out_figure {

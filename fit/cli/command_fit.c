@@ -10,8 +10,8 @@
 #include "fit/cli/interrupt.h"
 #include "fit/cli/many_shots.h"
 #include "fit/cli/run_lock.h"
-#include "fit/config_print.h"
-#include "fit/output_prefix.h"
+#include "fit/config/config_print.h"
+#include "fit/config/output_prefix.h"
 
 #include <dualbragg/fit_shots.h>
 

@@ -1,6 +1,6 @@
 #include "fit/cli/fit_files.h"
 
-#include "fit/config_keys.h"
+#include "fit/config/config_keys.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_CLI_FIT_LOG_H
 #define DB_FIT_CLI_FIT_LOG_H
 
-#include "fit/text_stream.h"
+#include "base/text_stream.h"
 
 typedef struct db_fit_log {
     db_text_stream text;

@@ -1,7 +1,7 @@
 #include "fit/cli/fit_options.h"
 
 #include "cli/complaint.h"
-#include "core/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include <limits.h>
 #include <stdlib.h>

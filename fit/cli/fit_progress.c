@@ -1,6 +1,6 @@
 #include "fit/cli/fit_progress.h"
 
-#include "fit/algorithms.h"
+#include "fit/config/algorithms.h"
 #include "fit/cli/interrupt.h"
 
 #include <math.h>

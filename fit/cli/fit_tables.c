@@ -1,7 +1,7 @@
 #include "fit/cli/fit_tables.h"
 
-#include "fit/value_with_error.h"
-#include "fit/verdict_tests.h"
+#include "fit/report/value_with_error.h"
+#include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "fit/cli/run_lock.h"
 
 #include "cli/complaint.h"
-#include "io/temporary_file.h"
+#include "base/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "fit/cli/shots_tables.h"
 
 #include "fit/shots/spread.h"
-#include "fit/value_with_error.h"
+#include "fit/report/value_with_error.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "fit/shots/arrow.h"
 
-#include "fit/eliminate.h"
+#include "fit/objective/eliminate.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef DB_FIT_SHOTS_ARROW_H
 #define DB_FIT_SHOTS_ARROW_H
 
-#include "fit/variables.h"
+#include "fit/objective/variables.h"
 
 /* Which of a shot's variables are shared and which local, the shared ones first; the same for all
  * shots. */

@@ -1,10 +1,10 @@
 #include "fit/shots/checkpoint.h"
 
-#include "core/context_internal.h"
-#include "fit/json_document.h"
+#include "base/context_internal.h"
+#include "fit/report/json_document.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/workers.h"
-#include "io/json_reader.h"
+#include "base/json_reader.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 #include "fit/shots/identity.h"
 
-#include "core/context_internal.h"
-#include "fit/config_keys.h"
-#include "fit/config_print.h"
-#include "fit/text_stream.h"
-#include "io/file_content.h"
-#include "io/md5.h"
+#include "base/context_internal.h"
+#include "fit/config/config_keys.h"
+#include "fit/config/config_print.h"
+#include "base/text_stream.h"
+#include "base/file_content.h"
+#include "base/md5.h"
 
 #include <stdlib.h>
 #include <string.h>

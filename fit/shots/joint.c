@@ -1,9 +1,9 @@
 #include "fit/shots/joint.h"
 
-#include "core/context_internal.h"
-#include "fit/levenberg_marquardt.h"
-#include "fit/misset.h"
-#include "fit/physical_range.h"
+#include "base/context_internal.h"
+#include "fit/search/levenberg_marquardt.h"
+#include "fit/config/misset.h"
+#include "fit/config/physical_range.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"

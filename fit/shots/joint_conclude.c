@@ -2,11 +2,11 @@
  */
 #include "fit/shots/joint_conclude.h"
 
-#include "core/context_internal.h"
-#include "fit/covariance.h"
+#include "base/context_internal.h"
+#include "fit/verdict/covariance.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
-#include "fit/statistics.h"
+#include "fit/objective/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

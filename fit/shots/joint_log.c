@@ -1,4 +1,4 @@
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "fit/shots/checkpoint.h"
 
 #include <stdlib.h>

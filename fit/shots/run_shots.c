@@ -1,7 +1,7 @@
 /* A refinement of many shots from start to end. */
 #define _POSIX_C_SOURCE 199309L
-#include "core/context_internal.h"
-#include "fit/algorithms.h"
+#include "base/context_internal.h"
+#include "fit/config/algorithms.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/outliers.h"

@@ -1,10 +1,10 @@
 #include "fit/shots/segment.h"
 
-#include "core/context_internal.h"
-#include "fit/conclude.h"
-#include "fit/shoebox_size.h"
+#include "base/context_internal.h"
+#include "fit/verdict/conclude.h"
+#include "fit/pixels/shoebox_size.h"
 #include "fit/shots/workers.h"
-#include "fit/verdict.h"
+#include "fit/verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

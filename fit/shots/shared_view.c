@@ -1,6 +1,6 @@
 #include "fit/shots/shared_view.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "fit/shots/shot_fit.h"
 
-#include "core/context_internal.h"
-#include "fit/levenberg_marquardt.h"
-#include "fit/misset.h"
+#include "base/context_internal.h"
+#include "fit/search/levenberg_marquardt.h"
+#include "fit/config/misset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "fit/shots/shot_list.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "fit/shots/identity.h"
 
 #include <math.h>

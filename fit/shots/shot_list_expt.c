@@ -1,7 +1,7 @@
 /* The experiments of a DIALS experiment list as shots. */
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "fit/shots/shot_list.h"
-#include "io/json_reader.h"
+#include "base/json_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Lists of shots as text: a name in each line, then KEY=VALUE. */
-#include "core/context_internal.h"
-#include "fit/config_keys.h"
+#include "base/context_internal.h"
+#include "fit/config/config_keys.h"
 #include "fit/shots/shot_list.h"
-#include "io/text_reader.h"
+#include "base/text_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

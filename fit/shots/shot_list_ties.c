@@ -1,5 +1,5 @@
 /* What symmetry leaves to be refined is the same for all shots. */
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "fit/shots/shot_list.h"
 
 #include <math.h>

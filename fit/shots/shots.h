@@ -2,7 +2,7 @@
 #ifndef DB_FIT_SHOTS_SHOTS_H
 #define DB_FIT_SHOTS_SHOTS_H
 
-#include "fit/refinement.h"
+#include "fit/search/refinement.h"
 #include "fit/shots/arrow.h"
 #include "fit/shots/spool.h"
 

@@ -1,6 +1,6 @@
 #include "fit/shots/shots_result.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdio.h>

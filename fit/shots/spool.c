@@ -1,8 +1,8 @@
 #define _XOPEN_SOURCE 700 /* pwrite */
 #include "fit/shots/spool.h"
 
-#include "core/context_internal.h"
-#include "io/temporary_file.h"
+#include "base/context_internal.h"
+#include "base/temporary_file.h"
 
 #include <errno.h>
 #include <stdio.h>

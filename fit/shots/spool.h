@@ -3,7 +3,7 @@
 #ifndef DB_FIT_SHOTS_SPOOL_H
 #define DB_FIT_SHOTS_SPOOL_H
 
-#include "fit/shoeboxes.h"
+#include "fit/pixels/shoeboxes.h"
 
 typedef struct db_spool {
     int file; /* descriptor; -1: closed */

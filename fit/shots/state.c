@@ -1,5 +1,5 @@
-#include "core/context_internal.h"
-#include "fit/check_settings.h"
+#include "base/context_internal.h"
+#include "fit/search/check_settings.h"
 #include "fit/shots/shots.h"
 
 #include <math.h>

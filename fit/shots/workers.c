@@ -1,6 +1,6 @@
 #include "fit/shots/workers.h"
 
-#include "fit/worker_context.h"
+#include "fit/config/worker_context.h"
 
 #include <stdint.h>
 #include <stdio.h>

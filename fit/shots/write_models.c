@@ -1,12 +1,12 @@
 /* Refined models of shots: configurations and experiment lists. */
 #define _XOPEN_SOURCE 700
-#include "core/context_internal.h"
-#include "fit/config_move.h"
-#include "fit/config_print.h"
-#include "fit/refined_config.h"
+#include "base/context_internal.h"
+#include "fit/config/config_move.h"
+#include "fit/config/config_print.h"
+#include "fit/report/refined_config.h"
 #include "fit/shots/model_name.h"
 #include "fit/shots/shot_list.h"
-#include "fit/text_stream.h"
+#include "base/text_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The experiment lists of shots as one, in which models that are the same stand once. */
-#include "core/context_internal.h"
-#include "io/json_memory.h"
-#include "io/json_reader.h"
+#include "base/context_internal.h"
+#include "base/json_memory.h"
+#include "base/json_reader.h"
 
 #include <dualbragg/fit_shots.h>
 #include <stdio.h>

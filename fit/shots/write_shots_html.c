@@ -1,13 +1,13 @@
 /* The report of many shots: one self-contained page. What they share is shown as a refinement of
  * its own, by the pieces of the report of one image. */
 #define _POSIX_C_SOURCE 200809L
-#include "core/context_internal.h"
-#include "fit/report_axis.h"
-#include "fit/report_html.h"
+#include "base/context_internal.h"
+#include "fit/report/report_axis.h"
+#include "fit/report/report_html.h"
 #include "fit/shots/shared_view.h"
 #include "fit/shots/spread.h"
-#include "fit/text_stream.h"
-#include "fit/value_with_error.h"
+#include "base/text_stream.h"
+#include "fit/report/value_with_error.h"
 
 #include <math.h>
 #include <stdlib.h>

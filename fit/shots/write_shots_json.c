@@ -1,6 +1,6 @@
-#include "core/context_internal.h"
-#include "fit/direction_text.h"
-#include "fit/json_document.h"
+#include "base/context_internal.h"
+#include "fit/verdict/direction_text.h"
+#include "fit/report/json_document.h"
 #include "fit/shots/shared_view.h"
 
 /* Grows when a reader of the last one would be misled; docs/fit.md describes it. */

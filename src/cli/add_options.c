@@ -3,7 +3,7 @@
 
 #include "cli/complaint.h"
 #include "cli/standard_streams.h"
-#include "core/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include <math.h>
 #include <stdlib.h>

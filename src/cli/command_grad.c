@@ -11,7 +11,7 @@
 #include "cli/report.h"
 #include "cli/report_result.h"
 #include "cli/stopwatch.h"
-#include "core/stage.h"
+#include "base/stage.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include "cli/smv_style.h"
 #include "cli/standard_streams.h"
 #include "cli/stopwatch.h"
-#include "core/stage.h"
+#include "base/stage.h"
 
 #include <math.h>
 #include <stdio.h>

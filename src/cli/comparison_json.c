@@ -8,7 +8,7 @@
 #include <string.h>
 
 #if defined(DB_HAVE_JANSSON)
-#include "io/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <jansson.h>
 

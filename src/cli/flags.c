@@ -6,7 +6,7 @@
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/noise_settings.h"
-#include "core/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "cli/help.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
-#include "core/nearest_name.h"
+#include "base/nearest_name.h"
 
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>

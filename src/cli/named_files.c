@@ -3,7 +3,7 @@
 
 #include "cli/complaint.h"
 #include "cli/standard_streams.h"
-#include "io/output_target.h"
+#include "base/output_target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

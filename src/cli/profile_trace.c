@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "cli/profile.h"
 
-#include "io/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <stdlib.h>
 

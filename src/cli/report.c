@@ -6,7 +6,7 @@
 #include "cli/report_crystal.h"
 #include "cli/report_detector.h"
 #include "cli/report_text.h"
-#include "core/stage.h"
+#include "base/stage.h"
 
 static void report_crystal_block(const db_session *session) {
     /* the first one is misspelt in the reference, too */

@@ -1,6 +1,6 @@
 #include "cli/report_crystal.h"
 
-#include "io/vector3.h"
+#include "base/vector3.h"
 
 #include <stdio.h>
 

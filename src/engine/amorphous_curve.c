@@ -1,6 +1,6 @@
 #include "engine/amorphous_curve.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

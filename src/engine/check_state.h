@@ -3,7 +3,7 @@
 #ifndef DB_ENGINE_CHECK_STATE_H
 #define DB_ENGINE_CHECK_STATE_H
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "engine/check_pixels.h"
 #include "engine/gradient_check.h"
 

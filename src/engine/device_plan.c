@@ -1,6 +1,6 @@
 #include "engine/device_plan.h"
 
-#include "core/stage.h"
+#include "base/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "engine/exact_image.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "engine/amorphous_curve.h"
 #include "engine/threads.h"
 #include "kernel/job.h"

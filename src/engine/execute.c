@@ -1,6 +1,6 @@
 #include "engine/execute.h"
 
-#include "core/stage.h"
+#include "base/stage.h"
 #include "engine/device_plan.h"
 #include "engine/threads.h"
 #include "kernel/row_room.h"

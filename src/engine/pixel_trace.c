@@ -2,7 +2,7 @@
  * precision and without vectors (model.md 11.1). */
 #include <dualbragg/pixel_trace.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "engine/amorphous_curve.h"
 #include "model/model.h"
 

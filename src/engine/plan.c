@@ -1,5 +1,5 @@
 /* Creating, updating and destroying plans. */
-#include "core/stage.h"
+#include "base/stage.h"
 #include "engine/device_plan.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef DB_ENGINE_PLAN_INTERNAL_H
 #define DB_ENGINE_PLAN_INTERNAL_H
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "engine/amorphous_curve.h"
 #include "kernel/instances.h"
 #include "kernel/job.h"

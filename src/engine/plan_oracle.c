@@ -1,6 +1,6 @@
 #include "engine/plan_oracle.h"
 
-#include "core/stage.h"
+#include "base/stage.h"
 #include "engine/execute.h"
 #include "engine/threads.h"
 #include "kernel/oracle.h"

@@ -1,7 +1,7 @@
 /* From wide duals of the interface to what gradient kernels need: slopes of sources and
  * sample rotations, and for each parameter the coefficients that contract the kernel's columns with
  * dz/dparameter. */
-#include "core/stage.h"
+#include "base/stage.h"
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* From interface values to the kernel's plain arrays. */
-#include "core/stage.h"
+#include "base/stage.h"
 #include "engine/plan_internal.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "engine/precision.h"
 
-#include "core/stage.h"
+#include "base/stage.h"
 #include "engine/perfect_peak.h"
 #include "engine/trial_pixels.h"
 

@@ -2,7 +2,7 @@
 #ifndef DB_ENGINE_THREADS_H
 #define DB_ENGINE_THREADS_H
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #if defined(_OPENMP)
 #include <omp.h>

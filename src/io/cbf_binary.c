@@ -1,8 +1,8 @@
 #include "io/cbf_binary.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/cbf_packed.h"
-#include "io/md5.h"
-#include "io/text_reader.h"
+#include "base/md5.h"
+#include "base/text_reader.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef DB_IO_CBF_BINARY_H
 #define DB_IO_CBF_BINARY_H
 
-#include "io/file_content.h"
+#include "base/file_content.h"
 #include <stdint.h>
 
 typedef enum db_cbf_compression { DB_CBF_BYTE_OFFSET, DB_CBF_PACKED } db_cbf_compression;

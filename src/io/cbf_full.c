@@ -5,7 +5,7 @@
  * overloads. */
 #include "io/cbf_full.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/cbf_binary.h"
 #include "io/cbf_packed.h"
 #include "io/cif.h"

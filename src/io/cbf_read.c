@@ -5,11 +5,11 @@
  * horizontally polarized light if it lies between 0.5 and 1; the Kahn factor is 2 p - 1. Pixels of
  * -1 lie between the modules, other negative ones are defective, those at and above Count_cutoff
  * are overloads. In unsigned arrays the largest number marks pixels without data. */
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/cbf_binary.h"
 #include "io/cbf_full.h"
 #include "io/image_formats.h"
-#include "io/text_reader.h"
+#include "base/text_reader.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>

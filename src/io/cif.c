@@ -1,6 +1,6 @@
 #include "io/cif.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef DB_IO_CIF_H
 #define DB_IO_CIF_H
 
-#include "io/text_reader.h"
+#include "base/text_reader.h"
 
 /* The rows of one category, such as array_intensities; words point into the text. Quotes are taken
  * off; a text field is what stands between its semicolons. */

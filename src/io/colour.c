@@ -1,6 +1,6 @@
 #include "io/colour.h"
-#include "core/context_internal.h"
-#include "io/quantile.h"
+#include "base/context_internal.h"
+#include "base/quantile.h"
 
 #include <float.h>
 #include <math.h>

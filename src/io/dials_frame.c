@@ -1,6 +1,6 @@
 #include "io/dials_frame.h"
 
-#include "io/vector3.h"
+#include "base/vector3.h"
 
 #define LANES 1
 #define REAL double

@@ -1,8 +1,8 @@
 #if defined(DB_HAVE_JANSSON)
 #include "io/expt_detector.h"
 
-#include "core/context_internal.h"
-#include "io/vector3.h"
+#include "base/context_internal.h"
+#include "base/vector3.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>

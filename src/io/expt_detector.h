@@ -2,7 +2,7 @@
 #ifndef DB_IO_EXPT_DETECTOR_H
 #define DB_IO_EXPT_DETECTOR_H
 
-#include "io/json_reader.h"
+#include "base/json_reader.h"
 
 #include <dualbragg/io.h>
 

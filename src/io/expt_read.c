@@ -1,7 +1,7 @@
 /* DIALS experiment lists (.expt): the models of dxtbx in JSON, read into an experiment. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #if defined(DB_HAVE_JANSSON)
 #include "io/dials_frame.h"
 #include "io/expt_detector.h"
-#include "io/vector3.h"
+#include "base/vector3.h"
 
 #include <stdio.h>
 

@@ -6,13 +6,13 @@
 #include <dualbragg/io.h>
 #include <dualbragg/sensor.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #if defined(DB_HAVE_JANSSON)
 #include "io/dials_frame.h"
 #include "io/image_template.h"
-#include "io/json_memory.h"
-#include "io/vector3.h"
+#include "base/json_memory.h"
+#include "base/vector3.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Images of raw 32-bit floats, little-endian, without header. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
-#include "io/file_content.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
+#include "base/file_content.h"
 
 #include <stdlib.h>
 #include <string.h>

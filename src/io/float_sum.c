@@ -2,9 +2,9 @@
 #define _XOPEN_SOURCE 700 /* pread */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
-#include "io/file_content.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
+#include "base/file_content.h"
 #include "io/float_moments.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Structure factor lists: "h k l F" by lines (model.md section 16, recommended rules). */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/reflection_list.h"
 
 #include <math.h>

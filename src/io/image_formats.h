@@ -4,7 +4,7 @@
 
 #include <dualbragg/io.h>
 
-#include "io/file_content.h"
+#include "base/file_content.h"
 
 /* Recognition by content. */
 int db_is_smv(const db_file_content *content);

@@ -1,9 +1,9 @@
 #include "io/image_geometry.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/image_formats.h"
 #include "io/smv_layout.h"
-#include "io/text_reader.h"
+#include "base/text_reader.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "io/image_formats.h"
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "io/image_template.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <ctype.h>
 #include <stddef.h>

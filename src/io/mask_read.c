@@ -1,7 +1,7 @@
 /* Masks: images whose zeros are the pixels to leave out. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/image_formats.h"
 #include "io/smv_layout.h"
 

@@ -1,11 +1,11 @@
 /* MOSFLM orientation matrix files. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
-#include "io/c_locale.h"
-#include "io/text_reader.h"
-#include "io/vector3.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
+#include "base/c_locale.h"
+#include "base/text_reader.h"
+#include "base/vector3.h"
 
 #include <math.h>
 #include <stdio.h>

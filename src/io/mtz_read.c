@@ -1,6 +1,6 @@
 #include "io/mtz_read.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* PGM pictures: 8-bit grey. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
-#include "io/c_locale.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
+#include "base/c_locale.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* PNG pictures, 8-bit RGB. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
 #include "io/colour.h"
 
 #include <stdlib.h>

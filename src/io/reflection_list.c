@@ -1,6 +1,6 @@
 #include "io/reflection_list.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "model/amplitude_box.h"
 
 #include <stdio.h>

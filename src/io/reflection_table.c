@@ -2,7 +2,7 @@
  * for each column [type, [rows, bytes]], the bytes as little-endian machines hold them. */
 #include "io/reflection_table.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DB_IO_REFLECTION_TABLE_H
 #define DB_IO_REFLECTION_TABLE_H
 
-#include "io/file_content.h"
+#include "base/file_content.h"
 
 /* Columns are NULL where the table has none of them. */
 typedef struct db_reflection_table {

@@ -1,6 +1,6 @@
 #include "io/smv_header.h"
-#include "core/context_internal.h"
-#include "io/text_reader.h"
+#include "base/context_internal.h"
+#include "base/text_reader.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DB_IO_SMV_HEADER_H
 #define DB_IO_SMV_HEADER_H
 
-#include "io/file_content.h"
+#include "base/file_content.h"
 
 typedef struct db_smv_header {
     db_context *context;

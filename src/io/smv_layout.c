@@ -1,7 +1,7 @@
 #include "io/smv_layout.h"
 
-#include "core/context_internal.h"
-#include "io/text_reader.h"
+#include "base/context_internal.h"
+#include "base/text_reader.h"
 
 #include <math.h>
 #include <stdint.h>

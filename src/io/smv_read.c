@@ -9,7 +9,7 @@
  * The pedestal: IMAGE_PEDESTAL, else ADC_OFFSET, else 40 for BEAMLINE=fake (what the simulators of
  * that family add without saying so), else 0. Where there is a pedestal, a stored 0 is a pixel
  * without data. */
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/image_formats.h"
 #include "io/image_geometry.h"
 #include "io/smv_layout.h"

@@ -17,9 +17,9 @@
  *    photon. */
 #include "io/smv_text.h"
 
-#include "core/context_internal.h"
-#include "io/c_locale.h"
-#include "io/file_content.h"
+#include "base/context_internal.h"
+#include "base/c_locale.h"
+#include "base/file_content.h"
 #include "io/smv_geometry.h"
 
 #include <dualbragg/sensor.h>

@@ -1,8 +1,8 @@
 /* SMV images: a text header, then pixels: unsigned 16-bit, or signed 32-bit. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
 #include "io/smv_text.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Spectra: one wavelength or photon energy and its weight per line. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/text_reader.h"
+#include "base/context_internal.h"
+#include "base/text_reader.h"
 
 #include <math.h>
 #include <stdlib.h>

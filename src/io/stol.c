@@ -2,8 +2,8 @@
  * molecule (model.md section 19). */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/text_reader.h"
+#include "base/context_internal.h"
+#include "base/text_reader.h"
 
 #include <stdlib.h>
 

@@ -3,9 +3,9 @@
  * one entry of padding at the end of each axis. Little-endian here on every machine. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
-#include "io/atomic_file.h"
-#include "io/file_content.h"
+#include "base/context_internal.h"
+#include "base/atomic_file.h"
+#include "base/file_content.h"
 #include "model/amplitude_box.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * group's operators where there are any. */
 #include <dualbragg/io.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "io/cif.h"
-#include "io/file_content.h"
+#include "base/file_content.h"
 #include "io/mtz_read.h"
 #include "io/reflection_list.h"
 

@@ -1,6 +1,6 @@
 #include "io/symmetry.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <ctype.h>
 #include <stdio.h>

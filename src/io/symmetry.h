@@ -2,7 +2,7 @@
 #ifndef DB_IO_SYMMETRY_H
 #define DB_IO_SYMMETRY_H
 
-#include "io/text_reader.h"
+#include "base/text_reader.h"
 
 enum { DB_MOST_OPERATORS = 192 };
 

@@ -2,7 +2,7 @@
 #ifndef DB_KERNEL_INSTANCES_H
 #define DB_KERNEL_INSTANCES_H
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "kernel/job.h"
 
 typedef enum db_kernel_kind {

@@ -1,7 +1,7 @@
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include "model/amplitude_box.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Sources from a spectrum. */
 #include <dualbragg/experiment.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Sources on a grid over divergence and dispersion (model.md 6.2). */
 #include <dualbragg/experiment.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

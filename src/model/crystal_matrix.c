@@ -1,5 +1,5 @@
 /* Between a reciprocal matrix A* and cell plus orientation. */
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "model/model.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Life cycle of an experiment, and geometry questions about it. */
 #include <dualbragg/experiment.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "model/model.h"
 
 #include <stdlib.h>

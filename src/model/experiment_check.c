@@ -1,7 +1,7 @@
 /* Every value that the model takes on trust is checked here, once, with the value named. */
 #include <dualbragg/experiment.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "model/amplitude_box.h"
 #include "model/model.h"
 

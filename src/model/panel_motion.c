@@ -1,7 +1,7 @@
 #include <dualbragg/panel_motion.h>
 
-#include "core/context_internal.h"
-#include "io/vector3.h"
+#include "base/context_internal.h"
+#include "base/vector3.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include <dualbragg/parameters.h>
 
-#include "core/context_internal.h"
-#include "core/nearest_name.h"
+#include "base/context_internal.h"
+#include "base/nearest_name.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 

@@ -1,6 +1,6 @@
 #include <dualbragg/sensor.h>
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <strings.h>

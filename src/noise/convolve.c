@@ -1,6 +1,6 @@
 /* Convolution of a real image with a real, even kernel. Two real rows go through one complex
  * transform; of their spectra, which are symmetric, one half is kept, column by column. */
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "noise/fourier.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Noise and detector: checks, and the loops over pixels. */
 #include <dualbragg/noise.h>
 
-#include "core/context_internal.h"
-#include "core/stage.h"
+#include "base/context_internal.h"
+#include "base/stage.h"
 
 #ifdef DB_HAVE_RANDOM123
 

@@ -1,6 +1,6 @@
 #include "noise/psf.h"
 
-#include "core/context_internal.h"
+#include "base/context_internal.h"
 #include "noise/fourier.h"
 #include "noise/psf_kernel.h"
 

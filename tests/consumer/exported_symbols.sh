@@ -6,8 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$SOURCE_DIR"
 # the only headers of the inside that export
-inside="src/core/context_internal.h src/core/device.h src/core/stage.h src/io/temporary_file.h fit/output_prefix.h"
-grep -l DB_API src/*/*.h fit/*.h fit/shots/*.h | sort > "$work/exporting"
+inside="src/base/context_internal.h src/base/device.h src/base/stage.h src/base/temporary_file.h fit/config/output_prefix.h"
+grep -l DB_API src/*/*.h fit/*/*.h | sort > "$work/exporting"
 echo "$inside" | tr ' ' '\n' | sort > "$work/expected"
 diff "$work/expected" "$work/exporting"
 

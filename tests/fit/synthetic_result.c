@@ -1,6 +1,6 @@
 #include "fit/synthetic_result.h"
 
-#include "fit/warnings.h"
+#include "fit/verdict/warnings.h"
 
 #include <math.h>
 #include <stdio.h>

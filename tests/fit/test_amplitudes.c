@@ -8,8 +8,8 @@
 
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
-#include "fit/shot_reflections.h"
-#include "fit/stage_data.h"
+#include "fit/objective/shot_reflections.h"
+#include "fit/pixels/stage_data.h"
 
 #include <dualbragg/io.h>
 #include <gsl/gsl_randist.h>

@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/block.h"
-#include "fit/eliminate.h"
+#include "fit/objective/block.h"
+#include "fit/objective/eliminate.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>

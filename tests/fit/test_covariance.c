@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/covariance.h"
+#include "fit/verdict/covariance.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/eliminate.h"
+#include "fit/objective/eliminate.h"
 #include "fit/shots/arrow.h"
 
 #include <math.h>

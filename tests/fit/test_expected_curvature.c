@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/pixel_loss.h"
+#include "fit/objective/pixel_loss.h"
 
 static db_loss gaussian(double gain, double readout) {
     db_fit_settings settings;

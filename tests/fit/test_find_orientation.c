@@ -6,10 +6,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/misset.h"
-#include "fit/orientation_search.h"
+#include "fit/config/misset.h"
+#include "fit/search/orientation_search.h"
 #include "fit/rendered_image.h"
-#include "fit/vector.h"
+#include "fit/config/vector.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

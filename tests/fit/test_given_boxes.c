@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/given_boxes.h"
+#include "fit/pixels/given_boxes.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 

@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/eliminate.h"
-#include "fit/levenberg_marquardt.h"
+#include "fit/objective/eliminate.h"
+#include "fit/search/levenberg_marquardt.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

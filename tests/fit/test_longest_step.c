@@ -6,9 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/longest_step.h"
-#include "fit/physical_range.h"
-#include "fit/predict.h"
+#include "fit/search/longest_step.h"
+#include "fit/config/physical_range.h"
+#include "fit/pixels/predict.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/misset.h"
+#include "fit/config/misset.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

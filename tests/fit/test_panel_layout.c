@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/panel_layout.h"
+#include "fit/pixels/panel_layout.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/hot_pixels.h"
+#include "fit/pixels/hot_pixels.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
-#include "fit/shoeboxes.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include <math.h>
 #include <stdio.h>

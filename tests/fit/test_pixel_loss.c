@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/pixel_loss.h"
+#include "fit/objective/pixel_loss.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

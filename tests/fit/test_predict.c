@@ -5,9 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/nearest_reflection.h"
-#include "fit/predict.h"
-#include "fit/vector.h"
+#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/predict.h"
+#include "fit/config/vector.h"
 
 #include <math.h>
 #include <stdlib.h>

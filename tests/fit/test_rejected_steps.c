@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/levenberg_marquardt.h"
+#include "fit/search/levenberg_marquardt.h"
 
 #include <math.h>
 #include <stdlib.h>

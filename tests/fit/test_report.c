@@ -7,7 +7,7 @@
 
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
-#include "fit/value_with_error.h"
+#include "fit/report/value_with_error.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fit/rendered_image.h"
-#include "fit/shoebox_size.h"
+#include "fit/pixels/shoebox_size.h"
 
 #include <string.h>
 

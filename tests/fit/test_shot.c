@@ -6,9 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/eliminate.h"
+#include "fit/objective/eliminate.h"
 #include "fit/rendered_image.h"
-#include "fit/stage_data.h"
+#include "fit/pixels/stage_data.h"
 
 #include <math.h>
 #include <stdlib.h>

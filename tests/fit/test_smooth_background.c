@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "fit/rendered_image.h"
-#include "fit/smooth_background.h"
-#include "fit/strong_pixels.h"
+#include "fit/pixels/smooth_background.h"
+#include "fit/pixels/strong_pixels.h"
 
 #include <math.h>
 #include <stdlib.h>

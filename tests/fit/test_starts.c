@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fit/rendered_image.h"
-#include "fit/starts.h"
+#include "fit/search/starts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/strong_pixels.h"
+#include "fit/pixels/strong_pixels.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

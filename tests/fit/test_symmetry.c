@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/crystal_system.h"
+#include "fit/config/crystal_system.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 

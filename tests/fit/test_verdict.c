@@ -8,11 +8,11 @@
 #include <cmocka.h>
 
 #include "fit/four_panels.h"
-#include "fit/model_image.h"
+#include "fit/objective/model_image.h"
 #include "fit/rendered_image.h"
-#include "fit/shoebox_size.h"
-#include "fit/statistics.h"
-#include "fit/verdict.h"
+#include "fit/pixels/shoebox_size.h"
+#include "fit/objective/statistics.h"
+#include "fit/verdict/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "expect.h"
 #include "files_for_tests.h"
 
-#include "io/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <dualbragg/io.h>
 

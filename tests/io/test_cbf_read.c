@@ -5,7 +5,7 @@
 
 #include <dualbragg/io.h>
 
-#include "io/md5.h"
+#include "base/md5.h"
 
 #include <math.h>
 #include <stdlib.h>

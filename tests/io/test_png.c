@@ -4,7 +4,7 @@
 
 #include <dualbragg/io.h>
 
-#include "io/quantile.h"
+#include "base/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>

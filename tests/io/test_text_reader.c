@@ -2,7 +2,7 @@
 #include "expect.h"
 #include "files_for_tests.h"
 
-#include "io/text_reader.h"
+#include "base/text_reader.h"
 
 #include <locale.h>
 #include <math.h>

@@ -1,0 +1,129 @@
+#include "fit/config/cell_ties.h"
+
+#include "base/context_internal.h"
+#include "fit/config/config_refine.h"
+#include "fit/config/crystal_system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const db_parameter cell_parameters[6] = { DB_CELL_A,     DB_CELL_B,    DB_CELL_C,
+                                                 DB_CELL_ALPHA, DB_CELL_BETA, DB_CELL_GAMMA };
+
+typedef struct tying {
+    db_fit_config *config;
+    const db_cell_ties *ties;
+    void (*line)(void *user, const char *line);
+    void *user;
+} tying;
+
+static const char *name_of(int i) { return db_parameter_describe(cell_parameters[i])->name; }
+
+static void drop_parameter(db_fit_config *config, size_t at) {
+    db_fit_settings *const s = &config->settings;
+    const size_t after = s->parameter_count - at - 1;
+    for (size_t stage = 0; stage < s->stage_count; stage++)
+        s->stages[stage].active[db_fit_quantity_of(&s->parameters[at])] = 0;
+    memmove(&s->parameters[at], &s->parameters[at + 1], after * sizeof s->parameters[0]);
+    memmove(&config->range[at], &config->range[at + 1], after * sizeof config->range[0]);
+    memmove(&config->refine_line[at], &config->refine_line[at + 1],
+            after * sizeof config->refine_line[0]);
+    s->parameter_count--;
+}
+
+/* A fixed angle is not refined, whatever the configuration says. */
+static void drop_fixed(const tying *t, int i) {
+    char text[160];
+    const size_t at = db_fit_parameter_index(&t->config->settings, cell_parameters[i]);
+    if (!(t->ties->fixed[i] > 0) || at == t->config->settings.parameter_count) return;
+    drop_parameter(t->config, at);
+    snprintf(text, sizeof text, "%s: not refined, %s fixes it at %g degree", name_of(i),
+             t->ties->name, t->ties->fixed[i]);
+    if (t->line) t->line(t->user, text);
+}
+
+/* Where only a follower is refined, its leader is, in its place. */
+static void tie(const tying *t, int i) {
+    db_fit_settings *const s = &t->config->settings;
+    const int leader = t->ties->follows[i];
+    if (leader < 0) return;
+    const db_parameter own = cell_parameters[i], first = cell_parameters[leader];
+    size_t at = db_fit_parameter_index(s, own);
+    if (db_fit_parameter_index(s, first) == s->parameter_count) {
+        if (at == s->parameter_count) return;
+        s->parameters[at].parameter = first;
+        s->parameters[at].follows = -1;
+        for (size_t k = 0; k < s->stage_count; k++)
+            s->stages[k].active[first] |= s->stages[k].active[own];
+        at = s->parameter_count;
+    }
+    if (at == s->parameter_count) {
+        t->config->range[at] = NAN;
+        t->config->refine_line[at] = 0;
+        s->parameter_count++;
+    }
+    s->parameters[at] = db_fit_parameter_free(own);
+    s->parameters[at].follows = (int)first;
+    t->config->range[at] = NAN;
+    for (size_t k = 0; k < s->stage_count; k++)
+        s->stages[k].active[own] = s->stages[k].active[first];
+}
+
+/* What was tied otherwise before: a follower of a follower, or of an angle that is fixed. */
+static void untie(const tying *t) {
+    db_fit_settings *const s = &t->config->settings;
+    for (size_t k = 0; k < s->parameter_count; k++) {
+        db_fit_parameter *const p = &s->parameters[k];
+        if (p->follows < 0) continue;
+        for (int i = 0; i < 6; i++)
+            if (p->follows == (int)cell_parameters[i] && t->ties->follows[i] >= 0)
+                p->follows = (int)cell_parameters[t->ties->follows[i]];
+    }
+}
+
+static db_status regularize(db_context *context, const tying *t, db_experiment *start) {
+    double cell[6], edge, angle;
+    char text[320];
+    const double *const was = start->crystal.cell;
+    memcpy(cell, was, sizeof cell);
+    db_cell_regularize(t->ties, cell, &edge, &angle);
+    if (edge > DB_CELL_EDGE_TOLERANCE || angle > DB_CELL_ANGLE_TOLERANCE)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: model.symmetry: %s (%s) does not go with the starting cell %.6g %.6g "
+                       "%.6g %.6g %.6g %.6g: edges are off by up to %.2g %%, angles by up to %.2g "
+                       "degree; at most %g %% and %g degree are made good",
+                       t->config->config_file, t->config->symmetry, t->ties->name, was[0], was[1],
+                       was[2], was[3], was[4], was[5], 100 * edge, angle,
+                       100 * DB_CELL_EDGE_TOLERANCE, DB_CELL_ANGLE_TOLERANCE);
+    if (t->line && (edge > 1e-6 || angle > 1e-4)) {
+        snprintf(
+            text, sizeof text,
+            "cell: made regular for %s (%s), %.6g %.6g %.6g  %.6g %.6g %.6g; edges were off by "
+            "up to %.2g %%, angles by up to %.2g degree",
+            t->config->symmetry, t->ties->name, cell[0], cell[1], cell[2], cell[3], cell[4],
+            cell[5], 100 * edge, angle);
+        t->line(t->user, text);
+    }
+    memcpy(start->crystal.cell, cell, sizeof cell);
+    return DB_OK;
+}
+
+db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experiment *start,
+                          void (*notices)(void *user, const char *line), void *user) {
+    if (!*config->symmetry) return DB_OK;
+    const tying t = { config, db_cell_ties_of(config->symmetry, start->crystal.cell), notices,
+                      user };
+    if (!t.ties)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "%s: model.symmetry: expected a crystal system (tetragonal), a lattice (tP), "
+            "the number of a space group (96) or its symbol (P 43 21 2), found '%s'",
+            config->config_file, config->symmetry);
+    DB_TRY(regularize(context, &t, start));
+    for (int i = 0; i < 6; i++) drop_fixed(&t, i);
+    /* twice: what is tied to a leader that only another follower brings in */
+    for (int i = 0; i < 12; i++) tie(&t, i % 6);
+    untie(&t);
+    return DB_OK;
+}

@@ -1,0 +1,179 @@
+#include <dualbragg/fit.h>
+
+#include "base/context_internal.h"
+#include "fit/config/config_panel_groups.h"
+#include "fit/config/config_refine.h"
+#include "fit/config/output_prefix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void db_fit_config_init(db_fit_config *config) {
+    memset(config, 0, sizeof *config);
+    db_fit_settings_init(&config->settings);
+    config->settings.gain = NAN;
+    db_setup *const setup = &config->setup;
+    db_setup_init(setup);
+    setup->shape = DB_SHAPE_GAUSS;
+    for (int i = 0; i < 3; i++) setup->cells[i] = 20;
+    /* open, so that the image header can fill them */
+    setup->wavelength = setup->distance = setup->pixel_size = setup->polarization =
+        setup->twotheta = setup->osc = setup->sensor_thickness = NAN;
+    setup->detector_pixels[0] = setup->detector_pixels[1] = 0;
+    config->header_geometry = 1;
+    config->orientation[0] = NAN;
+    config->beam_centre[0] = config->beam_centre[1] = NAN;
+    config->scale = 1;
+    config->trusted[0] = config->trusted[1] = NAN;
+    config->hot_sigma = 50;
+    config->shot_outlier_sigma = 8;
+    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) config->range[p] = NAN;
+}
+
+/* "intensity: free" or a map that names the file of known structure factors. */
+static db_status take_intensity(const db_config_reader *reader, const db_yaml_node *node,
+                                db_fit_config *config) {
+    const db_config_section *const section = &db_config_sections[DB_SECTION_INTENSITY];
+    if (node->kind == DB_YAML_SCALAR && strcmp(node->text, "free") == 0) {
+        config->settings.intensity = DB_FIT_FREE;
+        return DB_OK;
+    }
+    if (node->kind != DB_YAML_MAP)
+        return db_config_fail(reader, node, section->name, "",
+                              "expected free or {known: file.hkl}");
+    DB_TRY(db_config_take_section(reader, section->name, section, node, config));
+    snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
+             *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
+    if (!db_yaml_find(node, "known"))
+        return db_config_fail(reader, node, section->name, "",
+                              "expected the key known with a file of h k l F");
+    config->settings.intensity = DB_FIT_KNOWN;
+    return DB_OK;
+}
+
+/* One list says which reflections get shoeboxes. */
+static db_status check_lists(const db_config_reader *reader, const db_yaml_node *data) {
+    static const char *const lists[] = { "reflections", "spots", "boxes" };
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const db_yaml_node *const list = db_yaml_find(data, lists[i]);
+        if (!list) continue;
+        if (first)
+            return db_config_fail(reader, list, "data", lists[i],
+                                  "cannot stand beside %s: one list says which reflections get "
+                                  "shoeboxes",
+                                  first);
+        first = lists[i];
+    }
+    return DB_OK;
+}
+
+static db_status check_data(const db_config_reader *reader, const db_yaml_node *root,
+                            const db_fit_config *config) {
+    const db_fit_settings *const settings = &config->settings;
+    const db_yaml_node *const data = db_yaml_find(root, "data");
+    if (!data) return DB_OK;
+    if (settings->dmin > 0 && settings->dmax > 0 && settings->dmin >= settings->dmax)
+        return db_config_fail(reader, db_yaml_find(data, "dmax"), "data", "dmax",
+                              "resolution range is empty: dmin %g is not below dmax %g",
+                              settings->dmin, settings->dmax);
+    DB_TRY(check_lists(reader, data));
+    if (config->trusted[0] >= config->trusted[1])
+        return db_config_fail(reader, db_yaml_find(data, "trusted"), "data", "trusted",
+                              "expected the smaller limit first, found [%g, %g]",
+                              config->trusted[0], config->trusted[1]);
+    const int *const roi = settings->roi;
+    if (roi[0] > roi[1] || roi[2] > roi[3])
+        return db_config_fail(reader, db_yaml_find(data, "roi"), "data", "roi",
+                              "empty: [%d, %d, %d, %d]", roi[0], roi[1], roi[2], roi[3]);
+    return DB_OK;
+}
+
+/* Own axes make a frame of their own. */
+static db_status check_axes(const db_config_reader *reader, const db_yaml_node *root,
+                            const db_setup *setup) {
+    static const char *const axes[] = { "fast_axis",    "slow_axis",         "normal",
+                                        "beam_axis",    "polarization_axis", "spindle_axis",
+                                        "twotheta_axis" };
+    const db_yaml_node *const model = db_yaml_find(root, "model");
+    if (!model || setup->convention == DB_CONVENTION_CUSTOM) return DB_OK;
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        const db_yaml_node *const axis = db_yaml_find(model, axes[i]);
+        if (axis)
+            return db_config_fail(reader, axis, "model", axes[i],
+                                  "needs 'convention: custom'; %s has its own axes",
+                                  db_convention_name(setup->convention));
+    }
+    return DB_OK;
+}
+
+static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
+                               db_fit_config *config) {
+    enum { OTHER_SECTIONS = 8 };
+    static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
+                                                          "refine", "starts",       "stages",
+                                                          "data",   "shots" };
+    const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
+    for (size_t i = 0; i < root->count; i++) {
+        const char *const name = root->keys[i];
+        const db_config_key *const key = db_config_key_find(top, name);
+        const char *known[OTHER_SECTIONS + 16];
+        size_t count = 0, section = 0;
+        while (section < OTHER_SECTIONS && strcmp(sections[section], name) != 0) section++;
+        if (key) DB_TRY(db_config_take(reader, "", key, root->items[i], config));
+        if (key || section < OTHER_SECTIONS) continue;
+        for (; count < OTHER_SECTIONS; count++) known[count] = sections[count];
+        for (size_t k = 0; k < top->count; k++) known[count++] = top->keys[k].name;
+        return db_config_fail_unknown(reader, root->items[i], root->key_lines[i], "", name, known,
+                                      count);
+    }
+    static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA, DB_SECTION_STARTS,
+                                  DB_SECTION_SHOTS };
+    for (int t = 0; t < 4; t++) {
+        const db_config_section *const section = &db_config_sections[tables[t]];
+        const db_yaml_node *const map = db_yaml_find(root, section->name);
+        if (map) DB_TRY(db_config_take_section(reader, section->name, section, map, config));
+    }
+    DB_TRY(check_axes(reader, root, &config->setup));
+    DB_TRY(check_data(reader, root, config));
+    const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
+    if (intensity) DB_TRY(take_intensity(reader, intensity, config));
+    const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
+    if (groups) DB_TRY(db_config_take_panel_groups(reader, groups, config));
+    const db_yaml_node *const refine = db_yaml_find(root, "refine");
+    if (!refine)
+        return db_fail(reader->context, DB_ERROR_USAGE,
+                       "%s: the section refine is missing; nothing would be refined", reader->path);
+    DB_TRY(db_config_take_refine(reader, refine, config));
+    const db_yaml_node *const stages = db_yaml_find(root, "stages");
+    if (stages) DB_TRY(db_config_take_stages(reader, stages, config));
+    return DB_OK;
+}
+
+db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
+                             size_t override_count, db_fit_config *config) {
+    db_fit_config_init(config);
+    if (strlen(path) >= DB_FIT_PATH_SIZE)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "the configuration's file name is longer than %d characters",
+                       DB_FIT_PATH_SIZE - 1);
+    snprintf(config->config_file, sizeof config->config_file, "%s", path);
+    db_yaml_node *root = NULL;
+    DB_TRY(db_yaml_read(context, path, &root));
+    db_status status = DB_OK;
+    for (size_t i = 0; i < override_count && status == DB_OK; i++)
+        status = db_yaml_override(context, root, overrides[i]);
+    const db_config_reader reader = { context, path, &config->settings.panel_groups };
+    if (status == DB_OK) status = take_sections(&reader, root, config);
+    if (status == DB_OK) status = db_fit_complete_output_prefix(context, config);
+    db_yaml_free(&root);
+    if (status != DB_OK) return status;
+    config->setup.matrix_file = *config->matrix_file ? config->matrix_file : NULL;
+    config->setup.spectrum_file = *config->spectrum_file ? config->spectrum_file : NULL;
+    config->setup.hkl_file =
+        config->settings.intensity == DB_FIT_KNOWN && *config->hkl_file ? config->hkl_file : NULL;
+    config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
+    config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
+    return DB_OK;
+}

@@ -1,0 +1,434 @@
+#include "fit/config/config_keys.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define ANY -DBL_MAX, DBL_MAX
+#define POSITIVE DBL_MIN, DBL_MAX
+#define NOT_NEGATIVE 0, DBL_MAX
+#define COUNT_FROM(least) (least), INT_MAX
+
+#define IN_CONFIG(member) offsetof(db_fit_config, member)
+#define IN_STAGE(member) offsetof(db_fit_stage, member)
+#define IN_REFINE(member) offsetof(db_refine_entry, member)
+
+/* clang-format off */
+#define NUMBERS(key, n, where, limits, key_unit, key_open, sample, text) \
+    SCALED(key, n, where, 1, limits, key_unit, key_open, sample, text)
+#define SCALED(key, n, where, by, limits, key_unit, key_open, sample, text) \
+    { .name = (key), .type = DB_KEY_NUMBER, .count = (n), .offset = (where), .factor = (by), RANGE(limits), \
+      .unit = (key_unit), .open = (key_open), .example = (sample), .help = (text) }
+#define INTEGERS(key, n, where, limits, key_unit, key_open, open_value, sample, text) \
+    { .name = (key), .type = DB_KEY_INTEGER, .count = (n), .offset = (where), .factor = 1, RANGE(limits), \
+      .unit = (key_unit), .open = (key_open), .open_integer = (open_value), .example = (sample), .help = (text) }
+#define CHOICE(key, where, list, key_open, open_value, sample, text) \
+    { .name = (key), .type = DB_KEY_CHOICE, .count = 1, .offset = (where), .factor = 1, .unit = "", \
+      .open = (key_open), .open_integer = (open_value), .example = (sample), .help = (text), .choices = (list) }
+#define OTHER(key, kind, where, key_open, sample, text) \
+    { .name = (key), .type = (kind), .count = 1, .offset = (where), .factor = 1, .unit = "", .open = (key_open), \
+      .example = (sample), .help = (text) }
+#define RANGE(limits) RANGE_OF limits
+#define RANGE_OF(...) RANGE_FROM_TO(__VA_ARGS__)
+#define RANGE_FROM_TO(least, most) .low = (least), .high = (most)
+/* clang-format on */
+
+static const char *const geometries[] = { "given", "header", NULL };
+static const char *const conventions[] = {
+    "mosflm", "denzo", "adxv", "xds", "dials", "custom", NULL
+};
+static const char *const shapes[] = { "square", "round", "gauss", "tophat", NULL };
+static const char *const pivots[] = { "beam", "sample", NULL };
+static const char *const materials[] = { "unknown", "Si", "GaAs", "CdTe", "CZT", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const precisions[] = { "double", "mixed", NULL };
+
+_Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
+                   sizeof(db_precision) == sizeof(int) &&
+                   sizeof(db_sensor_material) == sizeof(int) &&
+                   sizeof(db_fit_target) == sizeof(int) &&
+                   sizeof(db_fit_background) == sizeof(int) && sizeof(db_fit_pixels) == sizeof(int),
+               "choices are stored as int");
+
+static const char *const targets[] = {
+    "weighted", "gaussian", "poisson", "huber", "student", NULL
+};
+static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
+static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
+
+#define FROM_HEADER "from the image header"
+
+static const db_config_key top_keys[] = {
+    OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image",
+          "frame_0001.cbf", "measured image: SMV or CBF"),
+    OTHER("output", DB_KEY_FILE, IN_CONFIG(output_prefix),
+          "the configuration's name with _refined, in the working directory", "frame_0001",
+          "prefix of the files written: .yaml .mat .json .html .log"),
+    CHOICE("precision", IN_CONFIG(settings.precision), precisions, NULL, 0, NULL,
+           "of the arithmetic; mixed is faster: indices in double, the rest in float"),
+};
+
+static const db_config_key model_keys[] = {
+    CHOICE("geometry", IN_CONFIG(header_geometry), geometries, NULL, 0, NULL,
+           "with header, what is left out below comes from the image header"),
+    CHOICE("convention", IN_CONFIG(setup.convention), conventions, NULL, 0, NULL,
+           "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
+    OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header",
+          "refined.expt",
+          "DIALS experiment list: its frame, panels, beam, spindle and crystal; keys of crystal, "
+          "beam "
+          "and spindle win, distance moves the panels"),
+    INTEGERS("expt_number", 1, IN_CONFIG(setup.expt_number), (COUNT_FROM(0)), "",
+             "the only one, or the one that shows the image", -1, "0",
+             "which experiment of the list, from 0"),
+    OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame",
+          "crystal.mat",
+          "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, "
+          "edges from cell"),
+    NUMBERS("cell", 6, IN_CONFIG(setup.cell), (POSITIVE), "A, deg", "from the matrix",
+            "[58.4, 58.4, 152.2, 90, 90, 90]", "a, b, c, alpha, beta, gamma"),
+    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows",
+          "P 43 21 2",
+          "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and "
+          "only "
+          "what it leaves free is refined"),
+    NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
+            "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
+            "rotation, row by row, from the standard frame (c along z, b in the yz plane); "
+            "replaces the matrix's"),
+    CHOICE("find_orientation", IN_CONFIG(find_orientation), no_yes, NULL, 0, NULL,
+           "yes: whatever the matrix or orientation says, the orientation is found from the spots; "
+           "cell, beam and detector must be right to about 0.5 % and 2 pixels"),
+    NUMBERS("misset", 3, IN_CONFIG(setup.misset), (ANY), "deg", NULL, NULL,
+            "crystal rotations about laboratory x, then y, then z"),
+    CHOICE("shape", IN_CONFIG(setup.shape), shapes, NULL, 0, NULL,
+           "of the crystal, hence of the spots"),
+    NUMBERS("cells", 3, IN_CONFIG(setup.cells), (1, 1e9), "", NULL, NULL,
+            "crystal size in unit cells: Na, Nb, Nc"),
+    NUMBERS("fudge", 1, IN_CONFIG(setup.fudge), (POSITIVE), "", NULL, NULL,
+            "multiplies the squared radius of round, gauss and tophat spots"),
+    NUMBERS("mosaic_spread", 1, IN_CONFIG(setup.mosaic_spread), (0, 90), "deg", NULL, NULL,
+            "cap angle of the mosaic rotations"),
+    NUMBERS("mosaic_abc", 3, IN_CONFIG(setup.mosaic_abc), (0, 90), "deg",
+            "mosaic_spread for all axes", "[0.1, 0.1, 0.3]",
+            "instead of mosaic_spread, caps of the rotations about a*, about c x a* (b where alpha "
+            "is 90) and about c"),
+    INTEGERS("mosaic_domains", 1, IN_CONFIG(setup.mosaic_domains), (COUNT_FROM(1)), "",
+             "1, or 10 with a spread", 0, "25", "number of mosaic domains"),
+    { .name = "mosaic_seed",
+      .type = DB_KEY_SEED,
+      .count = 1,
+      .offset = IN_CONFIG(setup.mosaic_seed),
+      .factor = 1,
+      .low = 1,
+      .high = 2147483646,
+      .unit = "",
+      .help = "seed of the mosaic rotations" },
+    NUMBERS("b_factor", 1, IN_CONFIG(setup.b_factor), (ANY), "A^2", NULL, NULL,
+            "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities"),
+    NUMBERS("wavelength", 1, IN_CONFIG(setup.wavelength), (POSITIVE), "A", FROM_HEADER, "0.9686",
+            "central wavelength"),
+    SCALED("dispersion", 1, IN_CONFIG(setup.dispersion), 0.01, (0, 100), "percent", NULL, NULL,
+           "full relative width of the wavelength"),
+    INTEGERS("dispersion_steps", 1, IN_CONFIG(setup.dispersion_steps), (COUNT_FROM(1)), "",
+             "automatic", 0, "5", "wavelengths across the dispersion"),
+    OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",
+          "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; "
+          "its "
+          "mean is shifted to the wavelength given here, if any"),
+    NUMBERS("spectrum_stretch", 1, IN_CONFIG(setup.spectrum_stretch), (ANY), "", NULL, NULL,
+            "width of the spectrum about its mean, as a multiple of the file's"),
+    SCALED("divergence", 2, IN_CONFIG(setup.divergence_range), 1e-3, (NOT_NEGATIVE), "mrad", "none",
+           "[0.1, 0.1]", "full angular width of the beam: horizontal, vertical"),
+    INTEGERS("divergence_steps", 2, IN_CONFIG(setup.divergence_steps), (COUNT_FROM(1)), "",
+             "automatic", 0, "[3, 3]", "beam directions across the divergence"),
+    NUMBERS("beam_tilt", 2, IN_CONFIG(beam_tilt), (ANY), "mrad", NULL, NULL,
+            "beam steering: horizontal, vertical; detector and crystal stay"),
+    NUMBERS("polarization", 1, IN_CONFIG(setup.polarization), (-1, 1), "", FROM_HEADER ", else 0",
+            "0.98", "Kahn factor"),
+    NUMBERS("fluence", 1, IN_CONFIG(setup.fluence), (POSITIVE), "photons/m^2", NULL, NULL,
+            "of the beam"),
+    NUMBERS("scale", 1, IN_CONFIG(scale), (POSITIVE), "", NULL, NULL, "factor on the fluence"),
+    NUMBERS(
+        "phi", 1, IN_CONFIG(setup.phi), (ANY), "deg", NULL, NULL,
+        "spindle angle at the start of the image, relative to the matrix; never from the header"),
+    NUMBERS("osc", 1, IN_CONFIG(setup.osc), (NOT_NEGATIVE), "deg", FROM_HEADER ", else 0", "0.1",
+            "rotation range of the image"),
+    INTEGERS("phi_steps", 1, IN_CONFIG(setup.phi_steps), (COUNT_FROM(1)), "",
+             "1; 10 with an osc from the header", -1, "10",
+             "orientations across the rotation range"),
+    NUMBERS("spindle_tilt", 2, IN_CONFIG(setup.spindle_tilt), (ANY), "deg", NULL, NULL,
+            "of the spindle axis: towards the beam, out of its plane with the beam"),
+    NUMBERS("distance", 1, IN_CONFIG(setup.distance), (POSITIVE), "mm", FROM_HEADER, "351.0",
+            "sample to detector along the beam"),
+    NUMBERS("close_distance", 1, IN_CONFIG(setup.close_distance), (POSITIVE), "mm",
+            "distance counts", "351.0", "sample to detector along its normal; instead of distance"),
+    NUMBERS("beam_centre_px", 2, IN_CONFIG(beam_centre), (ANY), "pixels", FROM_HEADER,
+            "[1262.0, 1307.4]",
+            "along fast, slow, from the outer corner of the first pixel; with pivot sample: point "
+            "nearest to the sample"),
+    NUMBERS("pixel_size", 1, IN_CONFIG(setup.pixel_size), (POSITIVE), "mm", FROM_HEADER, "0.172",
+            "of square pixels"),
+    INTEGERS("detector_pixels", 2, IN_CONFIG(setup.detector_pixels), (COUNT_FROM(1)), "",
+             FROM_HEADER, 0, "[2463, 2527]", "number of pixels along fast, slow"),
+    CHOICE("sensor_material", IN_CONFIG(setup.sensor_material), materials, FROM_HEADER, 0, "Si",
+           "of the sensor, which absorbs as the material does at the wavelength"),
+    NUMBERS(
+        "sensor_thickness", 1, IN_CONFIG(setup.sensor_thickness), (NOT_NEGATIVE), "um",
+        FROM_HEADER ", else 0", "450",
+        "photons are recorded in the sensor, behind the panels' front, and absorbed on the way; "
+        "0: all at the front"),
+    NUMBERS("attenuation_depth", 1, IN_CONFIG(setup.attenuation_depth), (POSITIVE), "um",
+            "that of the material", "250",
+            "depth in the sensor at which 1/e of the photons are left"),
+    INTEGERS(
+        "sensor_layers", 1, IN_CONFIG(setup.sensor_layers), (1, 1000), "", "1", 0, "3",
+        "layers of the sensor: spots are in their place with any number, more blur them as the "
+        "sensor does"),
+    NUMBERS("detector_rotation", 3, IN_CONFIG(setup.rotation), (ANY), "deg", NULL, NULL,
+            "about laboratory x, then y, then z"),
+    NUMBERS("panel_turn", 3, IN_CONFIG(setup.panel_turn), (ANY), "deg", NULL, NULL,
+            "of each panel about its own fast axis, slow axis, normal, through its centre"),
+    NUMBERS("panel_shift", 3, IN_CONFIG(setup.panel_shift), (ANY), "mm", NULL, NULL,
+            "of each panel along its own fast axis, slow axis, normal"),
+    NUMBERS("twotheta", 1, IN_CONFIG(setup.twotheta), (ANY), "deg", FROM_HEADER ", else 0", "0.0",
+            "detector rotation about the two-theta axis"),
+    CHOICE("pivot", IN_CONFIG(setup.pivot), pivots, "that of the convention", -1, "beam",
+           "what stays when the detector turns: the direct beam's spot, or the sample"),
+    NUMBERS("fast_axis", 3, IN_CONFIG(setup.fast_axis), (ANY), "", "that of the convention",
+            "[0, 0, 1]", "this and the next six: convention custom only"),
+    NUMBERS("slow_axis", 3, IN_CONFIG(setup.slow_axis), (ANY), "", "that of the convention",
+            "[0, -1, 0]", "detector slow axis"),
+    NUMBERS("normal", 3, IN_CONFIG(setup.normal), (ANY), "", "that of the convention", "[1, 0, 0]",
+            "detector normal, away from the sample"),
+    NUMBERS("beam_axis", 3, IN_CONFIG(setup.beam_axis), (ANY), "", "that of the convention",
+            "[1, 0, 0]", "direction of photon travel"),
+    NUMBERS("polarization_axis", 3, IN_CONFIG(setup.polarization_axis), (ANY), "",
+            "that of the convention", "[0, 0, 1]", "direction of the E field"),
+    NUMBERS("spindle_axis", 3, IN_CONFIG(setup.spindle_axis), (ANY), "", "that of the convention",
+            "[0, 0, 1]", "rotation axis of the crystal"),
+    NUMBERS("twotheta_axis", 3, IN_CONFIG(setup.twotheta_axis), (ANY), "", "that of the convention",
+            "[0, 1, 0]", "rotation axis of the detector"),
+    INTEGERS("oversample", 1, IN_CONFIG(setup.oversample), (1, 1000), "",
+             "automatic from the crystal size", 0, "2", "sub-pixels per pixel and direction"),
+    CHOICE("point_pixel", IN_CONFIG(setup.point_pixel), no_yes, NULL, 0, NULL,
+           "solid angle 1/R^2 instead of that of a flat pixel"),
+};
+
+static const db_config_key intensity_keys[] = {
+    OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
+          "structure factors (electrons): text file of h k l F, MTZ or mmCIF file"),
+    OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities",
+          "F(+),F(-)", "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
+    OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
+          "text files hold all of P1, others have their own", "P 61 2 2",
+          "number or symbol of the space group that expands a text file"),
+    NUMBERS("refine_amplitudes", 1, IN_CONFIG(settings.amplitude_sigma), (POSITIVE), "",
+            "they stay as they are", "0.2",
+            "refines the amplitudes in the shoeboxes, too, each intensity held to the given one by "
+            "a restraint of so many mean intensities of its resolution; needs data.pixels: "
+            "shoeboxes, scale among the parameters, and the space group, here or as "
+            "model.symmetry"),
+    NUMBERS("default_F", 1, IN_CONFIG(setup.default_F), (NOT_NEGATIVE), "electrons", NULL, NULL,
+            "amplitude of reflections not in the file"),
+};
+
+static const db_config_key data_keys[] = {
+    CHOICE("target", IN_CONFIG(settings.target), targets, NULL, 0, NULL,
+           "what is minimized: weighted is chi2 with variances from the measured counts, gaussian "
+           "with the model's, poisson is for counts, huber and student bear outliers"),
+    NUMBERS("huber_limit", 1, IN_CONFIG(settings.huber_limit), (POSITIVE), "", NULL, NULL,
+            "standard deviations beyond which huber counts linearly"),
+    NUMBERS("student_freedom", 1, IN_CONFIG(settings.student_freedom), (POSITIVE), "", NULL, NULL,
+            "degrees of freedom of student; fewer bear more"),
+    CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
+           "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the "
+           "surroundings, smooth a surface through what is no spot on the panel"),
+    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon",
+            FROM_HEADER ", else 1", "1.0", "of the detector"),
+    NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL,
+            NULL, "standard deviation of one pixel without photons"),
+    NUMBERS("trusted", 2, IN_CONFIG(trusted), (ANY), "counts",
+            "that of the image, or of the experiment list", "[-10, 65000]",
+            "least and largest count that is trusted"),
+    OTHER(
+        "mask", DB_KEY_FILE, IN_CONFIG(mask_file), "none", "mask.img",
+        "SMV image of the same size (panels one below the other); pixels that are 0 in it are left "
+        "out"),
+    OTHER("hot_pixels", DB_KEY_FILE, IN_CONFIG(hot_pixel_file), "none", "hot.txt",
+          "text file of pixels to leave out: fast slow [panel], from 0"),
+    NUMBERS("hot_sigma", 1, IN_CONFIG(hot_sigma), (NOT_NEGATIVE), "", NULL, NULL,
+            "a pixel that is alone and so many standard deviations above its surroundings is left "
+            "out; 0: none"),
+    NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL,
+            "finest resolution used; 0: all"),
+    NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL,
+            "coarsest resolution used; 0: all"),
+    CHOICE("pixels", IN_CONFIG(settings.pixels), pixel_choices, NULL, 0, NULL,
+           "what known structure factors are compared with: all pixels, or shoeboxes around the "
+           "reflections that the model makes brightest (known)"),
+    INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
+             "the largest, up to 8, that the spacing of predicted reflections leaves room for", 0,
+             "6", "w: shoeboxes are (2w + 1) pixels wide"),
+    INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
+             "the strongest so many are used"),
+    OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels",
+          "reflections.txt",
+          "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes "
+          "(free)"),
+    OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
+          "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections "
+          "within half a shoebox of one of them get shoeboxes (free)"),
+    OTHER("boxes", DB_KEY_FILE, IN_CONFIG(box_file), "squares around predicted reflections",
+          "boxes.txt",
+          "the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k "
+          "l], or those of DIALS (.refl) (free)"),
+    NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
+            "a pixel so many standard deviations above the local background is strong"),
+    INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
+             "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
+    NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "deg", NULL,
+            NULL,
+            "reflections are predicted that a rotation by at most this brings to diffraction"),
+    NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL,
+            NULL,
+            "a weak ridge keeps intensities below so many times the mean of their resolution (ten "
+            "times as many where blur is 1); 0: "
+            "none (free)"),
+    NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "",
+            "0.1 (free), 0 (known)", "0.1",
+            "relative error of the model's spots, added to the variance: no real spot has an ideal "
+            "shape"),
+    INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
+             "[200, 1800, 200, 1800]",
+             "region used: fast min, max, slow min, max, inclusive (known)"),
+};
+
+static const db_config_key shots_keys[] = {
+    OTHER("list", DB_KEY_FILE, IN_CONFIG(shot_list), "one image, named above", "shots.txt",
+          "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE "
+          "for it alone; or a DIALS experiment list (.expt), each experiment a shot"),
+    NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
+            "shots whose chi2 is so many robust standard deviations (of its logarithm) above the "
+            "median are set aside; 0: none"),
+};
+
+static const db_config_key refine_keys[] = {
+    NUMBERS("range", 1, IN_REFINE(range), (POSITIVE), "", "no bounds", "0.5",
+            "bounds at start - range and start + range; instead of min and max"),
+    NUMBERS("min", 1, IN_REFINE(lower), (ANY), "", "no bound", "58.0",
+            "lower bound of the value itself"),
+    NUMBERS("max", 1, IN_REFINE(upper), (ANY), "", "no bound", "59.0",
+            "upper bound of the value itself"),
+    NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "chosen from the data", "0.1",
+            "typical change: the optimizer works in units of it"),
+    { .name = "follows",
+      .type = DB_KEY_PARAMETER,
+      .count = 1,
+      .offset = IN_REFINE(follows),
+      .factor = 1,
+      .unit = "",
+      .open = "refined on its own",
+      .open_integer = -1,
+      .example = "cell_a",
+      .help =
+          "keeps the value of that refined parameter, such as b of a tetragonal cell that of a" },
+    NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
+            "what is known beforehand: centre and standard deviation"),
+    CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1,
+           "yes", "several images share one value of it; one image alone has it anyway"),
+};
+
+static const db_config_key stage_keys[] = {
+    OTHER("name", DB_KEY_NAME, IN_STAGE(name), "stage 1, stage 2 ...", "coarse",
+          "shown in the log"),
+    { .name = "refine",
+      .type = DB_KEY_PARAMETER_SET,
+      .count = 1,
+      .offset = IN_STAGE(active),
+      .factor = 1,
+      .unit = "",
+      .help = "parameters refined in this stage, a list, or all" },
+    NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,
+            "finest resolution used in this stage; 0: that of data"),
+    NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
+            "crystal size divided by this: wider spots, more distant spots are found"),
+    OTHER(
+        "algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
+        "LM (Levenberg-Marquardt), or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, "
+        "LD_VAR2, LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
+    CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted",
+           "what is minimized in this stage"),
+    NUMBERS(
+        "tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
+        "the stage ends when a further step promises no larger relative decrease of the target"),
+    NUMBERS("step", 1, IN_STAGE(step), (NOT_NEGATIVE), "", NULL, NULL,
+            "or would be no longer than so many standard errors (LM)"),
+    INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
+             "the stage ends after so many"),
+};
+
+static const db_config_key starts_keys[] = {
+    INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
+             "orientations tried, the given one included; 1: only that one"),
+    NUMBERS("misset", 1, IN_CONFIG(settings.starts.misset), (DBL_MIN, 180), "deg", NULL, NULL,
+            "the others are turned from it by at most so much, evenly spread; bounds of the misset "
+            "must leave room"),
+    INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
+             "another one, other orientations"),
+    INTEGERS("keep", 1, IN_CONFIG(settings.starts.keep), (1, 1000000), "", NULL, 0, NULL,
+             "so many that explain most go through all stages, until one explains half of the "
+             "strong pixels"),
+    INTEGERS("evaluations", 1, IN_CONFIG(settings.starts.evaluations), (1, 1000000), "", NULL, 0,
+             NULL, "of the first stage, at most, to try one"),
+};
+
+#define SECTION(section_name, text, list)                                                          \
+    { (section_name), (text), (list), sizeof(list) / sizeof((list)[0]) }
+
+const db_config_section db_config_sections[DB_SECTION_COUNT] = {
+    [DB_SECTION_TOP] = SECTION("", "", top_keys),
+    [DB_SECTION_MODEL] = SECTION("model", "the starting model", model_keys),
+    [DB_SECTION_INTENSITY] =
+        SECTION("intensity", "free, or known structure factors", intensity_keys),
+    [DB_SECTION_DATA] = SECTION("data", "what of the image is used, and its noise", data_keys),
+    [DB_SECTION_SHOTS] =
+        SECTION("shots", "many shots refined together, instead of one image", shots_keys),
+    [DB_SECTION_STARTS] =
+        SECTION("starts", "several, for an orientation that is known roughly", starts_keys),
+};
+const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
+const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);
+
+int db_config_takes_parameter(db_parameter parameter) {
+    return (unsigned)parameter < DB_PARAMETER_COUNT &&
+           !(db_parameter_describe(parameter)->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND));
+}
+
+const db_config_key *db_config_key_find(const db_config_section *section, const char *name) {
+    for (size_t i = 0; i < section->count; i++)
+        if (strcmp(section->keys[i].name, name) == 0) return &section->keys[i];
+    return NULL;
+}
+
+int db_config_integer(const void *field, int index) {
+    int value;
+    memcpy(&value, (const char *)field + (size_t)index * sizeof value, sizeof value);
+    return value;
+}
+
+int db_config_key_is_open(const db_config_key *key, const void *base) {
+    const void *const field = (const char *)base + key->offset;
+    switch (key->type) {
+    case DB_KEY_NUMBER: return isnan(*(const double *)field) || isinf(*(const double *)field);
+    case DB_KEY_INTEGER:
+    case DB_KEY_CHOICE:
+    case DB_KEY_PARAMETER: return key->open && db_config_integer(field, 0) == key->open_integer;
+    case DB_KEY_FILE:
+    case DB_KEY_NAME: return *(const char *)field == '\0';
+    case DB_KEY_SEED:
+    case DB_KEY_PARAMETER_SET: return 0;
+    }
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* The keys of a fit configuration: one table from which it is read, printed and explained. */
+#ifndef DB_FIT_CONFIG_CONFIG_KEYS_H
+#define DB_FIT_CONFIG_CONFIG_KEYS_H
+
+#include <dualbragg/fit.h>
+#include <stdio.h>
+
+typedef enum db_key_type {
+    DB_KEY_NUMBER,       /* double */
+    DB_KEY_INTEGER,      /* int */
+    DB_KEY_SEED,         /* long */
+    DB_KEY_CHOICE,       /* int or enum: index into choices */
+    DB_KEY_FILE,         /* char[DB_FIT_PATH_SIZE], relative to the file it stands in */
+    DB_KEY_NAME,         /* char[DB_FIT_NAME_SIZE] */
+    DB_KEY_PARAMETER,    /* int: number of a quantity; -1 none */
+    DB_KEY_PARAMETER_SET /* unsigned char[DB_FIT_MOST_PARAMETERS], by quantity: 1 named, 2 all by
+                            the word "all" or the motions of all groups */
+} db_key_type;
+
+typedef struct db_config_key {
+    const char *name;
+    db_key_type type;
+    int count;        /* values: 1, or a list of so many */
+    size_t offset;    /* in the struct that the section fills */
+    double factor;    /* stored = written x factor (NUMBER) */
+    double low, high; /* of the written values, inclusive */
+    const char *unit; /* "" where there is none */
+    const char
+        *open; /* what happens when it is left out and has no value; NULL: it has a default value */
+    int open_integer;    /* the stored integer that means open */
+    const char *example; /* of a value, for keys that are open by default */
+    const char *help;
+    const char *const *choices; /* NULL-terminated */
+} db_config_key;
+
+typedef struct db_config_section {
+    const char *name; /* "" top level */
+    const char *help;
+    const db_config_key *keys;
+    size_t count;
+} db_config_section;
+
+/* Sections that fill a db_fit_config. */
+enum {
+    DB_SECTION_TOP,
+    DB_SECTION_MODEL,
+    DB_SECTION_INTENSITY,
+    DB_SECTION_DATA,
+    DB_SECTION_SHOTS,
+    DB_SECTION_STARTS,
+    DB_SECTION_COUNT
+};
+extern const db_config_section db_config_sections[DB_SECTION_COUNT];
+
+/* Keys of one refined parameter (a db_refine_entry) and of one stage (a db_fit_stage). */
+typedef struct db_refine_entry {
+    double range, lower, upper, scale; /* NAN: open */
+    int follows;
+    double prior[2]; /* centre, sigma; NAN: open */
+    int shared;      /* 0, 1; -1: open */
+} db_refine_entry;
+extern const db_config_section db_refine_section, db_stage_section;
+
+/* 1 for the parameters that a configuration can refine: those of the table whose start it can say.
+ * The sensor is not refined: thickness and depth go with distance and scale. It has no keys for
+ * water and amorphous matter. */
+int db_config_takes_parameter(db_parameter parameter);
+
+/* Entry of a section; NULL if there is none of that name. */
+const db_config_key *db_config_key_find(const db_config_section *section, const char *name);
+
+/* Integer of a field of type INTEGER, CHOICE or PARAMETER (which may be an enum). */
+int db_config_integer(const void *field, int index);
+
+/* Is the value that the key has in the struct "not given"? */
+int db_config_key_is_open(const db_config_key *key, const void *base);
+
+/* Writes the value that the key has in the struct as YAML; file names as they stand. groups: those
+ * of the configuration. The locale must be C. */
+void db_config_key_print(const db_config_key *key, const void *base,
+                         const db_fit_panel_groups *groups, FILE *stream);
+
+#endif

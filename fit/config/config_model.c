@@ -1,0 +1,323 @@
+#include <dualbragg/fit.h>
+
+#include "base/context_internal.h"
+#include "fit/config/cell_ties.h"
+#include "fit/config/misset.h"
+#include "fit/config/physical_range.h"
+#include "io/dials_frame.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Orientations across an oscillation range that came from a header: enough for spots broader than a
+ * tenth of it. */
+enum { HEADER_PHI_STEPS = 10 };
+
+static void fill(double *open, double from_header) {
+    if (isnan(*open)) *open = from_header;
+}
+
+/* What a header or list says of the sensor, if that is enough for one. A material that is given
+ * absorbs as it does, whatever was said of another. */
+static void take_sensor(double thickness, double depth, db_sensor_material material,
+                        db_setup *setup) {
+    if (!setup->sensor_material) {
+        if (depth > 0) fill(&setup->attenuation_depth, depth);
+        setup->sensor_material = material;
+    }
+    if (setup->sensor_material || !isnan(setup->attenuation_depth))
+        fill(&setup->sensor_thickness, thickness);
+    setup->sensor_stated = 1; /* its layers are not the reference's */
+}
+
+static db_pivot pivot_of(const db_setup *setup) {
+    if (setup->pivot >= 0) return (db_pivot)setup->pivot;
+    return setup->convention == DB_CONVENTION_XDS || setup->convention == DB_CONVENTION_DIALS
+               ? DB_PIVOT_SAMPLE
+               : DB_PIVOT_BEAM;
+}
+
+/* Pixels along fast, slow from the outer corner of the first pixel, in the meaning of the
+ * convention. */
+static void set_beam_centre(db_setup *setup, const double centre[2]) {
+    const double p = setup->pixel_size;
+    const double fast = centre[0] * p, slow = centre[1] * p;
+    double *const x = &setup->beam_centre[0], *const y = &setup->beam_centre[1];
+    if (setup->convention != DB_CONVENTION_CUSTOM && pivot_of(setup) == DB_PIVOT_SAMPLE) {
+        setup->org[0] = centre[0] + 0.5;
+        setup->org[1] = centre[1] + 0.5;
+        return;
+    }
+    switch (setup->convention) {
+    case DB_CONVENTION_MOSFLM:
+        *x = slow - p / 2;
+        *y = fast - p / 2;
+        break;
+    case DB_CONVENTION_DENZO:
+        *x = slow;
+        *y = fast;
+        break;
+    case DB_CONVENTION_ADXV:
+        *x = fast;
+        *y = setup->detector_pixels[1] * p - slow;
+        break;
+    default: *x = fast; *y = slow;
+    }
+}
+
+static int centre_is_open(const db_setup *setup) {
+    return isnan(setup->beam_centre[0]) && isnan(setup->org[0]) && isnan(setup->close_point[0]) &&
+           isnan(setup->origin[0]);
+}
+
+db_status db_setup_from_image(db_context *context, const db_measured_image *image,
+                              db_setup *setup) {
+    fill(&setup->wavelength, image->wavelength);
+    if (isnan(setup->close_distance)) fill(&setup->distance, image->distance);
+    if (isnan(setup->pixel_size)) {
+        const double *const size = image->pixel_size;
+        if (fabs(size[0] - size[1]) > 1e-6 * fabs(size[0]))
+            return db_fail(context, DB_ERROR_UNSUPPORTED,
+                           "the image's pixels are %g x %g mm; only square ones can be modelled",
+                           size[0], size[1]);
+        setup->pixel_size = size[0];
+    }
+    if (setup->detector_pixels[0] == 0 && setup->detector_pixels[1] == 0) {
+        setup->detector_pixels[0] = image->fast_pixels;
+        setup->detector_pixels[1] = image->slow_pixels;
+    }
+    fill(&setup->polarization, image->polarization);
+    fill(&setup->twotheta, image->twotheta);
+    take_sensor(image->sensor_thickness, image->attenuation_depth, image->sensor_material, setup);
+    if (isnan(setup->osc) && image->osc_range > 0) {
+        setup->osc = image->osc_range;
+        if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
+    }
+    if (centre_is_open(setup) && !isnan(image->beam_centre[0]) && !isnan(setup->pixel_size))
+        set_beam_centre(setup, image->beam_centre);
+    return DB_OK;
+}
+
+/* The list says what the configuration does not; the image header is not asked. */
+static db_status take_list(db_context *context, db_fit_config *config,
+                           void (*notices)(void *user, const char *line), void *user) {
+    db_setup *const setup = &config->setup;
+    const char *const image = *config->image_file ? config->image_file : NULL;
+    db_setup listed;
+    db_setup_init(&listed);
+    DB_TRY(db_setup_read_expt(context, config->expt_file, setup->expt_number, image, &listed,
+                              notices, user));
+    if (!isnan(config->beam_centre[0]))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "%s: model.beam_centre_px: cannot be given beside the experiment list %s, in "
+            "whose frame the detector stands",
+            config->config_file, config->expt_file);
+    fill(&setup->wavelength, listed.wavelength);
+    fill(&setup->polarization, listed.polarization);
+    if (isnan(setup->osc) && !isnan(listed.osc)) {
+        setup->osc = listed.osc;
+        if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
+    }
+    if (fabs(setup->phi) <= 0) setup->phi = listed.phi;
+    take_sensor(listed.sensor_thickness, listed.attenuation_depth, listed.sensor_material, setup);
+    fill(&setup->sensor_thickness, 0);
+    setup->detector_size[0] = setup->detector_size[1] = NAN;
+    if (setup->convention == DB_CONVENTION_MOSFLM) setup->convention = listed.convention;
+    if (isnan(setup->twotheta)) setup->twotheta = 0;
+    setup->expt_file = config->expt_file;
+    setup->expt_number = listed.expt_number;
+    setup->expt_image = image;
+    return DB_OK;
+}
+
+/* What is written about it later stays in the list's frame only if that is the usual one. */
+static db_status check_frame(db_context *context, const db_fit_config *config,
+                             const db_experiment *start) {
+    double frame[3][3];
+    if (!*config->expt_file) return DB_OK;
+    db_dials_frame(start, frame);
+    if (frame[0][0] == 1 && frame[1][1] == 1 && frame[2][2] == 1) return DB_OK;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: expected a beam that travels along -z to within 10 degree, found direction "
+                   "%g %g %g",
+                   config->expt_file, start->beam.direction[0], start->beam.direction[1],
+                   start->beam.direction[2]);
+}
+
+static db_status missing(db_context *context, const db_fit_config *config, const char *key) {
+    return db_fail(
+        context, DB_ERROR_USAGE, "%s: model.%s is not given, and %s", config->config_file, key,
+        config->header_geometry ? "the image header does not have it"
+                                : "geometry: given says not to take it from the image header");
+}
+
+static db_status complete_setup(db_context *context, db_fit_config *config,
+                                const db_measured_image *image,
+                                void (*notices)(void *user, const char *line), void *user) {
+    db_setup *const setup = &config->setup;
+    setup->wavelength_given |= !isnan(setup->wavelength);
+    setup->layers_at_front = 0;
+    if (setup->sensor_layers == 0)
+        setup->sensor_layers = 1; /* the place is right, the time short */
+    if (*config->expt_file) return take_list(context, config, notices, user);
+    if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
+    fill(&setup->sensor_thickness, 0);
+    if (setup->spectrum_file) fill(&setup->wavelength, 1); /* its mean replaces it */
+    if (isnan(setup->wavelength)) return missing(context, config, "wavelength");
+    if (isnan(setup->distance) && isnan(setup->close_distance))
+        return missing(context, config, "distance");
+    if (isnan(setup->pixel_size)) return missing(context, config, "pixel_size");
+    if (setup->detector_pixels[0] == 0) return missing(context, config, "detector_pixels");
+    if (!isnan(config->beam_centre[0])) set_beam_centre(setup, config->beam_centre);
+    if (centre_is_open(setup)) return missing(context, config, "beam_centre_px");
+    if (isnan(setup->twotheta)) setup->twotheta = 0;
+    if (isnan(setup->polarization)) {
+        setup->polarization = 0;
+        if (notices)
+            notices(user, "polarization: not in the image header, taken as 0 (unpolarized)");
+    }
+    if (setup->detector_pixels[0] != image->fast_pixels ||
+        setup->detector_pixels[1] != image->slow_pixels)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "model.detector_pixels: %d x %d, but the image has %d x %d",
+                       setup->detector_pixels[0], setup->detector_pixels[1], image->fast_pixels,
+                       image->slow_pixels);
+    return DB_OK;
+}
+
+static db_status fail_bound(db_context *context, const db_fit_config *config, size_t i,
+                            const char *what, double value, const char *relation, double limit) {
+    char line[24] = "", name[DB_FIT_NAME_SIZE];
+    db_fit_quantity_name(&config->settings.panel_groups,
+                         db_fit_quantity_of(&config->settings.parameters[i]), name);
+    if (config->refine_line[i]) snprintf(line, sizeof line, ":%d", config->refine_line[i]);
+    return db_fail(context, DB_ERROR_USAGE, "%s%s: refine.%s: the %s %.10g is %s %.10g",
+                   config->config_file, line, name, what, value, relation, limit);
+}
+
+static db_status check_groups(db_context *context, const db_fit_config *config,
+                              const db_experiment *start) {
+    const db_fit_panel_groups *const groups = &config->settings.panel_groups;
+    const size_t count = start->detector.panel_count;
+    for (size_t p = count; p < DB_FIT_MOST_PANELS; p++)
+        if (groups->of_panel[p] >= 0)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "%s: panel_groups.%s: there is no panel %zu; the model has %zu panel%s",
+                           config->config_file, groups->name[groups->of_panel[p]], p, count,
+                           count == 1 ? "" : "s");
+    return DB_OK;
+}
+
+static void start_ties(const db_fit_settings *settings, db_experiment *start,
+                       void (*notices)(void *user, const char *line), void *user) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (p->follows < 0 || p->group >= 0) continue;
+        const db_parameter leader = (db_parameter)p->follows;
+        const double own = db_parameter_get(start, p->parameter),
+                     value = db_parameter_get(start, leader);
+        db_parameter_set(start, p->parameter, value);
+        if (!notices || fabs(own - value) <= 1e-6 * fabs(value)) continue;
+        char line[160];
+        snprintf(line, sizeof line,
+                 "%s: starts at the %.10g of %s, which it follows, instead of %.10g",
+                 db_parameter_describe(p->parameter)->name, value,
+                 db_parameter_describe(leader)->name, own);
+        notices(user, line);
+    }
+}
+
+/* Bounds of a parameter, absolute and physically possible; the start must lie between them. */
+static db_status complete_bound(db_context *context, const db_fit_config *config, size_t i,
+                                const db_experiment *start, db_fit_parameter *p) {
+    const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
+    double least, most;
+    db_physical_range(p->parameter, &least, &most);
+    if (isfinite(p->lower) && p->lower < least)
+        return fail_bound(context, config, i, "bound min", p->lower, "below the possible", least);
+    if (isfinite(p->upper) && p->upper > most)
+        return fail_bound(context, config, i, "bound max", p->upper, "above the possible", most);
+    if (!isnan(config->range[i])) {
+        p->lower = value - config->range[i];
+        p->upper = value + config->range[i];
+    }
+    db_limit_bounds(start, &config->settings.starts, p);
+    p->lower = fmax(p->lower, least);
+    p->upper = fmin(p->upper, most);
+    if (value < p->lower)
+        return fail_bound(context, config, i, "start", value, "below min", p->lower);
+    if (value > p->upper)
+        return fail_bound(context, config, i, "start", value, "above max", p->upper);
+    return DB_OK;
+}
+
+static db_status check_bounds(db_context *context, const db_fit_config *config,
+                              const db_experiment *start) {
+    for (size_t i = 0; i < config->settings.parameter_count; i++) {
+        db_fit_parameter p = config->settings.parameters[i];
+        if (p.follows < 0) DB_TRY(complete_bound(context, config, i, start, &p));
+    }
+    return DB_OK;
+}
+
+static db_status complete_bounds(db_context *context, db_fit_config *config,
+                                 const db_experiment *start) {
+    for (size_t i = 0; i < config->settings.parameter_count; i++) {
+        db_fit_parameter *const p = &config->settings.parameters[i];
+        if (p->follows < 0) DB_TRY(complete_bound(context, config, i, start, p));
+    }
+    return DB_OK;
+}
+
+static db_status find_orientation(db_context *context, const db_fit_config *config,
+                                  const db_measured_image *image, db_experiment *start,
+                                  void (*notices)(void *user, const char *line), void *user) {
+    db_fit_orientation found;
+    char line[240];
+    if (!config->find_orientation) return DB_OK;
+    db_misset_fold(&start->crystal);
+    DB_TRY(check_bounds(context, config, start)); /* what is refused need not be searched for */
+    DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
+    snprintf(line, sizeof line,
+             "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
+             "bring %.0f",
+             found.indexed, found.spots, found.by_chance);
+    if (!notices) return DB_OK;
+    notices(user, line);
+    notices(user,
+            "the hand was not tested: if an axis of the detector or of the beam points the other "
+            "way than it should, the mirrored lattice is found as well");
+    return DB_OK;
+}
+
+db_status db_fit_config_start(db_context *context, db_fit_config *config,
+                              const db_measured_image *image, db_experiment *start,
+                              void (*notices)(void *user, const char *line), void *user) {
+    db_fit_settings *const settings = &config->settings;
+    if (isnan(settings->gain)) settings->gain = isnan(image->gain) ? 1 : image->gain;
+    if (settings->roi[1] >= image->fast_pixels || settings->roi[3] >= image->slow_pixels)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "data.roi: [%d, %d, %d, %d] reaches beyond the image of %d x %d pixels",
+                       settings->roi[0], settings->roi[1], settings->roi[2], settings->roi[3],
+                       image->fast_pixels, image->slow_pixels);
+    DB_TRY(complete_setup(context, config, image, notices, user));
+    DB_TRY(db_setup_resolve(context, &config->setup, start, notices, user));
+    if (!isnan(config->orientation[0]))
+        for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
+    for (int i = 0; i < 2; i++) start->beam.tilt[i] = config->beam_tilt[i];
+    start->beam.scale = config->scale;
+    db_status status = db_fit_tie_cell(context, config, start, notices, user);
+    if (status == DB_OK) start_ties(settings, start, notices, user);
+    if (status == DB_OK) status = db_experiment_check(context, start);
+    if (status == DB_OK) status = check_frame(context, config, start);
+    if (status == DB_OK) status = check_groups(context, config, start);
+    if (status == DB_OK) status = find_orientation(context, config, image, start, notices, user);
+    if (status == DB_OK) status = complete_bounds(context, config, start);
+    if (status != DB_OK) {
+        db_experiment_clear(start);
+        return status;
+    }
+    if (settings->stage_count == 0) db_fit_settings_default_stages(settings);
+    return DB_OK;
+}

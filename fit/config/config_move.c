@@ -1,0 +1,68 @@
+#define _XOPEN_SOURCE 700
+#include "fit/config/config_move.h"
+
+#include "base/context_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t folder_length(const char *path) {
+    const char *const slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* A file name as the written file must give it: names in a configuration are relative to its
+ * folder. */
+static db_status rename_from(db_context *context, const char *yaml_path,
+                             char name[DB_FIT_PATH_SIZE]) {
+    if (!*name || *name == '/') return DB_OK;
+    const size_t folder = folder_length(yaml_path), own = folder_length(name);
+    if (folder == own && memcmp(yaml_path, name, folder) == 0) {
+        memmove(name, name + own, strlen(name + own) + 1);
+        return DB_OK;
+    }
+    char *const whole = realpath(name, NULL);
+    const int fits = whole && strlen(whole) < DB_FIT_PATH_SIZE;
+    if (fits) memcpy(name, whole, strlen(whole) + 1);
+    free(whole);
+    if (!fits) return db_fail(context, DB_ERROR_FILE, "%s: cannot be found any more", name);
+    return DB_OK;
+}
+
+/* "PREFIX.expt" for "PREFIX.yaml". */
+static db_status name_list(db_context *context, const char *yaml_path,
+                           char name[DB_FIT_PATH_SIZE]) {
+    const size_t length = strlen(yaml_path), folder = folder_length(yaml_path);
+    const size_t stem =
+        length > 5 && strcmp(yaml_path + length - 5, ".yaml") == 0 ? length - 5 : length;
+    const int size =
+        snprintf(name, DB_FIT_PATH_SIZE, "%.*s.expt", (int)(stem - folder), yaml_path + folder);
+    return size < DB_FIT_PATH_SIZE
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE, "%s: the name is too long", yaml_path);
+}
+
+db_status db_fit_config_move_names(db_context *context, const char *path, db_fit_config *config) {
+    char *const names[] = { config->image_file,      config->hkl_file,  config->spectrum_file,
+                            config->mask_file,       config->spot_file, config->hot_pixel_file,
+                            config->reflection_file, config->box_file };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        DB_TRY(rename_from(context, path, names[i]));
+    return DB_OK;
+}
+
+db_status db_fit_config_move(db_context *context, const char *path, db_fit_config *config) {
+    DB_TRY(db_fit_config_move_names(context, path, config));
+    return *config->expt_file ? name_list(context, path, config->expt_file) : DB_OK;
+}
+
+void db_fit_settings_count_from(const double *moved, db_fit_settings *settings) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        if (p->group < 0) continue;
+        p->lower -= moved[i];
+        p->upper -= moved[i];
+        p->prior[0] -= moved[i];
+    }
+}

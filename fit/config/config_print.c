@@ -1,0 +1,220 @@
+#include "fit/config/config_print.h"
+
+#include "fit/config/config_panel_groups.h"
+#include "fit/config/config_refine.h"
+#include "fit/config/physical_range.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMENT_COLUMN = 44 };
+
+void db_print_number(FILE *stream, double value) {
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, stream);
+}
+
+void db_yaml_print_text(FILE *stream, const char *text) {
+    int plain = isalnum((unsigned char)text[0]) || text[0] == '/' || text[0] == '.';
+    for (const char *c = text; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("/._-+", *c)) plain = 0;
+    if (plain) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(stream, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
+        else
+            fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
+
+static void print_quantities(const unsigned char *set, const db_fit_panel_groups *groups,
+                             FILE *stream) {
+    const char *separator = "[";
+    char name[DB_FIT_NAME_SIZE];
+    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++) {
+        if (!set[q]) continue;
+        fprintf(stream, "%s%s", separator, db_fit_quantity_name(groups, q, name));
+        separator = ", ";
+    }
+    fputs("]", stream);
+}
+
+static void print_one(const db_config_key *key, const void *field, int index,
+                      const db_fit_panel_groups *groups, FILE *stream) {
+    char name[DB_FIT_NAME_SIZE];
+    switch (key->type) {
+    case DB_KEY_NUMBER:
+        db_print_number(stream, ((const double *)field)[index] / key->factor);
+        break;
+    case DB_KEY_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
+    case DB_KEY_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
+    case DB_KEY_CHOICE: fputs(key->choices[db_config_integer(field, index)], stream); break;
+    case DB_KEY_PARAMETER:
+        fputs(db_fit_quantity_name(groups, db_config_integer(field, index), name), stream);
+        break;
+    case DB_KEY_FILE:
+    case DB_KEY_NAME: db_yaml_print_text(stream, field); break;
+    case DB_KEY_PARAMETER_SET: print_quantities(field, groups, stream); break;
+    }
+}
+
+void db_config_key_print(const db_config_key *key, const void *base,
+                         const db_fit_panel_groups *groups, FILE *stream) {
+    const void *const field = (const char *)base + key->offset;
+    if (key->count > 1) fputc('[', stream);
+    for (int i = 0; i < key->count; i++) {
+        if (i) fputs(", ", stream);
+        print_one(key, field, i, groups, stream);
+    }
+    if (key->count > 1) fputc(']', stream);
+}
+
+/* "key: value   # meaning (unit)"; an open key as "# key: example   # meaning; default: ...". */
+static void print_line(const db_config_key *key, const void *base,
+                       const db_fit_panel_groups *groups, const char *indent, db_config_style style,
+                       FILE *stream) {
+    const int open = db_config_key_is_open(key, base);
+    if (open && style == DB_CONFIG_PLAIN) return;
+    const long start = ftell(stream);
+    fprintf(stream, "%s%s%s: ", indent, open ? "# " : "", key->name);
+    if (open)
+        fputs(key->example, stream);
+    else
+        db_config_key_print(key, base, groups, stream);
+    if (style == DB_CONFIG_EXPLAINED) {
+        const long width = ftell(stream) - start;
+        fprintf(stream, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
+                key->help);
+        for (int i = 0; key->choices && key->choices[i]; i++)
+            fprintf(stream, "%s %s", i ? "," : "; one of", key->choices[i]);
+        if (*key->unit) fprintf(stream, " (%s)", key->unit);
+        if (open) fprintf(stream, "; default: %s", key->open);
+    }
+    fputc('\n', stream);
+}
+
+static void print_section(const db_config_section *section, const void *base, const char *indent,
+                          db_config_style style, FILE *stream) {
+    for (size_t i = 0; i < section->count; i++)
+        print_line(&section->keys[i], base, NULL, indent, style, stream);
+}
+
+static void print_heading(const db_config_section *section, db_config_style style, FILE *stream) {
+    if (style == DB_CONFIG_EXPLAINED)
+        fprintf(stream, "\n%s: # %s\n", section->name, section->help);
+    else
+        fprintf(stream, "%s:\n", section->name);
+}
+
+static void print_intensity(const db_fit_config *config, db_config_style style, FILE *stream) {
+    const db_config_section *const section = &db_config_sections[DB_SECTION_INTENSITY];
+    if (config->settings.intensity == DB_FIT_KNOWN) {
+        print_heading(section, style, stream);
+        print_section(section, config, "  ", style, stream);
+        return;
+    }
+    if (style == DB_CONFIG_PLAIN) {
+        fputs("intensity: free\n", stream);
+        return;
+    }
+    fputs("\n# free: each reflection's intensity is fitted to its spot; instead of free, known "
+          "structure factors:\n"
+          "intensity: free\n# intensity:\n",
+          stream);
+    for (size_t i = 0; i < section->count; i++) {
+        fputs("# ", stream);
+        print_line(&section->keys[i], config, NULL, "  ", style, stream);
+    }
+}
+
+static void print_refine(const db_fit_config *config, db_config_style style, FILE *stream) {
+    const db_fit_settings *const settings = &config->settings;
+    print_heading(&db_refine_section, style, stream);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        const int ranged = !isnan(config->range[i]);
+        char name[DB_FIT_NAME_SIZE];
+        double least, most; /* bounds that need not be said */
+        db_physical_range(p->parameter, &least, &most);
+        const db_refine_entry entry = { config->range[i],
+                                        ranged || p->lower <= least ? NAN : p->lower,
+                                        ranged || p->upper >= most ? NAN : p->upper,
+                                        p->scale,
+                                        p->follows,
+                                        { p->prior[1] < INFINITY ? p->prior[0] : NAN, p->prior[1] },
+                                        p->shared };
+        fprintf(stream, "  %s:",
+                db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name));
+        const char *separator = " {";
+        for (size_t k = 0; k < db_refine_section.count; k++) {
+            const db_config_key *const key = &db_refine_section.keys[k];
+            if (db_config_key_is_open(key, &entry)) continue;
+            fprintf(stream, "%s%s: ", separator, key->name);
+            db_config_key_print(key, &entry, &settings->panel_groups, stream);
+            separator = ", ";
+        }
+        fputs(*separator == ',' ? "}\n" : "\n", stream);
+    }
+    if (style == DB_CONFIG_PLAIN) return;
+    fputs("# each parameter takes, in its own unit:\n", stream);
+    for (size_t k = 0; k < db_refine_section.count; k++)
+        print_line(&db_refine_section.keys[k], &db_refine_default, NULL, "#    ", style, stream);
+    fputs("# parameters:\n", stream);
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+        const db_parameter_info *const info = db_parameter_describe((db_parameter)p);
+        if (db_config_takes_parameter((db_parameter)p))
+            fprintf(stream, "#    %-21s %s (%s)\n", info->name, info->description, info->unit);
+    }
+    fputs("# motions of a group of panels, about its centre, along the axes of the detector, "
+          "counted from the start:\n"
+          "#    GROUP:shift_fast, GROUP:shift_slow, GROUP:shift_normal (mm)\n"
+          "#    GROUP:turn_fast, GROUP:turn_slow, GROUP:turn_normal (deg)\n"
+          "#    panel_groups:shift_fast ... for all groups of which nothing else is said\n",
+          stream);
+}
+
+static void print_stages(const db_fit_settings *settings, db_config_style style, FILE *stream) {
+    if (settings->stage_count) print_heading(&db_stage_section, style, stream);
+    for (size_t s = 0; s < settings->stage_count; s++) {
+        const char *indent = "  - ";
+        for (size_t k = 0; k < db_stage_section.count; k++) {
+            const db_config_key *const key = &db_stage_section.keys[k];
+            if (db_config_key_is_open(key, &settings->stages[s]))
+                continue; /* a stage without a name */
+            print_line(key, &settings->stages[s], &settings->panel_groups, indent,
+                       s == 0 ? style : DB_CONFIG_PLAIN, stream);
+            indent = "    ";
+        }
+    }
+}
+
+void db_fit_config_print(const db_fit_config *config, db_config_style style, FILE *stream) {
+    const db_config_section *const sections = db_config_sections;
+    print_section(&sections[DB_SECTION_TOP], config, "", style, stream);
+    print_heading(&sections[DB_SECTION_MODEL], style, stream);
+    print_section(&sections[DB_SECTION_MODEL], config, "  ", style, stream);
+    db_config_print_panel_groups(&config->settings.panel_groups, style, stream);
+    print_intensity(config, style, stream);
+    print_refine(config, style, stream);
+    print_heading(&sections[DB_SECTION_STARTS], style, stream);
+    print_section(&sections[DB_SECTION_STARTS], config, "  ", style, stream);
+    print_stages(&config->settings, style, stream);
+    print_heading(&sections[DB_SECTION_DATA], style, stream);
+    print_section(&sections[DB_SECTION_DATA], config, "  ", style, stream);
+    if (style == DB_CONFIG_PLAIN && !*config->shot_list) return;
+    print_heading(&sections[DB_SECTION_SHOTS], style, stream);
+    print_section(&sections[DB_SECTION_SHOTS], config, "  ", style, stream);
+}

@@ -1,0 +1,243 @@
+#include "fit/config/config_refine.h"
+
+#include "base/context_internal.h"
+#include "base/nearest_name.h"
+#include "fit/config/algorithms.h"
+#include "fit/config/config_motion.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, -1, { NAN, NAN }, -1 };
+const db_fit_stage db_stage_default = { .blur = 1,
+                                        .algorithm = "LM",
+                                        .target = -1,
+                                        .tolerance = 1e-4,
+                                        .step = 0.05,
+                                        .max_evaluations = 100 };
+
+size_t db_fit_parameter_index(const db_fit_settings *settings, int quantity) {
+    size_t i = 0;
+    while (i < settings->parameter_count &&
+           db_fit_quantity_of(&settings->parameters[i]) != quantity)
+        i++;
+    return i;
+}
+
+static db_status check_bounds(const db_config_reader *reader, const db_yaml_node *node,
+                              const char *name, const db_refine_entry *entry) {
+    const char *const section = db_refine_section.name;
+    const int bounded = !isnan(entry->lower) || !isnan(entry->upper);
+    if (!isnan(entry->range) && bounded)
+        return db_config_fail(reader, node, section, name,
+                              "expected either range or min and max, found both");
+    if (entry->lower >= entry->upper)
+        return db_config_fail(reader, node, section, name,
+                              "bounds cross: min %.10g is not below max %.10g", entry->lower,
+                              entry->upper);
+    if (!isnan(entry->prior[0]) && !(entry->prior[1] > 0))
+        return db_config_fail(reader, node, section, name,
+                              "prior: expected [centre, sigma] with sigma greater than 0, found "
+                              "sigma %.10g",
+                              entry->prior[1]);
+    if (entry->follows >= 0 &&
+        (bounded || !isnan(entry->range) || !isnan(entry->scale) || !isnan(entry->prior[0])))
+        return db_config_fail(reader, node, section, name,
+                              "follows another parameter, so that it has no range, min, max, scale "
+                              "or prior of its own");
+    return DB_OK;
+}
+
+/* Which quantity an entry names. */
+static db_status find_quantity(const db_config_reader *reader, const char *name,
+                               const db_yaml_node *node, int line, int *quantity) {
+    const char *const section = db_refine_section.name;
+    db_parameter parameter;
+    if (db_config_names_motion(name))
+        return db_config_motion(reader, section, name, node, name, quantity);
+    if (db_parameter_find(reader->context, name, &parameter) == DB_OK) {
+        *quantity = (int)parameter;
+        return db_config_check_parameter(reader, node, section, name, name, parameter);
+    }
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s", db_context_message(reader->context));
+    return db_config_fail_in_line(reader, node, line, section, name, "%s", reason);
+}
+
+static db_status read_entry(const db_config_reader *reader, const char *name,
+                            const db_yaml_node *node, db_refine_entry *entry) {
+    char section[DB_FIT_NAME_SIZE + 16];
+    *entry = db_refine_default;
+    snprintf(section, sizeof section, "%s.%.64s", db_refine_section.name, name);
+    const int nothing = node->kind == DB_YAML_SCALAR && *node->text == '\0'; /* "misset_x:" alone */
+    if (!nothing) DB_TRY(db_config_take_section(reader, section, &db_refine_section, node, entry));
+    return check_bounds(reader, node, name, entry);
+}
+
+static void add_parameter(int quantity, const db_refine_entry *entry, int line,
+                          db_fit_config *config) {
+    db_parameter parameter;
+    int group;
+    db_fit_quantity_at(quantity, &parameter, &group);
+    const size_t i = config->settings.parameter_count++;
+    db_fit_parameter *const p = &config->settings.parameters[i];
+    *p = db_fit_parameter_free(parameter);
+    p->group = group;
+    p->shared = entry->shared;
+    if (!isnan(entry->lower)) p->lower = entry->lower;
+    if (!isnan(entry->upper)) p->upper = entry->upper;
+    p->scale = entry->scale;
+    p->follows = entry->follows;
+    if (!isnan(entry->prior[0])) memcpy(p->prior, entry->prior, sizeof p->prior);
+    config->range[i] = entry->range;
+    config->refine_line[i] = line;
+}
+
+static db_status take_parameter(const db_config_reader *reader, const char *name,
+                                const db_yaml_node *node, int line, int every,
+                                db_fit_config *config) {
+    db_refine_entry entry;
+    int quantity = 0;
+    DB_TRY(find_quantity(reader, name, node, line, &quantity));
+    if ((quantity >= DB_CONFIG_EVERY_GROUP) != every) return DB_OK;
+    DB_TRY(read_entry(reader, name, node, &entry));
+    const int shown = node->argument ? 0 : line;
+    if (!every) {
+        add_parameter(quantity, &entry, shown, config);
+        return DB_OK;
+    }
+    if (entry.follows >= 0)
+        return db_config_fail(reader, node, db_refine_section.name, name,
+                              "cannot follow: it stands for several quantities");
+    const int kind = quantity - DB_CONFIG_EVERY_GROUP;
+    for (int g = 0; g < (int)reader->groups->count; g++) {
+        const int one = db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g);
+        if (db_fit_parameter_index(&config->settings, one) == config->settings.parameter_count)
+            add_parameter(one, &entry, shown, config);
+    }
+    return DB_OK;
+}
+
+static const char *unit_of(int quantity) {
+    db_parameter parameter;
+    int group;
+    db_fit_quantity_at(quantity, &parameter, &group);
+    return db_parameter_describe(parameter)->unit;
+}
+
+/* Ties are between parameters of the table, or between motions of the same unit. */
+static db_status check_tie(const db_config_reader *reader, const db_yaml_node *node,
+                           const char *name, const db_fit_settings *settings,
+                           const db_fit_parameter *p) {
+    const char *const section = db_refine_section.name;
+    char leader[DB_FIT_NAME_SIZE];
+    const int own = db_fit_quantity_of(p);
+    const size_t l = db_fit_parameter_index(settings, p->follows);
+    db_fit_quantity_name(&settings->panel_groups, p->follows, leader);
+    if (l == settings->parameter_count)
+        return db_config_fail(reader, node, section, name,
+                              "follows %s, which is not refined; add '%s:' to refine", leader,
+                              leader);
+    if (own == p->follows || settings->parameters[l].follows >= 0)
+        return db_config_fail(reader, node, section, name, "follows %s, which %s", leader,
+                              own == p->follows ? "is itself" : "follows another parameter");
+    if ((p->group < 0) != (settings->parameters[l].group < 0) ||
+        (p->group >= 0 && strcmp(unit_of(own), unit_of(p->follows)) != 0))
+        return db_config_fail(reader, node, section, name,
+                              "cannot follow %s: shifts of groups follow shifts of groups, turns "
+                              "follow turns, parameters other parameters",
+                              leader);
+    return DB_OK;
+}
+
+static db_status check_ties(const db_config_reader *reader, const db_yaml_node *map,
+                            const db_fit_settings *settings) {
+    size_t own = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        char name[DB_FIT_NAME_SIZE];
+        own += p->follows < 0;
+        if (p->follows < 0) continue;
+        db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name);
+        DB_TRY(check_tie(reader, db_yaml_find(map, name), name, settings, p));
+    }
+    if (own > 0) return DB_OK;
+    return db_config_fail(reader, map, db_refine_section.name, "",
+                          "nothing to refine: every parameter follows");
+}
+
+db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
+                                db_fit_config *config) {
+    if (map->kind != DB_YAML_MAP || map->count == 0)
+        return db_config_fail(reader, map, db_refine_section.name, "",
+                              "expected parameters, each as 'name: {range: 0.5}' or 'name:' alone");
+    /* what is said of every group holds for those of which nothing else is said */
+    for (int every = 0; every < 2; every++)
+        for (size_t i = 0; i < map->count; i++)
+            DB_TRY(take_parameter(reader, map->keys[i], map->items[i], map->key_lines[i], every,
+                                  config));
+    return check_ties(reader, map, &config->settings);
+}
+
+static db_status check_algorithm(const db_config_reader *reader, const db_yaml_node *node,
+                                 const char *section, const char *name) {
+    const char *known[DB_ALGORITHMS_MOST];
+    db_algorithm algorithm;
+    if (db_algorithm_find(name, &algorithm)) return DB_OK;
+    const size_t count = db_algorithm_names(known);
+    return db_config_fail(
+        reader, node, section, "algorithm", "unknown algorithm '%s'%s", name,
+        db_hint_at_names(name, known, count, "docs/fit.md says which there are").text);
+}
+
+/* A stage names parameters of refine; tied ones go with those they follow. */
+static db_status check_stage_parameters(const db_config_reader *reader, const db_yaml_node *node,
+                                        const char *section, const db_fit_settings *settings,
+                                        db_fit_stage *stage) {
+    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
+        if (!stage->active[p]) continue;
+        char name[DB_FIT_NAME_SIZE], leader[DB_FIT_NAME_SIZE];
+        const int named = stage->active[p] == 1;
+        const size_t i = db_fit_parameter_index(settings, p);
+        if (named) db_fit_quantity_name(&settings->panel_groups, p, name);
+        const int refined = i < settings->parameter_count;
+        const int follows = refined ? settings->parameters[i].follows : -1;
+        if (named && !refined)
+            return db_config_fail(reader, node, section, "refine",
+                                  "%s is not among the parameters of refine", name);
+        if (named && follows >= 0 && !stage->active[follows])
+            return db_config_fail(reader, node, section, "refine",
+                                  "%s follows %s, which this stage does not refine", name,
+                                  db_fit_quantity_name(&settings->panel_groups, follows, leader));
+        stage->active[p] = refined ? 1 : 0;
+    }
+    return DB_OK;
+}
+
+static db_status take_stage(const db_config_reader *reader, const db_yaml_node *node, size_t number,
+                            db_fit_config *config) {
+    db_fit_settings *const settings = &config->settings;
+    db_fit_stage *const stage = &settings->stages[settings->stage_count];
+    *stage = db_stage_default;
+    memset(stage->active, 2, sizeof stage->active);
+    snprintf(stage->name, sizeof stage->name, "stage %zu", number);
+    char section[32];
+    snprintf(section, sizeof section, "%s.%zu", db_stage_section.name, number);
+    DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, stage));
+    const db_yaml_node *const algorithm = db_yaml_find(node, "algorithm");
+    if (algorithm) DB_TRY(check_algorithm(reader, algorithm, section, stage->algorithm));
+    DB_TRY(check_stage_parameters(reader, db_yaml_find(node, "refine"), section, settings, stage));
+    settings->stage_count++;
+    return DB_OK;
+}
+
+db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
+                                db_fit_config *config) {
+    if (list->kind != DB_YAML_LIST || list->count == 0 || list->count > DB_FIT_MAX_STAGES)
+        return db_config_fail(reader, list, db_stage_section.name, "",
+                              "expected a list of 1 to %d stages", DB_FIT_MAX_STAGES);
+    for (size_t i = 0; i < list->count; i++)
+        DB_TRY(take_stage(reader, list->items[i], i + 1, config));
+    return DB_OK;
+}

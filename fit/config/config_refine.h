@@ -1,0 +1,21 @@
+/* The sections "refine" and "stages" of a fit configuration. */
+#ifndef DB_FIT_CONFIG_CONFIG_REFINE_H
+#define DB_FIT_CONFIG_CONFIG_REFINE_H
+
+#include "fit/config/config_value.h"
+
+/* The defaults of one entry of each section. */
+extern const db_refine_entry db_refine_default;
+extern const db_fit_stage db_stage_default;
+
+db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
+                                db_fit_config *config);
+
+/* After refine: a stage names parameters of it. */
+db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
+                                db_fit_config *config);
+
+/* Position of a quantity among the settings' parameters; parameter_count if it is not refined. */
+size_t db_fit_parameter_index(const db_fit_settings *settings, int quantity);
+
+#endif

@@ -1,0 +1,300 @@
+#include "fit/config/config_value.h"
+
+#include "base/context_internal.h"
+#include "base/nearest_name.h"
+#include "fit/config/config_motion.h"
+#include "base/text_reader.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMES = 64, WHERE_SIZE = 512, WANTED_SIZE = 192 };
+
+static void describe_place(char where[WHERE_SIZE], const db_config_reader *reader,
+                           const db_yaml_node *node, int line, const char *section,
+                           const char *name) {
+    char key[192];
+    snprintf(key, sizeof key, "%s%s%.80s", section, *section && *name ? "." : "", name);
+    if (node->argument)
+        snprintf(where, WHERE_SIZE, "argument '%.200s': %s", node->argument, key);
+    else
+        snprintf(where, WHERE_SIZE, "%s:%d: %s", reader->path, line, key);
+}
+
+static db_status fail(const db_config_reader *reader, const db_yaml_node *node, int line,
+                      const char *section, const char *name, const char *format,
+                      va_list arguments) {
+    char where[WHERE_SIZE], text[WHERE_SIZE];
+    describe_place(where, reader, node, line, section, name);
+    vsnprintf(text, sizeof text, format, arguments);
+    return db_fail(reader->context, DB_ERROR_USAGE, "%s: %s", where, text);
+}
+
+db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *node,
+                         const char *section, const char *name, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const db_status status = fail(reader, node, node->line, section, name, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+db_status db_config_fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
+                                 const char *section, const char *name, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const db_status status = fail(reader, node, line, section, name, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node, int line,
+                                 const char *section, const char *name, const char *const *known,
+                                 size_t known_count) {
+    return db_config_fail_in_line(
+        reader, node, line, section, name, "unknown key%s",
+        db_hint_at_names(name, known, known_count, "dualbragg fit --show-defaults lists all").text);
+}
+
+/* What stands there, for "found ...". */
+static const char *found(const db_yaml_node *node, char text[64]) {
+    if (node->kind == DB_YAML_LIST)
+        snprintf(text, 64, "a list of %zu", node->count);
+    else if (node->kind == DB_YAML_MAP)
+        snprintf(text, 64, "a map");
+    else if (*node->text == '\0')
+        snprintf(text, 64, "nothing");
+    else
+        snprintf(text, 64, "'%.40s'", node->text);
+    return text;
+}
+
+/* "a number greater than 0 (mm)", "3 whole numbers from 1 to 10" ... */
+static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
+    const int whole = key->type != DB_KEY_NUMBER;
+    char count[24], limits[64], unit[40];
+    if (key->count == 1)
+        snprintf(count, sizeof count, "a ");
+    else
+        snprintf(count, sizeof count, "a list of %d ", key->count);
+    if (key->low > 0 && key->low < 1e-300)
+        snprintf(limits, sizeof limits, " greater than 0");
+    else if (key->low > -1e300 && key->high < (whole ? INT_MAX : 1e300))
+        snprintf(limits, sizeof limits, " from %g to %g", key->low, key->high);
+    else if (key->low > -1e300)
+        snprintf(limits, sizeof limits, " not below %g", key->low);
+    else
+        limits[0] = '\0';
+    snprintf(unit, sizeof unit, *key->unit ? " (%s)" : "%s", key->unit);
+    snprintf(text, WANTED_SIZE, "%s%snumber%s%s%s", count, whole ? "whole " : "",
+             key->count == 1 ? "" : "s", limits, unit);
+    return text;
+}
+
+static db_status take_number(const db_config_reader *reader, const char *section,
+                             const db_config_key *key, const db_yaml_node *node, double *value) {
+    char what[WANTED_SIZE], text[64];
+    const int is_scalar = node->kind == DB_YAML_SCALAR;
+    const db_word word = { is_scalar ? node->text : "", is_scalar ? strlen(node->text) : 0 };
+    const int whole = key->type != DB_KEY_NUMBER;
+    if (!is_scalar || !db_word_number(word, value) || *value < key->low || *value > key->high ||
+        (whole && *value != nearbyint(*value)))
+        return db_config_fail(reader, node, section, key->name, "expected %s, found %s",
+                              wanted(key, what), found(node, text));
+    return DB_OK;
+}
+
+static db_status store_number(const db_config_reader *reader, const char *section,
+                              const db_config_key *key, const db_yaml_node *node, int index,
+                              void *base) {
+    double value = 0;
+    DB_TRY(take_number(reader, section, key, node, &value));
+    char *const field = (char *)base + key->offset;
+    if (key->type == DB_KEY_NUMBER)
+        ((double *)(void *)field)[index] = value * key->factor;
+    else if (key->type == DB_KEY_INTEGER)
+        ((int *)(void *)field)[index] = (int)value;
+    else
+        ((long *)(void *)field)[index] = (long)value;
+    return DB_OK;
+}
+
+static db_status take_numbers(const db_config_reader *reader, const char *section,
+                              const db_config_key *key, const db_yaml_node *node, void *base) {
+    if (key->count == 1) return store_number(reader, section, key, node, 0, base);
+    char what[WANTED_SIZE], text[64];
+    if (node->kind != DB_YAML_LIST || node->count != (size_t)key->count)
+        return db_config_fail(reader, node, section, key->name, "expected %s, found %s",
+                              wanted(key, what), found(node, text));
+    for (int i = 0; i < key->count; i++)
+        DB_TRY(store_number(reader, section, key, node->items[i], i, base));
+    return DB_OK;
+}
+
+static db_status take_choice(const db_config_reader *reader, const char *section,
+                             const db_config_key *key, const db_yaml_node *node, void *base) {
+    char list[160] = "", text[64];
+    int count = 0;
+    for (; key->choices[count]; count++) {
+        if (node->kind == DB_YAML_SCALAR && strcmp(node->text, key->choices[count]) == 0) {
+            memcpy((char *)base + key->offset, &count, sizeof count);
+            return DB_OK;
+        }
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", key->choices[count]);
+    }
+    if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
+        return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s",
+                              list, found(node, text));
+    return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s%s", list,
+                          found(node, text),
+                          db_hint_at_names(node->text, key->choices, (size_t)count, NULL).text);
+}
+
+/* A name of the YAML file is relative to the file's folder, one of the command line to the working
+ * directory. */
+static db_status take_file(const db_config_reader *reader, const char *section,
+                           const db_config_key *key, const db_yaml_node *node, void *base) {
+    char text[64];
+    if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
+        return db_config_fail(reader, node, section, key->name, "expected a file name, found %s",
+                              found(node, text));
+    const char *const slash = strrchr(reader->path, '/');
+    const int relative = node->text[0] != '/' && !node->argument && slash;
+    const int folder = relative ? (int)(slash - reader->path) + 1 : 0;
+    const int length = snprintf((char *)base + key->offset, DB_FIT_PATH_SIZE, "%.*s%s", folder,
+                                reader->path, node->text);
+    if (length >= DB_FIT_PATH_SIZE)
+        return db_config_fail(reader, node, section, key->name,
+                              "the file name is longer than %d characters", DB_FIT_PATH_SIZE - 1);
+    return DB_OK;
+}
+
+static db_status take_name(const db_config_reader *reader, const char *section,
+                           const db_config_key *key, const db_yaml_node *node, void *base) {
+    char text[64];
+    if (node->kind != DB_YAML_SCALAR || *node->text == '\0' ||
+        strlen(node->text) >= DB_FIT_NAME_SIZE)
+        return db_config_fail(reader, node, section, key->name,
+                              "expected a name of at most %d characters, found %s",
+                              DB_FIT_NAME_SIZE - 1, found(node, text));
+    snprintf((char *)base + key->offset, DB_FIT_NAME_SIZE, "%s", node->text);
+    return DB_OK;
+}
+
+db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
+                                    const char *section, const char *key, const char *name,
+                                    db_parameter parameter) {
+    if (db_config_takes_parameter(parameter)) return DB_OK;
+    return db_config_fail(
+        reader, node, section, key,
+        "%s cannot be refined: the sensor stays as it is given, and a configuration "
+        "has no water or amorphous matter, no list of sources and no single "
+        "structure factors",
+        name);
+}
+
+static db_status quantity_of(const db_config_reader *reader, const char *section,
+                             const db_config_key *key, const db_yaml_node *node, int *quantity) {
+    char text[64];
+    db_parameter parameter;
+    if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
+        return db_config_fail(reader, node, section, key->name,
+                              "expected the name of a parameter, found %s", found(node, text));
+    if (db_config_names_motion(node->text))
+        return db_config_motion(reader, section, key->name, node, node->text, quantity);
+    if (db_parameter_find(reader->context, node->text, &parameter) == DB_OK) {
+        *quantity = (int)parameter;
+        return db_config_check_parameter(reader, node, section, key->name, node->text, parameter);
+    }
+    char message[DB_MESSAGE_SIZE];
+    snprintf(message, sizeof message, "%s", db_context_message(reader->context));
+    return db_config_fail(reader, node, section, key->name, "%s", message);
+}
+
+/* One of a list; 2 where it stands for whatever of a kind is refined. */
+static db_status mark_quantity(const db_config_reader *reader, const char *section,
+                               const db_config_key *key, const db_yaml_node *node,
+                               unsigned char *set) {
+    int quantity = 0;
+    DB_TRY(quantity_of(reader, section, key, node, &quantity));
+    if (quantity >= DB_CONFIG_EVERY_GROUP) {
+        const int kind = quantity - DB_CONFIG_EVERY_GROUP;
+        for (int g = 0; g < (int)reader->groups->count; g++) {
+            unsigned char *const one =
+                &set[db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g)];
+            if (*one == 0) *one = 2;
+        }
+        return DB_OK;
+    }
+    if (set[quantity] == 1)
+        return db_config_fail(reader, node, section, key->name, "'%s' is named twice", node->text);
+    set[quantity] = 1;
+    return DB_OK;
+}
+
+static db_status take_quantities(const db_config_reader *reader, const char *section,
+                                 const db_config_key *key, const db_yaml_node *node, void *base) {
+    unsigned char *const set = (unsigned char *)base + key->offset;
+    char text[64];
+    if (key->type == DB_KEY_PARAMETER) {
+        int quantity = 0;
+        DB_TRY(quantity_of(reader, section, key, node, &quantity));
+        if (quantity >= DB_CONFIG_EVERY_GROUP)
+            return db_config_fail(reader, node, section, key->name,
+                                  "expected one quantity, found '%s', which stands for several",
+                                  node->text);
+        memcpy(set, &quantity, sizeof quantity);
+        return DB_OK;
+    }
+    if (node->kind == DB_YAML_SCALAR && strcmp(node->text, "all") == 0) {
+        memset(set, 2, DB_FIT_MOST_PARAMETERS);
+        return DB_OK;
+    }
+    if (node->kind != DB_YAML_LIST || node->count == 0)
+        return db_config_fail(reader, node, section, key->name,
+                              "expected all or a list of parameters, found %s", found(node, text));
+    memset(set, 0, DB_FIT_MOST_PARAMETERS);
+    for (size_t i = 0; i < node->count; i++)
+        DB_TRY(mark_quantity(reader, section, key, node->items[i], set));
+    return DB_OK;
+}
+
+db_status db_config_take(const db_config_reader *reader, const char *section,
+                         const db_config_key *key, const db_yaml_node *node, void *base) {
+    switch (key->type) {
+    case DB_KEY_NUMBER:
+    case DB_KEY_INTEGER:
+    case DB_KEY_SEED: return take_numbers(reader, section, key, node, base);
+    case DB_KEY_CHOICE: return take_choice(reader, section, key, node, base);
+    case DB_KEY_FILE: return take_file(reader, section, key, node, base);
+    case DB_KEY_NAME: return take_name(reader, section, key, node, base);
+    case DB_KEY_PARAMETER:
+    case DB_KEY_PARAMETER_SET: return take_quantities(reader, section, key, node, base);
+    }
+    return db_config_fail(reader, node, section, key->name, "has no reader");
+}
+
+db_status db_config_take_section(const db_config_reader *reader, const char *name,
+                                 const db_config_section *section, const db_yaml_node *map,
+                                 void *base) {
+    char text[64];
+    if (map->kind != DB_YAML_MAP)
+        return db_config_fail(reader, map, name, "", "expected 'key: value' lines, found %s",
+                              found(map, text));
+    for (size_t i = 0; i < map->count; i++) {
+        const db_config_key *const key = db_config_key_find(section, map->keys[i]);
+        if (!key) {
+            const char *known[MOST_NAMES];
+            for (size_t k = 0; k < section->count; k++) known[k] = section->keys[k].name;
+            return db_config_fail_unknown(reader, map->items[i], map->key_lines[i], name,
+                                          map->keys[i], known, section->count);
+        }
+        DB_TRY(db_config_take(reader, name, key, map->items[i], base));
+    }
+    return DB_OK;
+}

@@ -1,0 +1,45 @@
+/* Values of single keys: from the YAML tree into a struct, with messages that say where. */
+#ifndef DB_FIT_CONFIG_CONFIG_VALUE_H
+#define DB_FIT_CONFIG_CONFIG_VALUE_H
+
+#include "fit/config/config_keys.h"
+#include "fit/config/yaml_tree.h"
+
+typedef struct db_config_reader {
+    db_context *context;
+    const char *path;                  /* of the YAML file */
+    const db_fit_panel_groups *groups; /* those of the configuration, once read */
+} db_config_reader;
+
+/* Fails with "<file>:<line>: <section>.<name>: <message>", or the argument instead of file and
+ * line. */
+db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *node,
+                         const char *section, const char *name, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same for a line that is not the node's: that of its key. */
+db_status db_config_fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
+                                 const char *section, const char *name, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* The same for a key that no table has; names the nearest of `known`, if one is near. */
+db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node, int line,
+                                 const char *section, const char *name, const char *const *known,
+                                 size_t known_count);
+
+/* Stores the node's value where the key says. */
+db_status db_config_take(const db_config_reader *reader, const char *section,
+                         const db_config_key *key, const db_yaml_node *node, void *base);
+
+/* Stores a map whose keys are all of the section's table. */
+db_status db_config_take_section(const db_config_reader *reader, const char *name,
+                                 const db_config_section *section, const db_yaml_node *map,
+                                 void *base);
+
+/* Refuses parameters that a configuration cannot refine (db_config_takes_parameter), at the node.
+ */
+db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
+                                    const char *section, const char *key, const char *name,
+                                    db_parameter parameter);
+
+#endif

@@ -1,0 +1,18 @@
+/* What a parameter can be, whatever a configuration says, and what it may become if it says
+ * nothing.
+ */
+#ifndef DB_FIT_CONFIG_PHYSICAL_RANGE_H
+#define DB_FIT_CONFIG_PHYSICAL_RANGE_H
+
+#include <dualbragg/fit.h>
+
+/* Least and most possible value, inclusive; -INFINITY, INFINITY if there is none. */
+void db_physical_range(db_parameter parameter, double *least, double *most);
+
+/* Closes bounds that are open where a refinement that goes beyond cannot be right any more: farther
+ * from the start than any start is good for. A scale may be anything, and several starts have room
+ * for their turns. */
+void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
+                     db_fit_parameter *parameter);
+
+#endif

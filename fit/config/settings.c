@@ -1,0 +1,98 @@
+/* Defaults of a refinement. */
+#include "base/context_internal.h"
+
+#include <dualbragg/fit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void db_fit_settings_init(db_fit_settings *settings) {
+    memset(settings, 0, sizeof *settings);
+    settings->size = sizeof *settings;
+    settings->intensity = DB_FIT_FREE;
+    settings->target = DB_FIT_WEIGHTED;
+    settings->huber_limit = 3;
+    settings->student_freedom = 4;
+    settings->background = DB_FIT_BACKGROUND_PLANE;
+    settings->gain = 1;
+    settings->shoebox_half_width = 0;
+    settings->max_shoeboxes = 400;
+    settings->strong_sigma = 5;
+    settings->min_strong_reflections = 20;
+    settings->excitation_angle = 0.7;
+    for (int i = 0; i < 4; i++) settings->roi[i] = -1;
+    for (int p = 0; p < DB_FIT_MOST_PANELS; p++) settings->panel_groups.of_panel[p] = -1;
+    settings->background_tile = 24;
+    settings->precision = DB_PRECISION_MIXED;
+    settings->model_error = NAN;
+    settings->amplitude_sigma = NAN;
+    settings->intensity_limit = 10;
+    settings->starts =
+        (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
+}
+
+typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;
+
+static int belongs(db_parameter p, stage_subject subject) {
+    switch (p) {
+    case DB_MISSET_X:
+    case DB_MISSET_Y:
+    case DB_MISSET_Z:
+    case DB_PHI: return 1;
+    case DB_SCALE:
+    case DB_CELLS_A:
+    case DB_CELLS_B:
+    case DB_CELLS_C:
+    case DB_MOSAIC_SPREAD:
+    case DB_MOSAIC_A:
+    case DB_MOSAIC_B:
+    case DB_MOSAIC_C:
+    case DB_POLARIZATION: return subject == EVERYTHING;
+    default: return subject != ORIENTATION;
+    }
+}
+
+/* Adds a stage, unless it would refine nothing. */
+static void add_stage(db_fit_settings *settings, const char *name, stage_subject subject,
+                      double dmin, double blur, int target) {
+    const int last = target < 0;
+    db_fit_stage *const stage = &settings->stages[settings->stage_count];
+    int any = 0;
+    memset(stage, 0, sizeof *stage);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (!belongs(p->parameter, subject)) continue;
+        stage->active[db_fit_quantity_of(p)] = 1;
+        any |= p->follows < 0;
+    }
+    if (!any) return;
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->algorithm, sizeof stage->algorithm, "%s", "LM");
+    stage->target = target;
+    stage->dmin = dmin;
+    stage->step = last ? 0.01 : 0.1;
+    stage->blur = blur;
+    stage->tolerance = last ? 1e-7 : 1e-4;
+    stage->max_evaluations = 100;
+    settings->stage_count++;
+}
+
+/* A displaced spot still overlaps its model if it is at low resolution, where displacements by
+ * errors of orientation and cell are small, and if the model is wide. Until the model fits,
+ * variances are those of the data: a model that is far off must not have its say in what counts. */
+void db_fit_settings_default_stages(db_fit_settings *settings) {
+    settings->stage_count = 0;
+    if (settings->intensity == DB_FIT_KNOWN) {
+        add_stage(settings, "coarse", GEOMETRY, 0, 2, DB_FIT_WEIGHTED);
+        add_stage(settings, "fine", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
+        add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+        return;
+    }
+    add_stage(settings, "orientation", ORIENTATION, 4.0, 3, DB_FIT_WEIGHTED);
+    add_stage(settings, "lattice", GEOMETRY, 3.2, 2, DB_FIT_WEIGHTED);
+    add_stage(settings, "extend", GEOMETRY, 2.5, 1.5, DB_FIT_WEIGHTED);
+    add_stage(settings, "shape", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
+    /* Shoeboxes placed anew by a better model, until the start is forgotten. */
+    add_stage(settings, "again", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
+    add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+}

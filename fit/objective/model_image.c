@@ -1,0 +1,137 @@
+#include "fit/objective/model_image.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/sheet.h"
+#include "fit/objective/statistics.h"
+#include "fit/config/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
+static void paint_boxes(const db_shot *shot, const db_shoeboxes *boxes, const db_fit_data *data,
+                        float *image) {
+    const size_t columns = (size_t)data->image->fast_pixels;
+    memcpy(image, data->strong->background,
+           columns * (size_t)data->image->slow_pixels * sizeof *image);
+    for (size_t b = 0; b < boxes->count; b++) {
+        const double intensity = shot->solution[b].linear[0];
+        for (size_t i = 0; i < boxes->pixels; i++) {
+            const int slow = (int)(i / (size_t)boxes->width),
+                      fast = (int)(i % (size_t)boxes->width);
+            const size_t at = b * boxes->pixels + i;
+            if (boxes->own[at])
+                image[db_sheet_index(data->image, &boxes->region[b], fast, slow)] +=
+                    (float)(intensity * (double)shot->shape[at]);
+        }
+    }
+}
+
+/* The whole detector with the common scale, on top of the local background. */
+static db_status render_detector(db_context *context, const db_shot *shot, const db_fit_data *data,
+                                 float *image) {
+    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+    const double scale = shot->solution[0].linear[0];
+    db_plan *plan;
+    DB_TRY(db_plan_create(context, &shot->experiment, NULL, &plan));
+    const db_status status = db_plan_forward(plan, image);
+    db_plan_destroy(&plan);
+    DB_TRY(status);
+    for (size_t i = 0; i < pixels; i++)
+        image[i] = (float)(scale * (double)image[i] + (double)data->strong->background[i]);
+    return DB_OK;
+}
+
+static void paint_tile(const db_shot *shot, const db_fit_data *data, size_t tile, float *image) {
+    const db_region *const r = &shot->blocks.region[tile];
+    const db_block block = db_shot_block(shot, tile);
+    for (int s = 0; s < r->slow_count; s++) {
+        const size_t row = db_sheet_index(data->image, r, 0, s);
+        for (int f = 0; f < r->fast_count; f++)
+            image[row + (size_t)f] =
+                (float)db_block_pixel(&block, shot->solution[tile].linear, f, s).expected;
+    }
+}
+
+/* Planes in the tiles, the local background elsewhere. */
+static db_status paint_detector(db_context *context, const db_shot *shot, const db_fit_data *data,
+                                float *image) {
+    size_t covered = 0;
+    for (size_t b = 0; b < shot->blocks.count; b++)
+        covered +=
+            (size_t)shot->blocks.region[b].fast_count * (size_t)shot->blocks.region[b].slow_count;
+    if (covered < (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels)
+        DB_TRY(render_detector(context, shot, data, image));
+    const int threads = db_fit_threads(context);
+    const long tiles = (long)shot->blocks.count;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads)
+#endif
+    for (long b = 0; b < tiles; b++) paint_tile(shot, data, (size_t)b, image);
+    return DB_OK;
+}
+
+db_status db_model_image_of_region(db_context *context, db_shot *shot, const db_fit_data *data,
+                                   size_t *explained, float *image) {
+    const db_fit_target target = shot->loss_of.target;
+    /* Whatever was minimized: what a model explains must not depend on how far off it is. */
+    if (target != DB_FIT_WEIGHTED) {
+        shot->loss_of.target = DB_FIT_WEIGHTED;
+        db_shot_solve(shot);
+    }
+    *explained = db_statistics_explained_in_tiles(shot, data);
+    const db_status status = image ? paint_detector(context, shot, data, image) : DB_OK;
+    shot->loss_of.target = target;
+    return status;
+}
+
+static db_status finish(db_context *context, db_shot *shot, db_stage_data *taken,
+                        const db_fit_data *data, size_t *explained, float *image) {
+    DB_TRY(db_stage_data_solve(taken, data, shot, NULL));
+    if (data->settings->intensity == DB_FIT_KNOWN)
+        return db_model_image_of_region(context, shot, data, explained, image);
+    *explained = db_statistics_explained_in_boxes(shot, &taken->boxes);
+    if (image) paint_boxes(shot, &taken->boxes, data, image);
+    return DB_OK;
+}
+
+static db_status image_of(db_context *context, const db_experiment *experiment,
+                          const db_fit_data *data, size_t *explained, float *image) {
+    db_stage_data taken;
+    db_shot shot;
+    *explained = 0;
+    DB_TRY(db_stage_data_take(context, experiment, data, 0, 1,
+                              image ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
+    if (taken.blocks.count == 0) {
+        if (image)
+            memcpy(image, data->strong->background,
+                   (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels *
+                       sizeof *image);
+        db_stage_data_clear(&taken);
+        return DB_OK;
+    }
+    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
+    db_status status = db_stage_data_shot(context, experiment, data, &taken, &request, &shot);
+    if (status == DB_OK) {
+        status = finish(context, &shot, &taken, data, explained, image);
+        db_shot_destroy(&shot);
+    }
+    db_stage_data_clear(&taken);
+    return status;
+}
+
+/* Known structure factors are shown everywhere, whichever pixels they were compared with. */
+db_status db_model_image(db_context *context, const db_experiment *experiment,
+                         const db_fit_data *data, size_t *explained, float *image) {
+    if (data->settings->intensity == DB_FIT_FREE || db_fit_takes_tiles(data->settings))
+        return image_of(context, experiment, data, explained, image);
+    db_fit_settings *const all = malloc(sizeof *all);
+    if (!all) return db_fail_memory(context, "the settings of the model's image");
+    *all = *data->settings;
+    all->pixels = DB_FIT_PIXELS_ALL;
+    const db_fit_data everywhere = { data->image, data->strong, all };
+    const db_status status = image_of(context, experiment, &everywhere, explained, image);
+    free(all);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* A shot: one image, or the part of it in use, as a function of the refined quantities. Given their
+ * values it tells the loss, its gradient and its normal matrix, with the linear coefficients of
+ * every block (intensity, background) eliminated. It knows no optimizer, no priors and no other
+ * shot. */
+#ifndef DB_FIT_OBJECTIVE_SHOT_H
+#define DB_FIT_OBJECTIVE_SHOT_H
+
+#include "fit/objective/variables.h"
+
+struct db_amplitudes;
+
+/* How the intensity J of blocks is found. */
+typedef enum db_intensity_rule {
+    DB_INTENSITY_EACH,   /* free: every block has its own */
+    DB_INTENSITY_SHARED, /* known: one for all blocks */
+    DB_INTENSITY_ONE     /* known: 1, the scale being a refined parameter */
+} db_intensity_rule;
+
+/* The data: blocks of pixels. Borrowed by the shot. */
+typedef struct db_fit_blocks {
+    size_t count;
+    const db_region *region;     /* offsets and strides address the arrays per pixel */
+    const float *value, *weight; /* counts, 1/variance as far as known beforehand; 0: not used */
+    const float *shape_variance; /* what of the variance is the spots' shape error (counts^2) */
+    const float *background;     /* counts: where the iteration for the background begins, and what
+                                    it is where it is fixed */
+    const double *ridge;         /* [count] on J; NULL: none */
+} db_fit_blocks;
+
+typedef struct db_linear_solution {
+    double linear[DB_LINEAR]; /* J, plane */
+    double variance;          /* of J; 0 where J is not free */
+    double loss;              /* of the block */
+} db_linear_solution;
+
+typedef struct db_shot {
+    db_context *context;
+    db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned,
+                                     but for the structure factors */
+    db_panel_placement placement; /* likewise; owned */
+    const db_fit_settings *settings;
+    db_fit_blocks blocks;
+    db_loss loss_of;
+    db_intensity_rule rule;
+    double blur;
+    const struct db_amplitudes *amplitudes; /* as in the options */
+    db_variables variables;
+
+    double degrees; /* of freedom: pixels - linear coefficients - refined quantities */
+    size_t pixels_used;
+
+    /* Results of the last evaluation. */
+    double loss;                             /* ridge included */
+    double gradient[DB_FIT_MOST_PARAMETERS]; /* of the loss, per unit of the quantity */
+    double *normal;               /* [count][count]: half the loss's second derivatives */
+    double *scatter;              /* [count][count], with NORMAL: sum over blocks of the
+                                     products of half their gradients */
+    db_linear_solution *solution; /* [blocks]; also where the next evaluation begins */
+    float *shape;                 /* rendered image, element by element like value */
+
+    struct db_shot_work *work;
+} db_shot;
+
+typedef struct db_shot_options {
+    const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]: 1 refined; followers follow */
+    const double *turned;                /* see db_variables_make; NULL: none */
+    const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
+                                            experiment; NULL: they have not moved */
+    const struct db_amplitudes
+        *amplitudes; /* reflections of the blocks (fit/objective/amplitudes.h), whose
+                                               intensities are unknowns if the scale is a parameter;
+                                               J is then that over the given one. NULL: they are as
+                                               given. Borrowed */
+    double blur;     /* >= 1: divides the cell counts */
+    db_fit_target target;
+} db_shot_options;
+
+/* *shot is zeroed on failure. Starts from the experiment's values; borrows its structure factors,
+ * which must outlive the shot. */
+db_status db_shot_create(db_context *context, const db_experiment *experiment,
+                         const db_fit_settings *settings, const db_fit_blocks *blocks,
+                         const db_shot_options *options, db_shot *shot);
+void db_shot_destroy(db_shot *shot);
+
+typedef enum db_shot_depth { DB_SHOT_LOSS, DB_SHOT_GRADIENT, DB_SHOT_NORMAL } db_shot_depth;
+
+/* Evaluates at values of the refined quantities. NORMAL includes the gradient. Allocates nothing;
+ * the same bits for any number of threads. */
+db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth);
+
+/* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
+ * which may be found again for the same image after weights have changed. */
+db_status db_shot_render(db_shot *shot, const double *values);
+void db_shot_solve(db_shot *shot);
+
+/* Forgets the coefficients of the last evaluation: the next one begins as the first did. */
+void db_shot_restart(db_shot *shot);
+
+/* A block as the functions of fit/objective/block.h take it, under the model of the last evaluation. */
+db_block db_shot_block(const db_shot *shot, size_t block);
+
+/* The experiment that a refinement with free intensities renders: every amplitude is 1. */
+db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *experiment,
+                                  db_experiment *copy);
+
+#endif

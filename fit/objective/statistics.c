@@ -1,0 +1,130 @@
+#include "fit/objective/statistics.h"
+
+#include "base/context_internal.h"
+#include "fit/objective/residual_sums.h"
+#include "fit/pixels/sheet.h"
+
+#include <math.h>
+
+static void add_block(const db_shot *shot, size_t b, db_residual_sums *m) {
+    const db_block block = db_shot_block(shot, b);
+    const db_region *const r = &block.region;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (!(block.weight[i] > 0)) continue;
+            const db_pixel_report pixel = db_block_pixel(&block, shot->solution[b].linear, f, s);
+            db_residual_add(m, pixel.trust / pixel.variance,
+                            (double)block.value[i] - (pixel.expected - pixel.spot), pixel.spot);
+        }
+    }
+}
+
+void db_statistics_residuals(const db_shot *shot, db_fit_statistics *statistics) {
+    db_residual_sums m = { 0 };
+    for (size_t b = 0; b < shot->blocks.count; b++) add_block(shot, b, &m);
+    const double correlation = db_residual_correlation(&m);
+    statistics->pixels = m.pixels;
+    statistics->chi2 = m.chi2;
+    statistics->chi2_reduced = m.chi2 / shot->degrees;
+    statistics->rms_residual = sqrt(m.square / (double)m.pixels);
+    statistics->correlation = isnan(correlation) ? 0 : correlation;
+}
+
+/* Observed centroid over the strong pixels, model centroid over all own pixels. */
+int db_statistics_centroid_offset(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
+                                  double offset[2]) {
+    const double *const linear = shot->solution[b].linear;
+    double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
+    for (int s = 0; s < boxes->width; s++) {
+        for (int f = 0; f < boxes->width; f++) {
+            const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
+            if (!boxes->own[i]) continue;
+            const double bragg = linear[0] * (double)shot->shape[i];
+            const double excess =
+                boxes->strong[i] ? (double)boxes->value[i] - (double)boxes->background[i] : 0;
+            observed[0] += excess;
+            observed[1] += excess * f;
+            observed[2] += excess * s;
+            model[0] += bragg;
+            model[1] += bragg * f;
+            model[2] += bragg * s;
+        }
+    }
+    if (!(observed[0] > 0) || !(model[0] > 0)) return 0;
+    for (int i = 0; i < 2; i++) offset[i] = observed[1 + i] / observed[0] - model[1 + i] / model[0];
+    return 1;
+}
+
+void db_statistics_centroids(const db_shot *shot, const db_shoeboxes *boxes,
+                             db_fit_statistics *statistics) {
+    double sum = 0, offset[2];
+    size_t count = 0;
+    for (size_t b = 0; b < boxes->count; b++) {
+        if (!db_statistics_centroid_offset(shot, boxes, b, offset)) continue;
+        sum += offset[0] * offset[0] + offset[1] * offset[1];
+        count++;
+    }
+    statistics->shoeboxes = boxes->count;
+    statistics->centroid_rms = count ? sqrt(sum / (double)count) : NAN;
+}
+
+size_t db_statistics_explained_in_boxes(const db_shot *shot, const db_shoeboxes *boxes) {
+    size_t count = 0;
+    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
+        if (!boxes->strong[i]) continue;
+        const double bragg = shot->solution[i / boxes->pixels].linear[0] * (double)shot->shape[i];
+        count += (size_t)db_pixel_explained(bragg, (double)boxes->value[i],
+                                            (double)boxes->background[i]);
+    }
+    return count;
+}
+
+static size_t explained_in_tile(const db_shot *shot, const db_fit_data *data, size_t tile) {
+    const db_region *const r = &shot->blocks.region[tile];
+    size_t count = 0;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            const size_t at = db_sheet_index(data->image, r, f, s);
+            if (!data->strong->strong[at] || !(shot->blocks.weight[i] > 0)) continue;
+            const double bragg = shot->solution[tile].linear[0] * (double)shot->shape[i];
+            count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
+                                                (double)data->strong->background[at]);
+        }
+    }
+    return count;
+}
+
+size_t db_statistics_explained_in_tiles(const db_shot *shot, const db_fit_data *data) {
+    size_t count = 0;
+    for (size_t b = 0; b < shot->blocks.count; b++) count += explained_in_tile(shot, data, b);
+    return count;
+}
+
+db_status db_statistics_strong_pixels(db_context *context, const db_experiment *experiment,
+                                      const db_fit_data *data, size_t *count) {
+    db_fit_geometry geometry;
+    const db_fit_settings *const settings = data->settings;
+    const int *const roi = settings->roi, known = settings->intensity == DB_FIT_KNOWN;
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    *count = 0;
+    for (size_t p = 0; p < db_sheet_panels(data->image); p++) {
+        const int first = db_sheet_first_row(data->image, p), rows = db_sheet_rows(data->image, p);
+        for (int slow = first; slow < first + rows; slow++)
+            for (int fast = 0; fast < data->image->fast_pixels; fast++) {
+                const size_t at = (size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast;
+                if (!data->strong->strong[at]) continue;
+                const double d =
+                    db_fit_geometry_resolution(&geometry, p, fast + 0.5, slow - first + 0.5);
+                const int in_range =
+                    d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax);
+                const int in_roi =
+                    !known || ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
+                               (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
+                *count += in_range && in_roi;
+            }
+    }
+    db_fit_geometry_clear(&geometry);
+    return DB_OK;
+}

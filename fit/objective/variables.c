@@ -1,0 +1,185 @@
+#include "fit/objective/variables.h"
+
+#include "fit/config/physical_range.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_column(db_variables *v, db_parameter parameter, size_t variable, double value) {
+    v->links[v->link_count++] = (db_link){ v->columns, variable, 1 };
+    v->parameter[v->columns] = parameter;
+    v->origin[v->columns++] = value;
+}
+
+/* How far bounds and priors of a parameter have moved with its reference. */
+static double moved(db_parameter p, const double *turned) {
+    return turned && p >= DB_MISSET_X && p <= DB_MISSET_Z ? turned[p - DB_MISSET_X] : 0;
+}
+
+/* A quantity whose value is `value` now. */
+static size_t add_quantity(const db_fit_settings *settings, size_t i, double shift, double value,
+                           db_variables *v) {
+    const db_fit_parameter *const p = &settings->parameters[i];
+    const size_t k = v->count++;
+    v->index[k] = i;
+    db_physical_range(p->parameter, &v->lower[k], &v->upper[k]);
+    v->lower[k] = fmax(v->lower[k], p->lower - shift);
+    v->upper[k] = fmin(v->upper[k], p->upper - shift);
+    v->start[k] = fmin(fmax(value, v->lower[k]), v->upper[k]);
+    v->centre[k] = p->prior[0] - shift;
+    v->sigma[k] = p->prior[1];
+    return k;
+}
+
+static void add_variable(const db_fit_settings *settings, size_t i, const double *turned,
+                         const db_experiment *experiment, db_variables *v) {
+    const db_parameter p = settings->parameters[i].parameter;
+    const size_t k =
+        add_quantity(settings, i, moved(p, turned), db_parameter_get(experiment, p), v);
+    add_column(v, p, k, v->start[k]);
+}
+
+static short *motion_of(db_variables *v, const db_fit_parameter *p) {
+    return &v->motion[p->group][(int)p->parameter - (int)DB_PANEL_SHIFT_FAST];
+}
+
+static void add_motions(const db_fit_settings *settings, const unsigned char *active,
+                        const db_panel_placement *placement, db_variables *v) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (p->follows >= 0 || p->group < 0 || !active[db_fit_quantity_of(p)]) continue;
+        const int kind = (int)p->parameter - (int)DB_PANEL_SHIFT_FAST;
+        const double value = *db_panel_placement_value(placement, p->group, kind);
+        *motion_of(v, p) = (short)add_quantity(settings, i, 0, value, v);
+    }
+}
+
+static void add_followers(const db_fit_settings *settings, db_variables *v) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        for (size_t k = 0; k < v->count && p->follows >= 0; k++) {
+            if (db_fit_quantity_of(&settings->parameters[v->index[k]]) != p->follows) continue;
+            if (p->group < 0)
+                add_column(v, p->parameter, k, v->start[k]);
+            else
+                *motion_of(v, p) = (short)k;
+        }
+    }
+}
+
+/* Own motions of panels that make up those of groups: a group that is only shifted does not turn
+ * its panels. */
+static void add_own_motions(db_variables *v) {
+    int shifts = 0, turns = 0;
+    for (int g = 0; g < DB_FIT_MOST_GROUPS; g++) {
+        for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) {
+            if (v->motion[g][kind] < 0) continue;
+            shifts = 1;
+            turns |= kind >= 3;
+        }
+    }
+    for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) {
+        v->own_motion[kind] = -1;
+        if (!(kind < 3 ? shifts : turns)) continue;
+        v->own_motion[kind] = (int)v->columns;
+        v->parameter[v->columns] = (db_parameter)((int)DB_PANEL_SHIFT_FAST + kind);
+        v->origin[v->columns++] = 0;
+    }
+}
+
+void db_variables_make(const db_fit_settings *settings, const unsigned char *active,
+                       const double *turned, const db_experiment *experiment,
+                       const db_panel_placement *placement, db_variables *variables) {
+    db_variables *const v = variables;
+    memset(v, 0, sizeof *v);
+    for (int g = 0; g < DB_FIT_MOST_GROUPS; g++)
+        for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) v->motion[g][kind] = -1;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (p->follows < 0 && p->group < 0 && active[p->parameter])
+            add_variable(settings, i, turned, experiment, v);
+    }
+    v->table_count = v->count;
+    add_motions(settings, active, placement, v);
+    add_followers(settings, v);
+    add_own_motions(v);
+}
+
+void db_variables_place(const db_variables *variables, const double *values,
+                        db_panel_placement *placement) {
+    if (!placement->start) return;
+    for (size_t g = 0; g < placement->groups->count; g++) {
+        for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) {
+            const short k = variables->motion[g][kind];
+            if (k >= 0) *db_panel_placement_value(placement, (int)g, kind) = values[k];
+        }
+    }
+}
+
+size_t db_variables_of_group(const db_variables *variables, int group, size_t *list) {
+    size_t count = 0;
+    for (; count < variables->table_count; count++) list[count] = count;
+    for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS && group >= 0; kind++) {
+        const short k = variables->motion[group][kind];
+        if (k < 0) continue;
+        size_t at = count; /* sorted in, unless it moves the group in another way, too */
+        while (at > variables->table_count && list[at - 1] > (size_t)k) at--;
+        if (at > variables->table_count && list[at - 1] == (size_t)k) continue;
+        memmove(&list[at + 1], &list[at], (count - at) * sizeof *list);
+        list[at] = (size_t)k;
+        count++;
+    }
+    return count;
+}
+
+static size_t place_in(const size_t *list, size_t count, size_t quantity) {
+    size_t place = 0;
+    while (place < count && list[place] != quantity) place++;
+    return place;
+}
+
+size_t db_variables_links(const db_variables *variables, const db_link *table,
+                          const db_panel_placement *placement, size_t panel, const size_t *list,
+                          size_t list_count, db_link *links) {
+    double slope[DB_FIT_GROUP_MOTIONS][DB_FIT_GROUP_MOTIONS];
+    size_t count = variables->link_count;
+    memcpy(links, table, count * sizeof *links);
+    if (list_count == variables->table_count) return count;
+    const short *const motion = variables->motion[placement->groups->of_panel[panel]];
+    db_panel_placement_slopes(placement, panel, slope);
+    for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) {
+        if (motion[kind] < 0) continue;
+        const size_t place = place_in(list, list_count, (size_t)motion[kind]);
+        for (int own = 0; own < DB_FIT_GROUP_MOTIONS; own++)
+            if (variables->own_motion[own] >= 0 && fabs(slope[own][kind]) > 0)
+                links[count++] =
+                    (db_link){ (size_t)variables->own_motion[own], place, slope[own][kind] };
+    }
+    return count;
+}
+
+void db_variables_set(const db_variables *variables, const double *values,
+                      db_experiment *experiment) {
+    double value[DB_PARAMETER_COUNT];
+    memcpy(value, variables->origin, variables->columns * sizeof *value);
+    for (size_t l = 0; l < variables->link_count; l++) {
+        const db_link *const link = &variables->links[l];
+        value[link->column] +=
+            link->slope * (values[link->variable] - variables->start[link->variable]);
+    }
+    for (size_t c = 0; c < variables->columns; c++)
+        db_parameter_set(experiment, variables->parameter[c], value[c]);
+}
+
+void db_variables_add_priors(const db_variables *variables, const double *values, double *loss,
+                             double *gradient, double *normal) {
+    const size_t n = variables->count;
+    for (size_t k = 0; k < n; k++) {
+        const double sigma = variables->sigma[k];
+        if (!(sigma < INFINITY)) continue;
+        const double pull = (values[k] - variables->centre[k]) / sigma;
+        *loss += pull * pull;
+        if (gradient) gradient[k] += 2 * pull / sigma;
+        if (normal) normal[k * n + k] += 1 / (sigma * sigma);
+    }
+}

@@ -1,0 +1,71 @@
+/* The refined quantities of a stage, and what they do to an experiment. A quantity moves one or
+ * several parameters of the table linearly:
+ *
+ *     parameter = start + sum over links of slope x (quantity - its start)
+ *
+ * Most move one with slope 1; a quantity that others follow moves them all. Or it is a motion of
+ * groups of panels, whose value it is. Knows no optimizer and no data. */
+#ifndef DB_FIT_OBJECTIVE_VARIABLES_H
+#define DB_FIT_OBJECTIVE_VARIABLES_H
+
+#include "fit/objective/block.h"
+#include "fit/objective/panel_placement.h"
+
+typedef struct db_variables {
+    size_t count;       /* quantities */
+    size_t table_count; /* the first so many move parameters of the table, column k with quantity k;
+                           the others groups of panels */
+    size_t index[DB_FIT_MOST_PARAMETERS]; /* of each among the settings' parameters */
+    double start[DB_FIT_MOST_PARAMETERS];
+    double lower[DB_FIT_MOST_PARAMETERS],
+        upper[DB_FIT_MOST_PARAMETERS]; /* user's and physical bounds */
+    double centre[DB_FIT_MOST_PARAMETERS],
+        sigma[DB_FIT_MOST_PARAMETERS]; /* priors; sigma INFINITY: none */
+
+    /* Parameters of the table of which derivatives are needed: those that move, then own motions of
+     * panels, of which those of groups are made. */
+    size_t columns;
+    db_parameter parameter[DB_PARAMETER_COUNT]; /* of each column */
+    double origin[DB_PARAMETER_COUNT];          /* its value at the start */
+    db_link links[DB_PARAMETER_COUNT];          /* those of the table */
+    size_t link_count;
+    int own_motion[DB_FIT_GROUP_MOTIONS]; /* column of each own motion of panels; -1: none */
+    short motion[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_MOTIONS]; /* quantity of each; -1: rests */
+} db_variables;
+
+/* Those of the settings' parameters that are marked in active[quantity], with the followers of
+ * each, starting from the values of experiment and placement. `turned` (degree, about the
+ * laboratory axes; NULL: none) is what of the misset has been folded into the experiment's
+ * orientation since the values that bounds and priors mean (see fit/config/misset.h). */
+void db_variables_make(const db_fit_settings *settings, const unsigned char *active,
+                       const double *turned, const db_experiment *experiment,
+                       const db_panel_placement *placement, db_variables *variables);
+
+/* Writes the parameters of the table that belong to values of the quantities into an experiment. */
+void db_variables_set(const db_variables *variables, const double *values,
+                      db_experiment *experiment);
+
+/* Writes the motions that belong to values of the quantities into a placement. */
+void db_variables_place(const db_variables *variables, const double *values,
+                        db_panel_placement *placement);
+
+/* Quantities that move pixels of a group's panels (-1: of panels in no group), ascending: all of
+ * the table, and the group's own motions. Room: DB_BLOCK_MOST. */
+enum { DB_BLOCK_MOST = (int)DB_PARAMETER_COUNT + DB_FIT_GROUP_MOTIONS };
+size_t db_variables_of_group(const db_variables *variables, int group, size_t *list);
+
+/* Links of derivative images with those quantities, numbered as in the list, for a panel where it
+ * stands. table: the links of the table. Returns how many. Room: DB_BLOCK_MOST_LINKS. */
+enum {
+    DB_BLOCK_MOST_LINKS = (int)DB_PARAMETER_COUNT + DB_FIT_GROUP_MOTIONS * DB_FIT_GROUP_MOTIONS
+};
+size_t db_variables_links(const db_variables *variables, const db_link *table,
+                          const db_panel_placement *placement, size_t panel, const size_t *list,
+                          size_t list_count, db_link *links);
+
+/* Adds the priors' ((value - centre) / sigma)^2 to a loss, its gradient and its normal matrix
+ * ([count][count], both triangles; half second derivatives). gradient and normal may be NULL. */
+void db_variables_add_priors(const db_variables *variables, const double *values, double *loss,
+                             double *gradient, double *normal);
+
+#endif

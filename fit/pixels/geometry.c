@@ -1,0 +1,205 @@
+#include "fit/pixels/geometry.h"
+
+#include "base/context_internal.h"
+#include "fit/config/vector.h"
+
+#include <dualbragg/sensor.h>
+#include <stdlib.h>
+
+static const double degree = 3.14159265358979323846 / 180;
+
+/* Direction of the central ray: the beam's, steered by its tilt (mrad). */
+static void beam_direction(const db_beam *beam, double direction[3]) {
+    double vertical[3];
+    db_cross(beam->direction, beam->polarization_axis, vertical);
+    const double length = db_length(vertical);
+    for (int i = 0; i < 3; i++) {
+        direction[i] = beam->direction[i];
+        vertical[i] /= length;
+    }
+    db_turn(beam->polarization_axis, beam->tilt[1] * 1e-3, direction);
+    db_turn(vertical, beam->tilt[0] * 1e-3, direction);
+}
+
+/* Reciprocal matrix turned to the middle of the goniometer's range. */
+static void turned_matrix(const db_experiment *e, double a_star[9], double *half_rotation) {
+    const db_goniometer *const g = &e->goniometer;
+    *half_rotation = 0.5 * (g->phi_steps - 1) * fabs(g->phi_step);
+    const double phi = (g->phi + 0.5 * (g->phi_steps - 1) * g->phi_step) * degree;
+    double axis[3];
+    db_experiment_spindle_axis(e, axis);
+    db_crystal_matrix(&e->crystal, a_star);
+    for (int column = 0; column < 3; column++) {
+        double v[3] = { a_star[column], a_star[3 + column], a_star[6 + column] };
+        db_turn(axis, phi, v);
+        for (int i = 0; i < 3; i++) a_star[3 * i + column] = v[i];
+    }
+}
+
+/* Intensity falls from a node as exp(-2 (N x)^2/0.63), x in units of the reciprocal axis: a
+ * standard deviation of 0.4/(N a). */
+static double node_radius(const db_crystal *crystal) {
+    double smallest = INFINITY;
+    for (int i = 0; i < 3; i++) smallest = fmin(smallest, crystal->cells[i] * crystal->cell[i]);
+    return 3 * 0.4 / smallest;
+}
+
+/* Rotations of domains have a third of their mean square angle about any one axis; the mean square
+ * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. */
+static double mosaic_angle(const db_crystal *crystal) {
+    const double *const abc = crystal->mosaic_abc, one = crystal->mosaic_spread;
+    const double square = crystal->mosaic_anisotropic   ? db_dot(abc, abc) / 3
+                          : crystal->mosaic_domains > 1 ? one * one
+                                                        : 0;
+    return sqrt(square * 0.739 / 3);
+}
+
+static int by_wave_number(const void *a, const void *b) {
+    const db_spectral_line *const x = a, *const y = b;
+    return x->wave_number < y->wave_number ? -1 : x->wave_number > y->wave_number;
+}
+
+/* Wavelengths of the sources, whatever their directions. */
+static db_status take_spectrum(db_context *context, const db_experiment *e,
+                               db_fit_geometry *geometry) {
+    const size_t count = e->beam.source_count;
+    double total = 0;
+    geometry->line = malloc((count + 1) * sizeof *geometry->line);
+    if (!geometry->line) return db_fail_memory(context, "the spectrum of the beam");
+    for (size_t j = 0; j < count; j++) {
+        geometry->line[j].wave_number = 1 / db_experiment_source_wavelength(e, j);
+        geometry->line[j].weight = e->beam.sources[j].weight;
+        total += e->beam.sources[j].weight;
+    }
+    qsort(geometry->line, count, sizeof *geometry->line, by_wave_number);
+    geometry->line_count = 0;
+    for (size_t j = 0; j < count; j++) {
+        db_spectral_line *const last = &geometry->line[geometry->line_count - 1];
+        const db_spectral_line *const next = &geometry->line[j];
+        if (!(next->weight > 0)) continue;
+        if (geometry->line_count > 0 && next->wave_number == last->wave_number)
+            last->weight += next->weight / total;
+        else
+            geometry->line[geometry->line_count++] =
+                (db_spectral_line){ next->wave_number, next->weight / total };
+    }
+    return DB_OK;
+}
+
+static db_status place_panel(db_context *context, const db_experiment *experiment, size_t p,
+                             db_panel_geometry *panel) {
+    double corner[3], fast[3], slow[3];
+    panel->pixels[0] = experiment->detector.panels[p].fast_pixels;
+    panel->pixels[1] = experiment->detector.panels[p].slow_pixels;
+    DB_TRY(db_experiment_pixel_position(experiment, p, 0, 0, corner));
+    DB_TRY(db_experiment_pixel_position(experiment, p, 1, 0, fast));
+    DB_TRY(db_experiment_pixel_position(experiment, p, 0, 1, slow));
+    for (int i = 0; i < 3; i++) {
+        panel->position[3 * i] = fast[i] - corner[i];
+        panel->position[3 * i + 1] = slow[i] - corner[i];
+        panel->position[3 * i + 2] = corner[i];
+    }
+    db_cross((double[]){ fast[0] - corner[0], fast[1] - corner[1], fast[2] - corner[2] },
+             (double[]){ slow[0] - corner[0], slow[1] - corner[1], slow[2] - corner[2] },
+             panel->normal);
+    const double length = copysign(db_length(panel->normal), db_dot(panel->normal, corner));
+    for (int i = 0; i < 3; i++) panel->normal[i] /= length;
+    if (!db_invert(panel->position, panel->to_pixels))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector: the plane of panel %zu goes through the sample", p);
+    return DB_OK;
+}
+
+db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
+                             db_fit_geometry *geometry) {
+    turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
+    beam_direction(&experiment->beam, geometry->direction);
+    geometry->node_radius = node_radius(&experiment->crystal);
+    geometry->mosaic_angle = mosaic_angle(&experiment->crystal);
+    for (int i = 0; i < 3; i++)
+        geometry->s0[i] = geometry->direction[i] / experiment->beam.wavelength;
+    geometry->panel_count = experiment->detector.panel_count;
+    geometry->sensor = experiment->detector;
+    geometry->sensor.panels = NULL;
+    geometry->panel = malloc(geometry->panel_count * sizeof *geometry->panel);
+    db_status status = take_spectrum(context, experiment, geometry);
+    if (status == DB_OK && !geometry->panel)
+        status = db_fail_memory(context, "the panels of the detector");
+    for (size_t p = 0; p < geometry->panel_count && status == DB_OK; p++)
+        status = place_panel(context, experiment, p, &geometry->panel[p]);
+    if (status != DB_OK) db_fit_geometry_clear(geometry);
+    return status;
+}
+
+void db_fit_geometry_clear(db_fit_geometry *geometry) {
+    free(geometry->panel);
+    free(geometry->line);
+    geometry->panel = NULL;
+    geometry->line = NULL;
+    geometry->panel_count = geometry->line_count = 0;
+}
+
+int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, const double s1[3],
+                             double pixel[2]) {
+    const db_panel_geometry *const g = &geometry->panel[panel];
+    double u[3], normal[3];
+    db_apply(g->to_pixels, s1, u);
+    if (!(u[2] > 0)) return 0;
+    /* s1/u[2] is on the front; further on it is recorded, in the pixel in front of that */
+    const double cosine = db_dot(s1, g->normal) / db_length(s1),
+                 depth = db_sensor_depth(&geometry->sensor, cosine),
+                 beyond = depth * u[2] / (db_length(s1) * cosine);
+    db_apply(g->to_pixels, g->normal, normal);
+    for (int i = 0; i < 2; i++) pixel[i] = u[i] * (1 + beyond) / u[2] - depth * normal[i];
+    return 1;
+}
+
+int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,
+                          double pixel[2]) {
+    for (size_t p = 0; p < geometry->panel_count; p++) {
+        const int *const pixels = geometry->panel[p].pixels;
+        if (!db_fit_geometry_on_panel(geometry, p, s1, pixel)) continue;
+        if (!(pixel[0] >= 0 && pixel[0] < pixels[0] && pixel[1] >= 0 && pixel[1] < pixels[1]))
+            continue;
+        *panel = p;
+        return 1;
+    }
+    return 0;
+}
+
+void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
+                                const double position[2], double q[3]) {
+    enum { ROUNDS = 4 }; /* each a thousand times nearer to the depth along the ray itself */
+    const double pixel[3] = { position[0], position[1], 1 };
+    const db_panel_geometry *const g = &geometry->panel[panel];
+    double front[3];
+    db_apply(g->position, pixel, front);
+    for (int i = 0; i < 3; i++) q[i] = front[i];
+    for (int round = 0; round < (geometry->sensor.sensor_thickness > 0 ? ROUNDS : 0); round++) {
+        const double depth =
+            db_sensor_depth(&geometry->sensor, db_dot(q, g->normal) / db_length(q));
+        for (int i = 0; i < 3; i++) q[i] = front[i] + depth * g->normal[i];
+    }
+    const double stretch = db_length(geometry->s0) / db_length(q);
+    for (int i = 0; i < 3; i++) q[i] = q[i] * stretch - geometry->s0[i];
+}
+
+double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
+                                  double slow) {
+    const double position[2] = { fast, slow };
+    double q[3];
+    db_fit_geometry_scattering(geometry, panel, position, q);
+    return 1 / db_length(q);
+}
+
+double db_fit_geometry_finest(const db_fit_geometry *geometry) {
+    double finest = INFINITY;
+    for (size_t p = 0; p < geometry->panel_count; p++)
+        for (int corner = 0; corner < 4; corner++) {
+            const int *const pixels = geometry->panel[p].pixels;
+            finest =
+                fmin(finest, db_fit_geometry_resolution(geometry, p, corner & 1 ? pixels[0] : 0,
+                                                        corner & 2 ? pixels[1] : 0));
+        }
+    return finest;
+}

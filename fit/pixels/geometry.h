@@ -1,0 +1,63 @@
+/* Where reflections appear: reciprocal lattice, incident beam and detector of an experiment. */
+#ifndef DB_FIT_PIXELS_GEOMETRY_H
+#define DB_FIT_PIXELS_GEOMETRY_H
+
+#include <dualbragg/fit.h>
+
+/* The front of a panel; rays are recorded the sensor's mean depth behind it. */
+typedef struct db_panel_geometry {
+    double position[9];  /* mm; columns: step of one pixel fast, slow; outer corner of the first
+                            pixel */
+    double to_pixels[9]; /* inverse of position */
+    double normal[3];    /* unit vector, away from the sample */
+    int pixels[2];
+} db_panel_geometry;
+
+/* Sources of one wavelength. */
+typedef struct db_spectral_line {
+    double wave_number; /* 1/wavelength (1/angstrom) */
+    double weight;      /* of all lines 1 */
+} db_spectral_line;
+
+/* Laboratory frame; the goniometer is in the middle of its rotation. */
+typedef struct db_fit_geometry {
+    double a_star[9]; /* columns a*, b*, c* (1/angstrom) */
+    double s0[3];     /* central incident wave vector: beam direction / wavelength (1/angstrom) */
+    double direction[3]; /* of s0 */
+    size_t line_count;
+    db_spectral_line *line; /* owned; from the longest wavelength to the shortest */
+    double half_rotation;   /* degree: half of the goniometer's range */
+    double node_radius;     /* 1/angstrom: three standard deviations of a node's intensity in GAUSS
+                               shape */
+    double mosaic_angle;    /* degree: standard deviation of the domains' rotations about an axis */
+    size_t panel_count;
+    db_panel_geometry *panel; /* owned */
+    db_detector sensor;       /* of all panels: only what db_sensor_depth looks at */
+} db_fit_geometry;
+
+/* To be cleared, unless it fails. */
+db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
+                             db_fit_geometry *geometry);
+void db_fit_geometry_clear(db_fit_geometry *geometry);
+
+/* Where a ray of direction s1 meets the plane of a panel, in pixels; 0 if it does not. */
+int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, const double s1[3],
+                             double pixel[2]);
+
+/* Where a ray of direction s1 meets a panel, and which (the first of several), in pixels. 0 if it
+ * meets none. */
+int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], size_t *panel,
+                          double pixel[2]);
+
+/* Scattering vector s1 - s0 (1/angstrom) at a point of a panel (pixels), onto the Ewald sphere. */
+void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
+                                const double position[2], double q[3]);
+
+/* Resolution (d-spacing, angstrom) at a point of a panel given in pixels. */
+double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
+                                  double slow);
+
+/* The finest resolution anywhere on the panels. */
+double db_fit_geometry_finest(const db_fit_geometry *geometry);
+
+#endif

@@ -1,0 +1,148 @@
+#include "fit/pixels/nearest_reflection.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t cell_at(const db_reflection_grid *grid, size_t panel, const double position[2]) {
+    int column = (int)(position[0] / grid->cell), row = (int)(position[1] / grid->cell);
+    column = column < grid->columns ? column : grid->columns - 1;
+    row = row < grid->rows ? row : grid->rows - 1;
+    return (panel * (size_t)grid->rows + (size_t)row) * (size_t)grid->columns + (size_t)column;
+}
+
+static size_t cell_of(const db_reflection_grid *grid, const db_reflection *reflection) {
+    return cell_at(grid, reflection->panel, reflection->position);
+}
+
+db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
+                                  const int pixels[2], double cell, db_reflection_grid *grid) {
+    *grid = (db_reflection_grid){ .prediction = prediction,
+                                  .cell = cell,
+                                  .columns = 1 + (int)(pixels[0] / cell),
+                                  .rows = 1 + (int)(pixels[1] / cell),
+                                  .panels = 1 };
+    for (size_t i = 0; i < prediction->count; i++)
+        if (prediction->reflection[i].panel >= grid->panels)
+            grid->panels = prediction->reflection[i].panel + 1;
+    const size_t cells = grid->panels * (size_t)grid->columns * (size_t)grid->rows;
+    grid->start = calloc(cells + 2, sizeof *grid->start);
+    grid->entry = malloc((prediction->count + 1) * sizeof *grid->entry);
+    if (!grid->start || !grid->entry) {
+        db_reflection_grid_clear(grid);
+        return db_fail_memory(context, "the neighbours of the reflections");
+    }
+    /* Counting sort. Positions are shifted by one, so that filling leaves the starts behind. */
+    for (size_t i = 0; i < prediction->count; i++)
+        grid->start[cell_of(grid, &prediction->reflection[i]) + 2]++;
+    for (size_t c = 2; c < cells + 2; c++) grid->start[c] += grid->start[c - 1];
+    for (size_t i = 0; i < prediction->count; i++)
+        grid->entry[grid->start[cell_of(grid, &prediction->reflection[i]) + 1]++] = i;
+    return DB_OK;
+}
+
+void db_reflection_grid_clear(db_reflection_grid *grid) {
+    free(grid->start);
+    free(grid->entry);
+    memset(grid, 0, sizeof *grid);
+}
+
+/* In the cells from line and column - 1 to + 1. */
+size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
+                                  const double position[2], size_t except, double *distance) {
+    size_t nearest = grid->prediction->count;
+    if (panel >= grid->panels) return nearest;
+    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
+                 home = cell_at(grid, panel, position);
+    const int column = (int)(home % columns), line = (int)(home / columns % rows);
+    for (int r = line > 0 ? line - 1 : 0; r <= line + 1 && r < grid->rows; r++) {
+        for (int c = column > 0 ? column - 1 : 0; c <= column + 1 && c < grid->columns; c++) {
+            const size_t cell = (panel * rows + (size_t)r) * columns + (size_t)c;
+            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++) {
+                const size_t other = grid->entry[k];
+                const double *const at = grid->prediction->reflection[other].position;
+                const double off = hypot(at[0] - position[0], at[1] - position[1]);
+                if (other == except || !(off < *distance)) continue;
+                *distance = off;
+                nearest = other;
+            }
+        }
+    }
+    return nearest;
+}
+
+/* Pixels of a row that are nearest to a reflection: fast index from low up to below high. Half
+ * planes leave no more than that. */
+typedef struct interval {
+    int low, high;
+} interval;
+
+/* Rows of a region of which intervals are worked out at a time. */
+enum { ROWS = 64 };
+
+/* Takes the pixels on the other reflection's side of the perpendicular bisector from rows first to
+ * last - 1 of a region. */
+static void cede(const double mine[2], const double other[2], const db_region *region, int first,
+                 int last, interval *row) {
+    const double step[2] = { other[0] - mine[0], other[1] - mine[1] };
+    const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
+    const double start = region->fast_start + 0.5 - mine[0], end = start + region->fast_count - 1;
+    const double top = region->slow_start + first + 0.5 - mine[1], bottom = top + last - first - 1;
+    /* how far the corners are along the step */
+    const double along = step[0] * (step[0] > 0 ? end : start),
+                 most = along + step[1] * (step[1] > 0 ? bottom : top);
+    if (most <= half) return;
+    const double inverse = 1 / step[0];
+    for (int s = 0; s < last - first; s++) {
+        /* beyond the bisector: across + step x (start + f) > 0 */
+        const double across = (top + s) * step[1] - half;
+        if (across + along <= 0) continue;
+        const double edge = -across * inverse - start;
+        if (step[0] > 0) {
+            if (edge < row[s].high) row[s].high = edge < 0 ? 0 : 1 + (int)edge;
+        } else if (step[0] < 0) {
+            if (edge > row[s].low)
+                row[s].low = edge >= region->fast_count ? region->fast_count : (int)ceil(edge);
+        } else {
+            row[s].high = 0;
+        }
+    }
+}
+
+static void share_rows(const db_reflection_grid *grid, size_t reflection, const db_region *region,
+                       int first, int last, interval *row) {
+    const db_reflection *const self = &grid->prediction->reflection[reflection];
+    const double *const mine = self->position;
+    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
+                 home = cell_of(grid, self);
+    const int column = (int)(home % columns), line = (int)(home / columns % rows);
+    for (int r = line - 1; r <= line + 1; r++) {
+        for (int c = column - 1; c <= column + 1; c++) {
+            if (r < 0 || c < 0 || r >= grid->rows || c >= grid->columns) continue;
+            const size_t cell = (self->panel * rows + (size_t)r) * columns + (size_t)c;
+            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++)
+                if (grid->entry[k] != reflection)
+                    cede(mine, grid->prediction->reflection[grid->entry[k]].position, region, first,
+                         last, row);
+        }
+    }
+}
+
+void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
+                              const db_region *region, uint8_t *own) {
+    interval row[ROWS];
+    const int width = region->fast_count;
+    for (int first = 0; first < region->slow_count; first += ROWS) {
+        const int last = first + ROWS < region->slow_count ? first + ROWS : region->slow_count;
+        for (int s = first; s < last; s++) row[s - first] = (interval){ 0, width };
+        share_rows(grid, reflection, region, first, last, row);
+        for (int s = first; s < last; s++) {
+            uint8_t *const line = own + (size_t)s * (size_t)width;
+            const interval *const mine = &row[s - first];
+            for (int f = 0; f < width; f++)
+                if (f < mine->low || f >= mine->high) line[f] = 0;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/* Which pixels belong to which of many neighbouring reflections. */
+#ifndef DB_FIT_PIXELS_NEAREST_REFLECTION_H
+#define DB_FIT_PIXELS_NEAREST_REFLECTION_H
+
+#include "fit/pixels/predict.h"
+
+/* Predicted reflections sorted into square cells of the panels. */
+typedef struct db_reflection_grid {
+    const db_prediction *prediction;
+    double cell;       /* pixels */
+    int columns, rows; /* of one panel */
+    size_t panels;
+    size_t *start; /* [panels * columns * rows + 1]: first entry of each cell in `entry` */
+    size_t *entry; /* [count]: indices of reflections */
+} db_reflection_grid;
+
+/* pixels: along fast and slow, of the largest panel. cell: pixels; at least the largest distance
+ * asked for later. */
+db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
+                                  const int pixels[2], double cell, db_reflection_grid *grid);
+void db_reflection_grid_clear(db_reflection_grid *grid);
+
+/* The reflection nearest to a point of a panel (pixels), but not number `except`, and nearer than
+ * *distance, which becomes how far it is; the number of reflections if there is none. */
+size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
+                                  const double position[2], size_t except, double *distance);
+
+/* Clears own[] of the pixels of a square region (fast index fastest) that are nearer to another
+ * reflection than to number `reflection`. */
+void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
+                              const db_region *region, uint8_t *own);
+
+#endif

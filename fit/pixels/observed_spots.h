@@ -1,0 +1,35 @@
+/* Spots of a measured image, found without a model, then indexed by one. */
+#ifndef DB_FIT_PIXELS_OBSERVED_SPOTS_H
+#define DB_FIT_PIXELS_OBSERVED_SPOTS_H
+
+#include "fit/pixels/geometry.h"
+#include "fit/pixels/strong_pixels.h"
+
+typedef struct db_observed_spot {
+    size_t panel;
+    double position[2]; /* centroid of its counts above the background (pixels, fast, slow) */
+    double counts;      /* of them */
+    int hkl[3];
+} db_observed_spot;
+
+typedef struct db_observed_spots {
+    size_t count;
+    db_observed_spot *spot; /* owned */
+} db_observed_spots;
+
+/* Centroids of the groups of touching strong pixels. */
+db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
+                                 const db_strong_pixels *strong, db_observed_spots *spots);
+
+/* The same, but a group that has several summits is as many spots. */
+db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
+                                   const db_strong_pixels *strong, const db_fit_settings *settings,
+                                   db_observed_spots *spots);
+void db_observed_spots_clear(db_observed_spots *spots);
+
+/* Keeps the spots whose Miller indices under a model are all within a quarter of whole numbers, in
+ * the resolution range; of several with the same indices the strongest. In the order of h, k, l. */
+void db_observed_spots_index(const db_fit_geometry *geometry, double dmin,
+                             db_observed_spots *spots);
+
+#endif

@@ -1,0 +1,133 @@
+#include "fit/pixels/overlap.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NEGLIGIBLE = 1e-3; /* foreign light, of the own highest pixel */
+static const double LEAST_LIGHT = 0.5; /* of a spot, in the pixels that are left */
+enum { LEAST_PIXELS = 20 };
+
+/* Amplitude 1 of one reflection, 0 of all others. */
+static void single_amplitude(const db_reflection *reflection, double *one, db_experiment *e) {
+    db_structure_factors *const f = &e->structure_factors;
+    *f = (db_structure_factors){ .default_F = 0, .amplitude = one, .listed = 1 };
+    for (int i = 0; i < 3; i++) {
+        f->min[i] = reflection->hkl[i];
+        f->extent[i] = 1;
+    }
+}
+
+static db_status render(db_context *context, const db_experiment *e,
+                        const db_fit_settings *settings, const db_region *regions, size_t count,
+                        float *light) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = settings->precision;
+    options.regions = regions;
+    options.region_count = count;
+    DB_TRY(db_plan_create(context, e, &options, &plan));
+    const db_status status = db_plan_forward(plan, light);
+    db_plan_destroy(&plan);
+    return status;
+}
+
+/* Fills own with the light of each box's own reflection. */
+static db_status render_own(db_context *context, const db_fit_settings *settings,
+                            const db_shoeboxes *boxes, db_experiment *unit, float *own) {
+    double one = 1; /* borrowed by unit */
+    db_status status = DB_OK;
+    for (size_t b = 0; b < boxes->count && status == DB_OK; b++) {
+        single_amplitude(&boxes->reflection[b], &one, unit);
+        status = render(context, unit, settings, &boxes->region[b], 1, own);
+    }
+    unit->structure_factors = (db_structure_factors){ .default_F = 1 };
+    return status;
+}
+
+/* Marks what is left of a box; returns whether that is enough. */
+static int clear_pixels(const db_shoeboxes *boxes, size_t box, const float *own, const float *all,
+                        uint8_t *left) {
+    const size_t first = box * boxes->pixels;
+    double highest = 0, light = 0, kept = 0;
+    size_t count = 0;
+    for (size_t i = first; i < first + boxes->pixels; i++) {
+        highest = fmax(highest, (double)own[i]);
+        light += (double)own[i];
+    }
+    for (size_t i = first; i < first + boxes->pixels; i++) {
+        const double foreign = (double)all[i] - (double)own[i];
+        left[i] = boxes->own[i] && foreign <= NEGLIGIBLE * highest;
+        if (!left[i]) continue;
+        kept += (double)own[i];
+        count++;
+    }
+    return count >= LEAST_PIXELS && kept >= LEAST_LIGHT * light && light > 0;
+}
+
+/* Moves a box's data to an earlier place. */
+static void move_box(db_shoeboxes *boxes, size_t from, size_t to) {
+    const size_t n = boxes->pixels, source = from * n, target = to * n;
+    boxes->reflection[to] = boxes->reflection[from];
+    boxes->region[to] = boxes->region[from];
+    boxes->region[to].offset = target;
+    boxes->ridge[to] = boxes->ridge[from];
+    memmove(boxes->value + target, boxes->value + source, n * sizeof *boxes->value);
+    memmove(boxes->background + target, boxes->background + source, n * sizeof *boxes->background);
+    memmove(boxes->weight + target, boxes->weight + source, n * sizeof *boxes->weight);
+    memmove(boxes->shape_variance + target, boxes->shape_variance + source,
+            n * sizeof *boxes->shape_variance);
+    memmove(boxes->own + target, boxes->own + source, n);
+    memmove(boxes->strong + target, boxes->strong + source, n);
+}
+
+static void exclude(const uint8_t *enough, const uint8_t *left, db_shoeboxes *boxes) {
+    size_t count = 0;
+    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
+        boxes->own[i] = left[i];
+        boxes->strong[i] = boxes->strong[i] && left[i];
+    }
+    for (size_t b = 0; b < boxes->count; b++)
+        if (enough[b]) move_box(boxes, b, count++);
+    boxes->count = count;
+}
+
+/* What is worked out for the boxes. */
+typedef struct lights {
+    float *own, *all;
+    uint8_t *left, *enough;
+} lights;
+
+static db_status choose(db_context *context, const db_experiment *experiment,
+                        const db_fit_settings *settings, size_t fewest, lights *l,
+                        db_shoeboxes *boxes) {
+    db_experiment unit;
+    size_t count = 0;
+    DB_TRY(db_shot_unit_amplitudes(context, experiment, &unit));
+    db_status status = render(context, &unit, settings, boxes->region, boxes->count, l->all);
+    if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->own);
+    db_experiment_clear(&unit);
+    DB_TRY(status);
+    for (size_t b = 0; b < boxes->count; b++)
+        count += l->enough[b] = (uint8_t)clear_pixels(boxes, b, l->own, l->all, l->left);
+    if (count >= fewest) exclude(l->enough, l->left, boxes);
+    return DB_OK;
+}
+
+db_status db_overlap_exclude(db_context *context, const db_experiment *experiment,
+                             const db_fit_settings *settings, size_t fewest, db_shoeboxes *boxes) {
+    const size_t pixels = boxes->count * boxes->pixels;
+    if (!boxes->count) return DB_OK;
+    lights l = { calloc(pixels, sizeof *l.own), calloc(pixels, sizeof *l.all), calloc(pixels, 1),
+                 calloc(boxes->count, 1) };
+    const db_status status = l.own && l.all && l.left && l.enough
+                                 ? choose(context, experiment, settings, fewest, &l, boxes)
+                                 : db_fail_memory(context, "the overlaps of the shoeboxes");
+    free(l.own);
+    free(l.all);
+    free(l.left);
+    free(l.enough);
+    return status;
+}

@@ -1,0 +1,313 @@
+#include "fit/pixels/predict.h"
+
+#include "base/context_internal.h"
+#include "fit/config/threads.h"
+#include "fit/config/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double degree = 3.14159265358979323846 / 180;
+static const double NEGLIGIBLE = 30; /* minus the logarithm of a weight that does not count */
+
+/* A reflection and the beam. */
+typedef struct node {
+    double q[3], length;  /* |q| */
+    double along, across; /* parts of q, relative to the beam */
+    double half_width;    /* of the node, seen from the origin (radian) */
+    double limit;         /* turns beyond it do not count (radian) */
+    double most;          /* no sine of theirs is larger; 1: nothing is known of it */
+    double deviation;     /* standard deviation of turns that light it up (radian) */
+} node;
+
+/* What turns a node, in the plane that it spans with the beam, onto the Ewald sphere of a line:
+ * there it includes the angle alpha with the beam for which cos(alpha) = -|q|/(2 wave number). */
+typedef struct excitation {
+    double cosine, sine; /* of alpha */
+    double turn[2];      /* cosine and sine of the angle turned by */
+} excitation;
+
+/* 0 if the node is too far from the origin. */
+static int excite(const node *n, double wave_number, excitation *e) {
+    e->cosine = -n->length / (2 * wave_number);
+    if (e->cosine <= -1) return 0;
+    e->sine = sqrt(1 - e->cosine * e->cosine);
+    e->turn[0] = (n->along * e->cosine + n->across * e->sine) / n->length;
+    e->turn[1] = (n->across * e->cosine - n->along * e->sine) / n->length;
+    return 1;
+}
+
+/* 0 if it is along the beam. */
+static int look_at(const db_fit_geometry *geometry, const db_prediction_range *range, node *n) {
+    n->along = db_dot(n->q, geometry->direction);
+    n->across = sqrt(fmax(0, n->length * n->length - n->along * n->along));
+    /* a node of finite size touches the sphere before its centre does */
+    n->half_width = asin(fmin(1, geometry->node_radius / n->length));
+    /* The sine of the limit is not above the limit, which is not above the range's part and pi/2 x
+     * the node's radius over its distance. */
+    const double most = (range->excitation_angle + geometry->half_rotation) * degree +
+                        1.6 * geometry->node_radius / n->length;
+    n->most = most < 1 ? most : 1;
+    n->limit = (range->excitation_angle + geometry->half_rotation) * degree + n->half_width;
+    n->deviation = hypot(hypot(n->half_width / 3, geometry->mosaic_angle * degree),
+                         geometry->half_rotation * degree / sqrt(3));
+    return n->across > 0;
+}
+
+/* Lines that excite a node, summed with the weights that they have. */
+typedef struct excited {
+    double nearest;       /* square of the smallest turn (radian) */
+    double weight, angle; /* sum of weights, and of weights x turns (radian) */
+    double along, across; /* the same of alpha's cosine and sine / wave number */
+} excited;
+
+static void add_line(const node *n, const db_spectral_line *line, const excitation *e, double angle,
+                     excited *sum) {
+    const double square = angle * angle, scale = 0.5 / (n->deviation * n->deviation);
+    if (square < sum->nearest) { /* weights are relative to the nearest line's: none underflows */
+        const double less = exp((square - sum->nearest) * scale);
+        sum->weight *= less;
+        sum->angle *= less;
+        sum->along *= less;
+        sum->across *= less;
+        sum->nearest = square;
+    }
+    const double weight = line->weight * exp((sum->nearest - square) * scale);
+    sum->weight += weight;
+    sum->angle += weight * angle;
+    sum->along += weight * e->cosine / line->wave_number;
+    sum->across += weight * e->sine / line->wave_number;
+}
+
+/* Lines from number `from` on, upwards or downwards, away from the one that excites the node best;
+ * turns grow on the way. */
+static void add_lines(const db_fit_geometry *geometry, const node *n, long from, int step,
+                      excited *sum) {
+    const double far = 2 * NEGLIGIBLE * n->deviation * n->deviation;
+    for (long i = from; i >= 0 && i < (long)geometry->line_count; i += step) {
+        excitation e;
+        if (!excite(n, geometry->line[i].wave_number, &e)) return;
+        if (n->most < 1 && (fabs(e.turn[1]) > n->most || e.turn[0] < 0)) return;
+        const double angle = atan2(e.turn[1], e.turn[0]);
+        if (fabs(angle) > n->limit || angle * angle > sum->nearest + far) return;
+        add_line(n, &geometry->line[i], &e, angle, sum);
+    }
+}
+
+/* Number of the first line of at least a wave number. */
+static long first_line(const db_fit_geometry *geometry, double wave_number) {
+    size_t low = 0, high = geometry->line_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (geometry->line[middle].wave_number < wave_number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (long)low;
+}
+
+/* Where a reflection's light goes: the direction s1, and the excitation. 0 if no line within the
+ * range excites it. */
+static int scattered(const db_fit_geometry *geometry, const db_prediction_range *range,
+                     db_reflection *reflection, double s1[3]) {
+    const int *const hkl = reflection->hkl;
+    const double index[3] = { hkl[0], hkl[1], hkl[2] };
+    node n;
+    db_apply(geometry->a_star, index, n.q);
+    n.length = db_length(n.q);
+    if (!(n.length > 0) || n.length * range->dmin > 1) return 0;
+    reflection->d_spacing = 1 / n.length;
+    if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
+    if (!look_at(geometry, range, &n)) return 0;
+    /* the wave number whose sphere the node is on */
+    const double exact = n.along < 0 ? n.length * n.length / (-2 * n.along) : INFINITY;
+    const long first = first_line(geometry, exact);
+    excited sum = { INFINITY, 0, 0, 0, 0 };
+    add_lines(geometry, &n, first, 1, &sum);
+    add_lines(geometry, &n, first - 1, -1, &sum);
+    if (!(sum.weight > 0)) return 0;
+    reflection->excitation = sum.angle / sum.weight / degree;
+    for (int i = 0; i < 3; i++) {
+        const double across = (n.q[i] - n.along * geometry->direction[i]) / n.across;
+        s1[i] = geometry->direction[i] +
+                n.length * (sum.along * geometry->direction[i] + sum.across * across) / sum.weight;
+    }
+    return 1;
+}
+
+static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
+                     db_reflection *reflection) {
+    double s1[3];
+    return scattered(geometry, range, reflection, s1) &&
+           db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
+}
+
+int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection) {
+    static const db_prediction_range any = { 0, 0, 180 };
+    double s1[3];
+    if (reflection->panel >= geometry->panel_count || !scattered(geometry, &any, reflection, s1))
+        return 0;
+    return db_fit_geometry_on_panel(geometry, reflection->panel, s1, reflection->position);
+}
+
+void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
+                    double index[3]) {
+    double real[9];
+    db_fit_geometry_scattering(geometry, panel, position, index);
+    if (db_invert(geometry->a_star, real)) db_apply(real, index, index);
+}
+
+/* 0: out of memory. */
+static int append(db_prediction *prediction, size_t *room, const db_reflection *reflection) {
+    if (prediction->count == *room) {
+        const size_t more = 2 * *room + 1024;
+        db_reflection *const grown =
+            realloc(prediction->reflection, more * sizeof *prediction->reflection);
+        if (!grown) return 0;
+        prediction->reflection = grown;
+        *room = more;
+    }
+    prediction->reflection[prediction->count++] = *reflection;
+    return 1;
+}
+
+/* |h| <= |a|/dmin, since h = a.q. */
+static db_status index_limits(db_context *context, const db_fit_geometry *geometry, double dmin,
+                              int limit[3]) {
+    double real[9], nodes = 8;
+    if (!db_invert(geometry->a_star, real))
+        return db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
+    for (int i = 0; i < 3; i++) {
+        const double most = db_length(real + 3 * i) / dmin;
+        nodes *= most + 1;
+        if (!(nodes < 2e9))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "too many reflections to predict to %.3g A: limit dmin", dmin);
+        limit[i] = (int)most;
+    }
+    return DB_OK;
+}
+
+/* Nodes q0 + l c* of a reciprocal lattice row, seen from the centre of a line's Ewald sphere:
+ * between which l they are within a radius of it; 0: never. */
+static int within_radius(const db_fit_geometry *geometry, const double origin[3], double sphere,
+                         double radius, double between[2]) {
+    double from_centre[3], step[3];
+    for (int i = 0; i < 3; i++) {
+        from_centre[i] = origin[i] + sphere * geometry->direction[i];
+        step[i] = geometry->a_star[3 * i + 2];
+    }
+    const double a = db_dot(step, step), b = db_dot(step, from_centre);
+    const double c = db_dot(from_centre, from_centre) - radius * radius;
+    const double square = b * b - a * c;
+    if (square < 0) return 0;
+    between[0] = (-b - sqrt(square)) / a;
+    between[1] = (-b + sqrt(square)) / a;
+    return 1;
+}
+
+/* The nodes of a row in the shells around all Ewald spheres in which all predicted ones are: turned
+ * by at most the excitation limit they would touch one. All spheres touch each other at the origin,
+ * so that these are within the largest, not deep in the smallest. 0: out of memory. */
+static int predict_row(const db_fit_geometry *geometry, const db_prediction_range *range,
+                       double thickness, int limit, db_reflection *r, size_t *room,
+                       db_prediction *prediction) {
+    const double index[3] = { r->hkl[0], r->hkl[1], 0 }, smallest = geometry->line[0].wave_number,
+                 largest = geometry->line[geometry->line_count - 1].wave_number;
+    double origin[3], outer[2], inner[2] = { INFINITY, -INFINITY };
+    db_apply(geometry->a_star, index, origin);
+    if (!within_radius(geometry, origin, largest, largest + thickness, outer)) return 1;
+    if (smallest > thickness)
+        within_radius(geometry, origin, smallest, smallest - thickness, inner);
+    const int last = (int)fmin(limit, floor(outer[1]));
+    for (int l = (int)fmax(-limit, ceil(outer[0])); l <= last; l++) {
+        if (l > inner[0] && l < inner[1]) { /* too deep inside: on to the other side */
+            l = (int)fmin(last, ceil(inner[1]) - 1);
+            continue;
+        }
+        r->hkl[2] = l;
+        if (predicted(geometry, range, r) && !append(prediction, room, r)) return 0;
+    }
+    return 1;
+}
+
+/* All nodes of one h, in the order of k and l. 0: out of memory. */
+static int predict_layer(const db_fit_geometry *geometry, const db_prediction_range *range,
+                         const int limit[3], int h, db_prediction *layer) {
+    size_t room = 0;
+    db_reflection r = { .hkl = { h, 0, 0 } };
+    /* A turn by an angle moves a node by at most the angle x its distance from the origin; the
+     * angle of the node itself, by at most pi/2 x its radius. */
+    const double thickness =
+        1.001 * ((range->excitation_angle + geometry->half_rotation) * degree / range->dmin +
+                 1.6 * geometry->node_radius);
+    for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
+        if (!predict_row(geometry, range, thickness, limit[2], &r, &room, layer)) return 0;
+    return 1;
+}
+
+/* Layers one after the other. */
+static db_status join(db_context *context, const db_prediction *layers, size_t count,
+                      db_prediction *prediction) {
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) all += layers[i].count;
+    prediction->reflection = malloc((all + 1) * sizeof *prediction->reflection);
+    if (!prediction->reflection) return db_fail_memory(context, "the predicted reflections");
+    for (size_t i = 0; i < count; i++) {
+        if (!layers[i].count) continue;
+        memcpy(prediction->reflection + prediction->count, layers[i].reflection,
+               layers[i].count * sizeof *layers[i].reflection);
+        prediction->count += layers[i].count;
+    }
+    return DB_OK;
+}
+
+static int predict_layers(int threads, const db_fit_geometry *geometry,
+                          const db_prediction_range *range, const int limit[3],
+                          db_prediction *layers, int count) {
+    int missing = 0;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : missing)
+#endif
+    for (int i = 0; i < count; i++)
+        missing += !predict_layer(geometry, range, limit, i - limit[0], &layers[i]);
+    return !missing;
+}
+
+static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
+                             const db_prediction_range *range, db_prediction *prediction) {
+    int limit[3];
+    DB_TRY(index_limits(context, geometry, range->dmin, limit));
+    const size_t count = 2 * (size_t)limit[0] + 1;
+    db_prediction *const layers = calloc(count, sizeof *layers);
+    if (!layers) return db_fail_memory(context, "the predicted reflections");
+    const int threads = db_fit_threads(context);
+    const db_status status = predict_layers(threads, geometry, range, limit, layers, (int)count)
+                                 ? join(context, layers, count, prediction)
+                                 : db_fail_memory(context, "the predicted reflections");
+    for (size_t i = 0; i < count; i++) free(layers[i].reflection);
+    free(layers);
+    return status;
+}
+
+db_status db_predict(db_context *context, const db_experiment *experiment,
+                     const db_prediction_range *range, db_prediction *prediction) {
+    db_fit_geometry geometry;
+    *prediction = (db_prediction){ 0, NULL };
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    db_prediction_range within = *range;
+    /* shorter wavelengths record more */
+    within.dmin = fmax(within.dmin, db_fit_geometry_finest(&geometry) * db_length(geometry.s0) /
+                                        geometry.line[geometry.line_count - 1].wave_number);
+    const db_status status = predict_all(context, &geometry, &within, prediction);
+    db_fit_geometry_clear(&geometry);
+    if (status != DB_OK) db_prediction_clear(prediction);
+    return status;
+}
+
+void db_prediction_clear(db_prediction *prediction) {
+    free(prediction->reflection);
+    *prediction = (db_prediction){ 0, NULL };
+}

@@ -1,0 +1,44 @@
+/* Prediction of reflections: which are near the Ewald sphere, and where they appear.
+ *
+ * With a spectrum there is a sphere for each wavelength. What a reflection shows on the detector is
+ * the light of all that excite it: each counts by its weight in the spectrum and by how likely
+ * domains are turned, and the node is wide, as far as it would have to be turned. */
+#ifndef DB_FIT_PIXELS_PREDICT_H
+#define DB_FIT_PIXELS_PREDICT_H
+
+#include "fit/pixels/geometry.h"
+
+typedef struct db_reflection {
+    int hkl[3];
+    double d_spacing;   /* angstrom */
+    double excitation;  /* rotation that would bring it onto the Ewald sphere (degree, signed); with
+                           a spectrum, the mean over those that excite it */
+    size_t panel;       /* on which it would then appear ... */
+    double position[2]; /* ... and where (pixels of the panel, fast, slow) */
+} db_reflection;
+
+typedef struct db_prediction {
+    size_t count;
+    db_reflection *reflection; /* owned */
+} db_prediction;
+
+typedef struct db_prediction_range {
+    double dmin, dmax;       /* angstrom; dmin 0: all that the panels record; dmax 0: no limit */
+    double excitation_angle; /* degree; what the size of a node adds comes on top */
+} db_prediction_range;
+
+/* All reflections on the panels within the range, in the order of h, k, l. */
+db_status db_predict(db_context *context, const db_experiment *experiment,
+                     const db_prediction_range *range, db_prediction *prediction);
+void db_prediction_clear(db_prediction *prediction);
+
+/* Where a reflection, its hkl and panel given, would appear once turned onto the Ewald sphere,
+ * however far that is: in the plane of its panel, even beyond the panel's edge. Fills the rest of
+ * it. 0: it cannot get there. */
+int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection);
+
+/* The Miller indices, not whole numbers, at the point of a panel (pixels). */
+void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
+                    double index[3]);
+
+#endif

@@ -1,0 +1,164 @@
+/* The measured image of a configuration, with everything masked that must not count. */
+#include "base/context_internal.h"
+#include "fit/pixels/hot_pixels.h"
+#include "fit/pixels/sheet.h"
+
+#include <dualbragg/fit.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reading {
+    db_context *context;
+    const db_fit_config *config;
+    db_measured_image *image;
+    void (*line)(void *user, const char *line);
+    void *user;
+} reading;
+
+static void note(const reading *r, const char *format, ...) {
+    char text[DB_FIT_PATH_SIZE + 128];
+    if (!r->line) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    r->line(r->user, text);
+}
+
+static size_t pixels_of(const db_measured_image *image) {
+    return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+}
+
+/* Masks the pixels of some rows that are not within a range. */
+static void trust(const double range[2], int first_row, int rows, db_measured_image *image) {
+    const size_t first = (size_t)first_row * (size_t)image->fast_pixels,
+                 end = first + (size_t)rows * (size_t)image->fast_pixels;
+    for (size_t i = first; i < end; i++) {
+        const double value = (double)image->value[i];
+        if (image->mask[i] != DB_MASK_TRUSTED) continue;
+        if (value < range[0]) image->mask[i] = DB_MASK_BAD;
+        if (value > range[1]) image->mask[i] = DB_MASK_OVERLOAD;
+    }
+}
+
+static void mask_rectangle(const int r[4], int first_row, int rows, db_measured_image *image) {
+    for (int s = r[1] > 0 ? r[1] : 0; s < r[3] && s < rows; s++)
+        for (int f = r[0] > 0 ? r[0] : 0; f < r[2] && f < image->fast_pixels; f++)
+            image->mask[(size_t)(first_row + s) * (size_t)image->fast_pixels + (size_t)f] =
+                DB_MASK_BAD;
+}
+
+static db_status apply_panel(const reading *r, const db_expt_content *content, size_t p) {
+    db_measured_image *const image = r->image;
+    const db_expt_panel *const listed = &content->panel[p];
+    const int first = db_sheet_first_row(image, p), rows = db_sheet_rows(image, p);
+    for (size_t k = 0; k < image->panel_count; k++)
+        if (k != p && *listed->name && strcmp(image->panels[k].name, listed->name) == 0)
+            return db_fail(r->context, DB_ERROR_INPUT,
+                           "%s: panel %zu is %s, which is number %zu in the image %s",
+                           r->config->expt_file, p, listed->name, k, r->config->image_file);
+    if (isnan(r->config->trusted[0])) trust(listed->trusted, first, rows, image);
+    for (size_t m = 0; m < listed->mask_count; m++)
+        mask_rectangle(listed->mask[m], first, rows, image);
+    return DB_OK;
+}
+
+static db_status apply_content(const reading *r, const db_expt_content *content) {
+    db_measured_image *const image = r->image;
+    if (content->panel_count != db_sheet_panels(image))
+        return db_fail(r->context, DB_ERROR_INPUT, "%s: %zu panel%s, the image %s has %zu",
+                       r->config->expt_file, content->panel_count,
+                       content->panel_count == 1 ? "" : "s", r->config->image_file,
+                       db_sheet_panels(image));
+    if (image->gain == 1 && content->panel[0].gain > 0) image->gain = content->panel[0].gain;
+    for (size_t p = 0; p < content->panel_count; p++) DB_TRY(apply_panel(r, content, p));
+    return DB_OK;
+}
+
+static db_status apply_list(const reading *r) {
+    const db_expt_selection selection = { r->config->setup.expt_number, r->config->image_file };
+    db_experiment experiment;
+    db_expt_content content;
+    if (!*r->config->expt_file) return DB_OK;
+    DB_TRY(db_experiment_init(r->context, &experiment));
+    db_status status =
+        db_read_expt(r->context, r->config->expt_file, &selection, &experiment, &content);
+    if (status == DB_OK) status = apply_content(r, &content);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&experiment);
+    return status;
+}
+
+static db_status apply_mask_file(const reading *r) {
+    db_measured_image *const image = r->image;
+    if (!*r->config->mask_file) return DB_OK;
+    uint8_t *const mask = malloc(pixels_of(image));
+    if (!mask) return db_fail_memory(r->context, "the mask");
+    const db_status status = db_read_mask(r->context, r->config->mask_file, image->fast_pixels,
+                                          image->slow_pixels, mask);
+    for (size_t i = 0; i < pixels_of(image) && status == DB_OK; i++)
+        if (!mask[i]) image->mask[i] |= DB_MASK_BAD;
+    free(mask);
+    return status;
+}
+
+static db_status mask_listed(const reading *r, const db_fit_spots *spots) {
+    db_measured_image *const image = r->image;
+    for (size_t i = 0; i < spots->count; i++) {
+        const db_fit_spot *const s = &spots->spot[i];
+        const int fast = (int)s->position[0], slow = (int)s->position[1];
+        const int there = s->panel < db_sheet_panels(image) && s->position[0] >= 0 &&
+                          s->position[1] >= 0 && s->position[0] < image->fast_pixels &&
+                          s->position[1] < db_sheet_rows(image, s->panel);
+        if (!there)
+            return db_fail(r->context, DB_ERROR_INPUT,
+                           "%s: pixel %g %g of panel %zu is not on the image",
+                           r->config->hot_pixel_file, s->position[0], s->position[1], s->panel);
+        const size_t row = (size_t)db_sheet_first_row(image, s->panel) + (size_t)slow;
+        image->mask[row * (size_t)image->fast_pixels + (size_t)fast] |= DB_MASK_BAD;
+    }
+    return DB_OK;
+}
+
+static db_status apply_hot_pixels(const reading *r) {
+    db_fit_spots spots;
+    if (!*r->config->hot_pixel_file) return DB_OK;
+    DB_TRY(db_fit_spots_read(r->context, r->config->hot_pixel_file, 1, -1, &spots));
+    const db_status status = mask_listed(r, &spots);
+    db_fit_spots_clear(&spots);
+    return status;
+}
+
+static void count_masked(db_measured_image *image) {
+    image->masked = 0;
+    for (size_t i = 0; i < pixels_of(image); i++) image->masked += image->mask[i] != 0;
+}
+
+static db_status mask_all(const reading *r) {
+    const db_fit_config *const config = r->config;
+    db_fit_settings settings = config->settings;
+    DB_TRY(apply_list(r));
+    if (!isnan(config->trusted[0])) trust(config->trusted, 0, r->image->slow_pixels, r->image);
+    DB_TRY(apply_mask_file(r));
+    DB_TRY(apply_hot_pixels(r));
+    count_masked(r->image);
+    if (isnan(settings.gain)) settings.gain = isnan(r->image->gain) ? 1 : r->image->gain;
+    const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
+    if (hot)
+        note(r, "%zu hot pixel%s left out (alone and %g standard deviations above what is around)",
+             hot, hot == 1 ? "" : "s", config->hot_sigma);
+    return DB_OK;
+}
+
+db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
+                                   db_measured_image *image,
+                                   void (*notices)(void *user, const char *line), void *user) {
+    const reading r = { context, config, image, notices, user };
+    DB_TRY(db_read_image(context, config->image_file, image));
+    const db_status status = mask_all(&r);
+    if (status != DB_OK) db_measured_image_clear(image);
+    return status;
+}

@@ -1,0 +1,94 @@
+#include "fit/pixels/shoebox_size.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/given_boxes.h"
+#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/shoeboxes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAST = 2,
+    WIDTH = 2 * DB_SHOEBOX_USUAL + 1,
+    SAMPLE = 500, /* reflections looked at, evenly along the list */
+    FEWEST = 10   /* to tell anything */
+};
+
+static db_region box_around(const db_reflection *reflection) {
+    return (db_region){ .panel = reflection->panel,
+                        .fast_start = (int)floor(reflection->position[0]) - DB_SHOEBOX_USUAL,
+                        .slow_start = (int)floor(reflection->position[1]) - DB_SHOEBOX_USUAL,
+                        .fast_count = WIDTH,
+                        .slow_count = WIDTH,
+                        .stride = WIDTH };
+}
+
+static int inside(const db_region *r, const db_panel *panel) {
+    return r->fast_start >= 0 && r->slow_start >= 0 &&
+           r->fast_start + r->fast_count <= panel->fast_pixels &&
+           r->slow_start + r->slow_count <= panel->slow_pixels;
+}
+
+/* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box would be a box with enough. */
+static void try_widths(const uint8_t *own, size_t enough[DB_SHOEBOX_USUAL + 1]) {
+    size_t at_distance[DB_SHOEBOX_USUAL + 1] = { 0 }, count = 0;
+    for (int s = -DB_SHOEBOX_USUAL; s <= DB_SHOEBOX_USUAL; s++)
+        for (int f = -DB_SHOEBOX_USUAL; f <= DB_SHOEBOX_USUAL; f++)
+            at_distance[abs(s) > abs(f) ? abs(s) : abs(f)] +=
+                own[(s + DB_SHOEBOX_USUAL) * WIDTH + f + DB_SHOEBOX_USUAL];
+    for (int w = 0; w <= DB_SHOEBOX_USUAL; w++) {
+        count += at_distance[w];
+        enough[w] += (double)count >= DB_SHOEBOX_USABLE * (2 * w + 1) * (2 * w + 1);
+    }
+}
+
+static int largest(const db_reflection_grid *grid, const db_detector *detector) {
+    const db_prediction *const prediction = grid->prediction;
+    const size_t step = prediction->count / SAMPLE + 1;
+    size_t enough[DB_SHOEBOX_USUAL + 1] = { 0 }, tried = 0;
+    for (size_t i = 0; i < prediction->count; i += step) {
+        const db_region box = box_around(&prediction->reflection[i]);
+        uint8_t own[WIDTH * WIDTH];
+        if (!inside(&box, &detector->panels[box.panel])) continue;
+        memset(own, 1, sizeof own);
+        db_reflection_grid_share(grid, i, &box, own);
+        try_widths(own, enough);
+        tried++;
+    }
+    int w = DB_SHOEBOX_USUAL;
+    while (tried >= FEWEST && w > LEAST && 10 * enough[w] < 9 * tried) w--;
+    return w;
+}
+
+static db_status settle(db_context *context, const db_detector *detector,
+                        const db_prediction *prediction, int *half_width) {
+    int pixels[2] = { 0, 0 };
+    db_reflection_grid grid;
+    for (size_t p = 0; p < detector->panel_count; p++) {
+        const db_panel *const panel = &detector->panels[p];
+        pixels[0] = panel->fast_pixels > pixels[0] ? panel->fast_pixels : pixels[0];
+        pixels[1] = panel->slow_pixels > pixels[1] ? panel->slow_pixels : pixels[1];
+    }
+    DB_TRY(db_reflection_grid_make(context, prediction, pixels,
+                                   db_shoebox_sharing_distance(DB_SHOEBOX_USUAL), &grid));
+    *half_width = largest(&grid, detector);
+    db_reflection_grid_clear(&grid);
+    return DB_OK;
+}
+
+db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
+                                 db_fit_settings *settings) {
+    const db_prediction_range range = { settings->dmin, settings->dmax,
+                                        settings->excitation_angle };
+    db_prediction prediction;
+    if (settings->spots && settings->spots->listing == DB_FIT_LISTED_BY_BOX)
+        settings->shoebox_half_width = db_given_boxes_half_width(settings->spots);
+    if (settings->shoebox_half_width > 0) return DB_OK;
+    DB_TRY(db_predict(context, experiment, &range, &prediction));
+    const db_status status =
+        settle(context, &experiment->detector, &prediction, &settings->shoebox_half_width);
+    db_prediction_clear(&prediction);
+    return status;
+}

@@ -1,0 +1,333 @@
+#include "fit/pixels/shoeboxes.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/given_boxes.h"
+#include "fit/pixels/model_light.h"
+#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/sheet.h"
+#include "fit/config/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_STRONG = 3 }; /* strong pixels that make a reflection strong */
+
+/* A possible box: its reflection and how strong it looks. */
+typedef struct candidate {
+    size_t reflection;
+    double excess; /* counts over the background, in strong pixels; or the model's light */
+    int chosen;
+} candidate;
+
+static db_region region_at(const db_reflection *reflection, int half_width) {
+    const int width = 2 * half_width + 1;
+    return (db_region){ .panel = reflection->panel,
+                        .fast_start = (int)floor(reflection->position[0]) - half_width,
+                        .slow_start = (int)floor(reflection->position[1]) - half_width,
+                        .fast_count = width,
+                        .slow_count = width,
+                        .stride = (size_t)width };
+}
+
+/* What boxes are placed by. */
+typedef struct placing {
+    const db_fit_data *data;
+    const db_reflection_grid *grid;
+    db_shoebox_choice choice;
+    const double *light;             /* of each reflection; NULL: does not count */
+    const db_fit_spot *const *given; /* the box of each reflection, NULL: none; NULL: squares */
+} placing;
+
+/* The square of pixels of a reflection's box; around a given one it stays on the panel. */
+static db_region region_of(const placing *p, size_t reflection) {
+    const db_reflection *const r = &p->grid->prediction->reflection[reflection];
+    const int half_width = p->data->settings->shoebox_half_width;
+    if (!p->given || !p->given[reflection]) return region_at(r, half_width);
+    const int pixels[2] = { p->data->image->fast_pixels, db_sheet_rows(p->data->image, r->panel) };
+    return db_given_box_region(p->given[reflection], half_width, pixels);
+}
+
+static int inside(const db_region *r, const db_measured_image *image) {
+    return r->fast_start >= 0 && r->slow_start >= 0 &&
+           r->fast_start + r->fast_count <= image->fast_pixels &&
+           r->slow_start + r->slow_count <= db_sheet_rows(image, r->panel);
+}
+
+/* Marks the own pixels of a reflection's box; returns whether there are enough. */
+static int own_pixels(const placing *p, size_t reflection, const db_region *region, uint8_t *own) {
+    const db_fit_data *const data = p->data;
+    const size_t width = region->stride, pixels = width * width;
+    size_t count = 0;
+    for (size_t s = 0; s < width; s++) {
+        const uint8_t *const mask =
+            data->image->mask + db_sheet_index(data->image, region, 0, (int)s);
+        for (size_t f = 0; f < width; f++) own[s * width + f] = mask[f] == DB_MASK_TRUSTED;
+    }
+    if (p->given && p->given[reflection])
+        return db_given_box_pixels(p->given[reflection], region, own);
+    db_reflection_grid_share(p->grid, reflection, region, own);
+    for (size_t i = 0; i < pixels; i++) count += own[i];
+    return (double)count >= DB_SHOEBOX_USABLE * (double)pixels;
+}
+
+/* How many strong pixels a box has of its own. */
+static int strong_pixels(const db_fit_data *data, const db_region *region, const uint8_t *own,
+                         double *excess) {
+    int count = 0;
+    *excess = 0;
+    for (size_t s = 0; s < region->stride; s++) {
+        const size_t start = db_sheet_index(data->image, region, 0, (int)s);
+        for (size_t f = 0; f < region->stride; f++) {
+            const size_t at = start + f;
+            if (!own[s * region->stride + f] || !data->strong->strong[at]) continue;
+            count++;
+            *excess += (double)data->image->value[at] - (double)data->strong->background[at];
+        }
+    }
+    return count;
+}
+
+/* May a box have so many strong pixels? Counts them whoever's they are, which is far less work than
+ * to ask whose they are. */
+static int may_have(const db_fit_data *data, const db_region *region, int least) {
+    const int first = db_sheet_first_row(data->image, region->panel) + region->slow_start;
+    const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
+    const int slow[2] = { first, first + region->slow_count - 1 };
+    return db_strong_pixels_at_most(data->strong, fast, slow) >= (size_t)least;
+}
+
+static int stronger_first(const void *a, const void *b) {
+    const candidate *const x = a, *const y = b;
+    if (x->excess != y->excess) return x->excess < y->excess ? 1 : -1;
+    return x->reflection < y->reflection ? -1 : 1;
+}
+
+static int prediction_order(const void *a, const void *b) {
+    const candidate *const x = a, *const y = b;
+    return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
+}
+
+static int compare_hkl(const void *a, const void *b) {
+    const db_fit_spot *const x = a, *const y = b;
+    for (int i = 0; i < 3; i++)
+        if (x->hkl[i] != y->hkl[i]) return x->hkl[i] < y->hkl[i] ? -1 : 1;
+    return 0;
+}
+
+/* Is the reflection in the list, or within half a box of a spot in it? */
+static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
+    if (list->listing == DB_FIT_LISTED_BY_INDEX) {
+        const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
+                                           reflection->hkl[2] } };
+        return list->count &&
+               bsearch(&key, list->spot, list->count, sizeof *list->spot, compare_hkl) != NULL;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const db_fit_spot *const s = &list->spot[i];
+        if (s->panel == reflection->panel &&
+            hypot(s->position[0] - reflection->position[0],
+                  s->position[1] - reflection->position[1]) <= half_width)
+            return 1;
+    }
+    return 0;
+}
+
+/* Does a box of the only panel lie in the region of interest? */
+static int of_interest(const db_fit_data *data, const db_region *region) {
+    const int *const roi = data->settings->roi;
+    return (roi[0] < 0 || region->fast_start >= roi[0]) &&
+           (roi[1] < 0 || region->fast_start + region->fast_count - 1 <= roi[1]) &&
+           (roi[2] < 0 || region->slow_start >= roi[2]) &&
+           (roi[3] < 0 || region->slow_start + region->slow_count - 1 <= roi[3]);
+}
+
+/* Does a reflection get a box? own: room for one box. */
+static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *excess) {
+    const db_fit_data *const data = p->data;
+    const db_shoebox_choice choice = p->choice;
+    const db_region region = region_of(p, reflection);
+    const db_fit_spots *const spots = choice == DB_SHOEBOXES_STRONG ? data->settings->spots : NULL;
+    const int least = choice == DB_SHOEBOXES_ALL || spots ? 0
+                      : choice == DB_SHOEBOXES_TOUCHED    ? 1
+                                                          : FEWEST_STRONG;
+    if (p->given && !p->given[reflection]) return 0;
+    if (!inside(&region, data->image)) return 0;
+    if (choice == DB_SHOEBOXES_BRIGHT)
+        return of_interest(data, &region) && own_pixels(p, reflection, &region, own);
+    if (least > 0 && !may_have(data, &region, least)) return 0;
+    const int enough = own_pixels(p, reflection, &region, own);
+    if (!enough && choice != DB_SHOEBOXES_SEEN) return 0;
+    if (strong_pixels(data, &region, own, excess) < least) return 0;
+    return !spots || p->given ||
+           is_listed(spots, &p->grid->prediction->reflection[reflection],
+                     data->settings->shoebox_half_width);
+}
+
+/* What is left of the brightest is no light. */
+static const double faint = 1e-4;
+
+static void keep_bright(const double *light, size_t count, candidate *list) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].chosen) most = fmax(most, light[i]);
+    for (size_t i = 0; i < count; i++) {
+        list[i].excess = light[i];
+        list[i].chosen = list[i].chosen && light[i] > faint * most;
+    }
+}
+
+/* Fills list with the reflections that get a box; returns how many. own: room for a box of every
+ * thread. */
+static size_t choose(const placing *p, int threads, candidate *list, uint8_t *own) {
+    const db_fit_data *const data = p->data;
+    const db_shoebox_choice choice = p->choice;
+    const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
+    const long predicted = (long)p->grid->prediction->count;
+    size_t count = 0;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+#endif
+    for (long i = 0; i < predicted; i++) {
+        uint8_t *const mine = own + (size_t)db_fit_thread_number() * width * width;
+        list[i].chosen = is_chosen(p, (size_t)i, mine, &list[i].excess);
+    }
+    if (p->light) keep_bright(p->light, (size_t)predicted, list);
+    for (long i = 0; i < predicted; i++)
+        if (list[i].chosen) list[count++] = (candidate){ (size_t)i, list[i].excess, 1 };
+    const int ranked = choice == DB_SHOEBOXES_STRONG || choice == DB_SHOEBOXES_BRIGHT;
+    if (ranked && count > (size_t)data->settings->max_shoeboxes) {
+        qsort(list, count, sizeof *list, stronger_first);
+        count = (size_t)data->settings->max_shoeboxes;
+        qsort(list, count, sizeof *list, prediction_order);
+    }
+    return count;
+}
+
+static db_status allocate(db_context *context, db_shoeboxes *boxes) {
+    const size_t all = boxes->count * boxes->pixels;
+    boxes->reflection = malloc((boxes->count + 1) * sizeof *boxes->reflection);
+    boxes->region = malloc((boxes->count + 1) * sizeof *boxes->region);
+    boxes->ridge = calloc(boxes->count + 1, sizeof *boxes->ridge);
+    boxes->value = malloc((all + 1) * sizeof *boxes->value);
+    boxes->background = malloc((all + 1) * sizeof *boxes->background);
+    boxes->weight = calloc(all + 1, sizeof *boxes->weight);
+    boxes->shape_variance = calloc(all + 1, sizeof *boxes->shape_variance);
+    boxes->own = malloc(all + 1);
+    boxes->strong = malloc(all + 1);
+    if (boxes->reflection && boxes->region && boxes->ridge && boxes->value && boxes->background &&
+        boxes->weight && boxes->shape_variance && boxes->own && boxes->strong)
+        return DB_OK;
+    return db_fail_memory(context, "the shoeboxes");
+}
+
+static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes *boxes) {
+    const db_fit_data *const data = p->data;
+    const size_t first = b * boxes->pixels, width = (size_t)boxes->width;
+    db_region *const region = &boxes->region[b];
+    boxes->reflection[b] = p->grid->prediction->reflection[reflection];
+    *region = region_of(p, reflection);
+    region->offset = first;
+    own_pixels(p, reflection, region, boxes->own + first);
+    for (size_t s = 0; s < width; s++) {
+        const size_t start = db_sheet_index(data->image, region, 0, (int)s), to = first + s * width;
+        memcpy(boxes->value + to, data->image->value + start, width * sizeof *boxes->value);
+        memcpy(boxes->background + to, data->strong->background + start,
+               width * sizeof *boxes->background);
+        for (size_t f = 0; f < width; f++)
+            boxes->strong[to + f] = boxes->own[to + f] & data->strong->strong[start + f];
+    }
+}
+
+static void fill(const placing *p, const candidate *list, int threads, db_shoeboxes *boxes) {
+    const long count = (long)boxes->count;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
+#endif
+    for (long b = 0; b < count; b++) fill_box(p, list[b].reflection, (size_t)b, boxes);
+}
+
+static db_status choose_and_fill(db_context *context, const placing *p, db_shoeboxes *boxes) {
+    candidate *const list = malloc((p->grid->prediction->count + 1) * sizeof *list);
+    const int threads = db_fit_threads(context);
+    uint8_t *const own = malloc((size_t)threads * boxes->pixels);
+    db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
+    if (status == DB_OK) {
+        boxes->count = choose(p, threads, list, own);
+        status = allocate(context, boxes);
+    }
+    if (status == DB_OK) fill(p, list, threads, boxes);
+    free(list);
+    free(own);
+    return status;
+}
+
+static db_status place(db_context *context, const db_fit_data *data,
+                       const db_prediction *prediction, db_shoebox_choice choice,
+                       const double *light, db_shoeboxes *boxes) {
+    const db_fit_spots *const spots = data->settings->spots;
+    int pixels[2] = { data->image->fast_pixels, 0 };
+    db_reflection_grid grid;
+    const db_fit_spot **given = NULL;
+    for (size_t p = 0; p < db_sheet_panels(data->image); p++)
+        if (db_sheet_rows(data->image, p) > pixels[1]) pixels[1] = db_sheet_rows(data->image, p);
+    const double reach = db_shoebox_sharing_distance(data->settings->shoebox_half_width);
+    DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
+    db_status status = DB_OK;
+    if (choice == DB_SHOEBOXES_STRONG && spots && spots->listing == DB_FIT_LISTED_BY_BOX)
+        status = db_given_boxes_assign(context, spots, prediction, &given);
+    const placing how = { data, &grid, choice, light, given };
+    if (status == DB_OK) status = choose_and_fill(context, &how, boxes);
+    free(given);
+    db_reflection_grid_clear(&grid);
+    return status;
+}
+
+db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, double dmin, db_shoebox_choice choice,
+                             db_shoeboxes *boxes) {
+    const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
+                                        data->settings->excitation_angle };
+    db_prediction prediction;
+    memset(boxes, 0, sizeof *boxes);
+    boxes->width = 2 * data->settings->shoebox_half_width + 1;
+    boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
+    DB_TRY(db_predict(context, experiment, &range, &prediction));
+    double *light = NULL;
+    db_status status = DB_OK;
+    if (choice == DB_SHOEBOXES_BRIGHT) {
+        light = malloc((prediction.count + 1) * sizeof *light);
+        status = light ? db_model_light(context, experiment, data, &prediction, light)
+                       : db_fail_memory(context, "the choice of shoeboxes");
+    }
+    if (status == DB_OK) status = place(context, data, &prediction, choice, light, boxes);
+    free(light);
+    if (status != DB_OK) db_shoeboxes_clear(boxes);
+    db_prediction_clear(&prediction);
+    return status;
+}
+
+void db_shoeboxes_clear(db_shoeboxes *boxes) {
+    free(boxes->reflection);
+    free(boxes->region);
+    free(boxes->ridge);
+    free(boxes->value);
+    free(boxes->background);
+    free(boxes->weight);
+    free(boxes->shape_variance);
+    free(boxes->own);
+    free(boxes->strong);
+    memset(boxes, 0, sizeof *boxes);
+}
+
+db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes) {
+    return (db_fit_blocks){ .count = boxes->count,
+                            .region = boxes->region,
+                            .value = boxes->value,
+                            .weight = boxes->weight,
+                            .shape_variance = boxes->shape_variance,
+                            .background = boxes->background,
+                            .ridge = boxes->ridge };
+}

@@ -1,0 +1,65 @@
+/* Shoeboxes: squares of pixels around predicted reflections, with the data in them. */
+#ifndef DB_FIT_PIXELS_SHOEBOXES_H
+#define DB_FIT_PIXELS_SHOEBOXES_H
+
+#include "fit/pixels/predict.h"
+#include "fit/objective/shot.h"
+#include "fit/pixels/strong_pixels.h"
+
+/* Least fraction of usable pixels of a box. */
+static const double DB_SHOEBOX_USABLE = 0.3;
+
+/* Two reflections share pixels of a box only if they are within three half widths. */
+static inline double db_shoebox_sharing_distance(int half_width) { return 3.0 * half_width + 3; }
+
+/* Arrays per pixel: count x pixels, box after box, each row by row. */
+typedef struct db_shoeboxes {
+    size_t count;
+    int width;                 /* of a box (pixels) */
+    size_t pixels;             /* width^2 */
+    db_reflection *reflection; /* [count] */
+    db_region *region;         /* [count]; offsets into the arrays */
+    float *value;              /* counts */
+    float *background;         /* local background (counts) */
+    float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
+    uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other,
+                                  and with little light of others (overlap.h) */
+    uint8_t *strong;           /* 1: strong and own */
+    float *weight;             /* 1/variance; 0: not used. 0 until db_shoeboxes_weigh. */
+    double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
+} db_shoeboxes;
+
+typedef enum db_shoebox_choice {
+    DB_SHOEBOXES_ALL,     /* every predicted reflection */
+    DB_SHOEBOXES_TOUCHED, /* those with any strong pixel: all that can explain some */
+    DB_SHOEBOXES_SEEN,    /* those with strong pixels, however few pixels neighbours leave them */
+    DB_SHOEBOXES_STRONG,  /* those with strong pixels, or that settings.spots lists, at most
+                             settings.max_shoeboxes, strongest first */
+    DB_SHOEBOXES_BRIGHT   /* those that the model, with known structure factors, makes brightest,
+                             whatever was measured; at most as many; in the region of interest */
+} db_shoebox_choice;
+
+/* What is measured: an image, its strong pixels, and how to treat them. */
+typedef struct db_fit_data {
+    const db_measured_image *image;
+    const db_strong_pixels *strong;
+    const db_fit_settings *settings;
+} db_fit_data;
+
+/* Places boxes at the reflections that the experiment predicts down to dmin. A box that reaches
+ * over a panel's edge, or has fewer than 30 % usable pixels, is left out. */
+db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, double dmin, db_shoebox_choice choice,
+                             db_shoeboxes *boxes);
+void db_shoeboxes_clear(db_shoeboxes *boxes);
+
+/* The boxes as the blocks of a shot. */
+db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
+
+/* Weights: the inverse of photon and readout variance at the larger of local background and
+ * measured counts (mean of 3 x 3 pixels), plus (model_error x their excess over the background)^2.
+ * They do not depend on the model, so that J and the plane stay linear. */
+db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
+                             double model_error, db_shoeboxes *boxes);
+
+#endif

@@ -1,0 +1,210 @@
+#include "fit/pixels/smooth_background.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/strong_pixels.h"
+
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PASSES = 5,
+    AROUND_SPOTS = 5, /* pixels around strong ones that spots may reach */
+    CELL = 4          /* pixels; the surface is even enough to take them together */
+};
+static const double FAR_OFF = 3; /* standard deviations */
+/* In units of what pixels give to one coefficient at most: of second differences of neighbours, and
+ * of the coefficients themselves. */
+static const double STIFFNESS = 1e-5, RIDGE = 1e-10;
+
+/* Coefficients of the basis splines, and their least-squares problem: the lower triangle of the
+ * normal matrix, row i of which holds elements (i, i), (i + 1, i) ... of the band. */
+typedef struct surface {
+    int pixels[2];
+    int intervals[2], count[2]; /* between knots, and basis splines, along fast and slow */
+    size_t total, band;         /* coefficients; elements of a row */
+    double *normal, *right, *coefficient;
+} surface;
+
+/* The four basis splines that are not 0 at a place (pixels): their values, and which is the first.
+ */
+static int basis_at(const surface *s, int axis, double place, double value[4]) {
+    const double x = place / s->pixels[axis] * s->intervals[axis];
+    const int first = (int)fmin(s->intervals[axis] - 1, floor(x));
+    const double t = x - first, u = 1 - t;
+    value[0] = u * u * u / 6;
+    value[1] = (4 - 3 * t * t * (2 - t)) / 6;
+    value[2] = (4 - 3 * u * u * (2 - u)) / 6;
+    value[3] = t * t * t / 6;
+    return first;
+}
+
+static void add_to_normal(surface *s, size_t i, size_t j, double x) {
+    if (j > i)
+        s->normal[i * s->band + (j - i)] += x;
+    else
+        s->normal[j * s->band + (i - j)] += x;
+}
+
+/* Pixels taken together: their number, and sums of their counts and places. */
+typedef struct cell {
+    double number, counts, place[2];
+} cell;
+
+static void add_cell(surface *s, const cell *c, double weight) {
+    double along[4], down[4];
+    size_t index[16];
+    double value[16];
+    const int fast = basis_at(s, 0, c->place[0] / c->number, along),
+              slow = basis_at(s, 1, c->place[1] / c->number, down);
+    for (int k = 0; k < 16; k++) {
+        index[k] = (size_t)(slow + k / 4) * (size_t)s->count[0] + (size_t)(fast + k % 4);
+        value[k] = along[k % 4] * down[k / 4];
+        s->right[index[k]] += weight * c->counts * value[k];
+    }
+    for (int k = 0; k < 16; k++)
+        for (int l = 0; l <= k; l++)
+            add_to_normal(s, index[k], index[l], weight * c->number * value[k] * value[l]);
+}
+
+/* May a pixel say something about the background, which is about `expected`? */
+static int is_background(const db_measured_image *image, const db_fit_settings *settings,
+                         const uint8_t *near, size_t i, double expected) {
+    const double off = (double)image->value[i] - expected;
+    return image->mask[i] == DB_MASK_TRUSTED && !near[i] &&
+           off * off <= FAR_OFF * FAR_OFF * db_pixel_variance(settings, expected);
+}
+
+/* The pixels of one cell that count, by the expected background. */
+static void take_cell(surface *s, const db_measured_image *image, const db_fit_settings *settings,
+                      const uint8_t *near, const float *expected, int fast, int slow) {
+    cell c = { 0, 0, { 0, 0 } };
+    double sum = 0; /* of the expected */
+    for (int y = slow; y < slow + CELL && y < image->slow_pixels; y++)
+        for (int x = fast; x < fast + CELL && x < image->fast_pixels; x++) {
+            const size_t i = (size_t)y * (size_t)image->fast_pixels + (size_t)x;
+            if (!is_background(image, settings, near, i, (double)expected[i])) continue;
+            c.number++;
+            c.counts += (double)image->value[i];
+            c.place[0] += x + 0.5;
+            c.place[1] += y + 0.5;
+            sum += (double)expected[i];
+        }
+    if (c.number > 0) add_cell(s, &c, 1 / db_pixel_variance(settings, sum / c.number));
+}
+
+/* Second differences of the coefficients along one axis. */
+static void stiffen(surface *s, int axis, double stiffness) {
+    static const double difference[3] = { 1, -2, 1 };
+    const size_t step = axis ? (size_t)s->count[0] : 1;
+    for (size_t i = 0; i < s->total; i++) {
+        const size_t place = axis ? i / (size_t)s->count[0] : i % (size_t)s->count[0];
+        if (place + 2 >= (size_t)s->count[axis]) continue;
+        for (size_t k = 0; k < 3; k++)
+            for (size_t l = 0; l <= k; l++)
+                add_to_normal(s, i + k * step, i + l * step,
+                              stiffness * difference[k] * difference[l]);
+    }
+}
+
+/* 0: no pixel counts. */
+static int solve(surface *s) {
+    double most = 0;
+    for (size_t i = 0; i < s->total; i++) most = fmax(most, s->normal[i * s->band]);
+    if (!(most > 0)) return 0;
+    stiffen(s, 0, STIFFNESS * most);
+    stiffen(s, 1, STIFFNESS * most);
+    for (size_t i = 0; i < s->total; i++) s->normal[i * s->band] += RIDGE * most;
+    /* a sum of squares and a ridge: positive definite, whatever the pixels are */
+    gsl_matrix_view normal = gsl_matrix_view_array(s->normal, s->total, s->band);
+    gsl_vector_view right = gsl_vector_view_array(s->right, s->total),
+                    coefficient = gsl_vector_view_array(s->coefficient, s->total);
+    return gsl_linalg_cholesky_band_decomp(&normal.matrix) == GSL_SUCCESS &&
+           gsl_linalg_cholesky_band_solve(&normal.matrix, &right.vector, &coefficient.vector) ==
+               GSL_SUCCESS;
+}
+
+static void evaluate(const surface *s, double *row_coefficient, float *background) {
+    for (int y = 0; y < s->pixels[1]; y++) {
+        double down[4], along[4];
+        const int slow = basis_at(s, 1, y + 0.5, down);
+        for (int i = 0; i < s->count[0]; i++) {
+            row_coefficient[i] = 0;
+            for (int k = 0; k < 4; k++)
+                row_coefficient[i] += down[k] * s->coefficient[(slow + k) * s->count[0] + i];
+        }
+        float *const row = background + (size_t)y * (size_t)s->pixels[0];
+        for (int x = 0; x < s->pixels[0]; x++) {
+            const int fast = basis_at(s, 0, x + 0.5, along);
+            double sum = 0;
+            for (int k = 0; k < 4; k++) sum += along[k] * row_coefficient[fast + k];
+            row[x] = (float)fmax(0, sum);
+        }
+    }
+}
+
+/* Marks the surroundings of strong pixels. */
+static void mark_near(const db_measured_image *image, const uint8_t *strong, uint8_t *near) {
+    const int columns = image->fast_pixels, rows = image->slow_pixels;
+    for (int y = 0; y < rows; y++)
+        for (int x = 0; x < columns; x++) {
+            if (!strong[(size_t)y * (size_t)columns + (size_t)x]) continue;
+            const int left = x > AROUND_SPOTS ? x - AROUND_SPOTS : 0,
+                      right = x + AROUND_SPOTS < columns ? x + AROUND_SPOTS : columns - 1;
+            const size_t width = (size_t)right - (size_t)left + 1;
+            for (int v = y > AROUND_SPOTS ? y - AROUND_SPOTS : 0; v <= y + AROUND_SPOTS && v < rows;
+                 v++)
+                memset(near + (size_t)v * (size_t)columns + (size_t)left, 1, width);
+        }
+}
+
+static surface surface_of(const db_measured_image *image, int spacing) {
+    surface s = { .pixels = { image->fast_pixels, image->slow_pixels } };
+    for (int i = 0; i < 2; i++) {
+        const int intervals = (s.pixels[i] + spacing / 2) / spacing;
+        s.intervals[i] = intervals > 1 ? intervals : 1;
+        s.count[i] = s.intervals[i] + 3;
+    }
+    s.total = (size_t)s.count[0] * (size_t)s.count[1];
+    s.band = 3 * (size_t)s.count[0] + 4;
+    return s;
+}
+
+static void fit(surface *s, const db_measured_image *image, const db_fit_settings *settings,
+                const uint8_t *near, double *row, float *background) {
+    for (int pass = 0; pass < PASSES; pass++) {
+        memset(s->normal, 0, s->total * s->band * sizeof *s->normal);
+        memset(s->right, 0, s->total * sizeof *s->right);
+        for (int slow = 0; slow < image->slow_pixels; slow += CELL)
+            for (int fast = 0; fast < image->fast_pixels; fast += CELL)
+                take_cell(s, image, settings, near, background, fast, slow);
+        if (!solve(s)) return;
+        evaluate(s, row, background);
+    }
+}
+
+db_status db_smooth_background(db_context *context, const db_measured_image *image,
+                               const db_fit_settings *settings, const uint8_t *strong,
+                               float *background) {
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    surface s = surface_of(image, DB_SMOOTH_KNOTS);
+    uint8_t *const near = calloc(pixels, 1);
+    double *const row = malloc((size_t)s.count[0] * sizeof *row);
+    s.normal = malloc(s.total * s.band * sizeof *s.normal);
+    s.right = malloc(s.total * sizeof *s.right);
+    s.coefficient = malloc(s.total * sizeof *s.coefficient);
+    db_status status = DB_OK;
+    if (near && row && s.normal && s.right && s.coefficient) {
+        mark_near(image, strong, near);
+        fit(&s, image, settings, near, row, background);
+    } else {
+        status = db_fail_memory(context, "the smooth background");
+    }
+    free(near);
+    free(row);
+    free(s.normal);
+    free(s.right);
+    free(s.coefficient);
+    return status;
+}

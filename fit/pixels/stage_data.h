@@ -1,0 +1,55 @@
+/* The pixels that a stage refines against: shoeboxes, or tiles of one region for known structure
+ * factors. */
+#ifndef DB_FIT_PIXELS_STAGE_DATA_H
+#define DB_FIT_PIXELS_STAGE_DATA_H
+
+#include "fit/objective/amplitudes.h"
+#include "fit/pixels/shoeboxes.h"
+#include "fit/objective/shot.h"
+#include "fit/pixels/tiles.h"
+
+typedef struct db_stage_data {
+    db_shoeboxes boxes;       /* empty for tiles */
+    db_tiles tiles;           /* empty for shoeboxes */
+    db_fit_blocks blocks;     /* points into one of them */
+    db_amplitudes amplitudes; /* reflections of the boxes, where they are refined; else empty */
+    double blur;              /* of the spots */
+    double model_error;       /* relative error of the spots' shape */
+} db_stage_data;
+
+/* All pixels of a region rather than shoeboxes. */
+static inline int db_fit_takes_tiles(const db_fit_settings *settings) {
+    return settings->intensity == DB_FIT_KNOWN && settings->pixels == DB_FIT_PIXELS_ALL;
+}
+
+/* Takes the data to the resolution dmin (0: that of the settings), placed by the experiment. blur:
+ * of the spots; a blurred model has a larger error. Fails if fewer than `fewest` reflections are
+ * strong. */
+db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, double dmin, double blur,
+                             db_shoebox_choice choice, db_stage_data *taken);
+void db_stage_data_clear(db_stage_data *taken);
+
+typedef struct db_shot_request {
+    const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]; NULL: nothing is refined */
+    const double *turned;                /* see db_variables_make; NULL: none */
+    const db_panel_placement *placement; /* see db_shot_options; NULL: nothing has moved */
+    db_fit_target target;
+} db_shot_request;
+
+/* The shot of these data, blurred as they ask for. They must outlive it. */
+db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_stage_data *taken,
+                             const db_shot_request *request, db_shot *shot);
+
+/* Completes what depends on the model, at values of the shot's quantities: the ridge on free
+ * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
+ * from then on. */
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+                              const double *values);
+
+/* The same, then the linear coefficients at these values with what was completed. */
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+                              const double *values);
+
+#endif

@@ -1,0 +1,162 @@
+#include "fit/pixels/strong_pixels.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/local_background.h"
+#include "fit/pixels/sheet.h"
+#include "fit/pixels/smooth_background.h"
+#include "fit/pixels/shoebox_size.h"
+#include "fit/config/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALLEST_SPOT = 3 }; /* pixels; fewer are noise or hot pixels */
+
+/* How far the surroundings of a pixel reach. Shoeboxes may be small because spots are crowded,
+ * which leaves few pixels between them. */
+static int surroundings(const db_fit_settings *settings) {
+    const int own = settings->shoebox_half_width, least = DB_SHOEBOX_USUAL;
+    return own > least ? own : least;
+}
+
+static void mark_rows(const db_measured_image *image, const db_fit_settings *settings, int first,
+                      int end, db_strong_pixels *strong) {
+    const size_t columns = (size_t)image->fast_pixels;
+    const double gain = settings->gain, readout_noise = settings->readout_noise;
+    const double limit = settings->strong_sigma * settings->strong_sigma;
+    const float *const value = image->value, *const background = strong->background;
+    for (size_t i = (size_t)first * columns; i < (size_t)end * columns; i++) {
+        const double excess = (double)value[i] - (double)background[i];
+        const double variance = db_count_variance(gain, readout_noise, (double)background[i]);
+        strong->strong[i] = (image->mask[i] == DB_MASK_TRUSTED) & (excess > 0) &
+                            (excess * excess > limit * variance);
+    }
+}
+
+static void mark(db_context *context, const db_measured_image *image,
+                 const db_fit_settings *settings, db_strong_pixels *strong) {
+    enum { ROWS = 64 };
+    const int threads = db_fit_threads(context);
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads)
+#endif
+    for (int first = 0; first < image->slow_pixels; first += ROWS)
+        mark_rows(image, settings, first,
+                  first + ROWS < image->slow_pixels ? first + ROWS : image->slow_pixels, strong);
+}
+
+/* Collects the strong pixels that touch `seed` by side or corner into list, and marks them 2. */
+static size_t collect(const db_measured_image *image, db_strong_pixels *strong, size_t seed,
+                      size_t *list) {
+    const size_t columns = (size_t)image->fast_pixels;
+    size_t count = 0;
+    strong->strong[seed] = 2;
+    list[count++] = seed;
+    for (size_t next = 0; next < count; next++) {
+        const int fast = (int)(list[next] % columns), slow = (int)(list[next] / columns);
+        for (int s = slow - 1; s <= slow + 1; s++) {
+            for (int f = fast - 1; f <= fast + 1; f++) {
+                if (f < 0 || s < 0 || f >= image->fast_pixels || s >= image->slow_pixels) continue;
+                const size_t i = (size_t)s * columns + (size_t)f;
+                if (strong->strong[i] != 1) continue;
+                strong->strong[i] = 2;
+                list[count++] = i;
+            }
+        }
+    }
+    return count;
+}
+
+/* Drops groups too small for a spot, and those larger than a shoebox (shadows, rings). */
+static void keep_spots(const db_measured_image *image, const db_fit_settings *settings,
+                       db_strong_pixels *strong, size_t *list) {
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t width = 2 * (size_t)surroundings(settings) + 1;
+    const uint8_t *const end = strong->strong + pixels, *next = strong->strong;
+    while (next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL) {
+        const size_t size = collect(image, strong, (size_t)(next - strong->strong), list);
+        if (size >= SMALLEST_SPOT && size <= width * width) {
+            strong->spots++;
+            strong->count += size;
+        } else {
+            for (size_t k = 0; k < size; k++) strong->strong[list[k]] = 0;
+        }
+    }
+    for (size_t i = 0; i < pixels; i++) strong->strong[i] = strong->strong[i] != 0;
+}
+
+/* Neither surroundings nor spots reach from one panel to the next. */
+static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
+                               const db_fit_settings *settings, db_strong_pixels *strong,
+                               size_t *list) {
+    const db_measured_image one = db_sheet_panel(image, panel);
+    const size_t first = (size_t)(one.value - image->value);
+    db_strong_pixels part = { .background = strong->background + first,
+                              .strong = strong->strong + first };
+    DB_TRY(db_local_background(context, &one, settings, surroundings(settings), part.background));
+    mark(context, &one, settings, &part);
+    keep_spots(&one, settings, &part, list);
+    strong->count += part.count;
+    strong->spots += part.spots;
+    return settings->background == DB_FIT_BACKGROUND_SMOOTH
+               ? db_smooth_background(context, &one, settings, part.strong, part.background)
+               : DB_OK;
+}
+
+static void count_in_squares(const db_measured_image *image, db_strong_pixels *strong) {
+    const size_t columns = (size_t)image->fast_pixels;
+    const size_t pixels = columns * (size_t)image->slow_pixels;
+    const uint8_t *const begin = strong->strong, *const end = begin + pixels, *next = begin;
+    for (; next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
+        const size_t i = (size_t)(next - begin);
+        strong->in_square[i / columns / DB_STRONG_SQUARE * strong->squares[0] +
+                          i % columns / DB_STRONG_SQUARE]++;
+    }
+}
+
+static db_status find(db_context *context, const db_measured_image *image,
+                      const db_fit_settings *settings, db_strong_pixels *strong) {
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    strong->squares[0] = (size_t)image->fast_pixels / DB_STRONG_SQUARE + 1;
+    strong->squares[1] = (size_t)image->slow_pixels / DB_STRONG_SQUARE + 1;
+    strong->background = malloc(pixels * sizeof *strong->background);
+    strong->strong = malloc(pixels);
+    strong->in_square = calloc(strong->squares[0] * strong->squares[1], sizeof *strong->in_square);
+    size_t *const list = malloc(pixels * sizeof *list);
+    db_status status = list && strong->background && strong->strong && strong->in_square
+                           ? DB_OK
+                           : db_fail_memory(context, "the strong pixels of the image");
+    for (size_t p = 0; p < db_sheet_panels(image) && status == DB_OK; p++)
+        status = find_on_panel(context, image, p, settings, strong, list);
+    free(list);
+    return status;
+}
+
+db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
+                                const db_fit_settings *settings, db_strong_pixels *strong) {
+    memset(strong, 0, sizeof *strong);
+    const db_status status = find(context, image, settings, strong);
+    if (status == DB_OK)
+        count_in_squares(image, strong);
+    else
+        db_strong_pixels_clear(strong);
+    return status;
+}
+
+size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
+                                const int slow[2]) {
+    size_t count = 0;
+    for (int row = slow[0] / DB_STRONG_SQUARE; row <= slow[1] / DB_STRONG_SQUARE; row++)
+        for (int column = fast[0] / DB_STRONG_SQUARE; column <= fast[1] / DB_STRONG_SQUARE;
+             column++)
+            count += strong->in_square[(size_t)row * strong->squares[0] + (size_t)column];
+    return count;
+}
+
+void db_strong_pixels_clear(db_strong_pixels *strong) {
+    free(strong->background);
+    free(strong->strong);
+    free(strong->in_square);
+    memset(strong, 0, sizeof *strong);
+}

@@ -1,0 +1,137 @@
+#include "fit/pixels/tiles.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double usable = 0.3; /* least fraction of usable pixels of a tile */
+
+static db_region region_of_interest(const db_fit_data *data) {
+    const int *const roi = data->settings->roi;
+    const int fast_end = roi[1] >= 0 ? roi[1] : data->image->fast_pixels - 1;
+    const int slow_end = roi[3] >= 0 ? roi[3] : data->image->slow_pixels - 1;
+    db_region r = { .fast_start = roi[0] >= 0 ? roi[0] : 0,
+                    .slow_start = roi[2] >= 0 ? roi[2] : 0 };
+    r.fast_count = fast_end - r.fast_start + 1;
+    r.slow_count = slow_end - r.slow_start + 1;
+    r.stride = (size_t)r.fast_count;
+    return r;
+}
+
+/* Number of pieces of about the wanted size. */
+static int pieces(int length, int wanted) {
+    const int count = (length + wanted / 2) / wanted;
+    return count < 1 ? 1 : count;
+}
+
+/* Rows of the region on one panel, which the sheet has from first_row on. */
+static db_status cut_panel(db_context *context, int wanted, size_t panel, int first_row, int rows,
+                           db_tiles *tiles) {
+    const db_region *const r = &tiles->region;
+    const int start = r->slow_start > first_row ? r->slow_start : first_row;
+    const int end = r->slow_start + r->slow_count < first_row + rows ? r->slow_start + r->slow_count
+                                                                     : first_row + rows;
+    if (end <= start) return DB_OK;
+    const int across = pieces(r->fast_count, wanted), down = pieces(end - start, wanted);
+    db_region *const grown =
+        realloc(tiles->tile, (tiles->count + (size_t)across * (size_t)down) * sizeof *grown);
+    if (!grown) return db_fail_memory(context, "the tiles of the refinement");
+    tiles->tile = grown;
+    for (int i = 0; i < across * down; i++) {
+        const int column = i % across, row = i / across;
+        const int fast = (int)((long)r->fast_count * column / across);
+        const int fast_end = (int)((long)r->fast_count * (column + 1) / across);
+        const int slow = start + (int)((long)(end - start) * row / down);
+        const int slow_end = start + (int)((long)(end - start) * (row + 1) / down);
+        tiles->tile[tiles->count++] = (db_region){
+            .panel = panel,
+            .fast_start = r->fast_start + fast,
+            .slow_start = slow - first_row,
+            .fast_count = fast_end - fast,
+            .slow_count = slow_end - slow,
+            .offset = (size_t)(slow - r->slow_start) * r->stride + (size_t)fast,
+            .stride = r->stride,
+        };
+    }
+    return DB_OK;
+}
+
+static db_status cut(db_context *context, int wanted, const db_measured_image *image,
+                     db_tiles *tiles) {
+    for (size_t p = 0; p < db_sheet_panels(image); p++)
+        DB_TRY(cut_panel(context, wanted, p, db_sheet_first_row(image, p), db_sheet_rows(image, p),
+                         tiles));
+    return DB_OK;
+}
+
+/* Fills value, and weight with 1 for usable pixels; with 0 throughout where they are too few. */
+static void fill(const db_fit_data *data, const db_fit_geometry *geometry, double dmin,
+                 const db_region *tile, db_tiles *tiles) {
+    const double dmax = data->settings->dmax > 0 ? data->settings->dmax : INFINITY;
+    int count = 0;
+    for (int s = 0; s < tile->slow_count; s++) {
+        for (int f = 0; f < tile->fast_count; f++) {
+            const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
+            const size_t at = db_sheet_index(data->image, tile, f, s);
+            const double d = db_fit_geometry_resolution(
+                geometry, tile->panel, tile->fast_start + f + 0.5, tile->slow_start + s + 0.5);
+            const int used = data->image->mask[at] == DB_MASK_TRUSTED && d >= dmin && d <= dmax;
+            tiles->value[i] = data->image->value[at];
+            tiles->background[i] = data->strong->background[at];
+            tiles->weight[i] = (float)used;
+            count += used;
+        }
+    }
+    if (count >= usable * tile->fast_count * tile->slow_count) return;
+    for (int s = 0; s < tile->slow_count; s++)
+        memset(tiles->weight + tile->offset + (size_t)s * tile->stride, 0,
+               (size_t)tile->fast_count * sizeof *tiles->weight);
+}
+
+static db_status take(db_context *context, const db_experiment *experiment, const db_fit_data *data,
+                      double dmin, db_tiles *tiles) {
+    db_fit_geometry geometry;
+    tiles->region = region_of_interest(data);
+    const size_t pixels = tiles->region.stride * (size_t)tiles->region.slow_count;
+    DB_TRY(cut(context, data->settings->background_tile, data->image, tiles));
+    tiles->value = malloc(pixels * sizeof *tiles->value);
+    tiles->weight = malloc(pixels * sizeof *tiles->weight);
+    tiles->background = malloc(pixels * sizeof *tiles->background);
+    tiles->shape_variance = calloc(pixels + 1, sizeof *tiles->shape_variance);
+    if (!tiles->value || !tiles->weight || !tiles->background || !tiles->shape_variance)
+        return db_fail_memory(context, "the pixels of the refinement");
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    for (size_t t = 0; t < tiles->count; t++)
+        fill(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->tile[t], tiles);
+    db_fit_geometry_clear(&geometry);
+    return DB_OK;
+}
+
+db_status db_tiles_take(db_context *context, const db_experiment *experiment,
+                        const db_fit_data *data, double dmin, db_tiles *tiles) {
+    memset(tiles, 0, sizeof *tiles);
+    const db_status status = take(context, experiment, data, dmin, tiles);
+    if (status != DB_OK) db_tiles_clear(tiles);
+    return status;
+}
+
+void db_tiles_clear(db_tiles *tiles) {
+    free(tiles->tile);
+    free(tiles->value);
+    free(tiles->weight);
+    free(tiles->background);
+    free(tiles->shape_variance);
+    memset(tiles, 0, sizeof *tiles);
+}
+
+db_fit_blocks db_tiles_blocks(const db_tiles *tiles) {
+    return (db_fit_blocks){ .count = tiles->count,
+                            .region = tiles->tile,
+                            .value = tiles->value,
+                            .weight = tiles->weight,
+                            .shape_variance = tiles->shape_variance,
+                            .background = tiles->background };
+}

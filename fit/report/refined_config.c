@@ -1,0 +1,94 @@
+#include "fit/report/refined_config.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    memcpy(setup->cell, crystal->cell, sizeof setup->cell);
+    memcpy(config->orientation, crystal->orientation, sizeof config->orientation);
+    config->find_orientation = 0;
+    memcpy(setup->misset, crystal->misset, sizeof setup->misset);
+    memcpy(setup->cells, crystal->cells, sizeof setup->cells);
+    setup->shape = crystal->shape;
+    setup->fudge = crystal->fudge;
+    setup->mosaic_spread = crystal->mosaic_spread;
+    if (crystal->mosaic_anisotropic)
+        memcpy(setup->mosaic_abc, crystal->mosaic_abc, sizeof setup->mosaic_abc);
+    setup->mosaic_domains = crystal->mosaic_domains;
+    setup->mosaic_seed = crystal->mosaic_seed;
+    setup->b_factor = crystal->b_factor;
+    setup->matrix_file = NULL;
+    config->matrix_file[0] = '\0';
+}
+
+static void take_beam(const db_beam *beam, db_fit_config *config) {
+    config->setup.wavelength = beam->wavelength;
+    config->setup.polarization = beam->polarization;
+    config->setup.fluence = beam->fluence;
+    config->setup.dispersion = beam->dispersion;
+    config->setup.spectrum_stretch = beam->spectrum_stretch;
+    for (int i = 0; i < 2; i++) /* in radian; without divergence the key stays open */
+        if (!isnan(config->setup.divergence_range[i]) || beam->divergence[i] != 0)
+            config->setup.divergence_range[i] = 1e-3 * beam->divergence[i];
+    memcpy(config->beam_tilt, beam->tilt, sizeof config->beam_tilt);
+    config->scale = beam->scale;
+}
+
+static void take_detector(const db_detector *detector, db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    const db_panel *const panel = &detector->panels[0];
+    setup->distance = detector->distance_is_close ? NAN : detector->distance;
+    setup->close_distance = detector->distance_is_close ? detector->distance : NAN;
+    setup->pixel_size = panel->pixel_size[0];
+    setup->detector_pixels[0] = panel->fast_pixels;
+    setup->detector_pixels[1] = panel->slow_pixels;
+    for (int i = 0; i < 2; i++) config->beam_centre[i] = detector->centre[i] / panel->pixel_size[i];
+    memcpy(setup->rotation, detector->rotation, sizeof setup->rotation);
+    setup->twotheta = detector->twotheta;
+    memcpy(setup->panel_turn, detector->panel_turn, sizeof setup->panel_turn);
+    memcpy(setup->panel_shift, detector->panel_shift, sizeof setup->panel_shift);
+}
+
+static void take_sensor(const db_detector *detector, db_setup *setup) {
+    setup->sensor_thickness = detector->sensor_thickness;
+    if (detector->sensor_thickness == 0) return;
+    setup->attenuation_depth = detector->attenuation_depth;
+    setup->sensor_material = detector->sensor_material;
+    setup->sensor_layers = detector->sensor_layers;
+}
+
+/* The refined list has detector and spindle, moved and turned. */
+static void leave_to_list(db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    setup->distance = setup->close_distance = NAN;
+    setup->rotation[0] = setup->rotation[1] = setup->rotation[2] = setup->twotheta = 0;
+    memset(setup->panel_turn, 0, sizeof setup->panel_turn);
+    memset(setup->panel_shift, 0, sizeof setup->panel_shift);
+    memset(setup->spindle_tilt, 0, sizeof setup->spindle_tilt);
+    setup->expt_number = -1;
+}
+
+db_status db_fit_refined_config(db_context *context, const db_fit_config *config,
+                                const db_experiment *experiment, db_fit_config *refined) {
+    if (experiment->detector.panel_count != 1 && !*config->expt_file)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "a configuration describes one panel, the model has %zu",
+                       experiment->detector.panel_count);
+    *refined = *config;
+    take_crystal(&experiment->crystal, refined);
+    take_beam(&experiment->beam, refined);
+    if (!*config->expt_file) take_detector(&experiment->detector, refined);
+    take_sensor(&experiment->detector, &refined->setup);
+    refined->setup.phi = experiment->goniometer.phi;
+    memcpy(refined->setup.spindle_tilt, experiment->goniometer.tilt,
+           sizeof refined->setup.spindle_tilt);
+    refined->setup.oversample = experiment->oversample;
+    if (*config->expt_file) leave_to_list(refined);
+    refined->header_geometry = 0;
+    refined->output_prefix[0] = '\0';
+    refined->settings.starts.count = 1; /* the right one has been found */
+    return DB_OK;
+}

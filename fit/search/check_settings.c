@@ -1,0 +1,343 @@
+#include "fit/search/check_settings.h"
+
+#include "base/context_internal.h"
+#include "fit/config/algorithms.h"
+#include "fit/config/config_refine.h"
+#include "fit/pixels/sheet.h"
+#include "io/symmetry.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *name_of(db_parameter p) { return db_parameter_describe(p)->name; }
+
+static db_status check_numbers(db_context *context, const db_fit_settings *s) {
+    const struct {
+        const char *name;
+        double value;
+        int may_be_zero;
+    } numbers[] = {
+        { "gain", s->gain, 0 },
+        { "readout_noise", s->readout_noise, 1 },
+        { "dmin", s->dmin, 1 },
+        { "dmax", s->dmax, 1 },
+        { "strong_sigma", s->strong_sigma, 0 },
+        { "excitation_angle", s->excitation_angle, 0 },
+        { "intensity_limit", s->intensity_limit, 1 },
+        { "huber_limit", s->huber_limit, 0 },
+        { "student_freedom", s->student_freedom, 0 },
+        { "model_error", isnan(s->model_error) ? 0 : s->model_error, 1 },
+        { "amplitude_sigma", isnan(s->amplitude_sigma) ? 1 : s->amplitude_sigma, 0 },
+        { "shoebox_half_width", s->shoebox_half_width, 1 },
+        { "background_tile", s->background_tile, 0 },
+        { "max_shoeboxes", s->max_shoeboxes, 0 },
+        { "min_strong_reflections", s->min_strong_reflections, 0 },
+    };
+    if (s->size != sizeof *s)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "fit settings: size is %zu, expected %zu (use db_fit_settings_init)",
+                       s->size, sizeof *s);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!isfinite(numbers[i].value) || numbers[i].value < 0 ||
+            (numbers[i].value <= 0 && !numbers[i].may_be_zero))
+            return db_fail(context, DB_ERROR_USAGE, "fit settings: %s is %g, expected %s",
+                           numbers[i].name, numbers[i].value,
+                           numbers[i].may_be_zero ? "0 or more" : "more than 0");
+    if ((unsigned)s->target > DB_FIT_STUDENT || (unsigned)s->background > DB_FIT_BACKGROUND_NONE ||
+        (unsigned)s->pixels > DB_FIT_PIXELS_SHOEBOXES)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "fit settings: target number %d, background number %d or pixels number %d does "
+            "not exist",
+            (int)s->target, (int)s->background, (int)s->pixels);
+    if (s->dmax > 0 && s->dmax <= s->dmin)
+        return db_fail(context, DB_ERROR_USAGE, "fit settings: dmax %g A is not above dmin %g A",
+                       s->dmax, s->dmin);
+    return DB_OK;
+}
+
+static db_status check_image(db_context *context, const db_experiment *start,
+                             const db_measured_image *image, const db_fit_settings *settings) {
+    const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
+    const db_detector *const detector = &start->detector;
+    if (detector->panel_count != db_sheet_panels(image))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "the image has %zu panel%s, the detector of the starting model %zu",
+                       db_sheet_panels(image), db_sheet_panels(image) == 1 ? "" : "s",
+                       detector->panel_count);
+    for (size_t p = 0; p < detector->panel_count; p++) {
+        const db_panel *const panel = &detector->panels[p];
+        if (panel->fast_pixels != fast || panel->slow_pixels != db_sheet_rows(image, p))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "the image has %d x %d pixels%s, the detector of the starting model "
+                           "%d x %d",
+                           fast, db_sheet_rows(image, p),
+                           detector->panel_count > 1 ? " on a panel" : "", panel->fast_pixels,
+                           panel->slow_pixels);
+    }
+    if (detector->panel_count > 1 && (roi[0] >= 0 || roi[1] >= 0 || roi[2] >= 0 || roi[3] >= 0))
+        return db_fail(context, DB_ERROR_USAGE, "data.roi is for one panel, the detector has %zu",
+                       detector->panel_count);
+    if (roi[0] > (roi[1] < 0 ? fast - 1 : roi[1]) || roi[2] > (roi[3] < 0 ? slow - 1 : roi[3]) ||
+        roi[1] >= fast || roi[3] >= slow)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "fit settings: roi %d to %d, %d to %d is not within the image of %d x %d pixels",
+            roi[0], roi[1], roi[2], roi[3], fast, slow);
+    if (start->crystal.shape == DB_SHAPE_TOPHAT)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "crystal shape tophat cannot be refined: its derivatives vanish; use gauss");
+    return DB_OK;
+}
+
+static const char *quantity_name(const db_fit_settings *settings, int quantity,
+                                 char name[DB_FIT_NAME_SIZE]) {
+    db_parameter parameter;
+    int group;
+    if (quantity < 0 || quantity >= DB_FIT_MOST_PARAMETERS) return "an unknown one";
+    db_fit_quantity_at(quantity, &parameter, &group);
+    return group >= (int)settings->panel_groups.count
+               ? "an unknown one"
+               : db_fit_quantity_name(&settings->panel_groups, quantity, name);
+}
+
+static db_status check_follower(db_context *context, const db_fit_settings *settings, size_t i) {
+    char own[DB_FIT_NAME_SIZE], first[DB_FIT_NAME_SIZE];
+    const db_fit_parameter *const p = &settings->parameters[i];
+    const size_t leader = db_fit_parameter_index(settings, p->follows);
+    if (leader < settings->parameter_count && leader != i &&
+        settings->parameters[leader].follows < 0 &&
+        (settings->parameters[leader].group < 0) == (p->group < 0))
+        return DB_OK;
+    return db_fail(context, DB_ERROR_USAGE,
+                   "parameter %s follows %s, which is not refined on its own",
+                   quantity_name(settings, db_fit_quantity_of(p), own),
+                   quantity_name(settings, p->follows, first));
+}
+
+static db_status check_bounds(db_context *context, const db_experiment *start,
+                              const db_fit_settings *settings, const db_fit_parameter *p) {
+    char text[DB_FIT_NAME_SIZE];
+    const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
+    const char *const name = quantity_name(settings, db_fit_quantity_of(p), text);
+    if (isnan(p->lower) || isnan(p->upper) || p->lower >= p->upper)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: bounds cross, lower %.10g is not below upper %.10g", name,
+                       p->lower, p->upper);
+    if (value < p->lower || value > p->upper)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: starts at %.10g, outside its bounds %.10g to %.10g", name,
+                       value, p->lower, p->upper);
+    if (!isfinite(p->prior[0]) || !(p->prior[1] > 0))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "parameter %s: prior %g +- %g, expected a finite centre and sigma more than 0", name,
+            p->prior[0], p->prior[1]);
+    if (!isnan(p->scale) && !(p->scale > 0 && isfinite(p->scale)))
+        return db_fail(context, DB_ERROR_USAGE, "parameter %s: scale is %g, expected more than 0",
+                       name, p->scale);
+    return DB_OK;
+}
+
+/* A range of the beam is a factor on the places of its sources in it. */
+static db_status check_spread(db_context *context, const db_experiment *start, db_parameter p) {
+    const int axis = p == DB_DIVERGENCE_HORIZONTAL ? 0
+                     : p == DB_DIVERGENCE_VERTICAL ? 1
+                     : p == DB_DISPERSION          ? 2
+                                                   : -1;
+    if (axis < 0) return DB_OK;
+    for (size_t j = 0; j < start->beam.source_count; j++)
+        if (start->beam.sources[j].spread[axis] != 0) return DB_OK;
+    return db_fail(context, DB_ERROR_USAGE,
+                   "parameter %s can only be refined from a positive start with at least 2 steps",
+                   name_of(p));
+}
+
+static int is_mosaic(db_parameter p) {
+    return p == DB_MOSAIC_SPREAD || p == DB_MOSAIC_A || p == DB_MOSAIC_B || p == DB_MOSAIC_C;
+}
+
+/* Where a parameter cannot be found because the image does not change with it. */
+static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
+                                 const db_fit_settings *settings) {
+    if (p == DB_SCALE && settings->intensity == DB_FIT_FREE)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter scale cannot be refined with free intensities, which it would "
+                       "only multiply");
+    if (is_mosaic(p) && !db_parameter_exists(start, p))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: the model's mosaic spread is %s; expected %s", name_of(p),
+                       p == DB_MOSAIC_SPREAD ? "anisotropic" : "the same about all axes",
+                       p == DB_MOSAIC_SPREAD ? "mosaic_a, mosaic_b, mosaic_c"
+                                             : "mosaic_spread, or mosaic_abc in the model");
+    if (is_mosaic(p) && (start->crystal.mosaic_domains < 2 || !(db_parameter_get(start, p) > 0)))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s can only be refined from a positive start with at least 2 "
+                       "mosaic domains, found %g degree and %d",
+                       name_of(p), db_parameter_get(start, p), start->crystal.mosaic_domains);
+    return check_spread(context, start, p);
+}
+
+/* Groups move panels of which own motions of all panels would be the same thing again. */
+static db_status check_motion(db_context *context, const db_experiment *start,
+                              const db_fit_settings *settings, const db_fit_parameter *p) {
+    const db_fit_panel_groups *const groups = &settings->panel_groups;
+    const int is_motion =
+        p->parameter >= DB_PANEL_SHIFT_FAST && p->parameter <= DB_PANEL_TURN_NORMAL;
+    if (p->group < 0) {
+        if (!is_motion) return DB_OK;
+        for (size_t i = 0; i < settings->parameter_count; i++)
+            if (settings->parameters[i].group >= 0)
+                return db_fail(context, DB_ERROR_USAGE,
+                               "parameter %s, of all panels, cannot be refined beside motions of "
+                               "groups of panels",
+                               name_of(p->parameter));
+        return DB_OK;
+    }
+    if ((size_t)p->group >= groups->count)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s is of group %d of panels, but there are %zu",
+                       name_of(p->parameter), p->group, groups->count);
+    if (!is_motion)
+        return db_fail(context, DB_ERROR_USAGE, "group %s: %s is no motion of a group of panels",
+                       groups->name[p->group], name_of(p->parameter));
+    if (start->detector.panel_count < 2)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "group %s: the detector has one panel, which distance, beam centre and "
+                       "detector rotation move",
+                       groups->name[p->group]);
+    return DB_OK;
+}
+
+static db_status check_parameters(db_context *context, const db_experiment *start,
+                                  const db_fit_settings *settings) {
+    if (settings->parameter_count < 1 || settings->parameter_count > DB_FIT_MOST_PARAMETERS)
+        return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu parameters, expected 1 to %d",
+                       settings->parameter_count, DB_FIT_MOST_PARAMETERS);
+    char name[DB_FIT_NAME_SIZE];
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if ((unsigned)p->parameter >= DB_PARAMETER_COUNT)
+            return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist",
+                           (int)p->parameter);
+        DB_TRY(check_motion(context, start, settings, p));
+        if (db_fit_parameter_index(settings, db_fit_quantity_of(p)) != i)
+            return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
+                           quantity_name(settings, db_fit_quantity_of(p), name));
+        DB_TRY(check_influence(context, start, p->parameter, settings));
+        DB_TRY(p->follows >= 0 ? check_follower(context, settings, i)
+                               : check_bounds(context, start, settings, p));
+    }
+    return DB_OK;
+}
+
+/* Amplitudes need the light of single reflections, a scale of their own, and who is equivalent. */
+static db_status check_amplitudes(db_context *context, const db_experiment *start,
+                                  const db_fit_settings *s) {
+    db_symmetry symmetry;
+    if (isnan(s->amplitude_sigma)) return DB_OK;
+    if (s->intensity != DB_FIT_KNOWN || s->pixels != DB_FIT_PIXELS_SHOEBOXES)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "refine_amplitudes: expected known structure factors in shoeboxes "
+                       "(data.pixels: shoeboxes)");
+    if (db_fit_parameter_index(s, (int)DB_SCALE) == s->parameter_count)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "refine_amplitudes: expected scale among the parameters to refine, as "
+                       "intensities are held to those given");
+    if (!start->structure_factors.amplitude || start->structure_factors.interpolate)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "refine_amplitudes: expected a list of structure factors that are not "
+                       "interpolated");
+    if (!*s->amplitude_group)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "refine_amplitudes: expected the space group, as intensity.space_group or "
+                       "model.symmetry (P 1 if no reflections are equivalent)");
+    return db_symmetry_of_group(context, s->amplitude_group, &symmetry);
+}
+
+static db_status check_stage(db_context *context, const db_fit_settings *settings,
+                             const db_fit_stage *stage) {
+    db_algorithm algorithm;
+    int any = 0;
+    char name[DB_FIT_NAME_SIZE];
+    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
+        const size_t i = db_fit_parameter_index(settings, p);
+        if (!stage->active[p]) continue;
+        if (i == settings->parameter_count)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "stage %s: %s is not among the fit's parameters", stage->name,
+                           quantity_name(settings, p, name));
+        any |= settings->parameters[i].follows < 0;
+    }
+    if (!any)
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
+    if (stage->target < -1 || stage->target > (int)DB_FIT_STUDENT)
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: target number %d does not exist",
+                       stage->name, stage->target);
+    if (!(stage->step >= 0))
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: step is %g, expected 0 or more",
+                       stage->name, stage->step);
+    if (!(stage->blur >= 1) || !(stage->tolerance > 0) || stage->max_evaluations < 1 ||
+        !(stage->dmin >= 0))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "stage %s: blur %g, tolerance %g, max_evaluations %d, dmin %g; expected at least 1, "
+            "more than 0, at least 1, at least 0",
+            stage->name, stage->blur, stage->tolerance, stage->max_evaluations, stage->dmin);
+    return db_algorithm_check(context, stage->algorithm, &algorithm);
+}
+
+/* The bounds of the misset must hold all turns. */
+static db_status check_turns(db_context *context, const db_experiment *start,
+                             const db_fit_settings *settings) {
+    const double most = settings->starts.misset;
+    for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++) {
+        const size_t i = db_fit_parameter_index(settings, p);
+        if (i == settings->parameter_count || !settings->stages[0].active[p])
+            return db_fail(context, DB_ERROR_USAGE,
+                           "starts: %d of them differ by the misset, but %s is not refined in the "
+                           "first stage",
+                           settings->starts.count, name_of((db_parameter)p));
+        const db_fit_parameter *const parameter = &settings->parameters[i];
+        const double value = start->crystal.misset[p - DB_MISSET_X];
+        if (parameter->follows < 0 &&
+            (value - most < parameter->lower || value + most > parameter->upper))
+            return db_fail(context, DB_ERROR_USAGE,
+                           "starts: turns by up to %g degree leave the bounds of %s, %g to %g: "
+                           "expected a wider range or a smaller starts.misset",
+                           most, name_of((db_parameter)p), parameter->lower, parameter->upper);
+    }
+    return DB_OK;
+}
+
+static db_status check_starts(db_context *context, const db_experiment *start,
+                              const db_fit_settings *settings) {
+    const db_fit_starts *const s = &settings->starts;
+    if (s->count < 1 || s->keep < 1 || s->evaluations < 1 || s->seed < 0 ||
+        !(s->misset > 0 && s->misset <= 180))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "starts: count %d, misset %g, seed %d, keep %d, evaluations %d; expected at "
+                       "least 1, more than 0 and at most 180, at least 0, 1, 1",
+                       s->count, s->misset, s->seed, s->keep, s->evaluations);
+    return s->count > 1 ? check_turns(context, start, settings) : DB_OK;
+}
+
+db_status db_fit_check_data(db_context *context, const db_experiment *start,
+                            const db_measured_image *image, const db_fit_settings *settings) {
+    DB_TRY(check_numbers(context, settings));
+    DB_TRY(db_experiment_check(context, start));
+    return check_image(context, start, image, settings);
+}
+
+db_status db_fit_check(db_context *context, const db_experiment *start,
+                       const db_measured_image *image, const db_fit_settings *settings) {
+    DB_TRY(db_fit_check_data(context, start, image, settings));
+    DB_TRY(check_parameters(context, start, settings));
+    DB_TRY(check_amplitudes(context, start, settings));
+    if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
+        return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
+                       settings->stage_count, DB_FIT_MAX_STAGES);
+    for (size_t s = 0; s < settings->stage_count; s++)
+        DB_TRY(check_stage(context, settings, &settings->stages[s]));
+    return check_starts(context, start, settings);
+}

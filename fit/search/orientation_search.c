@@ -1,0 +1,336 @@
+/*  * Two spots and their distances from the origin of reciprocal space leave few pairs of nodes
+ * that are as far from it and include the same angle; each such pair is an orientation. (Pairs with
+ * a known cell: Li et al., IUCrJ 6, 72, 2019.) What tells the right one is how many spots lie near
+ * nodes beyond what a lattice turned at random would do. */
+#include "fit/search/orientation_search.h"
+
+#include "base/context_internal.h"
+#include "fit/config/vector.h"
+
+#include <float.h>
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_PAIRED = 12, /* spots at the lowest angles that are paired first */
+    MOST_PAIRED = 150,
+    FIRST_PROBED = 50, /* spots with which candidates are tried, at first */
+    CANDIDATES = 64,   /* best ones that are refined */
+    TURNS = 4          /* of a refinement at each tolerance */
+};
+static const double degree = 3.14159265358979323846 / 180;
+static const double first_angle = 0.8; /* degree: a candidate's error, and that of the spots */
+static const double last_angle = 0.3;  /* degree: mosaic spread and what is left of that error */
+static const double most_work = 3e9;   /* operations, roughly: some seconds */
+
+typedef struct node {
+    double q[3], length;
+} node;
+
+typedef struct candidate {
+    double turn[9]; /* from the starting crystal to this one */
+    double score;
+} candidate;
+
+typedef struct search {
+    double a_star[9], real[9]; /* of the starting crystal, laboratory frame */
+    double volume;             /* of the cell (angstrom^3) */
+    size_t count;              /* spots, from low to high angles */
+    const db_search_spot *spots;
+    size_t node_count;
+    node *nodes;   /* from low to high angles */
+    size_t probed; /* spots with which candidates are tried */
+    double work;   /* so far */
+    db_context *context;
+    int cancelled;
+    size_t candidate_count;
+    candidate candidates[CANDIDATES]; /* the best first */
+} search;
+
+static double tolerance(const db_search_spot *s, double angle) {
+    return hypot(s->blur, angle * degree * s->length);
+}
+
+/* How probable it is that a random point is within a distance of a node. */
+static double chance(const search *s, double distance) {
+    return fmin(1, s->volume * 4.18879020478639098462 * distance * distance * distance);
+}
+
+static void multiply(const double a[9], const double b[9], double out[9]) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
+}
+
+static void transpose(const double a[9], double out[9]) {
+    for (int i = 0; i < 9; i++) out[i] = a[3 * (i % 3) + i / 3];
+}
+
+/* The nearest node of the turned crystal, and how far a spot is from it. */
+static double nearest(const double to_index[9], const double a_star[9], const double q[3],
+                      double nearest_node[3]) {
+    double off[3];
+    db_apply(to_index, q, nearest_node);
+    for (int i = 0; i < 3; i++) nearest_node[i] = rint(nearest_node[i]);
+    db_apply(a_star, nearest_node, nearest_node);
+    for (int i = 0; i < 3; i++) off[i] = q[i] - nearest_node[i];
+    return db_length(off);
+}
+
+static void turned(const search *s, const double turn[9], double a_star[9], double to_index[9]) {
+    double back[9];
+    multiply(turn, s->a_star, a_star);
+    transpose(turn, back);
+    multiply(s->real, back, to_index);
+}
+
+static db_agreement agree(const search *s, const double turn[9], double angle, size_t count) {
+    double a_star[9], to_index[9], at[3];
+    db_agreement a = { 0 };
+    turned(s, turn, a_star, to_index);
+    for (size_t i = 0; i < count; i++) {
+        const double limit = tolerance(&s->spots[i], angle), p = chance(s, limit);
+        if (p >= 0.5) continue;
+        const double weight = -log(p);
+        const int near = nearest(to_index, a_star, s->spots[i].q, at) < limit;
+        a.count++;
+        a.near += (size_t)near;
+        a.score += near * weight;
+        a.by_chance += p;
+    }
+    return a;
+}
+
+double db_agreement_log_probability(const db_agreement *a) {
+    if (a->near == 0) return 0;
+    const double tail = gsl_cdf_poisson_Q((unsigned)a->near - 1, a->by_chance);
+    return tail > 0 ? log(tail) : log(DBL_MIN);
+}
+
+/* Right-handed unit vectors: along u, and across it in its plane with v, as columns. */
+static void frame(const double u[3], const double v[3], double axes[9]) {
+    double normal[3], side[3];
+    db_cross(u, v, normal);
+    db_cross(normal, u, side);
+    const double lengths[3] = { db_length(u), db_length(side), db_length(normal) };
+    for (int i = 0; i < 3; i++) {
+        axes[3 * i] = u[i] / lengths[0];
+        axes[3 * i + 1] = side[i] / lengths[1];
+        axes[3 * i + 2] = normal[i] / lengths[2];
+    }
+}
+
+static void keep(search *s, const candidate *found) {
+    size_t at = s->candidate_count;
+    if (at == CANDIDATES && found->score <= s->candidates[at - 1].score) return;
+    if (at == CANDIDATES) at--;
+    while (at > 0 && s->candidates[at - 1].score < found->score) {
+        s->candidates[at] = s->candidates[at - 1];
+        at--;
+    }
+    s->candidates[at] = *found;
+    if (s->candidate_count < CANDIDATES) s->candidate_count++;
+}
+
+/* First node of at least this length. */
+static size_t first_node(const search *s, double length) {
+    size_t low = 0, high = s->node_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (s->nodes[middle].length < length)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t nodes_of(const search *s, const db_search_spot *of, size_t *first) {
+    *first = first_node(s, of->length - of->blur);
+    return first_node(s, of->length + of->blur) - *first;
+}
+
+/* Tries all pairs of nodes that two spots may be. */
+static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b) {
+    const double cosine = db_dot(a->q, b->q) / (a->length * b->length);
+    const double angle = acos(fmax(-1, fmin(1, cosine)));
+    const double off = first_angle * degree + a->blur / a->length + b->blur / b->length;
+    if (angle < 0.3 || angle > 2.85) return; /* hardly says how to turn about them */
+    const double most = cos(fmax(0, angle - off)), least = cos(fmin(3.14159, angle + off));
+    double measured[9], axes[9], back[9];
+    size_t first[2];
+    const size_t count[2] = { nodes_of(s, a, &first[0]), nodes_of(s, b, &first[1]) };
+    frame(a->q, b->q, measured);
+    s->work += 10.0 * (double)count[0] * (double)count[1];
+    for (size_t i = first[0]; i < first[0] + count[0]; i++)
+        for (size_t j = first[1]; j < first[1] + count[1]; j++) {
+            const node *const m = &s->nodes[i], *const n = &s->nodes[j];
+            const double c = db_dot(m->q, n->q), scale = m->length * n->length;
+            if (c > most * scale || c < least * scale) continue;
+            candidate found;
+            frame(m->q, n->q, axes);
+            transpose(axes, back);
+            multiply(measured, back, found.turn);
+            const db_agreement agreed = agree(s, found.turn, first_angle, s->probed);
+            s->work += 30.0 * (double)s->probed;
+            found.score = agreed.score;
+            keep(s, &found);
+        }
+}
+
+/* The small turn that brings nodes nearest to their spots. 0: too few of them. */
+static int best_turn(const search *s, const double turn[9], double angle, double omega[3]) {
+    double a_star[9], to_index[9], at[3], normal[9] = { 0 }, right[3] = { 0 }, inverse[9];
+    size_t used = 0;
+    turned(s, turn, a_star, to_index);
+    for (size_t i = 0; i < s->count; i++) {
+        const db_search_spot *const seen = &s->spots[i];
+        const double limit = tolerance(seen, angle);
+        if (chance(s, limit) >= 0.5 || nearest(to_index, a_star, seen->q, at) >= limit) continue;
+        const double weight = 1 / (limit * limit), square = db_dot(at, at);
+        double torque[3];
+        db_cross(at, seen->q, torque);
+        for (int k = 0; k < 3; k++) {
+            right[k] += weight * torque[k];
+            for (int l = 0; l < 3; l++)
+                normal[3 * k + l] += weight * ((k == l) * square - at[k] * at[l]);
+        }
+        used++;
+    }
+    if (used < 3 || !db_invert(normal, inverse)) return 0;
+    db_apply(inverse, right, omega);
+    return 1;
+}
+
+/* Turns a candidate to its spots, with narrower and narrower tolerances. */
+static void refine(const search *s, double turn[9]) {
+    for (double angle = first_angle; angle >= last_angle; angle *= 0.78)
+        for (int step = 0; step < TURNS; step++) {
+            double omega[3], axis[3], column[3];
+            if (!best_turn(s, turn, angle, omega)) return;
+            const double size = db_length(omega);
+            if (!(size > 0)) break;
+            for (int i = 0; i < 3; i++) axis[i] = omega[i] / size;
+            for (int k = 0; k < 3; k++) {
+                for (int i = 0; i < 3; i++) column[i] = turn[3 * i + k];
+                db_turn(axis, size, column);
+                for (int i = 0; i < 3; i++) turn[3 * i + k] = column[i];
+            }
+        }
+}
+
+static int by_length(const void *a, const void *b) {
+    const double x = ((const node *)a)->length, y = ((const node *)b)->length;
+    return (x > y) - (x < y);
+}
+
+/* All nodes up to a length. */
+static db_status list_nodes(db_context *context, search *s, double length) {
+    int most[3];
+    double room = 1;
+    for (int i = 0; i < 3; i++) {
+        most[i] = (int)(db_length(s->real + 3 * i) * length) + 1;
+        room *= 2.0 * most[i] + 1;
+    }
+    if (room > 5e7)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "search for the orientation: the cell has too many reflections to %.3g A, "
+                       "where the first spots are",
+                       1 / length);
+    s->nodes = malloc((size_t)room * sizeof *s->nodes);
+    if (!s->nodes) return db_fail_memory(context, "the nodes of the search for the orientation");
+    for (int h = -most[0]; h <= most[0]; h++)
+        for (int k = -most[1]; k <= most[1]; k++)
+            for (int l = -most[2]; l <= most[2]; l++) {
+                const double index[3] = { h, k, l };
+                node *const n = &s->nodes[s->node_count];
+                db_apply(s->a_star, index, n->q);
+                n->length = db_length(n->q);
+                s->node_count += n->length > 0 && n->length <= length;
+            }
+    qsort(s->nodes, s->node_count, sizeof *s->nodes, by_length);
+    return DB_OK;
+}
+
+/* Of the refined candidates the one that chance explains worst. */
+static void choose(search *s, double turn[9], db_agreement *agreement) {
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        double own[9];
+        memcpy(own, s->candidates[i].turn, sizeof own);
+        refine(s, own);
+        const db_agreement found = agree(s, own, last_angle, s->count);
+        const double better =
+            db_agreement_log_probability(agreement) - db_agreement_log_probability(&found);
+        if (better < 0 || (better <= 0 && found.score <= agreement->score)) continue;
+        *agreement = found;
+        memcpy(turn, own, sizeof own);
+    }
+}
+
+/* No other turn can be better by much. Less will not do: turns that lay a row or a layer of nodes
+ * onto that of the crystal have more spots than chance, too. */
+static int is_sure(const db_agreement *agreement) {
+    return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
+           2 * agreement->near > agreement->count;
+}
+
+/* At most so much is done; it ends before if there is no doubt. */
+static void report(search *s) {
+    db_context *const context = s->context;
+    if (context->progress &&
+        context->progress(context->progress_user, fmin(1, s->work / most_work)))
+        s->cancelled = 1;
+}
+
+/* Pairs the spots at the lowest angles, then more and more, until there is no doubt. */
+static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
+    size_t next = FIRST_PAIRED;
+    s->probed = s->count < FIRST_PROBED ? s->count : FIRST_PROBED;
+    for (size_t j = 1; j < s->count && j < MOST_PAIRED && s->work < most_work; j++) {
+        for (size_t i = 0; i < j && !s->cancelled; i++) {
+            try_pair(s, &s->spots[i], &s->spots[j]);
+            report(s);
+        }
+        if (s->cancelled) return;
+        if (j + 1 < next && j + 1 < s->count) continue;
+        choose(s, turn, agreement);
+        if (is_sure(agreement)) return;
+        s->candidate_count = 0; /* what they are worth changes with the probed spots */
+        next += next / 2;
+        s->probed = s->count < 2 * next ? s->count : 2 * next;
+    }
+    choose(s, turn, agreement);
+}
+
+db_status db_orientation_search(db_context *context, const double a_star[9],
+                                const db_search_spot *spots, size_t count, double turn[9],
+                                db_agreement *agreement) {
+    search *const s = calloc(1, sizeof *s);
+    memset(agreement, 0, sizeof *agreement);
+    for (int i = 0; i < 9; i++) turn[i] = i % 4 == 0;
+    if (!s) return db_fail_memory(context, "the search for the orientation");
+    memcpy(s->a_star, a_star, sizeof s->a_star);
+    s->spots = spots;
+    s->count = count;
+    s->context = context;
+    db_status status = DB_OK;
+    if (!db_invert(a_star, s->real))
+        status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
+    if (status == DB_OK && count > 1) {
+        double across[3];
+        const db_search_spot *const last = &spots[(count < MOST_PAIRED ? count : MOST_PAIRED) - 1];
+        db_cross(s->real, s->real + 3, across);
+        s->volume = fabs(db_dot(across, s->real + 6));
+        status = list_nodes(context, s, last->length + last->blur);
+        if (status == DB_OK) try_pairs(s, turn, agreement);
+        if (s->cancelled)
+            status =
+                db_fail(context, DB_ERROR_CANCELLED,
+                        "cancelled while the orientation was looked for: there is no model yet");
+    }
+    free(s->nodes);
+    free(s);
+    return status;
+}

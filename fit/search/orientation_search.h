@@ -1,0 +1,34 @@
+/* Orientation of a lattice of known cell from points of reciprocal space. */
+#ifndef DB_FIT_SEARCH_ORIENTATION_SEARCH_H
+#define DB_FIT_SEARCH_ORIENTATION_SEARCH_H
+
+#include <dualbragg/fit.h>
+
+/* What one spot says. */
+typedef struct db_search_spot {
+    double q[3], length; /* 1/angstrom, laboratory frame */
+    double blur;         /* 1/angstrom: by which it may be off along the detector */
+    double counts;
+} db_search_spot;
+
+/* How well spots lie near nodes. Those count that would be near one by chance less than every other
+ * time. */
+typedef struct db_agreement {
+    size_t count, near; /* spots that count, and those near nodes */
+    double by_chance;   /* of `near`, for a lattice turned at random */
+    double score;       /* sum of -ln(chance) over those near */
+} db_agreement;
+
+/* ln of the probability that one lattice turned at random has as many spots near its nodes. */
+double db_agreement_log_probability(const db_agreement *agreement);
+
+/* A search tries millions of turns: an agreement is none of theirs if it is less probable. */
+#define DB_AGREEMENT_SIGNIFICANT (-32.0)
+
+/* Finds the turn (row-major rotation) that brings nodes of a* (columns, 1/angstrom) to most of the
+ * spots, which go from low to high angles. The identity, and no agreement, if there are none. */
+db_status db_orientation_search(db_context *context, const double a_star[9],
+                                const db_search_spot *spots, size_t count, double turn[9],
+                                db_agreement *agreement);
+
+#endif

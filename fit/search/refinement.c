@@ -1,0 +1,264 @@
+#include "fit/search/refinement.h"
+
+#include "base/context_internal.h"
+#include "fit/config/misset.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_status count_boxes(const db_refinement *r, db_shoebox_choice choice, size_t *count) {
+    db_shoeboxes boxes;
+    DB_TRY(db_shoeboxes_place(r->context, &r->result->experiment, &r->data, 0, choice, &boxes));
+    *count = boxes.count;
+    db_shoeboxes_clear(&boxes);
+    return DB_OK;
+}
+
+/* An image without enough strong reflections where the model predicts some has nothing to refine
+ * against. Known amplitudes need no shoeboxes, so that neighbours may take what they want. */
+db_status db_refinement_refuse_blank(const db_refinement *r) {
+    const db_fit_settings *const settings = r->data.settings;
+    const db_strong_pixels *const strong = r->data.strong;
+    const size_t least = (size_t)settings->min_strong_reflections;
+    size_t seen = 0, boxes = least;
+    if (settings->intensity == DB_FIT_FREE) {
+        DB_TRY(count_boxes(r, DB_SHOEBOXES_STRONG, &boxes));
+        if (boxes >= least) return DB_OK;
+    }
+    DB_TRY(count_boxes(r, DB_SHOEBOXES_SEEN, &seen));
+    if (seen < least && strong->spots < least)
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "blank image: it has %zu strong pixels (%g sigma above the background) in "
+                       "%zu spots, and "
+                       "only %zu predicted reflections have some, at least %d are needed "
+                       "(data.min_strong_reflections)",
+                       strong->count, settings->strong_sigma, strong->spots, seen,
+                       settings->min_strong_reflections);
+    if (seen < least)
+        return db_fail(
+            r->context, DB_ERROR_INPUT,
+            "the model does not fit the image at all: it has %zu spots, but only %zu predicted "
+            "reflections have strong pixels (%g sigma above the background), at least %d are "
+            "needed; "
+            "where the orientation is far off, model.find_orientation: yes looks for it",
+            strong->spots, seen, settings->strong_sigma, settings->min_strong_reflections);
+    if (boxes >= least) return DB_OK;
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "of %zu predicted reflections with strong pixels only %zu keep %.0f %% of a "
+                   "shoebox of half width %d from their neighbours and are among those wanted, at "
+                   "least %d are needed: expected a smaller shoebox_half_width, or none",
+                   seen, boxes, 100 * DB_SHOEBOX_USABLE, settings->shoebox_half_width,
+                   settings->min_strong_reflections);
+}
+
+/* Free intensities: as many reflections as parameters ask for; the resolution is extended until
+ * there are. */
+static db_status take_enough(const db_refinement *r, const db_fit_stage *stage,
+                             db_stage_data *taken) {
+    const double fewest = fmax(r->data.settings->min_strong_reflections,
+                               3.0 * (double)r->data.settings->parameter_count);
+    double dmin = stage->dmin;
+    for (int attempt = 0;; attempt++) {
+        DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
+                                  DB_SHOEBOXES_STRONG, taken));
+        const int last = dmin <= fmax(r->data.settings->dmin, 0.1) || attempt > 30;
+        const int known = r->data.settings->intensity == DB_FIT_KNOWN && taken->blocks.count > 0;
+        if (known || (double)taken->blocks.count >= fewest) return DB_OK;
+        if (last) break;
+        db_stage_data_clear(taken);
+        dmin *= 0.85;
+    }
+    if (taken->blocks.count) return DB_OK;
+    db_stage_data_clear(taken);
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "stage %s: the model predicts none of the strong reflections", stage->name);
+}
+
+int db_refinement_turns(const db_fit_stage *stage) {
+    return stage->active[DB_MISSET_X] && stage->active[DB_MISSET_Y] && stage->active[DB_MISSET_Z];
+}
+
+static int some_stage_turns(const db_fit_settings *settings) {
+    int turns = 0;
+    for (size_t i = 0; i < settings->stage_count; i++)
+        turns |= db_refinement_turns(&settings->stages[i]);
+    return turns;
+}
+
+/* What the crystal has turned about the laboratory's axes, as values of the misset. */
+static void turned_so_far(const db_refinement *r, double turned[3]) {
+    db_misset_from(r->begin.orientation, &r->result->experiment.crystal, turned);
+    for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
+}
+
+void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
+                        db_experiment *model) {
+    db_crystal turned = *from;
+    db_variables_set(variables, values, model);
+    memcpy(turned.misset, model->crystal.misset, sizeof turned.misset);
+    int folded = 0;
+    for (int i = 0; i < 9; i++) folded |= turned.orientation[i] != model->crystal.orientation[i];
+    if (!folded) return;
+    /* The orientation holds the misset. */
+    db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
+}
+
+static db_status store(db_refinement *r, const db_shot *shot, const db_stage_result *end) {
+    db_fit_result *const result = r->result;
+    db_experiment *const model = &result->experiment;
+    db_refinement_move(&shot->variables, end->value, &shot->experiment.crystal, model);
+    db_variables_place(&shot->variables, end->value, &r->placement);
+    const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
+    for (size_t k = 0; k < shot->variables.count; k++)
+        result->at_bound[shot->variables.index[k]] = end->at_bound[k];
+    for (size_t i = 0; i < result->parameter_count; i++)
+        result->refined[i] = db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
+    result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
+                     : end->end == DB_STAGE_CANCELLED ? DB_ERROR_CANCELLED
+                                                      : DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "%s", end->reason);
+    return status;
+}
+
+/* Sums of what the model says of the crystal and of what is measured above the local background. */
+static void total_counts(const db_shot *shot, double *model, double *measured) {
+    const db_fit_blocks *const blocks = &shot->blocks;
+    *model = *measured = 0;
+    for (size_t b = 0; b < blocks->count; b++) {
+        const db_region *const r = &blocks->region[b];
+        for (int s = 0; s < r->slow_count; s++) {
+            for (int f = 0; f < r->fast_count; f++) {
+                const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+                if (!(blocks->weight[i] > 0)) continue;
+                *model += (double)shot->shape[i];
+                *measured += (double)blocks->value[i] - (double)blocks->background[i];
+            }
+        }
+    }
+}
+
+static size_t position_of(const db_fit_result *result, db_parameter p) {
+    size_t i = 0;
+    while (i < result->parameter_count && result->parameter[i] != p) i++;
+    return i;
+}
+
+/* Known: while a stage does not refine the scale, it is that of the total intensity. Spots need not
+ * overlap their models for that, while the scale of least squares would be next to none. */
+static db_status match_total(db_refinement *r, int number, const db_stage_data *taken) {
+    db_fit_result *const result = r->result;
+    const size_t i = position_of(result, DB_SCALE);
+    if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count || r->scaled ||
+        r->data.settings->stages[number].active[DB_SCALE])
+        return DB_OK;
+    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
+    db_shot shot;
+    double model, measured;
+    DB_TRY(db_stage_data_shot(r->context, &result->experiment, &r->data, taken, &request, &shot));
+    const db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) total_counts(&shot, &model, &measured);
+    db_shot_destroy(&shot);
+    DB_TRY(status);
+    if (!(model > 0 && measured > 0)) return DB_OK;
+    const db_fit_parameter *const p = &r->data.settings->parameters[i];
+    double *const scale = &result->experiment.beam.scale;
+    *scale = fmin(fmax(*scale * measured / model, p->lower), p->upper);
+    result->refined[i] = *scale;
+    return DB_OK;
+}
+
+/* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
+static db_status start_scale(db_shot *shot) {
+    db_variables *const v = &shot->variables;
+    for (size_t k = 0; k < v->table_count; k++) {
+        if (v->parameter[k] != DB_SCALE) continue;
+        shot->rule = DB_INTENSITY_SHARED;
+        const db_status status = db_shot_evaluate(shot, v->start, DB_SHOT_LOSS);
+        shot->rule = DB_INTENSITY_ONE;
+        DB_TRY(status);
+        const double best = v->start[k] * shot->solution[0].linear[0];
+        if (best > 0) v->start[k] = v->origin[k] = fmin(fmax(best, v->lower[k]), v->upper[k]);
+        db_shot_restart(shot);
+    }
+    return DB_OK;
+}
+
+/* Brings linear coefficients and what depends on the model up to date with the start. */
+static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_shot *shot) {
+    const int known = r->data.settings->intensity == DB_FIT_KNOWN;
+    if (!(shot->degrees > 0))
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "stage %s: %zu usable pixels are too few for its coefficients",
+                       r->data.settings->stages[number].name, shot->pixels_used);
+    if (known) DB_TRY(start_scale(shot));
+    /* Known: the first stage starts too far off for weights from the model. */
+    if (number == 0 && known) return DB_OK;
+    return db_stage_data_adapt(taken, &r->data, shot, shot->variables.start);
+}
+
+db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
+                                   db_shot *shot, double turned[3]) {
+    const db_fit_stage *const stage = &r->data.settings->stages[number];
+    DB_TRY(take_enough(r, stage, taken));
+    db_status status = match_total(r, number, taken);
+    turned_so_far(r, turned);
+    const db_shot_request request = { .active = stage->active,
+                                      .turned = db_refinement_turns(stage) ? turned : NULL,
+                                      .placement = &r->placement,
+                                      .target = stage->target < 0 ? r->data.settings->target
+                                                                  : (db_fit_target)stage->target };
+    db_experiment from = r->result->experiment; /* borrows everything but the crystal */
+    if (db_refinement_turns(stage)) db_misset_fold(&from.crystal);
+    if (status == DB_OK)
+        status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, shot);
+    if (status == DB_OK) {
+        status = prepare(r, number, taken, shot);
+        if (status != DB_OK) db_shot_destroy(shot);
+    }
+    if (status != DB_OK) db_stage_data_clear(taken);
+    return status;
+}
+
+db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
+    db_stage_data taken;
+    db_shot *const shot = malloc(sizeof *shot); /* large: stacks are small */
+    double turned[3];
+    if (!shot) return db_fail_memory(r->context, "the shot of a stage");
+    db_status status = db_refinement_open_stage(r, number, &taken, shot, turned);
+    if (status == DB_OK) {
+        status = db_optimize_stage(shot, &r->data.settings->stages[number], number,
+                                   r->result->experiment.crystal.orientation, &r->course, end);
+        if (status == DB_OK) status = store(r, shot, end);
+        db_shot_destroy(shot);
+        db_stage_data_clear(&taken);
+    }
+    free(shot);
+    return status;
+}
+
+db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
+    const db_fit_settings *const settings = r->data.settings;
+    db_fit_result *const result = r->result;
+    DB_TRY(db_experiment_copy(r->context, start, &result->experiment));
+    result->shoebox_half_width = settings->shoebox_half_width;
+    DB_TRY(db_panel_placement_make(r->context, &start->detector, &settings->panel_groups,
+                                   &r->placement));
+    result->parameter_count = r->course.width = settings->parameter_count;
+    r->begin = start->crystal;
+    memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
+    db_misset_fold(&r->begin);
+    if (some_stage_turns(settings) && db_misset_degenerate(&start->crystal))
+        db_misset_fold(&result->experiment.crystal);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        result->parameter[i] = p->parameter;
+        db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), result->name[i]);
+        if (p->follows >= 0 && p->group < 0)
+            db_parameter_set(&result->experiment, p->parameter,
+                             db_parameter_get(&result->experiment, (db_parameter)p->follows));
+        result->start[i] = result->refined[i] = db_fit_value(p, &result->experiment, &r->placement);
+    }
+    return DB_OK;
+}

@@ -1,0 +1,42 @@
+/* A refinement on its way: the model so far, and stages that carry it on. */
+#ifndef DB_FIT_SEARCH_REFINEMENT_H
+#define DB_FIT_SEARCH_REFINEMENT_H
+
+#include "fit/search/optimize.h"
+#include "fit/pixels/stage_data.h"
+
+typedef struct db_refinement {
+    db_context *context;
+    db_fit_data data;
+    db_fit_course course;
+    db_fit_result *result;        /* its experiment is the model so far */
+    db_panel_placement placement; /* of groups of panels in that model; owned */
+    db_crystal begin;       /* the crystal at the start, its misset folded into the orientation */
+    double begin_misset[3]; /* which was this (degree) */
+    int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
+} db_refinement;
+
+/* The result's model becomes a copy of the start, with ties kept. The result is zeroed before. */
+db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
+
+/* DB_ERROR_INPUT if the image has too few strong reflections where the model predicts some. */
+db_status db_refinement_refuse_blank(const db_refinement *r);
+
+/* Does a stage turn the crystal about the laboratory's axes? If it refines all three angles: those
+ * that are held would not keep their values. */
+int db_refinement_turns(const db_fit_stage *stage);
+
+/* The data of a stage of the settings and the shot that refines it, ready to be evaluated at its
+ * variables' start; both are the caller's to clear. turned: see db_variables_make. */
+db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
+                                   db_shot *shot, double turned[3]);
+
+/* Moves a model to values of a stage's variables. from: the crystal at the start of the stage, with
+ * the misset in its orientation if the stage turns it. */
+void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
+                        db_experiment *model);
+
+/* Runs a stage: takes its data, refines, and stores the model. */
+db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end);
+
+#endif

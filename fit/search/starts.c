@@ -1,0 +1,264 @@
+#include "fit/search/starts.h"
+
+#include "fit/config/misset.h"
+#include "fit/objective/model_image.h"
+#include "fit/objective/statistics.h"
+#include "fit/config/threads.h"
+#include "fit/config/worker_context.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ENOUGH = 0.5; /* of the strong pixels explained: no further start is run */
+
+static double fraction(double x) { return x - floor(x); }
+
+void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]) {
+    static const double step[3] = { 0.81917251339616444, 0.67104360670378919, 0.54970047790197028 };
+    static const double shift[3] = { 0.61803398874989485, 0.75487766624669276,
+                                     0.56984029099805327 };
+    double u[3];
+    turn[0] = turn[1] = turn[2] = 0;
+    if (number == 0) return;
+    for (int i = 0; i < 3; i++) u[i] = fraction(starts->seed * shift[i] + number * step[i]);
+    const double radius = starts->misset * cbrt(u[0]), z = 2 * u[1] - 1;
+    const double across = sqrt(fmax(0, 1 - z * z)), angle = 2 * 3.14159265358979323846 * u[2];
+    turn[0] = radius * across * cos(angle);
+    turn[1] = radius * across * sin(angle);
+    turn[2] = radius * z;
+}
+
+/* The model becomes the given start, turned. */
+static void turn_model(db_refinement *r, const double turn[3]) {
+    db_crystal *const crystal = &r->result->experiment.crystal;
+    db_crystal turned = r->begin;
+    memcpy(turned.misset, turn, sizeof turned.misset);
+    db_misset_from(crystal->orientation, &turned, crystal->misset);
+}
+
+static db_status explained_by(db_refinement *r, double *explained) {
+    const db_experiment *const model = &r->result->experiment;
+    size_t strong, count;
+    DB_TRY(db_statistics_strong_pixels(r->context, model, &r->data, &strong));
+    DB_TRY(db_model_image(r->context, model, &r->data, &count, NULL));
+    *explained = strong ? (double)count / (double)strong : 0;
+    return DB_OK;
+}
+
+/* What all trials have in common. */
+typedef struct trials {
+    const db_fit_data *data; /* with stages cut short */
+    const db_experiment *start;
+    db_fit_start *list;
+    db_status *status;
+    char (*message)[DB_FIT_WARNING_SIZE];
+    size_t done;
+    int cancelled;
+} trials;
+
+static void clear_refinement(db_refinement *r) {
+    db_panel_placement_clear(&r->placement);
+    free(r->course.history);
+    free(r->course.values);
+    if (r->result) db_experiment_clear(&r->result->experiment);
+    free(r->result);
+}
+
+static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_start *trial) {
+    db_stage_result end;
+    r->result = calloc(1, sizeof *r->result);
+    if (!r->result) return db_fail_memory(r->context, "the trial of a start");
+    DB_TRY(db_refinement_begin(r, start));
+    turn_model(r, trial->turn);
+    DB_TRY(db_refinement_refuse_blank(r));
+    DB_TRY(db_refinement_run_stage(r, 0, &end));
+    trial->evaluations = (int)r->course.count;
+    for (size_t i = 0; i < r->course.count; i++)
+        trial->target = fmin(trial->target, r->course.history[i].target);
+    return explained_by(r, &trial->explained);
+}
+
+static void run_trial(const trials *all, db_context *context, size_t i) {
+    db_refinement r = { .context = context, .data = *all->data };
+    all->status[i] = try_start(&r, all->start, &all->list[i]);
+    if (all->status[i] != DB_OK)
+        snprintf(all->message[i], sizeof all->message[i], "%s", db_context_message(context));
+    clear_refinement(&r);
+}
+
+/* A start that predicts nothing of what is seen is a bad one; it is an error if all are. */
+static db_status first_error(db_context *context, const trials *all, size_t count) {
+    size_t good = 0;
+    for (size_t i = 0; i < count; i++) {
+        good += all->status[i] == DB_OK;
+        if (all->status[i] != DB_OK && all->status[i] != DB_ERROR_INPUT)
+            return db_fail(context, all->status[i], "start %zu: %s", i + 1, all->message[i]);
+    }
+    if (good) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "none of %zu starts is of any use; the given one: %s",
+                   count, all->message[0]);
+}
+
+/* One more is done; the thread that began the work tells the caller, who may cancel. */
+static void report(const db_context *context, trials *all, size_t count) {
+    size_t done;
+#if defined(_OPENMP)
+#pragma omp atomic capture
+#endif
+    done = ++all->done;
+    if (!context->progress || db_fit_thread_number() != 0) return;
+    if (!context->progress(context->progress_user, (double)done / (double)count)) return;
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+    all->cancelled = 1;
+}
+
+static db_status run_trials(db_context *context, trials *all, size_t count) {
+    const int wanted = db_fit_threads(context);
+    const int threads = (size_t)wanted < count ? wanted : (int)count;
+    db_context **const worker = calloc((size_t)threads, sizeof *worker);
+    db_status status = worker ? DB_OK : db_fail_memory(context, "the threads' contexts");
+    for (int t = 0; t < threads && status == DB_OK; t++) {
+        status = db_worker_context_create(context, 1, &worker[t]);
+        if (status != DB_OK)
+            status = db_fail(context, status, "a thread's context: %s",
+                             worker[t] ? db_context_message(worker[t]) : "out of memory");
+    }
+    if (status == DB_OK) {
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#endif
+        for (long i = 0; i < (long)count; i++) {
+            int stop;
+#if defined(_OPENMP)
+#pragma omp atomic read
+#endif
+            stop = all->cancelled;
+            if (stop) continue;
+            run_trial(all, worker[db_fit_thread_number()], (size_t)i);
+            report(context, all, count);
+        }
+        status = all->cancelled
+                     ? db_fail(context, DB_ERROR_CANCELLED,
+                               "cancelled while starts were tried: there is no model yet")
+                     : first_error(context, all, count);
+    }
+    for (int t = 0; t < threads && worker; t++) db_context_destroy(&worker[t]);
+    free(worker);
+    return status;
+}
+
+static int in_sequence(const db_fit_start *x, const db_fit_start *y) {
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Free intensities: each start has shoeboxes of its own, so that their targets cannot be compared.
+ * The order of the sequence decides between equals. */
+static int more_explained_first(const void *a, const void *b) {
+    const db_fit_start *const x = a, *const y = b;
+    if (x->explained != y->explained) return x->explained < y->explained ? 1 : -1;
+    return in_sequence(x, y);
+}
+
+/* Known ones: all see the same pixels. A scale that is too large would explain all of them. */
+static int lower_target_first(const void *a, const void *b) {
+    const db_fit_start *const x = a, *const y = b;
+    if (x->target != y->target) return x->target < y->target ? -1 : 1;
+    return in_sequence(x, y);
+}
+
+static db_status try_all(db_refinement *r, const db_experiment *start) {
+    const db_fit_starts *const starts = &r->data.settings->starts;
+    const size_t count = (size_t)starts->count;
+    db_fit_result *const result = r->result;
+    db_fit_settings *const brief = malloc(sizeof *brief);
+    trials all = { .start = start,
+                   .list = calloc(count, sizeof *all.list),
+                   .status = calloc(count, sizeof *all.status),
+                   .message = calloc(count, sizeof *all.message) };
+    result->starts = all.list;
+    db_status status = brief && all.list && all.status && all.message
+                           ? DB_OK
+                           : db_fail_memory(r->context, "the starts");
+    if (status == DB_OK) {
+        *brief = *r->data.settings;
+        if (brief->stages[0].max_evaluations > starts->evaluations)
+            brief->stages[0].max_evaluations = starts->evaluations;
+        const db_fit_data data = { r->data.image, r->data.strong, brief };
+        all.data = &data;
+        for (size_t i = 0; i < count; i++) {
+            db_starts_turn(starts, (int)i, all.list[i].turn);
+            all.list[i].number = (int)i;
+            all.list[i].target = INFINITY;
+            all.list[i].refined_explained = NAN;
+        }
+        status = run_trials(r->context, &all, count);
+        qsort(all.list, count, sizeof *all.list,
+              brief->intensity == DB_FIT_KNOWN ? lower_target_first : more_explained_first);
+        result->start_count = count;
+    }
+    free(brief);
+    free(all.status);
+    free(all.message);
+    return status;
+}
+
+static db_status begin_again(db_refinement *r, const db_experiment *start) {
+    db_experiment_clear(&r->result->experiment);
+    db_panel_placement_clear(&r->placement);
+    memset(r->result->at_bound, 0, sizeof r->result->at_bound);
+    r->course.count = 0;
+    return db_refinement_begin(r, start);
+}
+
+static db_status run_stages(db_refinement *r) {
+    for (size_t s = 0; s < r->data.settings->stage_count; s++) {
+        db_stage_result end;
+        DB_TRY(db_refinement_run_stage(r, (int)s, &end));
+        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_CANCELLED) break;
+    }
+    return DB_OK;
+}
+
+static db_status run_from(db_refinement *r, const db_experiment *start, const db_fit_start *from) {
+    DB_TRY(begin_again(r, start));
+    turn_model(r, from->turn);
+    return run_stages(r);
+}
+
+/* All stages from the best starts, one after the other. */
+static db_status run_best(db_refinement *r, const db_experiment *start) {
+    db_fit_result *const result = r->result;
+    const size_t keep = (size_t)r->data.settings->starts.keep;
+    size_t best = 0, last = 0;
+    double most = -1;
+    for (size_t i = 0; i < result->start_count && i < keep; i++) {
+        db_fit_start *const from = &result->starts[i];
+        const db_status status = run_from(r, start, from);
+        last = i;
+        if (status == DB_ERROR_INPUT) continue; /* none of what is seen is predicted any more */
+        DB_TRY(status);
+        DB_TRY(explained_by(r, &from->refined_explained));
+        if (result->status == DB_ERROR_CANCELLED) {
+            from->chosen = 1;
+            return DB_OK;
+        }
+        const double explained = from->refined_explained - (result->status == DB_OK ? 0 : 1);
+        if (explained > most) {
+            most = explained;
+            best = i;
+        }
+        if (explained >= ENOUGH) break;
+    }
+    result->starts[best].chosen = 1;
+    return last == best && most > -1 ? DB_OK : run_from(r, start, &result->starts[best]);
+}
+
+db_status db_starts_run(db_refinement *r, const db_experiment *start) {
+    if (r->data.settings->starts.count <= 1) return run_stages(r);
+    DB_TRY(try_all(r, start));
+    return run_best(r, start);
+}

@@ -1,0 +1,353 @@
+#include "fit/verdict/conclude.h"
+
+#include "base/context_internal.h"
+#include "fit/verdict/covariance.h"
+#include "fit/verdict/distrusted_pixels.h"
+#include "fit/verdict/goodness.h"
+#include "fit/objective/model_image.h"
+#include "fit/verdict/result_boxes.h"
+#include "fit/objective/shot_reflections.h"
+#include "fit/objective/statistics.h"
+#include "fit/verdict/verdict.h"
+#include "fit/verdict/warnings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_status set_fraction(db_context *context, const db_experiment *experiment,
+                              const db_fit_data *data, size_t explained,
+                              db_fit_statistics *statistics) {
+    size_t strong;
+    DB_TRY(db_statistics_strong_pixels(context, experiment, data, &strong));
+    statistics->strong_pixels = (double)strong;
+    statistics->strong_explained = strong ? (double)explained / (double)strong : 0;
+    return DB_OK;
+}
+
+static db_status strong_fraction(db_context *context, const db_experiment *experiment,
+                                 const db_fit_data *data, float *image,
+                                 db_fit_statistics *statistics) {
+    size_t explained;
+    DB_TRY(db_model_image(context, experiment, data, &explained, image));
+    return set_fraction(context, experiment, data, explained, statistics);
+}
+
+/* Known: of the pixels that a shot has rendered. */
+static db_status strong_fraction_of_region(const db_fit_data *data, db_shot *shot, float *image,
+                                           db_fit_statistics *statistics) {
+    size_t explained;
+    DB_TRY(db_model_image_of_region(shot->context, shot, data, &explained, image));
+    return set_fraction(shot->context, &shot->experiment, data, explained, statistics);
+}
+
+/* Boxes of known intensities that are compared by tiles: with the tiles' scale, and planes of their
+ * own. */
+typedef struct display {
+    db_shoeboxes boxes;
+    db_shot shot;
+} display;
+
+static void clear_display(display *shown) {
+    db_shot_destroy(&shown->shot);
+    db_shoeboxes_clear(&shown->boxes);
+}
+
+/* Plane of the tile that holds a box's centre, expressed for the box. */
+static void take_over(const db_shot *tiles, const db_region *box, double linear[DB_LINEAR]) {
+    const int fast = box->fast_start + box->fast_count / 2,
+              slow = box->slow_start + box->slow_count / 2;
+    for (size_t b = 0; b < tiles->blocks.count; b++) {
+        const db_region *const tile = &tiles->blocks.region[b];
+        if (tile->panel != box->panel) continue;
+        const int f = fast - tile->fast_start, s = slow - tile->slow_start;
+        if (f < 0 || s < 0 || f >= tile->fast_count || s >= tile->slow_count) continue;
+        memcpy(linear, tiles->solution[b].linear, DB_LINEAR * sizeof *linear);
+        linear[0] = 1;
+        linear[1] = db_block_plane(linear, tile, f, s);
+    }
+}
+
+static db_status make_display(db_context *context, const db_fit_data *data, const db_shot *tiles,
+                              double model_error, db_shoebox_choice choice, display *shown) {
+    db_experiment model = tiles->experiment; /* borrows */
+    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
+    db_shoeboxes *const boxes = &shown->boxes;
+    memset(shown, 0, sizeof *shown);
+    DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, choice, boxes));
+    if (boxes->count == 0) return DB_OK;
+    DB_TRY(db_shoeboxes_weigh(context, data->settings, model_error, boxes));
+    const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
+    const db_shot_options options = {
+        .active = none, .placement = &tiles->placement, .blur = 1, .target = tiles->loss_of.target
+    };
+    if (tiles->blocks.count) model.beam.scale *= tiles->solution[0].linear[0];
+    DB_TRY(db_shot_create(context, &model, data->settings, &blocks, &options, &shown->shot));
+    shown->shot.rule = DB_INTENSITY_ONE;
+    DB_TRY(db_shot_evaluate(&shown->shot, NULL, DB_SHOT_LOSS));
+    return DB_OK;
+}
+
+/* Results are shown in boxes as for free intensities, with planes of the tiles. */
+static db_status describe_tiles(db_context *context, const db_fit_data *data,
+                                const db_stage_data *taken, const db_shot *shot,
+                                db_fit_statistics *statistics, double inflation,
+                                db_fit_result *result) {
+    display *const shown = malloc(sizeof *shown);
+    if (!shown) return db_fail_memory(context, "the boxes shown");
+    db_status status =
+        make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_STRONG, shown);
+    for (size_t b = 0; b < shown->boxes.count && status == DB_OK; b++)
+        take_over(shot, &shown->boxes.region[b], shown->shot.solution[b].linear);
+    if (status == DB_OK) db_statistics_centroids(&shown->shot, &shown->boxes, statistics);
+    if (status == DB_OK && result)
+        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, inflation, result);
+    clear_display(shown);
+    free(shown);
+    return status;
+}
+
+/* Boxes in which intensities are compared with known ones. The model chooses: the strongest of the
+ * image are those that are stronger than they should be. A tile's plane is off by a little
+ * everywhere, which adds up to more than a faint spot. */
+static db_status compare_intensities(db_context *context, const db_fit_data *data,
+                                     const db_stage_data *taken, const db_shot *shot,
+                                     db_fit_result *compared) {
+    display *const shown = malloc(sizeof *shown);
+    if (!shown) return db_fail_memory(context, "the boxes compared");
+    db_status status =
+        make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_BRIGHT, shown);
+    if (status == DB_OK)
+        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, 1, compared);
+    clear_display(shown);
+    free(shown);
+    return status;
+}
+
+/* Statistics of the target as last evaluated; fills the result's boxes if it is not NULL. */
+static db_status describe(db_context *context, const db_fit_data *data, const db_stage_data *taken,
+                          const db_shot *shot, db_fit_statistics *statistics,
+                          db_fit_result *result) {
+    db_statistics_residuals(shot, statistics);
+    const double inflation = fmax(1, statistics->chi2_reduced);
+    if (taken->boxes.count) {
+        db_statistics_centroids(shot, &taken->boxes, statistics);
+        return result ? db_result_boxes_make(context, shot, &taken->boxes, inflation, result)
+                      : DB_OK;
+    }
+    return describe_tiles(context, data, taken, shot, statistics, inflation, result);
+}
+
+/* The shot's variables are some of the result's. */
+static void take_direction(const db_shot *shot, const db_fit_direction *from,
+                           db_fit_direction *to) {
+    to->eigenvalue = from->eigenvalue;
+    to->condition = from->condition;
+    for (size_t k = 0; k < shot->variables.count; k++) {
+        to->component[shot->variables.index[k]] = from->component[k];
+        to->change[shot->variables.index[k]] = from->change[k];
+    }
+}
+
+/* Blocks per parameter from which their disagreement tells errors. */
+static const size_t LEAST_PARTS = 4;
+
+/* The estimate is one of the shot's variables, the result one of all parameters. */
+static void take_estimate(const db_shot *shot, const db_covariance *c, double chi2_reduced,
+                          db_fit_result *result) {
+    const size_t n = shot->variables.count, parts = shot->blocks.count;
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        result->error[i] = result->error_unscaled[i] = NAN;
+        result->error_scaled[i] = result->error_robust[i] = NAN;
+        result->correlation[i][i] = 1;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = shot->variables.index[k];
+        result->error_unscaled[i] = c->error[k];
+        result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
+        /* Each parameter takes some of the parts' disagreement away. */
+        result->error_robust[i] =
+            c->robust[k] * sqrt((double)parts / fmax(1, (double)parts - (double)n));
+        result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
+        for (size_t l = 0; l < n; l++)
+            result->correlation[i][shot->variables.index[l]] = c->correlation[k][l];
+    }
+    result->direction_count = c->direction_count;
+    for (size_t d = 0; d < c->direction_count; d++)
+        take_direction(shot, &c->direction[d], &result->direction[d]);
+}
+
+static db_status take_amplitudes(db_context *context, const db_shot *shot, const db_covariance *c,
+                                 double chi2_reduced, db_fit_result *result) {
+    const db_amplitudes *const a = shot->amplitudes;
+    double *const factor = malloc((2 * a->count + 1) * sizeof *factor), *const error =
+                                                                            factor + a->count;
+    if (!factor) return db_fail_memory(context, "the refined amplitudes");
+    db_shot_reflection_errors(shot, c->error, c->correlation, error);
+    for (size_t r = 0; r < a->count; r++) {
+        factor[r] = shot->solution[a->box[a->first[r]]].linear[0];
+        error[r] *= sqrt(fmax(1, chi2_reduced));
+    }
+    const db_status status =
+        db_amplitudes_tell(context, &shot->experiment, shot->settings, a, factor, error, result);
+    free(factor);
+    return status;
+}
+
+/* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
+static db_status estimate_errors(db_context *context, const db_shot *shot, double chi2_reduced,
+                                 db_fit_result *result) {
+    const size_t n = shot->variables.count;
+    int used[DB_FIT_MOST_PARAMETERS] = { 0 };
+    db_covariance c;
+    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
+    const int enough = shot->blocks.count >= LEAST_PARTS * n;
+    result->correlation = calloc(result->parameter_count, sizeof *result->correlation);
+    result->direction = calloc(result->parameter_count, sizeof *result->direction);
+    db_status status = result->correlation && result->direction
+                           ? DB_OK
+                           : db_fail_memory(context, "the correlations of the parameters");
+    if (status != DB_OK) return status;
+    status =
+        db_covariance_estimate(context, shot->normal, enough ? shot->scatter : NULL, n, used, &c);
+    if (status == DB_OK) take_estimate(shot, &c, chi2_reduced, result);
+    if (status == DB_OK && shot->amplitudes)
+        status = take_amplitudes(context, shot, &c, chi2_reduced, result);
+    db_covariance_clear(&c);
+    return status;
+}
+
+/* The starting model on the data of the refined one. */
+static db_status describe_start(db_context *context, const db_experiment *start,
+                                const db_fit_data *data, const db_stage_data *taken,
+                                db_fit_result *result) {
+    const db_shot_request request = { .target = data->settings->target };
+    db_shot *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
+    if (!shot) return db_fail_memory(context, "the starting model's shot");
+    db_status status = db_stage_data_shot(context, start, data, taken, &request, shot);
+    if (status == DB_OK) status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = db_goodness_measure(context, shot, DB_GOODNESS_BEFORE, result);
+    if (status == DB_OK) status = describe(context, data, taken, shot, &result->before, NULL);
+    if (status == DB_OK && taken->tiles.count)
+        status = strong_fraction_of_region(data, shot, NULL, &result->before);
+    db_shot_destroy(shot);
+    free(shot);
+    return status;
+}
+
+static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
+                         db_stage_data *taken, db_shot *shot, db_fit_result *compared,
+                         db_fit_result *result) {
+    double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
+    for (size_t k = 0; k < shot->variables.count; k++)
+        refined[k] = result->refined[shot->variables.index[k]];
+    DB_TRY(db_stage_data_adapt(taken, data, shot, refined));
+    DB_TRY(db_goodness_prepare(context, shot, result));
+    DB_TRY(describe_start(context, start, data, taken, result));
+    DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_NORMAL));
+    DB_TRY(db_goodness_measure(context, shot, DB_GOODNESS_AFTER, result));
+    DB_TRY(db_distrusted_pixels_find(context, shot, result));
+    DB_TRY(describe(context, data, taken, shot, &result->after, result));
+    if (taken->tiles.count) DB_TRY(compare_intensities(context, data, taken, shot, compared));
+    db_goodness_shifts(result);
+    db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
+    db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
+    DB_TRY(estimate_errors(context, shot, result->after.chi2_reduced, result));
+    return taken->tiles.count
+               ? strong_fraction_of_region(data, shot, result->model_image, &result->after)
+               : DB_OK;
+}
+
+static db_status compare_on_final_data(db_context *context, const db_experiment *start,
+                                       const db_fit_data *data, const db_panel_placement *placement,
+                                       db_fit_result *compared, db_fit_result *result) {
+    const db_fit_settings *const settings = data->settings;
+    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        active[db_fit_quantity_of(&settings->parameters[i])] = 1;
+    const db_shot_request request = { .active = active,
+                                      .placement = placement,
+                                      .target = settings->target };
+    db_stage_data taken;
+    DB_TRY(
+        db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
+    db_shot *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
+    db_status status =
+        !shot ? db_fail_memory(context, "the refined model's shot")
+        : taken.blocks.count
+            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, shot)
+            : db_fail(context, DB_ERROR_INPUT,
+                      "the refined model predicts none of the strong reflections");
+    if (status == DB_OK) {
+        status = compare(context, start, data, &taken, shot, compared, result);
+        db_shot_destroy(shot);
+    }
+    free(shot);
+    db_stage_data_clear(&taken);
+    return status;
+}
+
+static db_status judge(db_context *context, const db_fit_data *data, const db_fit_result *compared,
+                       db_fit_result *result) {
+    DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
+                                &result->verdict));
+    if (data->settings->intensity == DB_FIT_FREE) return DB_OK;
+    db_verdict_of_brightness(result->shoeboxes, result->shoebox_count, &result->verdict);
+    return db_verdict_of_order(context, &result->experiment.structure_factors, compared->shoeboxes,
+                               compared->shoebox_count, &result->verdict);
+}
+
+static db_status compare_and_judge(db_context *context, const db_experiment *start,
+                                   const db_fit_data *data, const db_panel_placement *placement,
+                                   db_fit_result *compared, db_fit_result *result) {
+    DB_TRY(compare_on_final_data(context, start, data, placement, compared, result));
+    if (db_fit_takes_tiles(data->settings)) return judge(context, data, compared, result);
+    DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
+    DB_TRY(
+        strong_fraction(context, &result->experiment, data, result->model_image, &result->after));
+    return judge(context, data, result, result);
+}
+
+db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
+                          const db_panel_placement *placement, db_fit_result *result) {
+    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+    result->model_image = malloc(pixels * sizeof *result->model_image);
+    db_fit_result *const compared = calloc(1, sizeof *compared); /* large: stacks are small */
+    if (!result->model_image || !compared) {
+        free(compared);
+        return db_fail_memory(context, "the model's image");
+    }
+    result->fast_pixels = data->image->fast_pixels;
+    result->slow_pixels = data->image->slow_pixels;
+    const db_status status = compare_and_judge(context, start, data, placement, compared, result);
+    db_result_boxes_free(compared);
+    free(compared);
+    return status == DB_OK ? db_fit_warnings_make(context, result) : status;
+}
+
+static db_status measure_on(db_context *context, const db_experiment *experiment,
+                            const db_fit_data *data, db_stage_data *taken,
+                            db_fit_statistics *statistics) {
+    const db_shot_request request = { .target = data->settings->target };
+    db_shot shot;
+    DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &shot));
+    db_status status = db_stage_data_solve(taken, data, &shot, NULL);
+    if (status == DB_OK) status = describe(context, data, taken, &shot, statistics, NULL);
+    db_shot_destroy(&shot);
+    return status;
+}
+
+db_status db_fit_measure(db_context *context, const db_experiment *experiment,
+                         const db_experiment *placed_by, const db_fit_data *data,
+                         db_fit_statistics *statistics) {
+    db_stage_data taken;
+    memset(statistics, 0, sizeof *statistics);
+    DB_TRY(db_stage_data_take(context, placed_by, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
+    db_status status =
+        taken.blocks.count
+            ? measure_on(context, experiment, data, &taken, statistics)
+            : db_fail(context, DB_ERROR_INPUT, "the model predicts none of the strong reflections");
+    db_stage_data_clear(&taken);
+    DB_TRY(status);
+    return strong_fraction(context, experiment, data, NULL, statistics);
+}

@@ -1,0 +1,17 @@
+/* What a refinement leaves behind: statistics, errors, shoeboxes, the model's image. */
+#ifndef DB_FIT_VERDICT_CONCLUDE_H
+#define DB_FIT_VERDICT_CONCLUDE_H
+
+#include "fit/pixels/stage_data.h"
+
+/* Fills before, after, error, correlation, shoeboxes and model_image of a result whose start,
+ * refined, at_bound and experiment are known. */
+db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
+                          const db_panel_placement *placement, db_fit_result *result);
+
+/* Statistics of an experiment on the pixels that `placed_by` chooses. */
+db_status db_fit_measure(db_context *context, const db_experiment *experiment,
+                         const db_experiment *placed_by, const db_fit_data *data,
+                         db_fit_statistics *statistics);
+
+#endif

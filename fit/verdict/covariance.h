@@ -1,0 +1,27 @@
+/* Errors, correlations and badly determined directions from the normal matrix J^T J. */
+#ifndef DB_FIT_VERDICT_COVARIANCE_H
+#define DB_FIT_VERDICT_COVARIANCE_H
+
+#include <dualbragg/fit.h>
+
+/* Of `count` parameters, in their order; owned. */
+typedef struct db_covariance {
+    double *error;  /* standard errors; NAN: left out; INFINITY: takes part in a direction that the
+                       data do not determine */
+    double *robust; /* likewise, from the scatter */
+    double (*correlation)[DB_FIT_MOST_PARAMETERS]; /* 1 on the diagonal; 0 where an error is not
+                                                      finite */
+    db_fit_direction *direction;                   /* the worst determined first */
+    size_t direction_count;                        /* parameters not left out */
+} db_covariance;
+
+/* normal: [count][count], of residuals in units of their standard deviations; `used` (one per
+ * parameter) leaves out those held at a bound. scatter: [count][count], sum over independent parts
+ * of the data of the products of half their gradients; gives robust errors, those of the sandwich
+ * normal^-1 scatter normal^-1 (Huber 1967, White 1982), which ask for no right model or noise;
+ * NULL: robust stays NAN. Clear it with db_covariance_clear, also after a failure. */
+db_status db_covariance_estimate(db_context *context, const double *normal, const double *scatter,
+                                 size_t count, const int *used, db_covariance *estimate);
+void db_covariance_clear(db_covariance *estimate);
+
+#endif

@@ -1,0 +1,223 @@
+#include "fit/verdict/goodness.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/geometry.h"
+#include "fit/objective/residual_sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHELLS = 12,
+    LEAST_PIXELS = 200, /* of a shell */
+    AREAS = 8,          /* along the longer side of a panel that is alone */
+    FINE = 8192         /* steps of 1/d^2 in which shells are cut */
+};
+
+/* Calls visit for every pixel in use, with the block it is in. */
+typedef void (*pixel_visitor)(void *user, const db_shot *shot, size_t block, int fast, int slow,
+                              size_t element);
+
+static void visit_pixels(const db_shot *shot, pixel_visitor visit, void *user) {
+    for (size_t b = 0; b < shot->blocks.count; b++) {
+        const db_region *const r = &shot->blocks.region[b];
+        for (int s = 0; s < r->slow_count; s++)
+            for (int f = 0; f < r->fast_count; f++) {
+                const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+                if (shot->blocks.weight[i] > 0) visit(user, shot, b, f, s, i);
+            }
+    }
+}
+
+/* 1/d^2 at the middle of a block's pixel. */
+static double inverse_square(const db_fit_geometry *geometry, const db_region *r, int fast,
+                             int slow) {
+    const double d = db_fit_geometry_resolution(geometry, r->panel, r->fast_start + fast + 0.5,
+                                                r->slow_start + slow + 0.5);
+    return 1 / (d * d);
+}
+
+typedef struct spectrum {
+    const db_fit_geometry *geometry;
+    double most; /* 1/d^2 */
+    size_t pixels[FINE];
+} spectrum;
+
+static void count_pixel(void *user, const db_shot *shot, size_t block, int fast, int slow,
+                        size_t element) {
+    spectrum *const all = user;
+    (void)element;
+    const double place =
+        inverse_square(all->geometry, &shot->blocks.region[block], fast, slow) / all->most;
+    all->pixels[(int)fmin(FINE - 1, place * FINE)]++;
+}
+
+/* Shells of equal numbers of pixels, cut between steps of the spectrum. */
+static void cut_shells(const spectrum *all, size_t pixels, db_fit_result *result) {
+    const size_t wanted = pixels / LEAST_PIXELS < SHELLS ? pixels / LEAST_PIXELS : SHELLS;
+    const size_t count = wanted < 1 ? 1 : wanted;
+    size_t sum = 0;
+    int begin = -1, last = 0;
+    for (int i = 0; i < FINE; i++) {
+        if (all->pixels[i] == 0) continue;
+        if (begin < 0) begin = i;
+        sum += all->pixels[i];
+        last = i + 1;
+        if (sum * count < pixels * (result->shell_count + 1) && sum < pixels) continue;
+        db_fit_shell *const shell = &result->shells[result->shell_count++];
+        shell->d_max = sqrt(FINE / (all->most * fmax(begin, 0.5)));
+        shell->d_min = sqrt(FINE / (all->most * last));
+        begin = last; /* the next one begins where this one ends */
+    }
+}
+
+static void cut_panel(const db_panel *panel, size_t number, int cut, db_fit_result *result) {
+    const int longest =
+        panel->fast_pixels > panel->slow_pixels ? panel->fast_pixels : panel->slow_pixels;
+    const int side = (longest + cut - 1) / cut;
+    const int columns = (panel->fast_pixels + side / 2) / side,
+              rows = (panel->slow_pixels + side / 2) / side;
+    for (int row = 0; row < (rows > 0 ? rows : 1); row++)
+        for (int column = 0; column < (columns > 0 ? columns : 1); column++) {
+            db_fit_area *const area = &result->areas[result->area_count++];
+            area->panel = number;
+            area->fast_start = panel->fast_pixels * column / (columns > 0 ? columns : 1);
+            area->slow_start = panel->slow_pixels * row / (rows > 0 ? rows : 1);
+            area->fast_count =
+                panel->fast_pixels * (column + 1) / (columns > 0 ? columns : 1) - area->fast_start;
+            area->slow_count =
+                panel->slow_pixels * (row + 1) / (rows > 0 ? rows : 1) - area->slow_start;
+            area->shift[0] = area->shift[1] = NAN;
+        }
+}
+
+/* A panel that is alone is cut into areas; each of several is an area. */
+static db_status cut_areas(db_context *context, db_fit_result *result) {
+    const db_detector *const detector = &result->experiment.detector;
+    const size_t panels = detector->panel_count;
+    const int cut = panels == 1 ? AREAS : 1;
+    result->areas = calloc(panels * (size_t)(cut * cut) + 1, sizeof *result->areas);
+    if (!result->areas) return db_fail_memory(context, "the areas of the detector");
+    for (size_t p = 0; p < panels; p++) cut_panel(&detector->panels[p], p, cut, result);
+    return DB_OK;
+}
+
+db_status db_goodness_prepare(db_context *context, const db_shot *shot, db_fit_result *result) {
+    db_fit_geometry geometry;
+    DB_TRY(cut_areas(context, result));
+    DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
+    result->shells = calloc(SHELLS + 1, sizeof *result->shells);
+    spectrum *const all = calloc(1, sizeof *all);
+    if (!result->shells || !all) {
+        free(all);
+        db_fit_geometry_clear(&geometry);
+        return db_fail_memory(context, "the shells of resolution");
+    }
+    const double finest = db_fit_geometry_finest(&geometry);
+    all->geometry = &geometry;
+    all->most = 1 / (finest * finest);
+    visit_pixels(shot, count_pixel, all);
+    cut_shells(all, shot->pixels_used, result);
+    free(all);
+    db_fit_geometry_clear(&geometry);
+    return DB_OK;
+}
+
+typedef struct sums {
+    const db_fit_geometry *geometry;
+    const db_fit_result *result;
+    db_residual_sums shell[SHELLS + 1], *area; /* area: one more than there are */
+} sums;
+
+static size_t shell_of(const db_fit_result *result, double inverse_square) {
+    size_t s = 0;
+    while (s + 1 < result->shell_count &&
+           inverse_square * result->shells[s].d_min * result->shells[s].d_min >= 1)
+        s++;
+    return s;
+}
+
+static size_t area_of(const db_fit_result *result, size_t panel, double fast, double slow) {
+    size_t a = 0;
+    for (; a < result->area_count; a++) {
+        const db_fit_area *const area = &result->areas[a];
+        if (area->panel == panel && fast >= area->fast_start && slow >= area->slow_start &&
+            fast < area->fast_start + area->fast_count &&
+            slow < area->slow_start + area->slow_count)
+            break;
+    }
+    return a;
+}
+
+static void add_pixel(void *user, const db_shot *shot, size_t block, int fast, int slow,
+                      size_t element) {
+    sums *const all = user;
+    const db_region *const r = &shot->blocks.region[block];
+    const db_block all_of = db_shot_block(shot, block);
+    const db_pixel_report pixel = db_block_pixel(&all_of, shot->solution[block].linear, fast, slow);
+    const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
+    const double excess = (double)shot->blocks.value[element] - (pixel.expected - bragg);
+    const size_t shell = shell_of(all->result, inverse_square(all->geometry, r, fast, slow));
+    const size_t area = area_of(all->result, r->panel, r->fast_start + fast, r->slow_start + slow);
+    db_residual_add(&all->shell[shell], weight, excess, bragg);
+    db_residual_add(&all->area[area], weight, excess, bragg);
+}
+
+static db_fit_goodness goodness_of(const db_shot *shot, const db_residual_sums *m) {
+    const double share = shot->degrees / (double)shot->pixels_used;
+    db_fit_goodness g = { m->pixels, NAN, NAN, NAN };
+    if (m->pixels == 0) return g;
+    g.chi2_reduced = m->chi2 / ((double)m->pixels * share);
+    g.residual = m->absolute_excess > 0 ? m->absolute / m->absolute_excess : (double)NAN;
+    g.correlation = db_residual_correlation(m);
+    return g;
+}
+
+db_status db_goodness_measure(db_context *context, const db_shot *shot, db_goodness_time time,
+                              db_fit_result *result) {
+    db_fit_geometry geometry;
+    sums all = { .geometry = &geometry, .result = result };
+    all.area = calloc(result->area_count + 1, sizeof *all.area);
+    if (!all.area) return db_fail_memory(context, "the statistics of the areas");
+    const db_status status = db_fit_geometry_of(context, &result->experiment, &geometry);
+    if (status != DB_OK) {
+        free(all.area);
+        return status;
+    }
+    visit_pixels(shot, add_pixel, &all);
+    db_fit_geometry_clear(&geometry);
+    for (size_t s = 0; s < result->shell_count; s++) {
+        const db_fit_goodness g = goodness_of(shot, &all.shell[s]);
+        *(time == DB_GOODNESS_BEFORE ? &result->shells[s].before : &result->shells[s].after) = g;
+    }
+    for (size_t a = 0; a < result->area_count; a++) {
+        const db_fit_goodness g = goodness_of(shot, &all.area[a]);
+        *(time == DB_GOODNESS_BEFORE ? &result->areas[a].before : &result->areas[a].after) = g;
+    }
+    free(all.area);
+    return DB_OK;
+}
+
+void db_goodness_shifts(db_fit_result *result) {
+    for (size_t b = 0; b < result->shoebox_count; b++) {
+        const db_fit_shoebox *const box = &result->shoeboxes[b];
+        const size_t a = area_of(result, box->region.panel, box->predicted[0], box->predicted[1]);
+        if (a == result->area_count || !isfinite(box->centroid_offset[0])) continue;
+        db_fit_area *const area = &result->areas[a];
+        for (int i = 0; i < 2; i++)
+            area->shift[i] = (area->spots ? area->shift[i] : 0) + box->centroid_offset[i];
+        area->spots++;
+    }
+    for (size_t a = 0; a < result->area_count; a++)
+        for (int i = 0; i < 2; i++)
+            if (result->areas[a].spots) result->areas[a].shift[i] /= (double)result->areas[a].spots;
+}
+
+void db_goodness_free(db_fit_result *result) {
+    free(result->shells);
+    free(result->areas);
+    result->shells = NULL;
+    result->areas = NULL;
+    result->shell_count = result->area_count = 0;
+}

@@ -1,0 +1,122 @@
+#include "fit/verdict/result_boxes.h"
+
+#include "base/context_internal.h"
+#include "fit/objective/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int allocate(db_fit_shoebox *box, size_t pixels) {
+    box->measured = malloc(pixels * sizeof *box->measured);
+    box->model = malloc(pixels * sizeof *box->model);
+    box->sigma = malloc(pixels * sizeof *box->sigma);
+    return box->measured && box->model && box->sigma;
+}
+
+static void fill_pixels(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
+                        db_fit_shoebox *box) {
+    const db_block block = db_shot_block(shot, b);
+    double sum = 0, square = 0; /* of Z */
+    for (size_t i = 0; i < boxes->pixels; i++) {
+        const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
+        const int used = boxes->weight[at] > 0;
+        const db_pixel_report pixel =
+            db_block_pixel(&block, shot->solution[b].linear, (int)(i % width), (int)(i / width));
+        box->measured[i] = boxes->value[at];
+        box->model[i] = (float)pixel.expected;
+        box->sigma[i] = used ? (float)sqrt(pixel.variance) : 0;
+        if (!used) continue;
+        const double z = ((double)boxes->value[at] - pixel.expected) / sqrt(pixel.variance);
+        sum += z;
+        square += z * z;
+        box->light[0] += pixel.spot;
+        box->light[1] += (double)boxes->value[at] - (pixel.expected - pixel.spot);
+        if (fabs(z) > fabs(box->worst_z)) box->worst_z = z;
+        box->pixels_used++;
+        box->strong_pixels += boxes->strong[at];
+        box->strong_explained +=
+            boxes->strong[at] &&
+            db_pixel_explained(pixel.spot, (double)boxes->value[at], (double)boxes->background[at]);
+    }
+    const double n = box->pixels_used;
+    box->chi2 = square;
+    box->sigma_z = n > 0 ? sqrt(fmax(0, square / n - sum * sum / (n * n))) : (double)NAN;
+}
+
+static void fill(const db_shot *shot, const db_shoeboxes *boxes, size_t b, double inflation,
+                 db_fit_shoebox *box) {
+    const db_linear_solution *const solution = &shot->solution[b];
+    memcpy(box->hkl, boxes->reflection[b].hkl, sizeof box->hkl);
+    memcpy(box->predicted, boxes->reflection[b].position, sizeof box->predicted);
+    memcpy(box->background, solution->linear + 1, sizeof box->background);
+    box->d_spacing = boxes->reflection[b].d_spacing;
+    box->region = boxes->region[b];
+    box->region.offset = 0;
+    box->intensity = solution->linear[0];
+    box->intensity_esd = sqrt(solution->variance * inflation);
+    if (!db_statistics_centroid_offset(shot, boxes, b, box->centroid_offset))
+        box->centroid_offset[0] = box->centroid_offset[1] = NAN;
+    fill_pixels(shot, boxes, b, box);
+    if (shot->settings->intensity == DB_FIT_FREE) return;
+    /* Known amplitudes: the intensity is what the model adds up to. */
+    box->intensity = 0;
+    box->intensity_esd = NAN;
+    for (size_t i = 0; i < boxes->pixels; i++)
+        box->intensity += solution->linear[0] * (double)shot->shape[b * boxes->pixels + i];
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of n values, which are put in order. */
+static double median(double *values, size_t n) {
+    qsort(values, n, sizeof *values, ascending);
+    return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
+/* Boxes far above the others: their spots are of another shape than the model's, or not spots. */
+static db_status mark_outliers(db_context *context, db_fit_result *result) {
+    const double reach = 5, to_deviation = 1.4826; /* of the median of deviations, if normal */
+    double *const values = malloc((result->shoebox_count + 1) * sizeof *values);
+    if (!values) return db_fail_memory(context, "the outliers");
+    size_t n = 0;
+    for (size_t b = 0; b < result->shoebox_count; b++)
+        if (isfinite(result->shoeboxes[b].sigma_z)) values[n++] = result->shoeboxes[b].sigma_z;
+    result->sigma_z_median = result->sigma_z_limit = NAN;
+    if (n > 0) {
+        result->sigma_z_median = median(values, n);
+        for (size_t i = 0; i < n; i++) values[i] = fabs(values[i] - result->sigma_z_median);
+        result->sigma_z_limit = result->sigma_z_median + reach * to_deviation * median(values, n);
+    }
+    for (size_t b = 0; b < result->shoebox_count; b++)
+        result->shoeboxes[b].outlier = result->shoeboxes[b].sigma_z > result->sigma_z_limit;
+    free(values);
+    return DB_OK;
+}
+
+db_status db_result_boxes_make(db_context *context, const db_shot *shot, const db_shoeboxes *boxes,
+                               double inflation, db_fit_result *result) {
+    result->shoeboxes = calloc(boxes->count + 1, sizeof *result->shoeboxes);
+    if (!result->shoeboxes) return db_fail_memory(context, "the shoeboxes of the result");
+    for (size_t b = 0; b < boxes->count; b++) {
+        result->shoebox_count++;
+        if (!allocate(&result->shoeboxes[b], boxes->pixels))
+            return db_fail_memory(context, "the shoeboxes of the result");
+        fill(shot, boxes, b, inflation, &result->shoeboxes[b]);
+    }
+    return mark_outliers(context, result);
+}
+
+void db_result_boxes_free(db_fit_result *result) {
+    for (size_t b = 0; b < result->shoebox_count; b++) {
+        free(result->shoeboxes[b].measured);
+        free(result->shoeboxes[b].model);
+        free(result->shoeboxes[b].sigma);
+    }
+    free(result->shoeboxes);
+    result->shoeboxes = NULL;
+    result->shoebox_count = 0;
+}

@@ -1,0 +1,90 @@
+#include "fit/verdict/spot_pattern.h"
+
+#include "base/context_internal.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REACHES = 3 }; /* widths of the rings that are tried, each half of the one before */
+
+void db_spot_pattern_clear(db_spot_pattern *p) {
+    free(p->reach);
+    if (p->grid.start) db_reflection_grid_clear(&p->grid);
+    db_prediction_clear(&p->prediction);
+}
+
+/* Half the distance to the nearest other reflection, or half a shoebox. */
+static db_status measure_reaches(db_context *context, double most, db_spot_pattern *p) {
+    p->reach = malloc((p->prediction.count + 1) * sizeof *p->reach);
+    if (!p->reach) return db_fail_memory(context, "the surroundings of reflections");
+    for (size_t i = 0; i < p->prediction.count; i++) {
+        const db_reflection *const r = &p->prediction.reflection[i];
+        double distance = 2 * most;
+        db_reflection_grid_nearest(&p->grid, r->panel, r->position, i, &distance);
+        p->reach[i] = 0.5 * distance;
+    }
+    return DB_OK;
+}
+
+db_status db_spot_pattern_make(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, double excitation, db_spot_pattern *p) {
+    const db_fit_settings *const settings = data->settings;
+    const db_prediction_range range = { settings->dmin, settings->dmax, excitation };
+    const double most = settings->shoebox_half_width;
+    int pixels[2] = { data->image->fast_pixels, 0 };
+    memset(p, 0, sizeof *p);
+    for (size_t k = 0; k < model->detector.panel_count; k++)
+        if (model->detector.panels[k].slow_pixels > pixels[1])
+            pixels[1] = model->detector.panels[k].slow_pixels;
+    DB_TRY(db_predict(context, model, &range, &p->prediction));
+    db_status status = db_reflection_grid_make(context, &p->prediction, pixels, 2 * most, &p->grid);
+    if (status == DB_OK) status = measure_reaches(context, most, p);
+    if (status != DB_OK) db_spot_pattern_clear(p);
+    return status;
+}
+
+size_t db_spot_pattern_around(const db_spot_pattern *p, const db_observed_spot *spot,
+                              double *distance) {
+    *distance = 2 * p->grid.cell;
+    const size_t nearest = db_reflection_grid_nearest(&p->grid, spot->panel, spot->position,
+                                                      p->prediction.count, distance);
+    return nearest < p->prediction.count && *distance < p->reach[nearest] ? nearest
+                                                                          : p->prediction.count;
+}
+
+db_spot_places db_spot_places_look(const db_spot_pattern *p, const db_spot_choice *choice) {
+    db_spot_places found = { 0 };
+    for (size_t i = 0; i < choice->count; i++) {
+        double distance;
+        const size_t n = db_spot_pattern_around(p, &choice->spot[i], &distance);
+        if (n == p->prediction.count || distance >= choice->part * p->reach[n]) continue;
+        const int *const hkl = p->prediction.reflection[n].hkl;
+        if (choice->axis >= 0 && hkl[choice->axis] % choice->divisor == 0) continue;
+        if (distance >= 0.5 * choice->part * p->reach[n]) {
+            found.outer++;
+            continue;
+        }
+        found.inner++;
+        found.square += distance * distance;
+        for (int k = 0; k < 3; k++)
+            for (int m = 0; m < DB_SPOT_MULTIPLES; m++)
+                found.multiple[k][m] += hkl[k] % (m + 2) == 0;
+    }
+    const unsigned n = (unsigned)(found.inner + found.outer);
+    const double chance = found.inner ? gsl_cdf_binomial_Q((unsigned)found.inner - 1, 0.5, n) : 1;
+    found.log_chance = chance > 0 ? log(chance) : -700;
+    return found;
+}
+
+db_spot_places db_spot_places_best(const db_spot_pattern *p, const db_spot_choice *choice) {
+    db_spot_choice narrower = *choice;
+    db_spot_places best = db_spot_places_look(p, choice);
+    for (int i = 1; i < REACHES; i++) {
+        narrower.part *= 0.5;
+        const db_spot_places other = db_spot_places_look(p, &narrower);
+        if (other.log_chance < best.log_chance) best = other;
+    }
+    return best;
+}

@@ -1,0 +1,350 @@
+/* A lattice that is wrong may still meet many spots: where two of its three directions are right,
+ * spots lie in its rows, and some near its reflections. What chance brings is therefore not
+ * estimated for spots anywhere, but for spots anywhere along a row. Around each reflection that the
+ * model excites well are two rings, one as wide as the other, which end half way to where the next
+ * reflection's begin. Spots of a wrong lattice are as often in the outer as in the inner one, or,
+ * where no direction is right, three times as often; those of the right one are in the inner. */
+#include "fit/verdict/verdict.h"
+
+#include "base/context_internal.h"
+#include "fit/verdict/spot_pattern.h"
+#include "fit/verdict/verdict_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST = 400 }; /* strongest spots, which count, as in the search for the orientation */
+
+typedef struct judge {
+    db_context *context;
+    const db_experiment *model;
+    const db_fit_data *data;
+    db_observed_spots spots; /* in the resolution range, the strongest first */
+    size_t strongest;        /* so many of them are asked where they lie */
+    double well_excited;     /* degree: turned by less, domains reflect */
+    db_fit_verdict *verdict;
+} judge;
+
+static double least_of(const judge *j, db_fit_test_kind kind) {
+    return j->verdict->test[kind].least;
+}
+static double most_of(const judge *j, db_fit_test_kind kind) { return j->verdict->test[kind].most; }
+
+static db_spot_choice all_of(const db_observed_spots *spots) {
+    return (db_spot_choice){ spots->spot, spots->count < MOST ? spots->count : MOST, 1, -1, 1 };
+}
+
+static double contrast_of(const db_spot_places *found) {
+    return (double)found->inner / fmax(1, (double)found->outer);
+}
+
+static int is_significant(const judge *j, const db_spot_places *found) {
+    return found->log_chance < log(most_of(j, DB_FIT_TEST_CHANCE)) &&
+           contrast_of(found) >= least_of(j, DB_FIT_TEST_PLACES);
+}
+
+static void judge_contrast(const judge *j) {
+    db_fit_verdict *const v = j->verdict;
+    db_verdict_test(
+        v, DB_FIT_TEST_PLACES, (double)v->at / fmax(1, (double)v->beside),
+        "%zu spots lie at reflections, but %zu beside them, as they do where one direction of the "
+        "lattice is wrong; expected %g times as many at reflections: cell, beam centre or distance "
+        "are wrong, or spots are farther apart from their places than from each other",
+        v->at, v->beside, least_of(j, DB_FIT_TEST_PLACES));
+}
+
+/* Are spots where the lattice has reflections that are excited well? */
+static void judge_places(const judge *j, const db_spot_places *found, double log_chance) {
+    db_fit_verdict *const v = j->verdict;
+    const double outer = (double)found->outer, inner = (double)found->inner;
+    v->at = found->inner;
+    v->beside = found->outer;
+    v->position_rms = found->inner ? sqrt(found->square / inner) : (double)NAN;
+    /* a list may name one crystal's spots of many */
+    const double all =
+        j->data->settings->spots ? fmax(1, inner + outer) : fmax(1, (double)v->spots);
+    /* the first that fails says why: many spots in rows, or few anywhere near */
+    if (2 * (inner + outer) >= all) judge_contrast(j);
+    db_verdict_test(
+        v, DB_FIT_TEST_PART, (inner - outer) / all,
+        "of the %zu strongest spots only %zu lie at reflections that the model excites, and %zu "
+        "beside them, where as many would lie by chance; expected an excess of %.0f %% of the "
+        "spots: orientation or cell are wrong (model.find_orientation: yes looks for the "
+        "orientation), the spots are another crystal's, or the model's crystal is too large or "
+        "perfect to excite what is seen (Na, Nb, Nc, mosaic_spread)",
+        v->spots, v->at, v->beside, 100 * least_of(j, DB_FIT_TEST_PART));
+    judge_contrast(j);
+    db_verdict_test(
+        v, DB_FIT_TEST_CHANCE, exp(log_chance),
+        "%zu spots at reflections and %zu beside them would be so by chance once in %.0f times, if "
+        "the lattice were wrong; expected a chance below %.0e: too few spots to judge by, or a "
+        "wrong orientation or cell",
+        v->at, v->beside, exp(-log_chance), most_of(j, DB_FIT_TEST_CHANCE));
+}
+
+/* Would a cell whose edge is a half or a third do as well? */
+static void judge_multiples(const judge *j, const db_spot_places *found) {
+    double most = is_significant(j, found) ? 0 : (double)NAN;
+    int axis = 0, divisor = 2;
+    for (int k = 0; k < 3; k++)
+        for (int m = 0; m < DB_SPOT_MULTIPLES; m++) {
+            const double part = (double)found->multiple[k][m] / fmax(1, (double)found->inner);
+            if (!(part > most)) continue;
+            most = part;
+            axis = k;
+            divisor = m + 2;
+        }
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_MULTIPLE, most,
+        "of the spots at reflections %.0f %% have an index %c that %d divides; expected at most "
+        "%.0f %%: the cell's edge %c is %d times too long",
+        100 * most, "hkl"[axis], divisor, 100 * most_of(j, DB_FIT_TEST_MULTIPLE), "abc"[axis],
+        divisor);
+}
+
+/* Does a cell whose edge is twice or three times as long explain many more spots? */
+static db_status judge_between(const judge *j, const db_spot_places *found) {
+    double most = 0;
+    int axis = 0, times = 2;
+    const double elsewhere = (double)j->strongest - (double)found->inner;
+    const int may_be =
+        elsewhere > most_of(j, DB_FIT_TEST_BETWEEN) * (double)found->inner && found->inner > 0;
+    for (int k = 0; k < 3 && may_be; k++)
+        for (int m = 2; m < 2 + DB_SPOT_MULTIPLES; m++) {
+            db_experiment longer = *j->model; /* borrows */
+            db_spot_pattern p;
+            longer.crystal.cell[k] *= m;
+            longer.crystal.cells[k] = fmax(1, longer.crystal.cells[k] / m);
+            DB_TRY(db_spot_pattern_make(j->context, &longer, j->data, j->well_excited, &p));
+            db_spot_choice choice = all_of(&j->spots);
+            choice.axis = k;
+            choice.divisor = m;
+            const db_spot_places between = db_spot_places_best(&p, &choice);
+            db_spot_pattern_clear(&p);
+            const double part = (double)between.inner / fmax(1, (double)found->inner);
+            if (!is_significant(j, &between) || part <= most) continue;
+            most = part;
+            axis = k;
+            times = m;
+        }
+    const size_t at = found->inner;
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_BETWEEN, most,
+        "%.0f spots lie between reflections, where a cell with an edge %c of %d times the length "
+        "has them, and %zu at reflections; expected at most %.0f %% of those: the cell's edge %c "
+        "is too short",
+        most * (double)at, "abc"[axis], times, at, 100 * most_of(j, DB_FIT_TEST_BETWEEN),
+        "abc"[axis]);
+    return DB_OK;
+}
+
+typedef struct excited {
+    double turn; /* degree, to the Ewald sphere */
+    int seen;
+} excited;
+
+static int nearer_first(const void *a, const void *b) {
+    const double x = ((const excited *)a)->turn, y = ((const excited *)b)->turn;
+    return (x > y) - (x < y);
+}
+
+/* Standard deviations by which reflections with spots are nearer to the Ewald sphere than those
+ * without (Mann & Whitney, Ann. Math. Stat. 18, 50, 1947). */
+static double rank(excited *list, size_t count, size_t seen) {
+    const double n = (double)seen, m = (double)(count - seen);
+    double before = 0, pairs = 0;
+    qsort(list, count, sizeof *list, nearer_first);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].seen)
+            before++;
+        else
+            pairs += before;
+    }
+    return seen && seen < count ? (pairs - 0.5 * n * m) / sqrt(n * m * (n + m + 1) / 12)
+                                : (double)NAN;
+}
+
+/* Are those seen that are near the Ewald sphere? */
+static db_status judge_excitation(const judge *j) {
+    db_fit_verdict *const v = j->verdict;
+    db_spot_pattern p;
+    DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->data->settings->excitation_angle,
+                                &p));
+    const size_t count = p.prediction.count;
+    excited *const list = malloc((count + 1) * sizeof *list);
+    for (size_t i = 0; i < count && list; i++)
+        list[i] = (excited){ fabs(p.prediction.reflection[i].excitation), 0 };
+    for (size_t i = 0; i < j->spots.count && list; i++) {
+        double distance;
+        const size_t n = db_spot_pattern_around(&p, &j->spots.spot[i], &distance);
+        if (n < count && distance < 0.5 * p.reach[n]) list[n].seen = 1;
+    }
+    db_spot_pattern_clear(&p);
+    if (!list) return db_fail_memory(j->context, "the ranking of reflections");
+    v->predicted = count;
+    for (size_t i = 0; i < count; i++) v->seen += (size_t)list[i].seen;
+    const double sigma = rank(list, count, v->seen);
+    free(list);
+    db_verdict_test(
+        v, DB_FIT_TEST_EXCITATION, sigma,
+        "reflections with spots are nearer to the Ewald sphere than those without by %.1f standard "
+        "deviations of what chance brings; expected at least %g: spots are where the lattice has "
+        "reflections, but others than it excites: the orientation is wrong",
+        sigma, least_of(j, DB_FIT_TEST_EXCITATION));
+    return DB_OK;
+}
+
+static int stronger_first(const void *a, const void *b) {
+    const double x = ((const db_observed_spot *)a)->counts,
+                 y = ((const db_observed_spot *)b)->counts;
+    return (x < y) - (x > y);
+}
+
+static int in_range(const db_fit_geometry *geometry, const db_fit_settings *settings,
+                    const db_observed_spot *spot) {
+    const int *const roi = settings->roi;
+    const double *const at = spot->position;
+    const double d = db_fit_geometry_resolution(geometry, spot->panel, at[0], at[1]);
+    if (d < settings->dmin || (settings->dmax > 0 && d > settings->dmax)) return 0;
+    return settings->intensity == DB_FIT_FREE ||
+           ((roi[0] < 0 || at[0] >= roi[0]) && (roi[1] < 0 || at[0] <= roi[1] + 1) &&
+            (roi[2] < 0 || at[1] >= roi[2]) && (roi[3] < 0 || at[1] <= roi[3] + 1));
+}
+
+/* Those of an image in the resolution range, the strongest first. */
+static db_status find_spots(const judge *j, const db_measured_image *image,
+                            const db_strong_pixels *strong, db_observed_spots *spots) {
+    db_fit_geometry geometry;
+    size_t count = 0;
+    DB_TRY(db_observed_spots_divide(j->context, image, strong, j->data->settings, spots));
+    const db_status status = db_fit_geometry_of(j->context, j->model, &geometry);
+    if (status != DB_OK) {
+        db_observed_spots_clear(spots);
+        return status;
+    }
+    for (size_t i = 0; i < spots->count; i++)
+        if (in_range(&geometry, j->data->settings, &spots->spot[i]))
+            spots->spot[count++] = spots->spot[i];
+    db_fit_geometry_clear(&geometry);
+    qsort(spots->spot, count, sizeof *spots->spot, stronger_first);
+    spots->count = count;
+    return DB_OK;
+}
+
+/* Where spots of the model's own image lie, found as those of the measured one. */
+static db_status look_at_own(const judge *j, float *model_image, const db_spot_pattern *p,
+                             db_spot_places *own) {
+    db_measured_image image = *j->data->image; /* borrows */
+    db_strong_pixels strong;
+    db_observed_spots spots;
+    image.value = model_image;
+    DB_TRY(db_strong_pixels_find(j->context, &image, j->data->settings, &strong));
+    const db_status status = find_spots(j, &image, &strong, &spots);
+    db_strong_pixels_clear(&strong);
+    DB_TRY(status);
+    const db_spot_choice choice = all_of(&spots);
+    *own = db_spot_places_look(p, &choice);
+    db_observed_spots_clear(&spots);
+    return DB_OK;
+}
+
+/* Where spots overlap or are cut by the Ewald sphere, even the right model's lie beside their
+ * reflections: half way from chance to what its own image shows is asked for. Only where it
+ * matters. */
+static db_status expect_contrast(const judge *j, float *model_image, const db_spot_pattern *p,
+                                 const db_spot_places *found, const db_spot_places *best) {
+    db_fit_test *const t = &j->verdict->test[DB_FIT_TEST_PLACES];
+    db_spot_places own;
+    if (!model_image || contrast_of(found) >= t->least ||
+        best->log_chance >= log(most_of(j, DB_FIT_TEST_CHANCE)))
+        return DB_OK;
+    DB_TRY(look_at_own(j, model_image, p, &own));
+    t->least = fmin(t->least, fmax(1, 0.5 + 0.5 * contrast_of(&own)));
+    return DB_OK;
+}
+
+/* Of spots that are in no ring: how many one shift brings to reflections. */
+static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
+                                 const db_spot_places *found) {
+    db_fit_verdict *const v = j->verdict;
+    const db_spot_choice all = all_of(&j->spots);
+    db_observed_spot *const spot = malloc(2 * MOST * sizeof *spot);
+    double shift[2] = { 0 }, most = 0;
+    size_t count = 0;
+    if (!spot) return db_fail_memory(j->context, "displaced spots");
+    db_observed_spot *const moved = spot + MOST;
+    for (size_t i = 0; i < all.count; i++) {
+        double distance;
+        if (db_spot_pattern_around(p, &all.spot[i], &distance) == p->prediction.count)
+            spot[count++] = all.spot[i];
+    }
+    const int may_be =
+        (double)count > most_of(j, DB_FIT_TEST_DISPLACED) * (double)found->inner && found->inner;
+    for (size_t i = 0; i < count && may_be; i++) {
+        double distance = 2 * p->grid.cell;
+        const size_t n = db_reflection_grid_nearest(&p->grid, spot[i].panel, spot[i].position,
+                                                    p->prediction.count, &distance);
+        if (n == p->prediction.count) continue;
+        const double *const to = p->prediction.reflection[n].position;
+        const double by[2] = { to[0] - spot[i].position[0], to[1] - spot[i].position[1] };
+        for (size_t k = 0; k < count; k++) {
+            moved[k] = spot[k];
+            for (int a = 0; a < 2; a++) moved[k].position[a] += by[a];
+        }
+        const db_spot_choice choice = { moved, count, 1, -1, 1 };
+        const db_spot_places there = db_spot_places_look(p, &choice);
+        const double part = (double)there.inner / (double)found->inner;
+        /* as many shifts are tried as there are spots */
+        if (there.log_chance + log((double)count) >= log(most_of(j, DB_FIT_TEST_CHANCE)) ||
+            contrast_of(&there) < least_of(j, DB_FIT_TEST_PLACES) || part <= most)
+            continue;
+        most = part;
+        for (int a = 0; a < 2; a++) shift[a] = -by[a];
+    }
+    free(spot);
+    db_verdict_test(
+        v, DB_FIT_TEST_DISPLACED, most,
+        "%.0f spots lie %.1f, %.1f pixels (fast, slow) from reflections, all alike, and "
+        "%zu at reflections; expected at most %.0f %% of those: the model explains a "
+        "part of the detector only, with a beam centre or an orientation that are wrong",
+        most * (double)found->inner, shift[0], shift[1], found->inner,
+        100 * most_of(j, DB_FIT_TEST_DISPLACED));
+    return DB_OK;
+}
+
+static db_status judge_pattern(const judge *j, float *model_image, const db_spot_pattern *p) {
+    /* Where spots lie far from their places, a part of them may still agree: the widest rings ask
+     * all. The narrower ones may tell more of few. */
+    const db_spot_choice choice = all_of(&j->spots);
+    const db_spot_places found = db_spot_places_look(p, &choice),
+                         best = db_spot_places_best(p, &choice);
+    DB_TRY(expect_contrast(j, model_image, p, &found, &best));
+    DB_TRY(judge_between(j, &found));
+    judge_multiples(j, &found);
+    judge_places(j, &found, best.log_chance);
+    return judge_displaced(j, p, &found);
+}
+
+static db_status judge_spots(judge *j, float *model_image) {
+    db_fit_geometry geometry;
+    db_spot_pattern p;
+    DB_TRY(db_fit_geometry_of(j->context, j->model, &geometry));
+    j->well_excited = 3 * geometry.mosaic_angle;
+    db_fit_geometry_clear(&geometry);
+    j->verdict->spots = j->strongest = all_of(&j->spots).count;
+    DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->well_excited, &p));
+    const db_status status = judge_pattern(j, model_image, &p);
+    db_spot_pattern_clear(&p);
+    return status == DB_OK ? judge_excitation(j) : status;
+}
+
+db_status db_verdict_of_places(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, float *model_image,
+                               db_fit_verdict *verdict) {
+    judge j = { .context = context, .model = model, .data = data, .verdict = verdict };
+    db_verdict_forget(verdict);
+    DB_TRY(find_spots(&j, data->image, data->strong, &j.spots));
+    const db_status status = judge_spots(&j, model_image);
+    db_observed_spots_clear(&j.spots);
+    return status;
+}

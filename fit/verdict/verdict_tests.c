@@ -1,0 +1,80 @@
+#include "fit/verdict/verdict_tests.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A refinement tries few lattices that differ, its stages and reaches some more. */
+static const double SIGNIFICANT = 1e-5;
+/* Of the spots: other lattices, ice and artefacts may be most of an image. */
+static const double LEAST_PART = 0.1;
+/* In the inner ring for each in the outer; 1 where one direction of the lattice is wrong. */
+static const double LEAST_CONTRAST = 2;
+/* Of the reflections that spots lie at: whose index is a multiple. */
+static const double MOSTLY = 0.9;
+/* Of the spots that lie at reflections: so many lie half way between them, or one shift away. */
+static const double MANY_BETWEEN = 0.25, MANY_DISPLACED = 0.25;
+/* Standard deviations of rankings by chance. */
+static const double LEAST_SIGMA = 3;
+/* The brightest of a model are among those that it makes too bright, which puts a few standard
+ * deviations of order into any intensities. */
+static const double LEAST_ORDER = 5;
+/* Least squares make a model fainter whose spots overlap the measured ones in part only. */
+static const double MOST_BRIGHTNESS = 10;
+
+static const struct {
+    const char *name, *meaning;
+    double least, most;
+} tests[DB_FIT_TESTS] = {
+    [DB_FIT_TEST_PLACES] = { "places", "spots at reflections for each beside them", LEAST_CONTRAST,
+                             INFINITY },
+    [DB_FIT_TEST_CHANCE] = { "chance", "chance of as many if the lattice were wrong", 0,
+                             SIGNIFICANT },
+    [DB_FIT_TEST_PART] = { "part", "part of the spots at reflections beyond chance", LEAST_PART,
+                           INFINITY },
+    [DB_FIT_TEST_MULTIPLE] = { "multiple", "part of them with an index that 2 or 3 divides", 0,
+                               MOSTLY },
+    [DB_FIT_TEST_BETWEEN] = { "between", "spots half or a third way between, for each at one", 0,
+                              MANY_BETWEEN },
+    [DB_FIT_TEST_DISPLACED] = { "displaced", "spots that one shift brings to reflections, for each",
+                                0, MANY_DISPLACED },
+    [DB_FIT_TEST_EXCITATION] = { "excitation",
+                                 "reflections with spots nearer to Ewald sphere (sigma)",
+                                 LEAST_SIGMA, INFINITY },
+    [DB_FIT_TEST_INTENSITIES] = { "intensities", "order of intensities is that calculated (sigma)",
+                                  LEAST_ORDER, INFINITY },
+    [DB_FIT_TEST_BRIGHTNESS] = { "brightness", "light of the model for that measured",
+                                 1 / MOST_BRIGHTNESS, MOST_BRIGHTNESS },
+};
+
+const char *db_fit_test_name(db_fit_test_kind kind) { return tests[kind].name; }
+const char *db_fit_test_meaning(db_fit_test_kind kind) { return tests[kind].meaning; }
+
+void db_verdict_forget(db_fit_verdict *v) {
+    memset(v, 0, sizeof *v);
+    v->usable = 1;
+    v->position_rms = NAN;
+    for (int k = 0; k < DB_FIT_TESTS; k++)
+        v->test[k] = (db_fit_test){ NAN, tests[k].least, tests[k].most, 1 };
+}
+
+void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, const char *format,
+                     ...) {
+    db_fit_test *const t = &v->test[kind];
+    t->found = found;
+    t->passed = isnan(found) || (found >= t->least && found <= t->most);
+    if (t->passed) return;
+    v->usable = 0;
+    if (*v->reason) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(v->reason, sizeof v->reason, format, arguments);
+    va_end(arguments);
+}
+
+const char *db_verdict_heading(const db_fit_result *result) {
+    return result->status == DB_OK  ? ""
+           : result->verdict.usable ? "NOT CONVERGED: "
+                                    : "NOT TO BE USED: ";
+}

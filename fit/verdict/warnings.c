@@ -1,0 +1,156 @@
+#include "fit/verdict/warnings.h"
+
+#include "base/context_internal.h"
+#include "fit/verdict/direction_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is worth a warning. */
+static const double WEAK_CONDITION = 1e4; /* errors grow by its root */
+static const double STRONG_CORRELATION = 0.95;
+static const double MISFIT = 2;           /* chi2 per degree of freedom */
+static const double OVERESTIMATED = 0.5;  /* likewise, of variances that are too large */
+static const double FEW_EXPLAINED = 0.5;  /* of the strong pixels */
+static const double LARGE_SHIFT = 0.5;    /* pixels, mean of an area */
+static const size_t ENOUGH_SPOTS = 5;     /* of an area */
+static const double MANY_OUTLIERS = 0.02; /* of the shoeboxes */
+
+typedef struct list {
+    db_fit_result *result;
+    size_t room;
+    int failed;
+} list;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+warn(list *l, const char *format, ...) {
+    db_fit_result *const r = l->result;
+    if (r->warning_count == l->room) {
+        const size_t room = 2 * l->room + 8;
+        void *const grown = realloc(r->warnings, room * sizeof *r->warnings);
+        if (!grown) {
+            l->failed = 1;
+            return;
+        }
+        r->warnings = grown;
+        l->room = room;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->warnings[r->warning_count++], DB_FIT_WARNING_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+static void about_parameters(list *l) {
+    const db_fit_result *const r = l->result;
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (r->at_bound[i])
+            warn(l,
+                 "%s ends at its %s bound %.8g: it has no standard error, and those of the "
+                 "others hold for this value of it only",
+                 r->name[i], r->at_bound[i] < 0 ? "lower" : "upper", r->refined[i]);
+    for (size_t k = 0; k < r->direction_count; k++) {
+        const db_fit_direction *const d = &r->direction[k];
+        char text[DB_DIRECTION_TEXT_SIZE];
+        if (isinf(d->condition))
+            warn(l, "the data do not determine %s", db_direction_text(text, r, d));
+        else if (d->condition > WEAK_CONDITION)
+            warn(l, "the data hardly determine %s: condition %.0e", db_direction_text(text, r, d),
+                 d->condition);
+    }
+    for (size_t i = 0; i < r->parameter_count; i++)
+        for (size_t k = i + 1; k < r->parameter_count; k++)
+            if (fabs(r->correlation[i][k]) > STRONG_CORRELATION)
+                warn(l, "%s and %s are strongly correlated (%+.3f)", r->name[i], r->name[k],
+                     r->correlation[i][k]);
+}
+
+static void about_fit(list *l) {
+    const db_fit_result *const r = l->result;
+    const db_fit_statistics *const s = &r->after;
+    if (s->chi2_reduced > MISFIT)
+        warn(
+            l,
+            "chi2 per degree of freedom is %.2f: the model misses more than noise; standard errors "
+            "allow for misfit that differs from spot to spot, not for what all spots share",
+            s->chi2_reduced);
+    if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
+        warn(l,
+             "chi2 per degree of freedom is %.2f: gain, readout noise or model error are "
+             "overestimated, and so are the standard errors",
+             s->chi2_reduced);
+    if (s->strong_pixels > 0 && s->strong_explained < FEW_EXPLAINED)
+        warn(l,
+             "only %.0f %% of the strong pixels are explained: the rest may be of another "
+             "lattice, or of spots shaped unlike the model's",
+             100 * s->strong_explained);
+    if (s->chi2_reduced > r->before.chi2_reduced)
+        warn(l, "on the data of the last stage the starting model fits better");
+}
+
+static int refines(const db_fit_result *r, db_parameter parameter) {
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (r->parameter[i] == parameter) return 1;
+    return 0;
+}
+
+/* Spots of another size than the model's look like misfit. */
+static void about_sizes(list *l) {
+    const db_fit_result *const r = l->result;
+    const int size = refines(r, DB_CELLS_A) || refines(r, DB_CELLS_B) || refines(r, DB_CELLS_C);
+    const int spread = refines(r, DB_MOSAIC_SPREAD) || refines(r, DB_MOSAIC_A);
+    if (size || (r->after.chi2_reduced <= MISFIT && r->after.strong_explained >= FEW_EXPLAINED))
+        return;
+    warn(l,
+         "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: spots of another size than the "
+         "model's cannot be fitted; to be refined: Na, Nb, Nc%s",
+         r->experiment.crystal.cells[0], r->experiment.crystal.cells[1],
+         r->experiment.crystal.cells[2], spread ? "" : ", mosaic_spread");
+}
+
+static void about_places(list *l) {
+    const db_fit_result *const r = l->result;
+    size_t outliers = 0;
+    for (size_t b = 0; b < r->shoebox_count; b++)
+        outliers += (size_t)(r->shoeboxes[b].outlier != 0);
+    if ((double)outliers > MANY_OUTLIERS * (double)r->shoebox_count)
+        warn(l, "%zu of %zu shoeboxes are outliers: sigma Z above %.2f, median %.2f", outliers,
+             r->shoebox_count, r->sigma_z_limit, r->sigma_z_median);
+    size_t shifted = 0, worst = 0;
+    double most = 0;
+    for (size_t a = 0; a < r->area_count; a++) {
+        const db_fit_area *const area = &r->areas[a];
+        const double shift = hypot(area->shift[0], area->shift[1]);
+        if (area->spots < ENOUGH_SPOTS || !(shift > LARGE_SHIFT)) continue;
+        shifted++;
+        if (shift > most) {
+            most = shift;
+            worst = a;
+        }
+    }
+    if (shifted > 0)
+        warn(l,
+             "in %zu areas of the detector spots lie off the model by more than %.1f pixels on "
+             "average, the farthest by %.2f at pixels %d, %d%s",
+             shifted, LARGE_SHIFT, most,
+             r->areas[worst].fast_start + r->areas[worst].fast_count / 2,
+             r->areas[worst].slow_start + r->areas[worst].slow_count / 2,
+             r->experiment.detector.panel_count > 1 ? " of a panel" : "");
+}
+
+db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
+    list l = { result, 0, 0 };
+    free(result->warnings);
+    result->warnings = NULL;
+    result->warning_count = 0;
+    about_parameters(&l);
+    about_fit(&l);
+    about_sizes(&l);
+    about_places(&l);
+    return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
+}

@@ -1,0 +1,111 @@
+#include "base/context_internal.h"
+#include "base/stage.h"
+
+#include <dualbragg/device.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const isa_names[DB_ISA_COUNT] = { "sse2", "avx2", "avx512" };
+
+/* Was it compiled, and does this processor have it? */
+static int isa_available(db_isa isa) {
+    switch (isa) {
+    case DB_ISA_SSE2: return 1; /* the baseline, under this name on other processors, too */
+#if defined(DB_HAVE_AVX2)
+    case DB_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+#if defined(DB_HAVE_AVX512)
+    case DB_ISA_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+#endif
+    default: return 0;
+    }
+}
+
+static db_isa best_isa(void) {
+    for (db_isa isa = DB_ISA_AVX512; isa > DB_ISA_SSE2; isa--)
+        if (isa_available(isa)) return isa;
+    return DB_ISA_SSE2;
+}
+
+void db_record_message(db_context *context, const char *format, ...) {
+    if (!context) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->message, sizeof context->message, format, arguments);
+    va_end(arguments);
+}
+
+db_status db_context_create(db_context **context) {
+    *context = calloc(1, sizeof **context);
+    if (!*context) return DB_ERROR_MEMORY;
+    (*context)->isa = best_isa();
+    const char *isa = getenv("DUALBRAGG_ISA"), *device = getenv("DUALBRAGG_DEVICE");
+    /* the context stays even where these fail, so that its message can be read */
+    DB_TRY(db_context_set_device(*context, "cpu"));
+    if (isa && *isa) DB_TRY(db_context_set_isa(*context, isa));
+    if (device && *device) DB_TRY(db_context_set_device(*context, device));
+    return DB_OK;
+}
+
+void db_context_destroy(db_context **context) {
+    if (!context) return;
+    free(*context);
+    *context = NULL;
+}
+
+const char *db_context_message(const db_context *context) { return context->message; }
+
+db_status db_context_set_threads(db_context *context, int threads) {
+    if (threads < 0 || threads > 4096)
+        return db_fail(context, DB_ERROR_USAGE, "threads: expected 0 (all) to 4096, found %d",
+                       threads);
+    context->threads = threads;
+    return DB_OK;
+}
+
+int db_context_threads(const db_context *context) { return context->threads; }
+
+db_status db_context_set_isa(db_context *context, const char *isa) {
+    if (strcmp(isa, "auto") == 0) {
+        context->isa = best_isa();
+        return DB_OK;
+    }
+    for (db_isa i = DB_ISA_SSE2; i < DB_ISA_COUNT; i++)
+        if (strcmp(isa, isa_names[i]) == 0) {
+            if (!isa_available(i))
+                return db_fail(
+                    context, DB_ERROR_DEVICE,
+                    "instruction set %s: this build or this processor does not have it (best: %s)",
+                    isa, isa_names[best_isa()]);
+            context->isa = i;
+            return DB_OK;
+        }
+    return db_fail(context, DB_ERROR_USAGE,
+                   "instruction set: expected auto, sse2, avx2 or avx512, found '%s'", isa);
+}
+
+const char *db_context_isa(const db_context *context) { return isa_names[context->isa]; }
+
+void db_context_set_progress(db_context *context, db_progress_function function, void *user) {
+    context->progress = function;
+    context->progress_user = user;
+}
+
+void db_context_set_stages(db_context *context, db_stage_function function, void *user) {
+    context->stage = function;
+    context->stage_user = user;
+}
+
+static void report_stage(const db_context *context, const char *name, int begins) {
+    if (!context || !context->stage) return;
+    const db_stage stage = { .name = name, .begins = begins };
+    context->stage(context->stage_user, &stage);
+}
+
+void db_stage_begin(const db_context *context, const char *name) { report_stage(context, name, 1); }
+void db_stage_end(const db_context *context, const char *name) { report_stage(context, name, 0); }

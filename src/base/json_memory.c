@@ -1,0 +1,117 @@
+#if defined(DB_HAVE_JANSSON)
+#include "base/json_memory.h"
+
+#include "base/context_internal.h"
+
+#include <dualbragg/io.h>
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A document that is being read: what it has allocated, and where to go when there is no more. */
+typedef struct loading {
+    jmp_buf out_of_memory;
+    void **block;
+    size_t count, room;
+} loading;
+
+static json_malloc_t real_malloc;
+static json_free_t real_free;
+static _Thread_local size_t failures;
+static _Thread_local loading *current; /* of this thread; NULL: none */
+
+static void *fail(void) {
+    failures++;
+    if (current) longjmp(current->out_of_memory, 1);
+    return NULL;
+}
+
+static void *counting_malloc(size_t size) {
+    if (current && current->count == current->room) {
+        const size_t room = 2 * current->room + 64;
+        void **const grown = realloc(current->block, room * sizeof *grown);
+        if (!grown) return fail();
+        current->block = grown;
+        current->room = room;
+    }
+    void *const block = real_malloc(size);
+    if (!block) return fail();
+    if (current) current->block[current->count++] = block;
+    return block;
+}
+
+static void forgetting_free(void *block) {
+    for (size_t i = current ? current->count : 0; i-- > 0;) /* most are young */
+        if (current->block[i] == block) {
+            current->block[i] = current->block[--current->count];
+            break;
+        }
+    real_free(block);
+}
+
+/* Others may go on with jansson when this library is no longer there. */
+__attribute__((destructor)) static void step_aside(void) {
+    json_malloc_t now_malloc;
+    json_free_t now_free;
+    json_get_alloc_funcs(&now_malloc, &now_free);
+    if (now_malloc == counting_malloc) json_set_alloc_funcs(real_malloc, real_free);
+}
+
+static void step_between(void) {
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    static atomic_int done;
+    if (!atomic_flag_test_and_set(&taken)) {
+        json_get_alloc_funcs(&real_malloc, &real_free);
+        json_set_alloc_funcs(counting_malloc, forgetting_free);
+        atomic_store(&done, 1);
+    }
+    while (!atomic_load(&done)) {
+    } /* another thread is at it */
+}
+
+size_t db_json_failures(void) {
+    step_between();
+    return failures;
+}
+
+static json_t *load(loading *state, const char *bytes, size_t size, json_error_t *error) {
+    if (setjmp(state->out_of_memory) == 0) {
+        current = state;
+        json_t *const document = json_loadb(bytes, size, 0, error);
+        current = NULL;
+        return document;
+    }
+    current = NULL;
+    for (size_t i = 0; i < state->count; i++) real_free(state->block[i]);
+    return NULL;
+}
+
+json_t *db_json_load(const char *bytes, size_t size, json_error_t *error) {
+    loading state = { .block = NULL };
+    memset(error, 0, sizeof *error);
+    step_between();
+    json_t *const document = load(&state, bytes, size, error);
+    free(state.block);
+    return document;
+}
+
+db_status db_json_write(db_context *context, const char *path, const json_t *document, size_t flags,
+                        size_t before) {
+    char *const text = document ? json_dumps(document, flags) : NULL;
+    db_status status;
+    if (db_json_failures() != before)
+        status = db_fail_memory(context, path);
+    else if (!text)
+        status = db_fail(
+            context, DB_ERROR_INPUT,
+            "%s: cannot be written as JSON: a text is not UTF-8, or a number not finite", path);
+    else
+        status = db_write_text(context, path, text, strlen(text));
+    if (text) real_free(text);
+    return status;
+}
+#else
+typedef int db_without_jansson;
+#endif

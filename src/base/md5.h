@@ -1,0 +1,12 @@
+/* MD5 (RFC 1321), the checksum CBF files carry of their pixels. */
+#ifndef DB_BASE_MD5_H
+#define DB_BASE_MD5_H
+
+#include <stddef.h>
+
+enum { DB_MD5_TEXT_SIZE = 25 };
+
+/* The digest in base64, as in a Content-MD5 header (RFC 1864), with a zero behind it. */
+void db_md5_base64(const void *bytes, size_t size, char text[DB_MD5_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,63 @@
+#include "base/quantile.h"
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 65536 };
+
+/* Unsigned integers that are ordered as the floats are, and back. */
+static uint32_t ordered_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+static float from_ordered_bits(uint32_t ordered) {
+    const uint32_t bits = ordered & 0x80000000u ? ordered & 0x7fffffffu : ~ordered;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The digit at which the running count passes rank; rank is reduced to that within the digit. */
+static uint32_t select_digit(const size_t *histogram, size_t *rank) {
+    uint32_t digit = 0;
+    while (*rank >= histogram[digit]) *rank -= histogram[digit++];
+    return digit;
+}
+
+/* The value of the given rank, by the upper 16 bits (whose histogram is there already), then the
+ * lower ones. */
+static float select_rank(const float *values, size_t count, const size_t *upper, size_t rank,
+                         size_t *lower) {
+    const uint32_t high_digit = select_digit(upper, &rank);
+    memset(lower, 0, DIGITS * sizeof *lower);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = ordered_bits(values[i]);
+        if (isfinite(values[i]) && bits >> 16 == high_digit) lower[bits & 0xffffu]++;
+    }
+    return from_ordered_bits(high_digit << 16 | select_digit(lower, &rank));
+}
+
+db_status db_quantiles(db_context *context, const float *values, size_t count, double low_share,
+                       double high_share, float *low, float *high) {
+    *low = *high = 0;
+    size_t *upper = calloc(2 * DIGITS, sizeof *upper);
+    if (!upper) return db_fail_memory(context, "quantiles");
+    size_t finite = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) {
+            upper[ordered_bits(values[i]) >> 16]++;
+            finite++;
+        }
+    if (finite > 0) {
+        const double last = (double)(finite - 1);
+        *low = select_rank(values, count, upper, (size_t)floor(low_share * last), upper + DIGITS);
+        *high = select_rank(values, count, upper, (size_t)ceil(high_share * last), upper + DIGITS);
+    }
+    free(upper);
+    return DB_OK;
+}

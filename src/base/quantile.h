@@ -1,0 +1,13 @@
+/* Quantiles of pixel values. */
+#ifndef DB_BASE_QUANTILE_H
+#define DB_BASE_QUANTILE_H
+
+#include <dualbragg/context.h>
+#include <stddef.h>
+
+/* The values below which the shares low_share <= high_share (0 to 1) of all finite values lie; both
+ * 0 if none is finite. Exact, in time proportional to count. */
+db_status db_quantiles(db_context *context, const float *values, size_t count, double low_share,
+                       double high_share, float *low, float *high);
+
+#endif

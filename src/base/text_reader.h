@@ -1,0 +1,39 @@
+/* Text files of numbers: lines with comments removed, words, strict numbers. */
+#ifndef DB_BASE_TEXT_READER_H
+#define DB_BASE_TEXT_READER_H
+
+#include "base/file_content.h"
+
+typedef struct db_text {
+    const char *path; /* borrowed */
+    db_file_content content;
+    char *next;         /* start of the next line */
+    char *line;         /* the current line, ended by a zero, without line end and '#' comment */
+    size_t line_number; /* of the current line, from 1 */
+} db_text;
+
+/* Reads a text file; refuses binary ones. */
+db_status db_text_open(db_context *context, const char *path, db_text *text);
+void db_text_close(db_text *text);
+
+/* Moves to the next line that holds more than white space and comment; 0 at the end. */
+int db_text_next_line(db_text *text);
+
+/* A word of a line. */
+typedef struct db_word {
+    const char *start;
+    size_t length; /* 0: none left */
+} db_word;
+
+/* Takes the next word, separated by any of the characters of `separators`, off *cursor. */
+db_word db_next_word(const char **cursor, const char *separators);
+#define DB_WHITE_SPACE " \t\v\f"
+
+/* The number a word consists of, decimal and independent of the locale. 0 if it is no number or not
+ * finite. */
+int db_word_number(db_word word, double *value);
+
+/* For messages: length and start of at most 40 characters of a word, as %.*s wants them. */
+#define DB_WORD_ARGUMENTS(word) (int)((word).length < 40 ? (word).length : 40), (word).start
+
+#endif

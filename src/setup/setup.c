@@ -1,0 +1,216 @@
+/* From what users say to an experiment: defaults, order of the parts, and the checks that need the
+ * whole. */
+#include "setup/setup_parts.h"
+
+#include <dualbragg/io.h>
+
+#include "base/context_internal.h"
+#include "base/stage.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const convention_names[DB_CONVENTION_COUNT] = { "mosflm", "denzo", "adxv",
+                                                                   "xds",    "dials", "custom" };
+
+const char *db_convention_name(db_convention convention) {
+    return (unsigned)convention < DB_CONVENTION_COUNT ? convention_names[convention] : NULL;
+}
+
+void db_setup_note(const db_setup_notes *notes, const char *format, ...) {
+    if (!notes->line) return;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    notes->line(notes->user, text);
+}
+
+static void leave_open(double *values, int count) {
+    for (int i = 0; i < count; i++) values[i] = NAN;
+}
+
+void db_setup_init(db_setup *setup) {
+    memset(setup, 0, sizeof *setup);
+    leave_open(setup->cell, 6);
+    setup->misset_seed = 1;
+    setup->misset_spread = NAN;
+    leave_open(setup->orientation, 9);
+    for (int i = 0; i < 3; i++) setup->cells[i] = 1;
+    setup->shape = DB_SHAPE_SQUARE;
+    setup->fudge = 1;
+    leave_open(setup->mosaic_abc, 3);
+    setup->mosaic_seed = 12345678;
+
+    setup->interpolate = -1;
+    for (int i = 0; i < 3; i++) setup->amorphous_size[i] = 0.1;
+    setup->density = 1;
+    setup->molecular_weight = 18;
+    setup->molecules = NAN;
+
+    setup->wavelength = 1;
+    setup->spectrum_stretch = 1;
+    setup->fluence = DB_DEFAULT_FLUENCE;
+    setup->exposure = 1;
+    setup->beamsize = 0.1;
+    leave_open(setup->divergence_range, 2);
+    leave_open(setup->divergence_step, 2);
+    setup->round_divergence = 1;
+    setup->polarized = 1;
+
+    setup->osc = setup->phi_step = NAN;
+    setup->phi_steps = -1;
+
+    setup->convention = DB_CONVENTION_MOSFLM;
+    setup->pixel_size = 0.1;
+    setup->detector_size[0] = setup->detector_size[1] = 102.4;
+    setup->distance = setup->close_distance = NAN;
+    leave_open(setup->beam_centre, 2);
+    leave_open(setup->close_point, 2);
+    leave_open(setup->org, 2);
+    setup->pivot = setup->pivot_hint = -1;
+    setup->attenuation_depth = NAN;
+    setup->layers_at_front = -1;
+    setup->stated.distance = setup->stated.close_distance = NAN;
+    leave_open(setup->stated.beam_centre, 2);
+    leave_open(setup->stated.near_point, 2);
+    setup->stated.pivot = -1;
+    setup->expt_number = -1;
+    double *const vectors[] = { setup->fast_axis,         setup->slow_axis,   setup->normal,
+                                setup->beam_axis,         setup->origin,      setup->twotheta_axis,
+                                setup->polarization_axis, setup->spindle_axis };
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) leave_open(vectors[i], 3);
+}
+
+/* Reads the list, or what an earlier run kept of it; writes the cache from the list. */
+static db_status read_structure_factors(db_context *context, const db_setup *setup,
+                                        db_structure_factors *factors,
+                                        const db_setup_notes *notes) {
+    if (!setup->hkl_file)
+        return setup->cache_file
+                   ? db_read_structure_factor_cache(context, setup->cache_file, factors)
+                   : DB_OK;
+    const db_structure_factor_options options = { setup->hkl_columns, setup->hkl_space_group };
+    char chosen[96];
+    DB_TRY(setup->compat ? db_read_hkl(context, setup->hkl_file, factors)
+                         : db_read_structure_factors(context, setup->hkl_file, &options, factors,
+                                                     chosen, sizeof chosen));
+    if (!setup->compat && *chosen && !setup->hkl_columns)
+        db_setup_note(notes, "%s: amplitudes from %s", setup->hkl_file, chosen);
+    return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
+                             : DB_OK;
+}
+
+/* Tricubic interpolation is chosen for crystals this small (model.md 9). The reference looks at the
+ * numbers given by flags, before sample sizes replace them. */
+static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
+    if (setup->interpolate >= 0) return setup->interpolate;
+    const double *cells = setup->compat ? setup->cells : crystal->cells;
+    return cells[0] <= 2 || cells[1] <= 2 || cells[2] <= 2;
+}
+
+static db_status structure_factors(db_context *context, const db_setup *setup,
+                                   db_experiment *experiment, const db_setup_notes *notes) {
+    db_structure_factors *const factors = &experiment->structure_factors;
+    const int wanted = interpolation_wanted(setup, &experiment->crystal);
+    if (setup->interpolate < 0)
+        db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
+                                    : "auto-selected no interpolation");
+    DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, factors, notes));
+    factors->interpolate = wanted && factors->amplitude;
+    return DB_OK;
+}
+
+static db_status sampling(db_context *context, const db_setup *setup, db_experiment *experiment,
+                          const db_setup_notes *notes) {
+    if (!(setup->water_size >= 0))
+        return db_fail(context, DB_ERROR_INPUT, "water size: expected 0 um or more, found %g",
+                       setup->water_size);
+    if (setup->oversample < 0)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "oversample: expected 0 (automatic) or more, found %d", setup->oversample);
+    experiment->point_pixel = setup->point_pixel;
+    experiment->d_min = setup->d_min;
+    experiment->background.water_size = setup->water_size;
+    const int recommended = db_recommended_oversample(experiment);
+    if (!setup->oversample && recommended > DB_MOST_OVERSAMPLE)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "oversample: spots this sharp ask for %d sub-pixels along each side of a "
+                       "pixel, more than %d; expected fewer (-oversample), a smaller crystal or "
+                       "smaller pixels",
+                       recommended, DB_MOST_OVERSAMPLE);
+    experiment->oversample = setup->oversample ? setup->oversample : recommended;
+    if (!setup->oversample)
+        db_setup_note(notes, "auto-selected %d-fold oversampling", recommended);
+    else if (setup->oversample < recommended)
+        db_setup_note(notes, "oversampling %d: spots this sharp ask for %d", setup->oversample,
+                      recommended);
+    return DB_OK;
+}
+
+/* Without a sensor the reference's absorption at every sample would make the image 0. */
+static void reference_mode(const db_setup *setup, db_experiment *experiment) {
+    db_reference_mode *const r = &experiment->reference;
+    r->on = setup->compat != 0;
+    if (!r->on) return;
+    r->oversample_omega = setup->oversample_omega != 0;
+    r->oversample_polar = setup->oversample_polar != 0;
+    r->oversample_thick = setup->oversample_thick != 0 && experiment->detector.sensor_thickness > 0;
+}
+
+/* On top of the placement that everything else describes. */
+static void small_motions(const db_setup *setup, db_experiment *experiment) {
+    memcpy(experiment->goniometer.tilt, setup->spindle_tilt, sizeof setup->spindle_tilt);
+    memcpy(experiment->detector.panel_turn, setup->panel_turn, sizeof setup->panel_turn);
+    memcpy(experiment->detector.panel_shift, setup->panel_shift, sizeof setup->panel_shift);
+}
+
+/* Above twice the longest edge nothing diffracts; more often than that is wanted, it is keV given
+ * as eV, or metres as angstrom. */
+static void remark_long_wave(const db_setup *setup, const db_experiment *experiment,
+                             const db_setup_notes *notes) {
+    const double *const cell = experiment->crystal.cell, wavelength = experiment->beam.wavelength,
+                        longest = fmax(cell[0], fmax(cell[1], cell[2]));
+    const int reflections = setup->default_F != 0 || setup->hkl_file || setup->cache_file;
+    if (reflections && wavelength > 2 * longest)
+        db_setup_note(notes,
+                      "the wavelength, %g A, is more than twice the longest cell edge, %g A: no "
+                      "reflection but 0 0 0 diffracts (photon energies are in eV)",
+                      wavelength, longest);
+}
+
+static db_status resolve_parts(db_context *context, const db_setup *setup,
+                               db_experiment *experiment, const db_setup_notes *notes) {
+    DB_TRY(setup->expt_file ? db_setup_expt(context, setup, experiment, notes)
+                            : db_setup_detector(context, setup, experiment, notes));
+    small_motions(setup, experiment);
+    DB_TRY(db_setup_beam(context, setup, experiment, notes));
+    /* what needs the wavelength comes after the beam, which takes it from a spectrum */
+    DB_TRY(db_setup_sensor(context, setup, experiment, notes));
+    reference_mode(setup, experiment);
+    DB_TRY(db_setup_crystal(context, setup, experiment, notes));
+    DB_TRY(db_setup_spindle(context, setup, &experiment->goniometer, notes));
+    experiment->structure_factors.default_F = setup->default_F;
+    DB_TRY(db_experiment_check(context, experiment));
+    remark_long_wave(setup, experiment, notes);
+    DB_TRY(sampling(context, setup, experiment, notes));
+    /* large files last, when everything cheap is known to be right */
+    DB_TRY(db_setup_background(context, setup, &experiment->background, notes));
+    DB_TRY(structure_factors(context, setup, experiment, notes));
+    return db_experiment_check(context, experiment);
+}
+
+db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experiment *experiment,
+                           void (*notices)(void *user, const char *line), void *user) {
+    const db_setup_notes notes = { notices, user };
+    DB_TRY(db_experiment_init(context, experiment));
+    db_stage_begin(context, "set-up");
+    const db_status status = resolve_parts(context, setup, experiment, &notes);
+    db_stage_end(context, "set-up");
+    if (status != DB_OK) db_experiment_clear(experiment);
+    return status;
+}

@@ -1,0 +1,180 @@
+/* Wavelength, fluence and the list of sources (model.md 6 and 9). */
+#include "setup/setup_parts.h"
+
+#include <dualbragg/io.h>
+
+#include "base/context_internal.h"
+#include "base/stage.h"
+
+static const double COUNT_LIMIT = 1e6;
+
+/* One direction of the grid of sources: points step * k - range/2, k = 0 ... count-1. */
+typedef struct grid_axis {
+    double range, step;
+    int count;
+} grid_axis;
+
+static db_status check_grid_input(db_context *context, const char *name, const grid_axis *given) {
+    if (given->range < 0)
+        return db_fail(context, DB_ERROR_INPUT, "%s range: expected 0 or more, found %g", name,
+                       given->range);
+    if (given->step <= 0)
+        return db_fail(context, DB_ERROR_INPUT, "%s step: expected a positive number, found %g",
+                       name, given->step);
+    if (given->count < 0)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s steps: expected 0 (automatic) or more, found %d", name, given->count);
+    return DB_OK;
+}
+
+/* Points for a range and a step. A range that is not a whole number of steps is adjusted, so that
+ * the points stay centred and reach both ends; those of the reference start at the lower end and
+ * leave out the upper one. */
+static db_status divide_range(db_context *context, const char *name, int compat, grid_axis *axis) {
+    const double intervals =
+        compat ? db_setup_intervals(axis->range, axis->step) : rint(axis->range / axis->step);
+    if (!(intervals < COUNT_LIMIT))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: a step of %g divides the range %g into too many steps", name,
+                       axis->step, axis->range);
+    axis->count = (int)intervals + !compat;
+    if (!compat) axis->range = axis->step * intervals;
+    return DB_OK;
+}
+
+/* The table of model.md 6.1: open numbers are found from those given. */
+static db_status resolve_axis(db_context *context, const char *name, int compat, grid_axis *axis,
+                              const db_setup_notes *notes) {
+    static const grid_axis single = { 0, 0, 1 };
+    DB_TRY(check_grid_input(context, name, axis));
+    const int has_range = db_setup_given(axis->range), has_step = db_setup_given(axis->step);
+    if (!has_range && !has_step) {
+        if (axis->count > 1)
+            return db_fail(context, DB_ERROR_INPUT, "%s: %d steps need a range, found none", name,
+                           axis->count);
+        *axis = single;
+    } else if (!has_range) {
+        if (axis->count > 0 && axis->count != 2)
+            db_setup_note(notes,
+                          "%s: a step without a range makes two points; the count %d is not used",
+                          name, axis->count);
+        axis->range = axis->step;
+        axis->count = 2;
+    } else if (!has_step) {
+        if (axis->range > 0 && axis->count < 2) {
+            db_setup_note(notes, "%s: a range of %g makes two points, one at each end", name,
+                          axis->range);
+            axis->count = 2;
+        }
+        axis->step = axis->count > 1 ? axis->range / (axis->count - 1) : 0;
+    } else if (axis->count == 0) {
+        DB_TRY(divide_range(context, name, compat, axis));
+    }
+    if (!(axis->range > 0 && axis->step > 0 && axis->count > 0)) *axis = single;
+    return DB_OK;
+}
+
+static db_status spread_sources(db_context *context, const db_setup *setup, db_beam *beam,
+                                const db_setup_notes *notes) {
+    static const char *const names[2] = { "horizontal divergence", "vertical divergence" };
+    grid_axis angle[2];
+    for (int i = 0; i < 2; i++) {
+        angle[i] = (grid_axis){ setup->divergence_range[i], setup->divergence_step[i],
+                                setup->divergence_steps[i] };
+        DB_TRY(resolve_axis(context, names[i], setup->compat, &angle[i], notes));
+    }
+    grid_axis wavelength = { setup->dispersion, NAN, setup->dispersion_steps };
+    DB_TRY(resolve_axis(context, "dispersion", setup->compat, &wavelength, notes));
+    const db_beam_spread spread = {
+        .horizontal_range = angle[0].range,
+        .vertical_range = angle[1].range,
+        .horizontal_step = angle[0].step,
+        .vertical_step = angle[1].step,
+        .horizontal_steps = angle[0].count,
+        .vertical_steps = angle[1].count,
+        .round = setup->round_divergence,
+        .dispersion = wavelength.range,
+        .dispersion_step = wavelength.step,
+        .dispersion_steps = wavelength.count,
+    };
+    return db_beam_set_spread(context, beam, &spread);
+}
+
+static int spread_given(const db_setup *setup) {
+    for (int i = 0; i < 2; i++)
+        if (db_setup_given(setup->divergence_range[i]) ||
+            db_setup_given(setup->divergence_step[i]) || setup->divergence_steps[i] > 0)
+            return 1;
+    return setup->dispersion > 0 || setup->dispersion_steps > 0;
+}
+
+/* The spectrum in the place of a dispersion, on top of the grid of directions. */
+static db_status spectrum(db_context *context, const db_setup *setup, db_beam *beam,
+                          const db_setup_notes *notes) {
+    db_spectrum read;
+    if (setup->compat)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "spectrum file %s: the reference (compat) has none; expected a source file",
+                       setup->spectrum_file);
+    if (setup->source_file || setup->dispersion > 0 || setup->dispersion_steps > 0)
+        return db_fail(context, DB_ERROR_USAGE, "spectrum file %s: expected no %s beside it",
+                       setup->spectrum_file, setup->source_file ? "source file" : "dispersion");
+    DB_TRY(spread_sources(context, setup, beam, notes));
+    DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));
+    const db_status status = db_beam_set_spectrum(context, beam, read.wavelength, read.weight,
+                                                  read.count, setup->wavelength_given);
+    if (status == DB_OK)
+        db_setup_note(notes, "spectrum of %zu wavelengths %s a mean of %.6g A", read.count,
+                      setup->wavelength_given ? "shifted to" : "with", beam->wavelength);
+    db_spectrum_clear(&read);
+    return status;
+}
+
+static db_status fluence(db_context *context, const db_setup *setup, db_beam *beam,
+                         const db_setup_notes *notes) {
+    beam->fluence = setup->fluence;
+    if (setup->flux == 0) return DB_OK;
+    if (!(setup->flux > 0))
+        return db_fail(context, DB_ERROR_INPUT, "flux: expected 0 photons/s or more, found %g",
+                       setup->flux);
+    if (!(setup->exposure > 0))
+        return db_fail(context, DB_ERROR_INPUT, "exposure: expected a positive time (s), found %g",
+                       setup->exposure);
+    if (!(setup->beamsize > 0))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "beam size: a flux needs a positive size (mm), found %g", setup->beamsize);
+    const double edge = setup->beamsize / 1000;
+    beam->fluence = setup->flux * setup->exposure / (edge * edge);
+    if (setup->fluence != DB_DEFAULT_FLUENCE)
+        db_setup_note(notes,
+                      "flux and fluence given: the fluence follows from the flux, %g photons/m^2",
+                      beam->fluence);
+    return DB_OK;
+}
+
+db_status db_setup_beam(db_context *context, const db_setup *setup, db_experiment *experiment,
+                        const db_setup_notes *notes) {
+    db_beam *const beam = &experiment->beam;
+    if (!(setup->wavelength > 0 && isfinite(setup->wavelength)))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "wavelength: expected a positive number (angstrom), found %g",
+                       setup->wavelength);
+    if (!(fabs(setup->polarization) <= 1))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "polarization: expected a Kahn factor from -1 to 1, found %g",
+                       setup->polarization);
+    beam->wavelength = setup->wavelength;
+    beam->polarization = setup->polarization;
+    /* the reference polarizes at every sample even where polarization is switched off */
+    beam->polarized = setup->polarized || (setup->compat && setup->oversample_polar);
+    DB_TRY(fluence(context, setup, beam, notes));
+    beam->spectrum_stretch = setup->spectrum_stretch;
+    if (setup->spectrum_file) return spectrum(context, setup, beam, notes);
+    if (!setup->source_file) return spread_sources(context, setup, beam, notes);
+    if (spread_given(setup))
+        db_setup_note(notes, "source file given: divergence and dispersion are not used");
+    DB_TRY_STAGE(context, "read files", db_read_sources(context, setup->source_file, beam));
+    if (setup->compat) /* the reference reads weights and does not use them */
+        for (size_t j = 0; j < beam->source_count; j++) beam->sources[j].weight = 1;
+    return DB_OK;
+}

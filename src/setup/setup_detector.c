@@ -1,0 +1,133 @@
+/* The detector: its parts put together, distance, origin (model.md 5). */
+#include "setup/setup_detector_parts.h"
+
+#include "base/context_internal.h"
+#include "model/model.h"
+
+#include <string.h>
+
+static db_status distance(db_context *context, const db_setup *setup, db_detector *detector,
+                          const db_setup_notes *notes) {
+    detector->distance_is_close = db_setup_given(setup->close_distance);
+    detector->distance = detector->distance_is_close       ? setup->close_distance
+                         : db_setup_given(setup->distance) ? setup->distance
+                                                           : NAN;
+    if (!db_setup_given(detector->distance)) {
+        const db_stated_placement *stated = &setup->stated;
+        detector->distance_is_close =
+            detector->pivot == DB_PIVOT_SAMPLE && db_setup_given(stated->close_distance);
+        detector->distance = detector->distance_is_close        ? stated->close_distance
+                             : db_setup_given(stated->distance) ? stated->distance
+                                                                : 100;
+    }
+    if (!(detector->distance > 0))
+        return db_fail(
+            context, DB_ERROR_INPUT, "detector %s: expected a positive number (mm), found %g",
+            detector->distance_is_close ? "close distance" : "distance", detector->distance);
+    if (detector->distance_is_close && db_setup_given(setup->distance))
+        db_setup_note(notes, "distance and close distance given: the close distance is used");
+    return DB_OK;
+}
+
+/* Distance and centre such that the corner of the first pixel lies at r0 (mm), whatever the
+ * rotations: solves r0 = distance * leg - F f - S s, the leg along the beam (pivot beam) or along
+ * the normal (pivot sample). */
+static db_status place_origin(db_context *context, const double r0[3], db_experiment *experiment) {
+    db_detector *const detector = &experiment->detector;
+    db_panel_interface placed;
+    /* with these the origin is the end of a leg of 1 m, the axes being turned */
+    detector->distance = 1000;
+    detector->distance_is_close = detector->pivot == DB_PIVOT_SAMPLE;
+    detector->centre[0] = detector->centre[1] = 0;
+    db_model_panels(experiment, &placed);
+    const double f[3] = { placed.fast.x.v, placed.fast.y.v, placed.fast.z.v },
+                 s[3] = { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
+                 leg[3] = { placed.origin.x.v, placed.origin.y.v, placed.origin.z.v };
+    double n[3], n_f[3], s_n[3], rest[3];
+    db_setup_cross(f, s, n);
+    db_setup_cross(n, f, n_f);
+    db_setup_cross(s, n, s_n);
+    if (!(fabs(db_setup_dot(leg, n)) > 1e-9))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector origin (pix0_vector): the beam runs parallel to the detector");
+    detector->distance = db_setup_dot(r0, n) / db_setup_dot(leg, n);
+    if (!(detector->distance > 0))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "detector origin (pix0_vector): expected the detector in front of the "
+                       "sample, found it at %g mm",
+                       detector->distance);
+    for (int i = 0; i < 3; i++) rest[i] = r0[i] - detector->distance * leg[i];
+    detector->centre[0] = -db_setup_dot(rest, s_n) / db_setup_dot(n, n);
+    detector->centre[1] = -db_setup_dot(rest, n_f) / db_setup_dot(n, n);
+    return DB_OK;
+}
+
+static db_status custom_origin(db_context *context, const db_setup *setup,
+                               db_experiment *experiment, const db_setup_notes *notes) {
+    double r0[3];
+    for (int i = 0; i < 3; i++) {
+        r0[i] = 1e3 * setup->origin[i];
+        if (!isfinite(r0[i]))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "detector origin (pix0_vector): expected finite numbers, found %g",
+                           setup->origin[i]);
+    }
+    if (db_setup_given(setup->distance) || db_setup_given(setup->close_distance) ||
+        db_setup_given(setup->beam_centre[0]) || db_setup_given(setup->close_point[0]) ||
+        db_setup_given(setup->org[0]))
+        db_setup_note(notes, "detector origin given: distance and beam centre follow from it");
+    return place_origin(context, r0, experiment);
+}
+
+/* What the detector turns about. An explicit pivot counts in every convention, in the reference's
+ * way in CUSTOM alone; there other flags imply one, too. */
+static db_pivot pivot(const db_setup *setup, db_convention convention) {
+    const int custom = convention == DB_CONVENTION_CUSTOM,
+              has_origin = !setup->compat && db_setup_given(setup->origin[0]);
+    if (setup->pivot >= 0 && (custom || !setup->compat)) return (db_pivot)setup->pivot;
+    if (custom && setup->pivot_hint >= 0 && !has_origin) return (db_pivot)setup->pivot_hint;
+    if (setup->stated.pivot >= 0 && setup->stated.convention == convention)
+        return (db_pivot)setup->stated.pivot;
+    return db_setup_convention_pivot(convention);
+}
+
+/* A curved detector is part of a sphere around the sample, touched by the plate where the beam
+ * hits. */
+static db_status curved(db_context *context, const db_setup *setup, db_experiment *experiment) {
+    db_panel_interface placed;
+    experiment->detector.curved = setup->curved;
+    if (!setup->curved || setup->compat) return DB_OK;
+    db_model_panels(experiment, &placed);
+    const double normal[3] = { placed.normal.x.v, placed.normal.y.v, placed.normal.z.v };
+    const double cosine = db_setup_dot(normal, experiment->beam.direction);
+    if (cosine > 1 - 1e-9) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "curved detector: expected a plate perpendicular to the beam, which then wraps "
+                   "around the sample; found one turned by %g degree (rotations, two-theta or "
+                   "vectors)",
+                   57.295779513082320877 * acos(cosine));
+}
+
+db_status db_setup_detector(db_context *context, const db_setup *setup, db_experiment *experiment,
+                            const db_setup_notes *notes) {
+    db_detector *const detector = &experiment->detector;
+    if ((unsigned)setup->convention >= DB_CONVENTION_COUNT)
+        return db_fail(context, DB_ERROR_USAGE, "detector convention: unknown value %d",
+                       (int)setup->convention);
+    const db_convention convention = db_setup_effective_convention(setup, notes);
+    db_setup completed = *setup;
+    double size[2];
+    DB_TRY(db_setup_axes(context, setup, convention, experiment, notes));
+    DB_TRY(db_setup_panel_size(context, setup, &detector->panels[0], size));
+    detector->pivot = pivot(setup, convention);
+    memcpy(detector->rotation, setup->rotation, sizeof detector->rotation);
+    detector->twotheta = setup->twotheta;
+    db_setup_complete_placement(experiment, &completed.stated);
+    DB_TRY(distance(context, &completed, detector, notes));
+    DB_TRY(db_setup_centre(context, &completed, convention, size, detector, notes));
+    if (setup->compat)
+        db_setup_reference_placement(setup, convention, experiment);
+    else if (db_setup_given(setup->origin[0]))
+        DB_TRY(custom_origin(context, setup, experiment, notes));
+    return curved(context, setup, experiment);
+}

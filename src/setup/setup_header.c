@@ -1,0 +1,170 @@
+/* Setups from the headers of images (model.md 16). */
+#include "setup/setup_detector_parts.h"
+
+#include "base/context_internal.h"
+#include "io/image_geometry.h"
+#include "model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double TILT = 1e-12; /* cosine between beam and panel that is rounding noise */
+
+enum { NAMES = 160 };
+
+static void add_name(const char *name, char names[NAMES]) {
+    const size_t length = strlen(names);
+    snprintf(names + length, NAMES - length, "%s%s", length ? ", " : "", name);
+}
+
+/* A number the header states replaces that of the setup; otherwise its name joins a list. */
+static void take(double stated, const char *name, double *value, char missing[NAMES]) {
+    if (db_setup_given(stated))
+        *value = stated;
+    else
+        add_name(name, missing);
+}
+
+static void take_silently(double stated, double *value) {
+    if (db_setup_given(stated)) *value = stated;
+}
+
+static void note_missing(const char *path, const char *missing, const db_setup_notes *notes) {
+    if (*missing)
+        db_setup_note(notes,
+                      "%s: the header states no %s; there the flags count, else the defaults", path,
+                      missing);
+}
+
+/* The laboratory frame, which only headers of this program state. */
+static db_status take_frame(db_context *context, const char *path, const db_image_geometry *g,
+                            db_setup *setup, const db_setup_notes *notes) {
+    if (!*g->convention) return DB_OK;
+    int convention = 0;
+    const char *name;
+    while ((name = db_convention_name((db_convention)convention)) &&
+           strcmp(name, g->convention) != 0)
+        convention++;
+    if (!name)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected mosflm, denzo, adxv, xds, dials or custom as CONVENTION, "
+                       "found '%s'",
+                       path, g->convention);
+    const int sample = strcmp(g->pivot, "sample") == 0;
+    if (*g->pivot && !sample && strcmp(g->pivot, "beam") != 0)
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected beam or sample as PIVOT, found '%s'",
+                       path, g->pivot);
+    setup->convention = setup->stated.convention = (db_convention)convention;
+    setup->stated.pivot = !*g->pivot ? -1 : sample ? DB_PIVOT_SAMPLE : DB_PIVOT_BEAM;
+    if (convention == DB_CONVENTION_CUSTOM)
+        db_setup_note(notes,
+                      "%s: convention custom: its vectors are not in the header, give them again",
+                      path);
+    return DB_OK;
+}
+
+/* A later image's word replaces an earlier one's as a whole. */
+static void take_placement(const db_image_geometry *g, db_stated_placement *stated,
+                           char missing[NAMES]) {
+    if (db_setup_given(g->distance) || db_setup_given(g->close_distance)) {
+        stated->distance = g->distance;
+        stated->close_distance = g->close_distance;
+    } else
+        add_name("distance", missing);
+    if (db_setup_given(g->near_point[0]) || db_setup_given(g->beam_centre[0])) {
+        memcpy(stated->near_point, g->near_point, sizeof stated->near_point);
+        memcpy(stated->beam_centre, g->beam_centre, sizeof stated->beam_centre);
+    } else
+        add_name("beam centre", missing);
+}
+
+static db_status read_geometry(db_context *context, const char *path, db_setup *setup,
+                               const db_setup_notes *notes) {
+    db_image_geometry g;
+    char missing[NAMES] = "";
+    DB_TRY(db_image_geometry_read(context, path, &g));
+    DB_TRY(take_frame(context, path, &g, setup, notes));
+    setup->detector_pixels[0] = g.fast_pixels;
+    setup->detector_pixels[1] = g.slow_pixels;
+    take(g.pixel_size, "pixel size", &setup->pixel_size, missing);
+    take(g.wavelength, "wavelength", &setup->wavelength, missing);
+    take_silently(g.phi, &setup->phi);
+    if (g.osc_range > 0) {
+        setup->osc = g.osc_range;
+        setup->stated.phi_steps = g.osc_steps;
+    }
+    take_silently(g.twotheta, &setup->twotheta);
+    for (int i = 0; i < 3; i++) take_silently(g.rotation[i], &setup->rotation[i]);
+    if (g.sensor_thickness > 0 && (g.sensor_material || db_setup_given(g.attenuation_depth))) {
+        setup->sensor_thickness = g.sensor_thickness;
+        setup->attenuation_depth = g.attenuation_depth;
+        setup->sensor_material = g.sensor_material;
+        setup->sensor_stated = 1;
+    }
+    take_placement(&g, &setup->stated, missing);
+    note_missing(path, missing, notes);
+    return DB_OK;
+}
+
+static db_status take_count(db_context *context, const char *path, const char *key, double stated,
+                            int *count) {
+    if (!db_setup_given(stated)) return DB_OK;
+    if (!(stated >= 1 && stated <= 1e6))
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected 1 to 1000000 as %s, found %g", path,
+                       key, stated);
+    *count = (int)stated;
+    return DB_OK;
+}
+
+/* Quirks header-distance, header-twotheta, header-convention. */
+static db_status read_as_reference(db_context *context, const char *path, db_header_role role,
+                                   db_setup *setup, const db_setup_notes *notes) {
+    db_reference_header n;
+    char missing[NAMES] = "";
+    DB_TRY(db_reference_header_read(context, path, &n));
+    DB_TRY(take_count(context, path, "SIZE1", n.size[0], &setup->detector_pixels[0]));
+    DB_TRY(take_count(context, path, "SIZE2", n.size[1], &setup->detector_pixels[1]));
+    take(n.pixel_size, "PIXEL_SIZE", &setup->pixel_size, missing);
+    take(n.wavelength, "WAVELENGTH", &setup->wavelength, missing);
+    take(n.distance, "DISTANCE", &setup->distance, missing);
+    take_silently(n.close_distance, &setup->close_distance);
+    take(n.beam_center[0], "BEAM_CENTER_X", &setup->beam_centre[0], missing);
+    if (role == DB_HEADER_OF_MASK && db_setup_given(n.beam_center[1]))
+        n.beam_center[1] = setup->pixel_size * setup->detector_pixels[1] - n.beam_center[1];
+    take(n.beam_center[1], "BEAM_CENTER_Y", &setup->beam_centre[1], missing);
+    take_silently(n.org[0], &setup->org[0]);
+    take_silently(n.org[1], &setup->org[1]);
+    take_silently(n.phi, &setup->phi);
+    take_silently(n.osc_range, &setup->osc);
+    note_missing(path, missing, notes);
+    return DB_OK;
+}
+
+db_status db_setup_read_header(db_context *context, const char *path, db_header_role role,
+                               db_setup *setup, void (*notices)(void *user, const char *line),
+                               void *user) {
+    const db_setup_notes notes = { notices, user };
+    return setup->compat ? read_as_reference(context, path, role, setup, &notes)
+                         : read_geometry(context, path, setup, &notes);
+}
+
+void db_setup_complete_placement(const db_experiment *experiment, db_stated_placement *stated) {
+    db_panel_interface placed;
+    db_model_panels(experiment, &placed);
+    const double axes[3][3] = { { placed.fast.x.v, placed.fast.y.v, placed.fast.z.v },
+                                { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
+                                { placed.normal.x.v, placed.normal.y.v, placed.normal.z.v } };
+    double cosine[3]; /* of the beam with fast, slow, normal */
+    for (int i = 0; i < 3; i++) cosine[i] = db_setup_dot(experiment->beam.direction, axes[i]);
+    if (!(cosine[2] > TILT)) return; /* the beam does not meet the panel: nothing follows */
+    if (!db_setup_given(stated->distance)) stated->distance = stated->close_distance / cosine[2];
+    if (!db_setup_given(stated->close_distance))
+        stated->close_distance = stated->distance * cosine[2];
+    for (int i = 0; i < 2; i++) {
+        const double shift = fabs(cosine[i]) < TILT ? 0 : cosine[i] * stated->distance;
+        if (!db_setup_given(stated->near_point[i]))
+            stated->near_point[i] = stated->beam_centre[i] - shift;
+        if (!db_setup_given(stated->beam_centre[i]))
+            stated->beam_centre[i] = stated->near_point[i] + shift;
+    }
+}
