@@ -55,12 +55,12 @@ static db_status predictions(db_context *context, const db_held_out *held,
 
 /* Renders the model in boxes, with the best intensities and backgrounds. */
 static db_status render(db_context *context, const db_fit_data *data, const db_experiment *model,
-                        db_stage_data *taken, db_shot *shot) {
-    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
+                        db_stage_data *taken, db_objective *shot) {
+    const db_objective_request request = { .target = DB_FIT_WEIGHTED };
     const db_status made = db_stage_data_shot(context, model, data, taken, &request, shot);
     if (made != DB_OK) return made;
     const db_status status = db_stage_data_solve(taken, data, shot, NULL);
-    if (status != DB_OK) db_shot_destroy(shot);
+    if (status != DB_OK) db_objective_destroy(shot);
     return status;
 }
 
@@ -88,7 +88,7 @@ static db_status pixels(db_context *context, const db_held_out *held, const db_e
     settings.spots = &list;
     const db_fit_data data = { held->data->image, held->data->strong, &settings };
     db_stage_data taken = { .blur = 1 };
-    db_shot shot;
+    db_objective shot;
     db_status status = list.spot ? db_stage_data_take(context, held->placed_by, &data, 0, 1,
                                                       DB_SHOEBOXES_STRONG, &taken)
                                  : DB_ERROR_MEMORY;
@@ -103,7 +103,7 @@ static db_status pixels(db_context *context, const db_held_out *held, const db_e
         figure[DB_HELD_EXPLAINED] = 100 *
                                     (double)db_statistics_explained_in_boxes(&shot, &taken.boxes) /
                                     (double)strong_in(&taken.boxes);
-        db_shot_destroy(&shot);
+        db_objective_destroy(&shot);
     }
     db_stage_data_clear(&taken);
     free(list.spot);
@@ -129,8 +129,8 @@ static int by_hkl(const void *key, const void *element) {
     return 0;
 }
 
-static size_t candidates(const db_held_out *held, const db_shot *shot, const db_shoeboxes *boxes,
-                         candidate *list) {
+static size_t candidates(const db_held_out *held, const db_objective *shot,
+                         const db_shoeboxes *boxes, candidate *list) {
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
         const int *const hkl = boxes->reflection[b].hkl;
@@ -168,7 +168,7 @@ static void rank(candidate *list, size_t count, double *figure) {
 static db_status excitation(db_context *context, const db_held_out *held,
                             const db_experiment *model, double *figure) {
     db_stage_data taken;
-    db_shot shot;
+    db_objective shot;
     db_status status =
         db_stage_data_take(context, held->placed_by, held->data, 0, 1, DB_SHOEBOXES_ALL, &taken);
     if (status != DB_OK) return status;
@@ -176,7 +176,7 @@ static db_status excitation(db_context *context, const db_held_out *held,
     status = list ? render(context, held->data, model, &taken, &shot) : DB_ERROR_MEMORY;
     if (status == DB_OK) {
         rank(list, candidates(held, &shot, &taken.boxes, list), figure);
-        db_shot_destroy(&shot);
+        db_objective_destroy(&shot);
     }
     free(list);
     db_stage_data_clear(&taken);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
-static void paint_boxes(const db_shot *shot, const db_shoeboxes *boxes, const db_fit_data *data,
-                        float *image) {
+static void paint_boxes(const db_objective *shot, const db_shoeboxes *boxes,
+                        const db_fit_data *data, float *image) {
     const size_t columns = (size_t)data->image->fast_pixels;
     memcpy(image, data->strong->background,
            columns * (size_t)data->image->slow_pixels * sizeof *image);
@@ -28,8 +28,8 @@ static void paint_boxes(const db_shot *shot, const db_shoeboxes *boxes, const db
 }
 
 /* The whole detector with the common scale, on top of the local background. */
-static db_status render_detector(db_context *context, const db_shot *shot, const db_fit_data *data,
-                                 float *image) {
+static db_status render_detector(db_context *context, const db_objective *shot,
+                                 const db_fit_data *data, float *image) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
     const double scale = shot->solution[0].linear[0];
     db_plan *plan;
@@ -42,9 +42,10 @@ static db_status render_detector(db_context *context, const db_shot *shot, const
     return DB_OK;
 }
 
-static void paint_tile(const db_shot *shot, const db_fit_data *data, size_t tile, float *image) {
+static void paint_tile(const db_objective *shot, const db_fit_data *data, size_t tile,
+                       float *image) {
     const db_region *const r = &shot->blocks.region[tile];
-    const db_block block = db_shot_block(shot, tile);
+    const db_block block = db_objective_block(shot, tile);
     for (int s = 0; s < r->slow_count; s++) {
         const size_t row = db_sheet_index(data->image, r, 0, s);
         for (int f = 0; f < r->fast_count; f++)
@@ -54,8 +55,8 @@ static void paint_tile(const db_shot *shot, const db_fit_data *data, size_t tile
 }
 
 /* Planes in the tiles, the local background elsewhere. */
-static db_status paint_detector(db_context *context, const db_shot *shot, const db_fit_data *data,
-                                float *image) {
+static db_status paint_detector(db_context *context, const db_objective *shot,
+                                const db_fit_data *data, float *image) {
     size_t covered = 0;
     for (size_t b = 0; b < shot->blocks.count; b++)
         covered +=
@@ -72,13 +73,13 @@ static db_status paint_detector(db_context *context, const db_shot *shot, const 
     return DB_OK;
 }
 
-db_status db_model_image_of_region(db_context *context, db_shot *shot, const db_fit_data *data,
+db_status db_model_image_of_region(db_context *context, db_objective *shot, const db_fit_data *data,
                                    size_t *explained, float *image) {
     const db_fit_target target = shot->loss_of.target;
     /* Whatever was minimized: what a model explains must not depend on how far off it is. */
     if (target != DB_FIT_WEIGHTED) {
         shot->loss_of.target = DB_FIT_WEIGHTED;
-        db_shot_solve(shot);
+        db_objective_solve(shot);
     }
     *explained = db_statistics_explained_in_tiles(shot, data);
     const db_status status = image ? paint_detector(context, shot, data, image) : DB_OK;
@@ -86,7 +87,7 @@ db_status db_model_image_of_region(db_context *context, db_shot *shot, const db_
     return status;
 }
 
-static db_status finish(db_context *context, db_shot *shot, db_stage_data *taken,
+static db_status finish(db_context *context, db_objective *shot, db_stage_data *taken,
                         const db_fit_data *data, size_t *explained, float *image) {
     DB_TRY(db_stage_data_solve(taken, data, shot, NULL));
     if (data->settings->intensity == DB_FIT_KNOWN)
@@ -99,7 +100,7 @@ static db_status finish(db_context *context, db_shot *shot, db_stage_data *taken
 static db_status image_of(db_context *context, const db_experiment *experiment,
                           const db_fit_data *data, size_t *explained, float *image) {
     db_stage_data taken;
-    db_shot shot;
+    db_objective shot;
     *explained = 0;
     DB_TRY(db_stage_data_take(context, experiment, data, 0, 1,
                               image ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
@@ -111,11 +112,11 @@ static db_status image_of(db_context *context, const db_experiment *experiment,
         db_stage_data_clear(&taken);
         return DB_OK;
     }
-    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
+    const db_objective_request request = { .target = DB_FIT_WEIGHTED };
     db_status status = db_stage_data_shot(context, experiment, data, &taken, &request, &shot);
     if (status == DB_OK) {
         status = finish(context, &shot, &taken, data, explained, image);
-        db_shot_destroy(&shot);
+        db_objective_destroy(&shot);
     }
     db_stage_data_clear(&taken);
     return status;

@@ -13,7 +13,7 @@ db_status db_model_image(db_context *context, const db_experiment *experiment,
 
 /* Known amplitudes: the same from a shot of the region as it was last rendered; its coefficients
  * are found anew. */
-db_status db_model_image_of_region(db_context *context, db_shot *shot, const db_fit_data *data,
+db_status db_model_image_of_region(db_context *context, db_objective *shot, const db_fit_data *data,
                                    size_t *explained, float *image);
 
 #endif

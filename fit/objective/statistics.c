@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-static void add_block(const db_shot *shot, size_t b, db_residual_sums *m) {
-    const db_block block = db_shot_block(shot, b);
+static void add_block(const db_objective *shot, size_t b, db_residual_sums *m) {
+    const db_block block = db_objective_block(shot, b);
     const db_region *const r = &block.region;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
@@ -20,7 +20,7 @@ static void add_block(const db_shot *shot, size_t b, db_residual_sums *m) {
     }
 }
 
-void db_statistics_residuals(const db_shot *shot, db_fit_statistics *statistics) {
+void db_statistics_residuals(const db_objective *shot, db_fit_statistics *statistics) {
     db_residual_sums m = { 0 };
     for (size_t b = 0; b < shot->blocks.count; b++) add_block(shot, b, &m);
     const double correlation = db_residual_correlation(&m);
@@ -32,7 +32,7 @@ void db_statistics_residuals(const db_shot *shot, db_fit_statistics *statistics)
 }
 
 /* Observed centroid over the strong pixels, model centroid over all own pixels. */
-int db_statistics_centroid_offset(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
+int db_statistics_centroid_offset(const db_objective *shot, const db_shoeboxes *boxes, size_t b,
                                   double offset[2]) {
     const double *const linear = shot->solution[b].linear;
     double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
@@ -56,7 +56,7 @@ int db_statistics_centroid_offset(const db_shot *shot, const db_shoeboxes *boxes
     return 1;
 }
 
-void db_statistics_centroids(const db_shot *shot, const db_shoeboxes *boxes,
+void db_statistics_centroids(const db_objective *shot, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics) {
     double sum = 0, offset[2];
     size_t count = 0;
@@ -69,7 +69,7 @@ void db_statistics_centroids(const db_shot *shot, const db_shoeboxes *boxes,
     statistics->centroid_rms = count ? sqrt(sum / (double)count) : NAN;
 }
 
-size_t db_statistics_explained_in_boxes(const db_shot *shot, const db_shoeboxes *boxes) {
+size_t db_statistics_explained_in_boxes(const db_objective *shot, const db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
         if (!boxes->strong[i]) continue;
@@ -80,7 +80,7 @@ size_t db_statistics_explained_in_boxes(const db_shot *shot, const db_shoeboxes 
     return count;
 }
 
-static size_t explained_in_tile(const db_shot *shot, const db_fit_data *data, size_t tile) {
+static size_t explained_in_tile(const db_objective *shot, const db_fit_data *data, size_t tile) {
     const db_region *const r = &shot->blocks.region[tile];
     size_t count = 0;
     for (int s = 0; s < r->slow_count; s++) {
@@ -96,7 +96,7 @@ static size_t explained_in_tile(const db_shot *shot, const db_fit_data *data, si
     return count;
 }
 
-size_t db_statistics_explained_in_tiles(const db_shot *shot, const db_fit_data *data) {
+size_t db_statistics_explained_in_tiles(const db_objective *shot, const db_fit_data *data) {
     size_t count = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) count += explained_in_tile(shot, data, b);
     return count;

@@ -105,7 +105,7 @@ static db_status choose(db_context *context, const db_experiment *experiment,
                         db_shoeboxes *boxes) {
     db_experiment unit;
     size_t count = 0;
-    DB_TRY(db_shot_unit_amplitudes(context, experiment, &unit));
+    DB_TRY(db_objective_unit_amplitudes(context, experiment, &unit));
     db_status status = render(context, &unit, settings, boxes->region, boxes->count, l->all);
     if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->own);
     db_experiment_clear(&unit);

@@ -3,7 +3,7 @@
 #define DB_FIT_PIXELS_SHOEBOXES_H
 
 #include "fit/pixels/predict.h"
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 #include "fit/pixels/strong_pixels.h"
 
 /* Least fraction of usable pixels of a box. */

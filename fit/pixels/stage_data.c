@@ -85,16 +85,16 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
 
 db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_stage_data *taken,
-                             const db_shot_request *request, db_shot *shot) {
+                             const db_objective_request *request, db_objective *shot) {
     static const unsigned char none[DB_FIT_MOST_PARAMETERS];
     const int refined = request->active && taken->amplitudes.count;
-    const db_shot_options options = { .active = request->active ? request->active : none,
-                                      .turned = request->turned,
-                                      .placement = request->placement,
-                                      .amplitudes = refined ? &taken->amplitudes : NULL,
-                                      .blur = taken->blur,
-                                      .target = request->target };
-    return db_shot_create(context, experiment, data->settings, &taken->blocks, &options, shot);
+    const db_objective_options options = { .active = request->active ? request->active : none,
+                                           .turned = request->turned,
+                                           .placement = request->placement,
+                                           .amplitudes = refined ? &taken->amplitudes : NULL,
+                                           .blur = taken->blur,
+                                           .target = request->target };
+    return db_objective_create(context, experiment, data->settings, &taken->blocks, &options, shot);
 }
 
 void db_stage_data_clear(db_stage_data *taken) {
@@ -104,16 +104,16 @@ void db_stage_data_clear(db_stage_data *taken) {
     memset(taken, 0, sizeof *taken);
 }
 
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
                               const double *values) {
     if (data->settings->intensity == DB_FIT_FREE) {
-        DB_TRY(db_shot_render(shot, values));
+        DB_TRY(db_objective_render(shot, values));
         /* The ridge is for stages on their way: it likes small J, and so large crystals. A
          * hundredth of its strength keeps only J in bounds that the data leave open. */
         return db_intensity_ridge_set(shot->context, &taken->boxes, shot->shape,
                                       (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
     }
-    DB_TRY(db_shot_evaluate(shot, values, DB_SHOT_LOSS));
+    DB_TRY(db_objective_evaluate(shot, values, DB_OBJECTIVE_LOSS));
     const int boxed = taken->boxes.count > 0;
     db_known_weights(&taken->blocks, data->settings, taken->model_error, shot,
                      boxed ? taken->boxes.weight : taken->tiles.weight,
@@ -121,9 +121,9 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_
     return DB_OK;
 }
 
-db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
                               const double *values) {
     DB_TRY(db_stage_data_adapt(taken, data, shot, values));
-    db_shot_solve(shot);
+    db_objective_solve(shot);
     return DB_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "fit/objective/amplitudes.h"
 #include "fit/pixels/shoeboxes.h"
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 #include "fit/pixels/tiles.h"
 
 typedef struct db_stage_data {
@@ -30,26 +30,26 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                              db_shoebox_choice choice, db_stage_data *taken);
 void db_stage_data_clear(db_stage_data *taken);
 
-typedef struct db_shot_request {
+typedef struct db_objective_request {
     const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]; NULL: nothing is refined */
     const double *turned;                /* see db_variables_make; NULL: none */
-    const db_panel_placement *placement; /* see db_shot_options; NULL: nothing has moved */
+    const db_panel_placement *placement; /* see db_objective_options; NULL: nothing has moved */
     db_fit_target target;
-} db_shot_request;
+} db_objective_request;
 
 /* The shot of these data, blurred as they ask for. They must outlive it. */
 db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_stage_data *taken,
-                             const db_shot_request *request, db_shot *shot);
+                             const db_objective_request *request, db_objective *shot);
 
 /* Completes what depends on the model, at values of the shot's quantities: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
  * from then on. */
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
                               const double *values);
 
 /* The same, then the linear coefficients at these values with what was completed. */
-db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_shot *shot,
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
                               const double *values);
 
 #endif

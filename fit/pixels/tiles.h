@@ -4,7 +4,7 @@
 #define DB_FIT_PIXELS_TILES_H
 
 #include "fit/pixels/shoeboxes.h"
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
 typedef struct db_tiles {
     db_region

@@ -8,7 +8,7 @@
 
 static const double degree = 3.14159265358979323846 / 180;
 
-db_status db_farthest_block(const db_shot *shot, double *pixels) {
+db_status db_farthest_block(const db_objective *shot, double *pixels) {
     const db_detector *const detector = &shot->experiment.detector;
     db_fit_geometry geometry;
     *pixels = 0;
@@ -27,7 +27,7 @@ db_status db_farthest_block(const db_shot *shot, double *pixels) {
     return DB_OK;
 }
 
-double db_longest_step(const db_shot *shot, const db_fit_parameter *parameter, double farthest,
+double db_longest_step(const db_objective *shot, const db_fit_parameter *parameter, double farthest,
                        double most) {
     const db_experiment *const e = &shot->experiment;
     const double shift = 0.5 * fmax(2, shot->settings->shoebox_half_width);

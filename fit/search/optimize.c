@@ -15,7 +15,7 @@
 
 /* What the methods' callbacks need. NLopt's coordinate x of a quantity: value = start + x scale. */
 typedef struct minimization {
-    db_shot *shot;
+    db_objective *shot;
     const db_variables *variables;
     const db_fit_stage *stage;
     db_fit_course *course;
@@ -76,34 +76,34 @@ static void record(minimization *m, double gradient_norm) {
 
 /* Evaluates loss, gradient and normal matrix, priors included. Impossible values have an infinite
  * loss. */
-static db_status evaluate_at(minimization *m, const double *values, db_shot_depth depth) {
-    db_shot *const shot = m->shot;
-    const db_status status = db_shot_evaluate(shot, values, depth);
+static db_status evaluate_at(minimization *m, const double *values, db_objective_depth depth) {
+    db_objective *const shot = m->shot;
+    const db_status status = db_objective_evaluate(shot, values, depth);
     m->loss = INFINITY;
     if (status == DB_ERROR_INPUT) return DB_OK;
     DB_TRY(status);
     m->loss = shot->loss;
     db_variables_add_priors(m->variables, values, &m->loss,
-                            depth == DB_SHOT_LOSS ? NULL : shot->gradient,
-                            depth == DB_SHOT_NORMAL ? shot->normal : NULL);
+                            depth == DB_OBJECTIVE_LOSS ? NULL : shot->gradient,
+                            depth == DB_OBJECTIVE_NORMAL ? shot->normal : NULL);
     return DB_OK;
 }
 
 /* One evaluation of a method; 0: it is to stop. */
-static int evaluate(minimization *m, const double *values, db_shot_depth depth) {
+static int evaluate(minimization *m, const double *values, db_objective_depth depth) {
     const size_t n = m->variables->count;
     double square = 0;
     m->status = evaluate_at(m, values, depth);
     if (m->status != DB_OK) return 0;
     m->evaluations++;
-    for (size_t k = 0; k < n && depth != DB_SHOT_LOSS; k++) {
+    for (size_t k = 0; k < n && depth != DB_OBJECTIVE_LOSS; k++) {
         const double slope = m->shot->gradient[k] / m->shot->degrees * m->scale[k];
         square += slope * slope;
     }
     m->at_best = 0;
     if (isfinite(m->loss) && isfinite(square)) {
         if (m->loss < m->best) {
-            m->at_best = depth == DB_SHOT_NORMAL;
+            m->at_best = depth == DB_OBJECTIVE_NORMAL;
             m->best = m->loss;
             memcpy(m->best_value, values, n * sizeof *values);
         }
@@ -141,7 +141,7 @@ static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void
         const double value = m->variables->start[k] + x[k] * m->scale[k];
         values[k] = fmin(fmax(value, m->variables->lower[k]), m->variables->upper[k]);
     }
-    (void)evaluate(m, values, gradient ? DB_SHOT_GRADIENT : DB_SHOT_LOSS);
+    (void)evaluate(m, values, gradient ? DB_OBJECTIVE_GRADIENT : DB_OBJECTIVE_LOSS);
     m->diverged = m->status != DB_OK || !isfinite(m->loss);
     if (told_to_stop(m)) nlopt_force_stop(m->optimizer);
     for (unsigned k = 0; k < n && gradient; k++)
@@ -196,7 +196,7 @@ static db_status set_up(minimization *m, const db_algorithm *algorithm) {
 
 static db_status run_nlopt(minimization *m, const db_algorithm *algorithm) {
     double x[DB_FIT_MOST_PARAMETERS] = { 0 }, value;
-    DB_TRY(evaluate_at(m, m->variables->start, DB_SHOT_NORMAL));
+    DB_TRY(evaluate_at(m, m->variables->start, DB_OBJECTIVE_NORMAL));
     set_scales(m);
     nlopt_srand(1); /* the same search every time */
     const db_status status = set_up(m, algorithm);
@@ -210,7 +210,7 @@ static int evaluate_lm(void *user, const double *x, double *loss, double *gradie
                        double *normal) {
     minimization *const m = user;
     const size_t n = m->variables->count;
-    const int go_on = evaluate(m, x, DB_SHOT_NORMAL);
+    const int go_on = evaluate(m, x, DB_OBJECTIVE_NORMAL);
     *loss = m->loss;
     memcpy(gradient, m->shot->gradient, n * sizeof *gradient);
     memcpy(normal, m->shot->normal, n * n * sizeof *normal);
@@ -331,7 +331,7 @@ static void explain(const minimization *m, db_stage_result *r) {
 }
 
 static db_status finish(minimization *m, db_stage_result *result) {
-    db_shot *const shot = m->shot;
+    db_objective *const shot = m->shot;
     const db_variables *const v = m->variables;
     double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS],
         step[DB_FIT_MOST_PARAMETERS];
@@ -347,7 +347,7 @@ static db_status finish(minimization *m, db_stage_result *result) {
     double *const memory = malloc(db_box_room(v->count) * sizeof *memory);
     const db_status status = !memory      ? db_fail_memory(shot->context, "the optimizer")
                              : m->at_best ? DB_OK
-                                          : evaluate_at(m, m->best_value, DB_SHOT_NORMAL);
+                                          : evaluate_at(m, m->best_value, DB_OBJECTIVE_NORMAL);
     if (status != DB_OK) {
         free(memory);
         return status;
@@ -367,7 +367,7 @@ static db_status finish(minimization *m, db_stage_result *result) {
     return DB_OK;
 }
 
-db_status db_optimize_stage(db_shot *shot, const db_fit_stage *stage, int number,
+db_status db_optimize_stage(db_objective *shot, const db_fit_stage *stage, int number,
                             const double orientation[9], db_fit_course *course,
                             db_stage_result *result) {
     db_algorithm algorithm;

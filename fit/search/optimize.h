@@ -2,7 +2,7 @@
 #ifndef DB_FIT_SEARCH_OPTIMIZE_H
 #define DB_FIT_SEARCH_OPTIMIZE_H
 
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
 /* Every evaluation of all stages, and whom to tell. */
 typedef struct db_fit_course {
@@ -38,7 +38,7 @@ typedef struct db_stage_result {
 /* Minimizes from the variables' start with the stage's algorithm. `reported` turns what is refined
  * into what is told: misset angles of the whole turn (see fit/config/misset.h). Fails for a bad
  * configuration; otherwise the result says how it ended. */
-db_status db_optimize_stage(db_shot *shot, const db_fit_stage *stage, int number,
+db_status db_optimize_stage(db_objective *shot, const db_fit_stage *stage, int number,
                             const double orientation[9], db_fit_course *course,
                             db_stage_result *result);
 

@@ -105,7 +105,7 @@ void db_refinement_move(const db_variables *variables, const double *values, con
     db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
 }
 
-static db_status store(db_refinement *r, const db_shot *shot, const db_stage_result *end) {
+static db_status store(db_refinement *r, const db_objective *shot, const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
     db_refinement_move(&shot->variables, end->value, &shot->experiment.crystal, model);
@@ -123,7 +123,7 @@ static db_status store(db_refinement *r, const db_shot *shot, const db_stage_res
 }
 
 /* Sums of what the model says of the crystal and of what is measured above the local background. */
-static void total_counts(const db_shot *shot, double *model, double *measured) {
+static void total_counts(const db_objective *shot, double *model, double *measured) {
     const db_fit_blocks *const blocks = &shot->blocks;
     *model = *measured = 0;
     for (size_t b = 0; b < blocks->count; b++) {
@@ -153,13 +153,13 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count || r->scaled ||
         r->data.settings->stages[number].active[DB_SCALE])
         return DB_OK;
-    const db_shot_request request = { .target = DB_FIT_WEIGHTED };
-    db_shot shot;
+    const db_objective_request request = { .target = DB_FIT_WEIGHTED };
+    db_objective shot;
     double model, measured;
     DB_TRY(db_stage_data_shot(r->context, &result->experiment, &r->data, taken, &request, &shot));
-    const db_status status = db_shot_evaluate(&shot, NULL, DB_SHOT_LOSS);
+    const db_status status = db_objective_evaluate(&shot, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) total_counts(&shot, &model, &measured);
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     DB_TRY(status);
     if (!(model > 0 && measured > 0)) return DB_OK;
     const db_fit_parameter *const p = &r->data.settings->parameters[i];
@@ -170,23 +170,23 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
 }
 
 /* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
-static db_status start_scale(db_shot *shot) {
+static db_status start_scale(db_objective *shot) {
     db_variables *const v = &shot->variables;
     for (size_t k = 0; k < v->table_count; k++) {
         if (v->parameter[k] != DB_SCALE) continue;
         shot->rule = DB_INTENSITY_SHARED;
-        const db_status status = db_shot_evaluate(shot, v->start, DB_SHOT_LOSS);
+        const db_status status = db_objective_evaluate(shot, v->start, DB_OBJECTIVE_LOSS);
         shot->rule = DB_INTENSITY_ONE;
         DB_TRY(status);
         const double best = v->start[k] * shot->solution[0].linear[0];
         if (best > 0) v->start[k] = v->origin[k] = fmin(fmax(best, v->lower[k]), v->upper[k]);
-        db_shot_restart(shot);
+        db_objective_restart(shot);
     }
     return DB_OK;
 }
 
 /* Brings linear coefficients and what depends on the model up to date with the start. */
-static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_shot *shot) {
+static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_objective *shot) {
     const int known = r->data.settings->intensity == DB_FIT_KNOWN;
     if (!(shot->degrees > 0))
         return db_fail(r->context, DB_ERROR_INPUT,
@@ -199,23 +199,24 @@ static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_
 }
 
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_shot *shot, double turned[3]) {
+                                   db_objective *shot, double turned[3]) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
     DB_TRY(take_enough(r, stage, taken));
     db_status status = match_total(r, number, taken);
     turned_so_far(r, turned);
-    const db_shot_request request = { .active = stage->active,
-                                      .turned = db_refinement_turns(stage) ? turned : NULL,
-                                      .placement = &r->placement,
-                                      .target = stage->target < 0 ? r->data.settings->target
-                                                                  : (db_fit_target)stage->target };
+    const db_objective_request request = { .active = stage->active,
+                                           .turned = db_refinement_turns(stage) ? turned : NULL,
+                                           .placement = &r->placement,
+                                           .target = stage->target < 0
+                                                         ? r->data.settings->target
+                                                         : (db_fit_target)stage->target };
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
     if (db_refinement_turns(stage)) db_misset_fold(&from.crystal);
     if (status == DB_OK)
         status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, shot);
     if (status == DB_OK) {
         status = prepare(r, number, taken, shot);
-        if (status != DB_OK) db_shot_destroy(shot);
+        if (status != DB_OK) db_objective_destroy(shot);
     }
     if (status != DB_OK) db_stage_data_clear(taken);
     return status;
@@ -223,7 +224,7 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
 
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
-    db_shot *const shot = malloc(sizeof *shot); /* large: stacks are small */
+    db_objective *const shot = malloc(sizeof *shot); /* large: stacks are small */
     double turned[3];
     if (!shot) return db_fail_memory(r->context, "the shot of a stage");
     db_status status = db_refinement_open_stage(r, number, &taken, shot, turned);
@@ -231,7 +232,7 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
         status = db_optimize_stage(shot, &r->data.settings->stages[number], number,
                                    r->result->experiment.crystal.orientation, &r->course, end);
         if (status == DB_OK) status = store(r, shot, end);
-        db_shot_destroy(shot);
+        db_objective_destroy(shot);
         db_stage_data_clear(&taken);
     }
     free(shot);

@@ -29,7 +29,7 @@ typedef struct conclusion {
     double *covariance; /* [shared][shared], as quoted */
 } conclusion;
 
-static db_status measure(const db_shot *shot, const db_spooled *pixels, int after,
+static db_status measure(const db_objective *shot, const db_spooled *pixels, int after,
                          db_shot_news *news) {
     db_fit_statistics statistics = { 0 };
     db_statistics_residuals(shot, &statistics);
@@ -47,17 +47,17 @@ static db_status measure(const db_shot *shot, const db_spooled *pixels, int afte
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
     static const unsigned char none[DB_FIT_MOST_PARAMETERS];
-    const db_shot_options options = { .active = none,
-                                      .blur = 1,
-                                      .target = open->shot.loss_of.target };
+    const db_objective_options options = { .active = none,
+                                           .blur = 1,
+                                           .target = open->shot.loss_of.target };
     db_experiment start = all->state[shot].start; /* borrows */
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
-    db_shot before;
-    DB_TRY(
-        db_shot_create(context, &start, open->settings, &open->pixels.blocks, &options, &before));
-    db_status status = db_shot_evaluate(&before, NULL, DB_SHOT_LOSS);
+    db_objective before;
+    DB_TRY(db_objective_create(context, &start, open->settings, &open->pixels.blocks, &options,
+                               &before));
+    db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->news[shot]);
-    db_shot_destroy(&before);
+    db_objective_destroy(&before);
     if (status != DB_ERROR_INPUT) return status;
     /* Only what it is compared with is not known. */
     db_shot_news *const news = &all->news[shot];

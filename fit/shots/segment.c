@@ -144,7 +144,7 @@ static db_status spool(work *w, db_context *context, int stage) {
     const db_arrow_order order =
         db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
     db_stage_data taken;
-    db_shot shot;
+    db_objective shot;
     w->refinement.scaled = all->news[w->shot].opened == stage + 1;
     DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &shot, state->turned));
     all->news[w->shot].opened = stage + 1;
@@ -156,7 +156,7 @@ static db_status spool(work *w, db_context *context, int stage) {
     const db_status status = db_spool_write(context, &all->spool, &taken.blocks,
                                             taken.boxes.count ? &taken.boxes : NULL, &state->place);
     w->is_fatal = status != DB_OK;
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     db_stage_data_clear(&taken);
     return status;
 }

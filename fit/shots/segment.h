@@ -16,7 +16,7 @@ db_segment db_segment_from(const db_shots *all, int stage);
 /* Does a stage refine something shared? */
 int db_stage_is_joint(const db_shots *all, int stage);
 
-/* A db_shot_work; user: the db_segment. Does the stages that the shot has not done yet, keeps its
+/* A db_objective_work; user: the db_segment. Does the stages that the shot has not done yet, keeps its
  * values, and puts the pixels of the joint stage into the spool; without one, draws conclusions. */
 db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user);
 

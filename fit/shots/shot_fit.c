@@ -28,14 +28,14 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
     }
     if (status == DB_OK) {
         if (turns) db_misset_fold(&open->model.experiment.crystal);
-        const db_shot_options options = { .active = s->active,
-                                          .turned = turns ? state->turned : NULL,
-                                          .placement = &open->model.placement,
-                                          .blur = s->blur,
-                                          .target = s->target < 0 ? all->settings.target
-                                                                  : (db_fit_target)s->target };
-        status = db_shot_create(context, &open->model.experiment, open->settings,
-                                &open->pixels.blocks, &options, &open->shot);
+        const db_objective_options options = { .active = s->active,
+                                               .turned = turns ? state->turned : NULL,
+                                               .placement = &open->model.placement,
+                                               .blur = s->blur,
+                                               .target = s->target < 0 ? all->settings.target
+                                                                       : (db_fit_target)s->target };
+        status = db_objective_create(context, &open->model.experiment, open->settings,
+                                     &open->pixels.blocks, &options, &open->shot);
     }
     /* Priors of what is shared count once, not for every shot. */
     for (size_t i = 0; i < order->shared && status == DB_OK; i++)
@@ -45,7 +45,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
 }
 
 void db_open_shot_destroy(db_open_shot *open) {
-    if (open->shot.context) db_shot_destroy(&open->shot);
+    if (open->shot.context) db_objective_destroy(&open->shot);
     db_shot_model_clear(&open->model);
     db_spooled_clear(&open->pixels);
     free(open->settings);
@@ -65,11 +65,11 @@ typedef struct search {
 
 static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
     search *const s = user;
-    db_shot *const shot = &s->open->shot;
+    db_objective *const shot = &s->open->shot;
     const db_arrow_order *const order = s->order;
     const size_t n = shot->variables.count, *const local = order->variable + order->shared;
     for (size_t i = 0; i < order->local; i++) s->value[local[i]] = x[i];
-    s->status = db_shot_evaluate(shot, s->value, DB_SHOT_NORMAL);
+    s->status = db_objective_evaluate(shot, s->value, DB_OBJECTIVE_NORMAL);
     s->open->evaluations++;
     s->loss = shot->loss;
     db_variables_add_priors(&shot->variables, s->value, &s->loss, shot->gradient, shot->normal);

@@ -9,7 +9,7 @@ typedef struct db_open_shot {
     db_spooled pixels;
     db_shot_model model;       /* where the stage began, the misset folded if it turns */
     db_fit_settings *settings; /* as they are for this shot; owned */
-    db_shot shot;
+    db_objective shot;
     int *held;    /* [variables] 1: at a bound */
     double *work; /* for elimination */
     int evaluations;

@@ -6,7 +6,7 @@
 #include "fit/verdict/goodness.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/result_boxes.h"
-#include "fit/objective/shot_reflections.h"
+#include "fit/objective/reflection_intensities.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/warnings.h"
@@ -34,8 +34,8 @@ static db_status strong_fraction(db_context *context, const db_experiment *exper
 }
 
 /* Known: of the pixels that a shot has rendered. */
-static db_status strong_fraction_of_region(const db_fit_data *data, db_shot *shot, float *image,
-                                           db_fit_statistics *statistics) {
+static db_status strong_fraction_of_region(const db_fit_data *data, db_objective *shot,
+                                           float *image, db_fit_statistics *statistics) {
     size_t explained;
     DB_TRY(db_model_image_of_region(shot->context, shot, data, &explained, image));
     return set_fraction(shot->context, &shot->experiment, data, explained, statistics);
@@ -45,16 +45,16 @@ static db_status strong_fraction_of_region(const db_fit_data *data, db_shot *sho
  * own. */
 typedef struct display {
     db_shoeboxes boxes;
-    db_shot shot;
+    db_objective shot;
 } display;
 
 static void clear_display(display *shown) {
-    db_shot_destroy(&shown->shot);
+    db_objective_destroy(&shown->shot);
     db_shoeboxes_clear(&shown->boxes);
 }
 
 /* Plane of the tile that holds a box's centre, expressed for the box. */
-static void take_over(const db_shot *tiles, const db_region *box, double linear[DB_LINEAR]) {
+static void take_over(const db_objective *tiles, const db_region *box, double linear[DB_LINEAR]) {
     const int fast = box->fast_start + box->fast_count / 2,
               slow = box->slow_start + box->slow_count / 2;
     for (size_t b = 0; b < tiles->blocks.count; b++) {
@@ -68,8 +68,9 @@ static void take_over(const db_shot *tiles, const db_region *box, double linear[
     }
 }
 
-static db_status make_display(db_context *context, const db_fit_data *data, const db_shot *tiles,
-                              double model_error, db_shoebox_choice choice, display *shown) {
+static db_status make_display(db_context *context, const db_fit_data *data,
+                              const db_objective *tiles, double model_error,
+                              db_shoebox_choice choice, display *shown) {
     db_experiment model = tiles->experiment; /* borrows */
     static const unsigned char none[DB_FIT_MOST_PARAMETERS];
     db_shoeboxes *const boxes = &shown->boxes;
@@ -78,19 +79,19 @@ static db_status make_display(db_context *context, const db_fit_data *data, cons
     if (boxes->count == 0) return DB_OK;
     DB_TRY(db_shoeboxes_weigh(context, data->settings, model_error, boxes));
     const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
-    const db_shot_options options = {
+    const db_objective_options options = {
         .active = none, .placement = &tiles->placement, .blur = 1, .target = tiles->loss_of.target
     };
     if (tiles->blocks.count) model.beam.scale *= tiles->solution[0].linear[0];
-    DB_TRY(db_shot_create(context, &model, data->settings, &blocks, &options, &shown->shot));
+    DB_TRY(db_objective_create(context, &model, data->settings, &blocks, &options, &shown->shot));
     shown->shot.rule = DB_INTENSITY_ONE;
-    DB_TRY(db_shot_evaluate(&shown->shot, NULL, DB_SHOT_LOSS));
+    DB_TRY(db_objective_evaluate(&shown->shot, NULL, DB_OBJECTIVE_LOSS));
     return DB_OK;
 }
 
 /* Results are shown in boxes as for free intensities, with planes of the tiles. */
 static db_status describe_tiles(db_context *context, const db_fit_data *data,
-                                const db_stage_data *taken, const db_shot *shot,
+                                const db_stage_data *taken, const db_objective *shot,
                                 db_fit_statistics *statistics, double inflation,
                                 db_fit_result *result) {
     display *const shown = malloc(sizeof *shown);
@@ -111,7 +112,7 @@ static db_status describe_tiles(db_context *context, const db_fit_data *data,
  * image are those that are stronger than they should be. A tile's plane is off by a little
  * everywhere, which adds up to more than a faint spot. */
 static db_status compare_intensities(db_context *context, const db_fit_data *data,
-                                     const db_stage_data *taken, const db_shot *shot,
+                                     const db_stage_data *taken, const db_objective *shot,
                                      db_fit_result *compared) {
     display *const shown = malloc(sizeof *shown);
     if (!shown) return db_fail_memory(context, "the boxes compared");
@@ -126,7 +127,7 @@ static db_status compare_intensities(db_context *context, const db_fit_data *dat
 
 /* Statistics of the target as last evaluated; fills the result's boxes if it is not NULL. */
 static db_status describe(db_context *context, const db_fit_data *data, const db_stage_data *taken,
-                          const db_shot *shot, db_fit_statistics *statistics,
+                          const db_objective *shot, db_fit_statistics *statistics,
                           db_fit_result *result) {
     db_statistics_residuals(shot, statistics);
     const double inflation = fmax(1, statistics->chi2_reduced);
@@ -139,7 +140,7 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
 }
 
 /* The shot's variables are some of the result's. */
-static void take_direction(const db_shot *shot, const db_fit_direction *from,
+static void take_direction(const db_objective *shot, const db_fit_direction *from,
                            db_fit_direction *to) {
     to->eigenvalue = from->eigenvalue;
     to->condition = from->condition;
@@ -153,7 +154,7 @@ static void take_direction(const db_shot *shot, const db_fit_direction *from,
 static const size_t LEAST_PARTS = 4;
 
 /* The estimate is one of the shot's variables, the result one of all parameters. */
-static void take_estimate(const db_shot *shot, const db_covariance *c, double chi2_reduced,
+static void take_estimate(const db_objective *shot, const db_covariance *c, double chi2_reduced,
                           db_fit_result *result) {
     const size_t n = shot->variables.count, parts = shot->blocks.count;
     for (size_t i = 0; i < result->parameter_count; i++) {
@@ -177,13 +178,14 @@ static void take_estimate(const db_shot *shot, const db_covariance *c, double ch
         take_direction(shot, &c->direction[d], &result->direction[d]);
 }
 
-static db_status take_amplitudes(db_context *context, const db_shot *shot, const db_covariance *c,
-                                 double chi2_reduced, db_fit_result *result) {
+static db_status take_amplitudes(db_context *context, const db_objective *shot,
+                                 const db_covariance *c, double chi2_reduced,
+                                 db_fit_result *result) {
     const db_amplitudes *const a = shot->amplitudes;
     double *const factor = malloc((2 * a->count + 1) * sizeof *factor), *const error =
                                                                             factor + a->count;
     if (!factor) return db_fail_memory(context, "the refined amplitudes");
-    db_shot_reflection_errors(shot, c->error, c->correlation, error);
+    db_objective_reflection_errors(shot, c->error, c->correlation, error);
     for (size_t r = 0; r < a->count; r++) {
         factor[r] = shot->solution[a->box[a->first[r]]].linear[0];
         error[r] *= sqrt(fmax(1, chi2_reduced));
@@ -195,7 +197,7 @@ static db_status take_amplitudes(db_context *context, const db_shot *shot, const
 }
 
 /* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
-static db_status estimate_errors(db_context *context, const db_shot *shot, double chi2_reduced,
+static db_status estimate_errors(db_context *context, const db_objective *shot, double chi2_reduced,
                                  db_fit_result *result) {
     const size_t n = shot->variables.count;
     int used[DB_FIT_MOST_PARAMETERS] = { 0 };
@@ -221,22 +223,22 @@ static db_status estimate_errors(db_context *context, const db_shot *shot, doubl
 static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken,
                                 db_fit_result *result) {
-    const db_shot_request request = { .target = data->settings->target };
-    db_shot *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
+    const db_objective_request request = { .target = data->settings->target };
+    db_objective *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
     if (!shot) return db_fail_memory(context, "the starting model's shot");
     db_status status = db_stage_data_shot(context, start, data, taken, &request, shot);
-    if (status == DB_OK) status = db_shot_evaluate(shot, NULL, DB_SHOT_LOSS);
+    if (status == DB_OK) status = db_objective_evaluate(shot, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) status = db_goodness_measure(context, shot, DB_GOODNESS_BEFORE, result);
     if (status == DB_OK) status = describe(context, data, taken, shot, &result->before, NULL);
     if (status == DB_OK && taken->tiles.count)
         status = strong_fraction_of_region(data, shot, NULL, &result->before);
-    db_shot_destroy(shot);
+    db_objective_destroy(shot);
     free(shot);
     return status;
 }
 
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
-                         db_stage_data *taken, db_shot *shot, db_fit_result *compared,
+                         db_stage_data *taken, db_objective *shot, db_fit_result *compared,
                          db_fit_result *result) {
     double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
     for (size_t k = 0; k < shot->variables.count; k++)
@@ -244,7 +246,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(db_stage_data_adapt(taken, data, shot, refined));
     DB_TRY(db_goodness_prepare(context, shot, result));
     DB_TRY(describe_start(context, start, data, taken, result));
-    DB_TRY(db_shot_evaluate(shot, refined, DB_SHOT_NORMAL));
+    DB_TRY(db_objective_evaluate(shot, refined, DB_OBJECTIVE_NORMAL));
     DB_TRY(db_goodness_measure(context, shot, DB_GOODNESS_AFTER, result));
     DB_TRY(db_distrusted_pixels_find(context, shot, result));
     DB_TRY(describe(context, data, taken, shot, &result->after, result));
@@ -265,13 +267,13 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
     for (size_t i = 0; i < settings->parameter_count; i++)
         active[db_fit_quantity_of(&settings->parameters[i])] = 1;
-    const db_shot_request request = { .active = active,
-                                      .placement = placement,
-                                      .target = settings->target };
+    const db_objective_request request = { .active = active,
+                                           .placement = placement,
+                                           .target = settings->target };
     db_stage_data taken;
     DB_TRY(
         db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
-    db_shot *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
+    db_objective *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
     db_status status =
         !shot ? db_fail_memory(context, "the refined model's shot")
         : taken.blocks.count
@@ -280,7 +282,7 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
                       "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
         status = compare(context, start, data, &taken, shot, compared, result);
-        db_shot_destroy(shot);
+        db_objective_destroy(shot);
     }
     free(shot);
     db_stage_data_clear(&taken);
@@ -328,12 +330,12 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
 static db_status measure_on(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, db_stage_data *taken,
                             db_fit_statistics *statistics) {
-    const db_shot_request request = { .target = data->settings->target };
-    db_shot shot;
+    const db_objective_request request = { .target = data->settings->target };
+    db_objective shot;
     DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &shot));
     db_status status = db_stage_data_solve(taken, data, &shot, NULL);
     if (status == DB_OK) status = describe(context, data, taken, &shot, statistics, NULL);
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     return status;
 }
 

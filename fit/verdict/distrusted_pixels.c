@@ -19,11 +19,11 @@ static int least_trusted_first(const void *a, const void *b) {
 }
 
 /* Pixel (fast, slow) of a block, if it is in use and far off. */
-static int is_far_off(const db_shot *shot, size_t b, int fast, int slow, db_fit_pixel *pixel) {
+static int is_far_off(const db_objective *shot, size_t b, int fast, int slow, db_fit_pixel *pixel) {
     const db_region *const r = &shot->blocks.region[b];
     const size_t at = r->offset + (size_t)slow * r->stride + (size_t)fast;
     if (!(shot->blocks.weight[at] > 0)) return 0;
-    const db_block block = db_shot_block(shot, b);
+    const db_block block = db_objective_block(shot, b);
     const db_pixel_report report = db_block_pixel(&block, shot->solution[b].linear, fast, slow);
     const double counts = (double)shot->blocks.value[at],
                  z = (counts - report.expected) / sqrt(report.variance);
@@ -38,7 +38,7 @@ static int is_far_off(const db_shot *shot, size_t b, int fast, int slow, db_fit_
 }
 
 /* How many there are; those for which there is room are written to list. */
-static size_t collect(const db_shot *shot, size_t room, db_fit_pixel *list) {
+static size_t collect(const db_objective *shot, size_t room, db_fit_pixel *list) {
     size_t count = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) {
         const db_region *const r = &shot->blocks.region[b];
@@ -53,7 +53,7 @@ static size_t collect(const db_shot *shot, size_t room, db_fit_pixel *list) {
     return count;
 }
 
-db_status db_distrusted_pixels_find(db_context *context, const db_shot *shot,
+db_status db_distrusted_pixels_find(db_context *context, const db_objective *shot,
                                     db_fit_result *result) {
     const db_fit_target target = shot->loss_of.target;
     if (target != DB_FIT_HUBER && target != DB_FIT_STUDENT) return DB_OK;

@@ -16,10 +16,10 @@ enum {
 };
 
 /* Calls visit for every pixel in use, with the block it is in. */
-typedef void (*pixel_visitor)(void *user, const db_shot *shot, size_t block, int fast, int slow,
-                              size_t element);
+typedef void (*pixel_visitor)(void *user, const db_objective *shot, size_t block, int fast,
+                              int slow, size_t element);
 
-static void visit_pixels(const db_shot *shot, pixel_visitor visit, void *user) {
+static void visit_pixels(const db_objective *shot, pixel_visitor visit, void *user) {
     for (size_t b = 0; b < shot->blocks.count; b++) {
         const db_region *const r = &shot->blocks.region[b];
         for (int s = 0; s < r->slow_count; s++)
@@ -44,7 +44,7 @@ typedef struct spectrum {
     size_t pixels[FINE];
 } spectrum;
 
-static void count_pixel(void *user, const db_shot *shot, size_t block, int fast, int slow,
+static void count_pixel(void *user, const db_objective *shot, size_t block, int fast, int slow,
                         size_t element) {
     spectrum *const all = user;
     (void)element;
@@ -103,7 +103,8 @@ static db_status cut_areas(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_goodness_prepare(db_context *context, const db_shot *shot, db_fit_result *result) {
+db_status db_goodness_prepare(db_context *context, const db_objective *shot,
+                              db_fit_result *result) {
     db_fit_geometry geometry;
     DB_TRY(cut_areas(context, result));
     DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
@@ -150,11 +151,11 @@ static size_t area_of(const db_fit_result *result, size_t panel, double fast, do
     return a;
 }
 
-static void add_pixel(void *user, const db_shot *shot, size_t block, int fast, int slow,
+static void add_pixel(void *user, const db_objective *shot, size_t block, int fast, int slow,
                       size_t element) {
     sums *const all = user;
     const db_region *const r = &shot->blocks.region[block];
-    const db_block all_of = db_shot_block(shot, block);
+    const db_block all_of = db_objective_block(shot, block);
     const db_pixel_report pixel = db_block_pixel(&all_of, shot->solution[block].linear, fast, slow);
     const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
     const double excess = (double)shot->blocks.value[element] - (pixel.expected - bragg);
@@ -164,7 +165,7 @@ static void add_pixel(void *user, const db_shot *shot, size_t block, int fast, i
     db_residual_add(&all->area[area], weight, excess, bragg);
 }
 
-static db_fit_goodness goodness_of(const db_shot *shot, const db_residual_sums *m) {
+static db_fit_goodness goodness_of(const db_objective *shot, const db_residual_sums *m) {
     const double share = shot->degrees / (double)shot->pixels_used;
     db_fit_goodness g = { m->pixels, NAN, NAN, NAN };
     if (m->pixels == 0) return g;
@@ -174,7 +175,7 @@ static db_fit_goodness goodness_of(const db_shot *shot, const db_residual_sums *
     return g;
 }
 
-db_status db_goodness_measure(db_context *context, const db_shot *shot, db_goodness_time time,
+db_status db_goodness_measure(db_context *context, const db_objective *shot, db_goodness_time time,
                               db_fit_result *result) {
     db_fit_geometry geometry;
     sums all = { .geometry = &geometry, .result = result };

@@ -2,16 +2,16 @@
 #ifndef DB_FIT_VERDICT_GOODNESS_H
 #define DB_FIT_VERDICT_GOODNESS_H
 
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
 /* Cuts the data of a target into shells and areas of the result, whose experiment gives the
  * resolution of the pixels. */
-db_status db_goodness_prepare(db_context *context, const db_shot *shot, db_fit_result *result);
+db_status db_goodness_prepare(db_context *context, const db_objective *shot, db_fit_result *result);
 
 typedef enum db_goodness_time { DB_GOODNESS_BEFORE, DB_GOODNESS_AFTER } db_goodness_time;
 
 /* Fills before or after of shells and areas from the target as last evaluated. */
-db_status db_goodness_measure(db_context *context, const db_shot *shot, db_goodness_time time,
+db_status db_goodness_measure(db_context *context, const db_objective *shot, db_goodness_time time,
                               db_fit_result *result);
 
 /* Fills spots and shift of the areas from the result's shoeboxes. */

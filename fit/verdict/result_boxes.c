@@ -14,9 +14,9 @@ static int allocate(db_fit_shoebox *box, size_t pixels) {
     return box->measured && box->model && box->sigma;
 }
 
-static void fill_pixels(const db_shot *shot, const db_shoeboxes *boxes, size_t b,
+static void fill_pixels(const db_objective *shot, const db_shoeboxes *boxes, size_t b,
                         db_fit_shoebox *box) {
-    const db_block block = db_shot_block(shot, b);
+    const db_block block = db_objective_block(shot, b);
     double sum = 0, square = 0; /* of Z */
     for (size_t i = 0; i < boxes->pixels; i++) {
         const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
@@ -44,7 +44,7 @@ static void fill_pixels(const db_shot *shot, const db_shoeboxes *boxes, size_t b
     box->sigma_z = n > 0 ? sqrt(fmax(0, square / n - sum * sum / (n * n))) : (double)NAN;
 }
 
-static void fill(const db_shot *shot, const db_shoeboxes *boxes, size_t b, double inflation,
+static void fill(const db_objective *shot, const db_shoeboxes *boxes, size_t b, double inflation,
                  db_fit_shoebox *box) {
     const db_linear_solution *const solution = &shot->solution[b];
     memcpy(box->hkl, boxes->reflection[b].hkl, sizeof box->hkl);
@@ -97,8 +97,8 @@ static db_status mark_outliers(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_result_boxes_make(db_context *context, const db_shot *shot, const db_shoeboxes *boxes,
-                               double inflation, db_fit_result *result) {
+db_status db_result_boxes_make(db_context *context, const db_objective *shot,
+                               const db_shoeboxes *boxes, double inflation, db_fit_result *result) {
     result->shoeboxes = calloc(boxes->count + 1, sizeof *result->shoeboxes);
     if (!result->shoeboxes) return db_fail_memory(context, "the shoeboxes of the result");
     for (size_t b = 0; b < boxes->count; b++) {

@@ -3,12 +3,12 @@
 #define DB_FIT_VERDICT_RESULT_BOXES_H
 
 #include "fit/pixels/shoeboxes.h"
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
 /* Copies the boxes, with the model of a shot whose blocks they are, into the result. inflation
  * multiplies the variances of the intensities. */
-db_status db_result_boxes_make(db_context *context, const db_shot *shot, const db_shoeboxes *boxes,
-                               double inflation, db_fit_result *result);
+db_status db_result_boxes_make(db_context *context, const db_objective *shot,
+                               const db_shoeboxes *boxes, double inflation, db_fit_result *result);
 void db_result_boxes_free(db_fit_result *result);
 
 #endif

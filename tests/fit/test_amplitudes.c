@@ -8,7 +8,7 @@
 
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
-#include "fit/objective/shot_reflections.h"
+#include "fit/objective/reflection_intensities.h"
 #include "fit/pixels/stage_data.h"
 
 #include <dualbragg/io.h>
@@ -189,21 +189,21 @@ static void a_restraint_holds_what_was_given(void **state) {
     assert_true(held > 100);
 }
 
-static void take(db_stage_data *taken, const db_experiment *model, db_shot *shot) {
+static void take(db_stage_data *taken, const db_experiment *model, db_objective *shot) {
     unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
     for (size_t i = 0; i < settings.parameter_count; i++)
         active[settings.parameters[i].parameter] = 1;
-    const db_shot_request request = { .active = active, .target = settings.target };
+    const db_objective_request request = { .active = active, .target = settings.target };
     expect_ok(db_stage_data_take(context, model, &data, 2, 1, DB_SHOEBOXES_STRONG, taken));
     assert_true(taken->amplitudes.count > 50);
     expect_ok(db_stage_data_shot(context, model, &data, taken, &request, shot));
 }
 
-static double loss_at(db_shot *shot, const double *values, size_t k, double step) {
+static double loss_at(db_objective *shot, const double *values, size_t k, double step) {
     double moved[DB_PARAMETER_COUNT] = { 0 };
     memcpy(moved, values, shot->variables.count * sizeof *moved);
     moved[k] += step;
-    expect_ok(db_shot_evaluate(shot, moved, DB_SHOT_LOSS));
+    expect_ok(db_objective_evaluate(shot, moved, DB_OBJECTIVE_LOSS));
     return shot->loss;
 }
 
@@ -212,7 +212,7 @@ static void the_gradient_is_that_of_differences(void **state) {
     static const db_fit_target targets[] = { DB_FIT_WEIGHTED, DB_FIT_GAUSSIAN };
     for (int t = 0; t < 2; t++) {
         db_stage_data taken;
-        db_shot shot;
+        db_objective shot;
         double values[4], gradient[4], curvature[4];
         refine_amplitudes(0.3);
         settings.target = targets[t];
@@ -225,7 +225,7 @@ static void the_gradient_is_that_of_differences(void **state) {
             values[k] = db_parameter_get(&start, settings.parameters[k].parameter);
         values[0] += 0.02;
         values[3] *= 1.1;
-        expect_ok(db_shot_evaluate(&shot, values, DB_SHOT_NORMAL));
+        expect_ok(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL));
         for (size_t k = 0; k < 4; k++) {
             gradient[k] = shot.gradient[k];
             curvature[k] = shot.normal[k * 4 + k];
@@ -240,7 +240,7 @@ static void the_gradient_is_that_of_differences(void **state) {
                 fail_msg("target %d, quantity %zu: gradient %.8g, by differences %.8g",
                          (int)settings.target, k, gradient[k], difference);
         }
-        db_shot_destroy(&shot);
+        db_objective_destroy(&shot);
         db_stage_data_clear(&taken);
         db_strong_pixels_clear(&strong);
     }
@@ -261,15 +261,15 @@ static void the_normal_matrix_is_the_curvature(void **state) {
     expect_ok(db_strong_pixels_find(context, &image, &settings, &strong));
     for (int i = 0; i < 2; i++) {
         db_stage_data taken;
-        db_shot shot;
+        db_objective shot;
         double gradient, cross[4];
         expect_ok(db_context_set_threads(context, i ? 3 : 1));
         take(&taken, &truth, &shot);
         for (size_t k = 0; k < 4; k++)
             values[k] = db_parameter_get(&truth, settings.parameters[k].parameter);
-        expect_ok(db_shot_evaluate(&shot, values, DB_SHOT_NORMAL));
+        expect_ok(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL));
         memcpy(normal[i], shot.normal, sizeof normal[i]);
-        db_shot_reflection_sums(&shot, 0, &gradient, &sigma[i], cross);
+        db_objective_reflection_sums(&shot, 0, &gradient, &sigma[i], cross);
         assert_true(sigma[i] > 0);
         const double least = shot.loss;
         for (size_t k = 0; k < 4 && i == 0; k++) {
@@ -280,7 +280,7 @@ static void the_normal_matrix_is_the_curvature(void **state) {
             if (!(fabs(bend / normal[0][k * 4 + k] - 1) < 0.03))
                 fail_msg("quantity %zu: %.6g, by differences %.6g", k, normal[0][k * 4 + k], bend);
         }
-        db_shot_destroy(&shot);
+        db_objective_destroy(&shot);
         db_stage_data_clear(&taken);
     }
     image = noisy;

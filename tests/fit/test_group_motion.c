@@ -21,7 +21,7 @@ static db_strong_pixels strong;
 static db_fit_settings settings;
 static db_fit_data data = { &image, &strong, &settings };
 static db_stage_data taken;
-static db_shot shot;
+static db_objective shot;
 
 static int make(void **state) {
     (void)state;
@@ -52,7 +52,7 @@ static int drop(void **state) {
 
 static int forget(void **state) {
     (void)state;
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     db_stage_data_clear(&taken);
     return 0;
 }
@@ -88,7 +88,7 @@ static void create(db_fit_target target) {
     unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
     for (size_t i = 0; i < settings.parameter_count; i++)
         active[db_fit_quantity_of(&settings.parameters[i])] = 1;
-    const db_shot_request request = { .active = active, .target = target };
+    const db_objective_request request = { .active = active, .target = target };
     assert_int_equal(db_stage_data_take(context, &model, &data, 2, 1, DB_SHOEBOXES_STRONG, &taken),
                      DB_OK);
     assert_int_equal(db_stage_data_shot(context, &model, &data, &taken, &request, &shot), DB_OK);
@@ -110,7 +110,7 @@ static double loss_at(const double *values, size_t k, double step) {
     double moved[DB_FIT_MOST_PARAMETERS];
     memcpy(moved, values, sizeof moved);
     moved[k] += step;
-    assert_int_equal(db_shot_evaluate(&shot, moved, DB_SHOT_LOSS), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, moved, DB_OBJECTIVE_LOSS), DB_OK);
     return shot.loss;
 }
 
@@ -122,7 +122,7 @@ static void compare_with_differences(void) {
     char name[DB_FIT_NAME_SIZE];
     const size_t n = shot.variables.count;
     stand(values);
-    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_NORMAL), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
     memcpy(gradient, shot.gradient, sizeof gradient);
     for (size_t k = 0; k < n; k++) curvature[k] = shot.normal[k * n + k];
     for (size_t k = 0; k < n; k++) {
@@ -180,7 +180,7 @@ static void the_normal_matrix_is_that_of_all_pixels(void **state) {
     double *const normal = malloc(n * n * sizeof *normal);
     assert_true(slopes && normal);
     stand(values);
-    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_NORMAL), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
     memcpy(normal, shot.normal, n * n * sizeof *normal);
     for (size_t k = 0; k < n; k++)
         differentiate(values, k, 0.005 * sqrt(shot.degrees / normal[k * n + k]),
@@ -214,7 +214,7 @@ static void threads_do_not_change_the_result(void **state) {
         refine_groups(DB_FIT_KNOWN);
         create(DB_FIT_WEIGHTED);
         stand(values);
-        assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_NORMAL), DB_OK);
+        assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
         memcpy(gradient[i], shot.gradient, sizeof gradient[i]);
         memcpy(normal[i], shot.normal, sizeof normal[i]);
         memcpy(scatter[i], shot.scatter, sizeof scatter[i]);
@@ -236,7 +236,7 @@ static void scatter_is_that_of_the_blocks(void **state) {
     const size_t n = shot.variables.count;
     double *const sum = calloc(n * n, sizeof *sum);
     assert_non_null(sum);
-    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_NORMAL), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
     memcpy(total, shot.gradient, sizeof total);
     double *const scatter = malloc(n * n * sizeof *scatter);
     assert_non_null(scatter);
@@ -246,22 +246,22 @@ static void scatter_is_that_of_the_blocks(void **state) {
     unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
     for (size_t i = 0; i < settings.parameter_count; i++)
         active[db_fit_quantity_of(&settings.parameters[i])] = 1;
-    const db_shot_options options = { .active = active, .blur = 1, .target = DB_FIT_WEIGHTED };
+    const db_objective_options options = { .active = active, .blur = 1, .target = DB_FIT_WEIGHTED };
     for (size_t b = 0; b < all.count; b++) {
         db_fit_blocks one = all;
-        db_shot single;
+        db_objective single;
         one.count = 1;
         one.region = &all.region[b];
         if (all.ridge) one.ridge = &all.ridge[b];
-        assert_int_equal(db_shot_create(context, &model, &settings, &one, &options, &single),
+        assert_int_equal(db_objective_create(context, &model, &settings, &one, &options, &single),
                          DB_OK);
-        assert_int_equal(db_shot_evaluate(&single, values, DB_SHOT_GRADIENT), DB_OK);
+        assert_int_equal(db_objective_evaluate(&single, values, DB_OBJECTIVE_GRADIENT), DB_OK);
         for (size_t k = 0; k < n; k++) {
             total[k] -= single.gradient[k];
             for (size_t l = 0; l < n; l++)
                 sum[k * n + l] += 0.25 * single.gradient[k] * single.gradient[l];
         }
-        db_shot_destroy(&single);
+        db_objective_destroy(&single);
     }
     for (size_t k = 0; k < n; k++) {
         assert_true(fabs(total[k]) < 1e-6 * sqrt(sum[k * n + k]));

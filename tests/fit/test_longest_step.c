@@ -27,7 +27,7 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
     (void)state;
     db_context *context;
     db_experiment e;
-    db_shot shot = { 0 };
+    db_objective shot = { 0 };
     db_fit_settings settings;
     assert_int_equal(db_context_create(&context), DB_OK);
     assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);

@@ -68,23 +68,23 @@ static void all_active(unsigned char active[DB_FIT_MOST_PARAMETERS]) {
         active[settings.parameters[i].parameter] = 1;
 }
 
-static double loss_at(db_shot *shot, const double *values, size_t k, double step) {
+static double loss_at(db_objective *shot, const double *values, size_t k, double step) {
     double moved[DB_PARAMETER_COUNT];
     memcpy(moved, values, sizeof moved);
     moved[k] += step;
-    assert_int_equal(db_shot_evaluate(shot, moved, DB_SHOT_LOSS), DB_OK);
+    assert_int_equal(db_objective_evaluate(shot, moved, DB_OBJECTIVE_LOSS), DB_OK);
     return shot->loss;
 }
 
 /* Images are stored as floats, so differences are noisy: the tolerance is relative to the largest
  * change of the target that a step of the optimizer's size can make. */
-static void compare_with_differences(db_shot *shot) {
+static void compare_with_differences(db_objective *shot) {
     double values[DB_PARAMETER_COUNT], gradient[DB_PARAMETER_COUNT],
         curvature[DB_PARAMETER_COUNT] = { 0 };
     for (size_t k = 0; k < shot->variables.count; k++)
         values[k] =
             db_parameter_get(&crystal, settings.parameters[shot->variables.index[k]].parameter);
-    assert_int_equal(db_shot_evaluate(shot, values, DB_SHOT_NORMAL), DB_OK);
+    assert_int_equal(db_objective_evaluate(shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
     memcpy(gradient, shot->gradient, sizeof gradient);
     for (size_t k = 0; k < shot->variables.count; k++)
         curvature[k] = shot->normal[k * shot->variables.count + k];
@@ -113,11 +113,11 @@ static void stand(db_fit_target target) {
     crystal.crystal.mosaic_spread = rendered.mosaic_spread + 0.03 * part;
 }
 
-static void create(db_stage_data *taken, double blur, db_fit_target target, db_shot *shot) {
+static void create(db_stage_data *taken, double blur, db_fit_target target, db_objective *shot) {
     unsigned char active[DB_FIT_MOST_PARAMETERS];
     all_active(active);
     stand(target);
-    const db_shot_request request = { .active = active, .target = target };
+    const db_objective_request request = { .active = active, .target = target };
     assert_int_equal(
         db_stage_data_take(context, &crystal, &data, 2, blur, DB_SHOEBOXES_STRONG, taken), DB_OK);
     assert_int_equal(db_stage_data_shot(context, &crystal, &data, taken, &request, shot), DB_OK);
@@ -125,13 +125,13 @@ static void create(db_stage_data *taken, double blur, db_fit_target target, db_s
 
 static void check(db_fit_intensity intensity, double blur, db_fit_target target) {
     db_stage_data taken;
-    db_shot shot;
+    db_objective shot;
     refine_everything(intensity);
     create(&taken, blur, target, &shot);
     assert_int_equal(shot.variables.count,
                      settings.parameter_count - 2); /* without the tied ones */
     compare_with_differences(&shot);
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     db_stage_data_clear(&taken);
 }
 
@@ -181,14 +181,14 @@ static void bright_boxes_are_those_of_the_model(void **state) {
 static void gradient_with_known_amplitudes_in_shoeboxes(void **state) {
     (void)state;
     db_stage_data taken;
-    db_shot shot;
+    db_objective shot;
     refine_everything(DB_FIT_KNOWN);
     settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
     create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
     assert_int_equal(shot.blocks.count, settings.max_shoeboxes);
     assert_int_equal(shot.rule, DB_INTENSITY_SHARED);
     compare_with_differences(&shot);
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     db_stage_data_clear(&taken);
 }
 
@@ -204,7 +204,7 @@ static void a_shared_scale_is_an_eliminated_parameter(void **state) {
     (void)state;
     for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
         db_stage_data taken[2];
-        db_shot shot[2];
+        db_objective shot[2];
         double values[DB_PARAMETER_COUNT];
         refine_everything(DB_FIT_KNOWN);
         create(&taken[0], 1, (db_fit_target)target, &shot[0]);
@@ -215,9 +215,9 @@ static void a_shared_scale_is_an_eliminated_parameter(void **state) {
         memcpy(values, shot[1].variables.start, sizeof values);
         /* Outliers' losses are hardly convex: the last digits of the coefficients come slowly. */
         for (int again = 0; again < 5; again++)
-            assert_int_equal(db_shot_evaluate(&shot[0], values, DB_SHOT_NORMAL), DB_OK);
+            assert_int_equal(db_objective_evaluate(&shot[0], values, DB_OBJECTIVE_NORMAL), DB_OK);
         values[n] *= shot[0].solution[0].linear[0];
-        assert_int_equal(db_shot_evaluate(&shot[1], values, DB_SHOT_NORMAL), DB_OK);
+        assert_int_equal(db_objective_evaluate(&shot[1], values, DB_OBJECTIVE_NORMAL), DB_OK);
         assert_true(fabs(shot[1].loss - shot[0].loss) < 1e-6 * fabs(shot[0].loss));
         double *const full = shot[1].normal, *const reduced = shot[0].normal;
         const double slope = shot[1].gradient[n] / sqrt(full[n * (n + 1) + n]);
@@ -232,7 +232,7 @@ static void a_shared_scale_is_an_eliminated_parameter(void **state) {
             }
         }
         for (int i = 0; i < 2; i++) {
-            db_shot_destroy(&shot[i]);
+            db_objective_destroy(&shot[i]);
             db_stage_data_clear(&taken[i]);
         }
     }
@@ -246,16 +246,17 @@ static void threads_do_not_change_the_result(void **state) {
         refine_everything(known ? DB_FIT_KNOWN : DB_FIT_FREE);
         for (int i = 0; i < 2; i++) {
             db_stage_data taken;
-            db_shot shot;
+            db_objective shot;
             assert_int_equal(db_context_set_threads(context, i ? 3 : 1), DB_OK);
             create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
-            assert_int_equal(db_shot_evaluate(&shot, shot.variables.start, DB_SHOT_NORMAL), DB_OK);
+            assert_int_equal(
+                db_objective_evaluate(&shot, shot.variables.start, DB_OBJECTIVE_NORMAL), DB_OK);
             loss[i] = shot.loss;
             memcpy(gradient[i], shot.gradient, sizeof gradient[i]);
             memset(normal[i], 0, sizeof normal[i]);
             memcpy(normal[i], shot.normal,
                    shot.variables.count * shot.variables.count * sizeof normal[i][0]);
-            db_shot_destroy(&shot);
+            db_objective_destroy(&shot);
             db_stage_data_clear(&taken);
         }
         assert_true(loss[0] == loss[1] && loss[0] > 0);
@@ -269,20 +270,20 @@ static void threads_do_not_change_the_result(void **state) {
 static void earlier_evaluations_do_not_matter(void **state) {
     (void)state;
     db_stage_data taken;
-    db_shot shot;
+    db_objective shot;
     double values[DB_PARAMETER_COUNT], loss[2];
     refine_everything(DB_FIT_FREE);
     create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
     memcpy(values, shot.variables.start, sizeof values);
-    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_LOSS), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_LOSS), DB_OK);
     loss[0] = shot.loss;
     values[0] += 0.3;
-    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_LOSS), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_LOSS), DB_OK);
     values[0] = shot.variables.start[0];
-    assert_int_equal(db_shot_evaluate(&shot, values, DB_SHOT_LOSS), DB_OK);
+    assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_LOSS), DB_OK);
     loss[1] = shot.loss;
     assert_true(fabs(loss[0] - loss[1]) < 1e-9 * fabs(loss[0]));
-    db_shot_destroy(&shot);
+    db_objective_destroy(&shot);
     db_stage_data_clear(&taken);
 }
 

@@ -1,7 +1,7 @@
-#include "fit/objective/shot_reflections.h"
+#include "fit/objective/reflection_intensities.h"
 
 #include "fit/objective/eliminate.h"
-#include "fit/objective/shot_work.h"
+#include "fit/objective/objective_work.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,22 +13,22 @@ typedef struct boxes_of {
     double inverse_variance; /* of the restraint */
 } boxes_of;
 
-static boxes_of boxes(const db_shot *shot, size_t r) {
+static boxes_of boxes(const db_objective *shot, size_t r) {
     const db_amplitudes *const a = shot->amplitudes;
     return (boxes_of){ a->box + a->first[r], a->first[r + 1] - a->first[r],
                        1 / (a->sigma[r] * a->sigma[r]) };
 }
 
-static double intensity_of(const db_shot *shot, const boxes_of *of) {
+static double intensity_of(const db_objective *shot, const boxes_of *of) {
     return shot->solution[of->box[0]].linear[0];
 }
 
-static double sum_boxes(db_shot *shot, const boxes_of *of) {
+static double sum_boxes(db_objective *shot, const boxes_of *of) {
     const double off = intensity_of(shot, of) - 1;
     double value = off * off * of->inverse_variance;
     for (size_t i = 0; i < of->count; i++) {
         const size_t b = of->box[i];
-        const db_block block = db_shot_block(shot, b);
+        const db_block block = db_objective_block(shot, b);
         db_block_sum(&block, shot->solution[b].linear, &shot->work->linear_sums[b]);
         value += shot->work->linear_sums[b].value;
     }
@@ -36,7 +36,7 @@ static double sum_boxes(db_shot *shot, const boxes_of *of) {
 }
 
 /* A step of the intensity, not below 0, and all planes; returns the decrease that it promises. */
-static double step_boxes(db_shot *shot, const boxes_of *of, double *variance) {
+static double step_boxes(db_objective *shot, const boxes_of *of, double *variance) {
     const double intensity = intensity_of(shot, of);
     double gradient = 2 * (intensity - 1) * of->inverse_variance, curvature = of->inverse_variance,
            promise = 0;
@@ -61,13 +61,13 @@ static double step_boxes(db_shot *shot, const boxes_of *of, double *variance) {
     return promise;
 }
 
-static void step_back(db_shot *shot, const boxes_of *of) {
+static void step_back(db_objective *shot, const boxes_of *of) {
     for (size_t i = 0; i < of->count; i++)
         for (int k = 0; k < DB_LINEAR; k++)
             shot->solution[of->box[i]].linear[k] -= shot->work->steps[of->box[i]][k] *= 0.5;
 }
 
-void db_shot_solve_reflection(db_shot *shot, size_t reflection) {
+void db_objective_solve_reflection(db_objective *shot, size_t reflection) {
     enum { PASSES = 40 };
     const boxes_of of = boxes(shot, reflection);
     double before = INFINITY, variance = 0;
@@ -84,7 +84,7 @@ void db_shot_solve_reflection(db_shot *shot, size_t reflection) {
     for (size_t i = 0; i < of.count;
          i++) { /* what is left for each box, so that its loss is told */
         db_linear_solution *const solution = &shot->solution[of.box[i]];
-        db_block block = db_shot_block(shot, of.box[i]);
+        db_block block = db_objective_block(shot, of.box[i]);
         double unused;
         block.used[0] = 0;
         solution->loss = db_block_solve(&block, solution->linear, &unused);
@@ -92,7 +92,7 @@ void db_shot_solve_reflection(db_shot *shot, size_t reflection) {
     }
 }
 
-double db_shot_restraint_loss(const db_shot *shot) {
+double db_objective_restraint_loss(const db_objective *shot) {
     double sum = 0;
     for (size_t r = 0; r < shot->amplitudes->count; r++) {
         const boxes_of of = boxes(shot, r);
@@ -102,23 +102,24 @@ double db_shot_restraint_loss(const db_shot *shot) {
     return sum;
 }
 
-void db_shot_reflection_sums(const db_shot *shot, size_t reflection, double *gradient,
-                             double *normal, double *cross) {
+void db_objective_reflection_sums(const db_objective *shot, size_t reflection, double *gradient,
+                                  double *normal, double *cross) {
     const boxes_of of = boxes(shot, reflection);
     size_t list[DB_BLOCK_MOST];
     *gradient = *normal = 0;
     memset(cross, 0, shot->variables.count * sizeof *cross);
     for (size_t i = 0; i < of.count; i++) {
-        const size_t b = of.box[i], n = db_shot_block_variables(shot, b, list), all = n + DB_LINEAR;
-        const double *const row = db_shot_block_normal(shot, b) + n * all;
-        *gradient += db_shot_block_gradient(shot, b)[n];
+        const size_t b = of.box[i], n = db_objective_block_variables(shot, b, list),
+                     all = n + DB_LINEAR;
+        const double *const row = db_objective_block_normal(shot, b) + n * all;
+        *gradient += db_objective_block_gradient(shot, b)[n];
         *normal += row[n];
         for (size_t k = 0; k < n; k++) cross[list[k]] += row[k];
     }
 }
 
 /* Half the slope and half the curvature by the intensity, restraint included; 0: it is held. */
-static int add_restraint(const db_shot *shot, size_t r, double *gradient, double *normal) {
+static int add_restraint(const db_objective *shot, size_t r, double *gradient, double *normal) {
     const boxes_of of = boxes(shot, r);
     const double intensity = intensity_of(shot, &of);
     *gradient += 2 * (intensity - 1) * of.inverse_variance;
@@ -127,18 +128,18 @@ static int add_restraint(const db_shot *shot, size_t r, double *gradient, double
 }
 
 /* Sum of the gradients of a reflection's boxes. */
-static void gradient_of_boxes(const db_shot *shot, size_t r, double *sum) {
+static void gradient_of_boxes(const db_objective *shot, size_t r, double *sum) {
     const boxes_of of = boxes(shot, r);
     size_t list[DB_BLOCK_MOST];
     memset(sum, 0, shot->variables.count * sizeof *sum);
     for (size_t i = 0; i < of.count; i++) {
-        const size_t n = db_shot_block_variables(shot, of.box[i], list);
-        const double *const gradient = db_shot_block_gradient(shot, of.box[i]);
+        const size_t n = db_objective_block_variables(shot, of.box[i], list);
+        const double *const gradient = db_objective_block_gradient(shot, of.box[i]);
         for (size_t k = 0; k < n; k++) sum[list[k]] += gradient[k];
     }
 }
 
-static void add_pull(db_shot *shot, const double *gradient) {
+static void add_pull(db_objective *shot, const double *gradient) {
     const size_t n = shot->variables.count, rows = n + 1;
     for (size_t k = 0; k < n; k++)
         for (size_t l = 0; l <= k && fabs(gradient[k]) > 0; l++)
@@ -147,13 +148,13 @@ static void add_pull(db_shot *shot, const double *gradient) {
 
 /* Without the mixed derivatives, which come with NORMAL, nothing is lost: where the intensity is
  * best its slope is 0. */
-void db_shot_eliminate_reflections(db_shot *shot, db_shot_depth depth) {
+void db_objective_eliminate_reflections(db_objective *shot, db_objective_depth depth) {
     const size_t n = shot->variables.count, rows = n + 1;
     double *const total = shot->work->total, *const totals = total + rows;
     double *const cross = shot->work->cross, *const own = cross + n;
-    for (size_t r = 0; r < shot->amplitudes->count && depth == DB_SHOT_NORMAL; r++) {
+    for (size_t r = 0; r < shot->amplitudes->count && depth == DB_OBJECTIVE_NORMAL; r++) {
         double gradient, normal;
-        db_shot_reflection_sums(shot, r, &gradient, &normal, cross);
+        db_objective_reflection_sums(shot, r, &gradient, &normal, cross);
         gradient_of_boxes(shot, r, own);
         const int is_free = add_restraint(shot, r, &gradient, &normal);
         for (size_t k = 0; k < n && is_free; k++) {
@@ -168,13 +169,13 @@ void db_shot_eliminate_reflections(db_shot *shot, db_shot_depth depth) {
     }
 }
 
-void db_shot_reflection_errors(const db_shot *shot, const double *error,
-                               double (*correlation)[DB_FIT_MOST_PARAMETERS], double *own) {
+void db_objective_reflection_errors(const db_objective *shot, const double *error,
+                                    double (*correlation)[DB_FIT_MOST_PARAMETERS], double *own) {
     const size_t n = shot->variables.count;
     double *const cross = shot->work->cross;
     for (size_t r = 0; r < shot->amplitudes->count; r++) {
         double gradient, normal, variance = 0;
-        db_shot_reflection_sums(shot, r, &gradient, &normal, cross);
+        db_objective_reflection_sums(shot, r, &gradient, &normal, cross);
         (void)add_restraint(shot, r, &gradient, &normal);
         for (size_t k = 0; k < n; k++) {
             const double left = isfinite(error[k]) ? cross[k] * error[k] / normal : 0;

@@ -1,11 +1,11 @@
 /* What a shot works with: for the parts of a shot alone. */
-#ifndef DB_FIT_OBJECTIVE_SHOT_WORK_H
-#define DB_FIT_OBJECTIVE_SHOT_WORK_H
+#ifndef DB_FIT_OBJECTIVE_OBJECTIVE_WORK_H
+#define DB_FIT_OBJECTIVE_OBJECTIVE_WORK_H
 
 #include "fit/objective/amplitudes.h"
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
-struct db_shot_work {
+struct db_objective_work {
     db_plan *plan;
     db_experiment rendered; /* blurred */
     float *derivative[DB_PARAMETER_COUNT];
@@ -21,15 +21,16 @@ struct db_shot_work {
     double (*steps)[DB_LINEAR]; /* [blocks], likewise: the last step */
 };
 
-static inline double *db_shot_block_gradient(const db_shot *shot, size_t b) {
+static inline double *db_objective_block_gradient(const db_objective *shot, size_t b) {
     return shot->work->sums + b * shot->work->room;
 }
-static inline double *db_shot_block_normal(const db_shot *shot, size_t b) {
-    return db_shot_block_gradient(shot, b) + shot->work->most + DB_LINEAR;
+static inline double *db_objective_block_normal(const db_objective *shot, size_t b) {
+    return db_objective_block_gradient(shot, b) + shot->work->most + DB_LINEAR;
 }
 
 /* The variables that a block depends on: a panel's pixels do not care for other groups. */
-static inline size_t db_shot_block_variables(const db_shot *shot, size_t b, size_t *list) {
+static inline size_t db_objective_block_variables(const db_objective *shot, size_t b,
+                                                  size_t *list) {
     const db_panel_placement *const placement = &shot->placement;
     const size_t panel = shot->blocks.region[b].panel;
     return db_variables_of_group(&shot->variables,
@@ -37,7 +38,7 @@ static inline size_t db_shot_block_variables(const db_shot *shot, size_t b, size
 }
 
 /* Are the amplitudes unknowns? Not while the scale that they share is found. */
-static inline int db_shot_has_reflections(const db_shot *shot) {
+static inline int db_objective_has_reflections(const db_objective *shot) {
     return shot->amplitudes && shot->rule == DB_INTENSITY_ONE;
 }
 

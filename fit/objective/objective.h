@@ -2,8 +2,8 @@
  * values it tells the loss, its gradient and its normal matrix, with the linear coefficients of
  * every block (intensity, background) eliminated. It knows no optimizer, no priors and no other
  * shot. */
-#ifndef DB_FIT_OBJECTIVE_SHOT_H
-#define DB_FIT_OBJECTIVE_SHOT_H
+#ifndef DB_FIT_OBJECTIVE_OBJECTIVE_H
+#define DB_FIT_OBJECTIVE_OBJECTIVE_H
 
 #include "fit/objective/variables.h"
 
@@ -33,7 +33,7 @@ typedef struct db_linear_solution {
     double loss;              /* of the block */
 } db_linear_solution;
 
-typedef struct db_shot {
+typedef struct db_objective {
     db_context *context;
     db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned,
                                      but for the structure factors */
@@ -58,10 +58,10 @@ typedef struct db_shot {
     db_linear_solution *solution; /* [blocks]; also where the next evaluation begins */
     float *shape;                 /* rendered image, element by element like value */
 
-    struct db_shot_work *work;
-} db_shot;
+    struct db_objective_work *work;
+} db_objective;
 
-typedef struct db_shot_options {
+typedef struct db_objective_options {
     const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]: 1 refined; followers follow */
     const double *turned;                /* see db_variables_make; NULL: none */
     const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
@@ -73,34 +73,38 @@ typedef struct db_shot_options {
                                                given. Borrowed */
     double blur;     /* >= 1: divides the cell counts */
     db_fit_target target;
-} db_shot_options;
+} db_objective_options;
 
 /* *shot is zeroed on failure. Starts from the experiment's values; borrows its structure factors,
  * which must outlive the shot. */
-db_status db_shot_create(db_context *context, const db_experiment *experiment,
-                         const db_fit_settings *settings, const db_fit_blocks *blocks,
-                         const db_shot_options *options, db_shot *shot);
-void db_shot_destroy(db_shot *shot);
+db_status db_objective_create(db_context *context, const db_experiment *experiment,
+                              const db_fit_settings *settings, const db_fit_blocks *blocks,
+                              const db_objective_options *options, db_objective *shot);
+void db_objective_destroy(db_objective *shot);
 
-typedef enum db_shot_depth { DB_SHOT_LOSS, DB_SHOT_GRADIENT, DB_SHOT_NORMAL } db_shot_depth;
+typedef enum db_objective_depth {
+    DB_OBJECTIVE_LOSS,
+    DB_OBJECTIVE_GRADIENT,
+    DB_OBJECTIVE_NORMAL
+} db_objective_depth;
 
 /* Evaluates at values of the refined quantities. NORMAL includes the gradient. Allocates nothing;
  * the same bits for any number of threads. */
-db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth);
+db_status db_objective_evaluate(db_objective *shot, const double *values, db_objective_depth depth);
 
 /* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
  * which may be found again for the same image after weights have changed. */
-db_status db_shot_render(db_shot *shot, const double *values);
-void db_shot_solve(db_shot *shot);
+db_status db_objective_render(db_objective *shot, const double *values);
+void db_objective_solve(db_objective *shot);
 
 /* Forgets the coefficients of the last evaluation: the next one begins as the first did. */
-void db_shot_restart(db_shot *shot);
+void db_objective_restart(db_objective *shot);
 
 /* A block as the functions of fit/objective/block.h take it, under the model of the last evaluation. */
-db_block db_shot_block(const db_shot *shot, size_t block);
+db_block db_objective_block(const db_objective *shot, size_t block);
 
 /* The experiment that a refinement with free intensities renders: every amplitude is 1. */
-db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *experiment,
-                                  db_experiment *copy);
+db_status db_objective_unit_amplitudes(db_context *context, const db_experiment *experiment,
+                                       db_experiment *copy);
 
 #endif

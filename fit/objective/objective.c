@@ -1,17 +1,17 @@
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
 #include "fit/objective/borrowed_experiment.h"
 #include "fit/objective/eliminate.h"
-#include "fit/objective/shot_reflections.h"
-#include "fit/objective/shot_work.h"
+#include "fit/objective/reflection_intensities.h"
+#include "fit/objective/objective_work.h"
 #include "fit/config/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-db_status db_shot_unit_amplitudes(db_context *context, const db_experiment *experiment,
-                                  db_experiment *copy) {
+db_status db_objective_unit_amplitudes(db_context *context, const db_experiment *experiment,
+                                       db_experiment *copy) {
     db_experiment bare = *experiment; /* what is not wanted is not copied */
     bare.structure_factors = (db_structure_factors){ .default_F = 1 };
     DB_TRY(db_experiment_copy(context, &bare, copy));
@@ -30,7 +30,7 @@ static void blur_cells(const db_experiment *sharp, double blur, db_experiment *r
         rendered->crystal.cells[i] = fmax(1, sharp->crystal.cells[i] / blur);
 }
 
-static double blur_slope(const db_shot *shot, db_parameter p) {
+static double blur_slope(const db_objective *shot, db_parameter p) {
     if (!is_cell_count(p)) return 1;
     return db_parameter_get(&shot->experiment, p) > shot->blur ? 1 / shot->blur : 0;
 }
@@ -43,7 +43,7 @@ static int plane_terms(const db_fit_settings *settings) {
     }
 }
 
-static void count_degrees(db_shot *shot) {
+static void count_degrees(db_objective *shot) {
     const db_fit_blocks *const blocks = &shot->blocks;
     for (size_t b = 0; b < blocks->count; b++) {
         const db_region *const r = &blocks->region[b];
@@ -57,8 +57,8 @@ static void count_degrees(db_shot *shot) {
                     (shot->rule == DB_INTENSITY_SHARED) - (double)shot->variables.count;
 }
 
-static db_status make_plan(db_shot *shot) {
-    struct db_shot_work *const work = shot->work;
+static db_status make_plan(db_objective *shot) {
+    struct db_objective_work *const work = shot->work;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.precision = shot->settings->precision;
     options.parameters = shot->variables.parameter;
@@ -77,8 +77,8 @@ static size_t most_variables(const db_variables *variables) {
     return most;
 }
 
-static db_status allocate(db_shot *shot) {
-    struct db_shot_work *const work = shot->work;
+static db_status allocate(db_objective *shot) {
+    struct db_objective_work *const work = shot->work;
     const size_t pixels = db_plan_pixels(work->plan), blocks = shot->blocks.count;
     const size_t n = shot->variables.count;
     work->most = most_variables(&shot->variables);
@@ -103,12 +103,12 @@ static db_status allocate(db_shot *shot) {
     return missing ? db_fail_memory(shot->context, "the sums of a shot") : DB_OK;
 }
 
-static db_status build(db_shot *shot, const db_experiment *experiment,
-                       const db_shot_options *options) {
+static db_status build(db_objective *shot, const db_experiment *experiment,
+                       const db_objective_options *options) {
     shot->work = calloc(1, sizeof *shot->work);
     if (!shot->work) return db_fail_memory(shot->context, "a shot");
     DB_TRY(shot->settings->intensity == DB_FIT_FREE
-               ? db_shot_unit_amplitudes(shot->context, experiment, &shot->experiment)
+               ? db_objective_unit_amplitudes(shot->context, experiment, &shot->experiment)
                : db_experiment_borrow(shot->context, experiment, &shot->experiment));
     DB_TRY(db_experiment_borrow(shot->context, &shot->experiment, &shot->work->rendered));
     blur_cells(&shot->experiment, shot->blur, &shot->work->rendered);
@@ -122,7 +122,7 @@ static db_status build(db_shot *shot, const db_experiment *experiment,
     count_degrees(shot);
     DB_TRY(make_plan(shot));
     DB_TRY(allocate(shot));
-    db_shot_restart(shot);
+    db_objective_restart(shot);
     return DB_OK;
 }
 
@@ -132,9 +132,9 @@ static int refines_scale(const db_fit_settings *settings) {
     return 0;
 }
 
-db_status db_shot_create(db_context *context, const db_experiment *experiment,
-                         const db_fit_settings *settings, const db_fit_blocks *blocks,
-                         const db_shot_options *options, db_shot *shot) {
+db_status db_objective_create(db_context *context, const db_experiment *experiment,
+                              const db_fit_settings *settings, const db_fit_blocks *blocks,
+                              const db_objective_options *options, db_objective *shot) {
     memset(shot, 0, sizeof *shot);
     shot->context = context;
     shot->settings = settings;
@@ -146,12 +146,12 @@ db_status db_shot_create(db_context *context, const db_experiment *experiment,
                  : refines_scale(settings)          ? DB_INTENSITY_ONE
                                                     : DB_INTENSITY_SHARED;
     const db_status status = build(shot, experiment, options);
-    if (status != DB_OK) db_shot_destroy(shot);
+    if (status != DB_OK) db_objective_destroy(shot);
     return status;
 }
 
-void db_shot_destroy(db_shot *shot) {
-    struct db_shot_work *const work = shot->work;
+void db_objective_destroy(db_objective *shot) {
+    struct db_objective_work *const work = shot->work;
     if (work) {
         db_plan_destroy(&work->plan);
         db_experiment_give_back(&work->rendered);
@@ -189,7 +189,7 @@ static double mean_background(const db_fit_blocks *blocks, size_t b) {
     return count ? sum / (double)count : 0;
 }
 
-void db_shot_restart(db_shot *shot) {
+void db_objective_restart(db_objective *shot) {
     const int refined = plane_terms(shot->settings) > 0;
     shot->work->fresh = 1;
     for (size_t b = 0; b < shot->blocks.count; b++)
@@ -199,25 +199,26 @@ void db_shot_restart(db_shot *shot) {
         };
 }
 
-db_block db_shot_block(const db_shot *shot, size_t block) {
+db_block db_objective_block(const db_objective *shot, size_t block) {
     const int terms = plane_terms(shot->settings);
     const int fixed = shot->settings->background == DB_FIT_BACKGROUND_FIXED ||
                       shot->settings->background == DB_FIT_BACKGROUND_SMOOTH;
-    return (db_block){ .region = shot->blocks.region[block],
-                       .value = shot->blocks.value,
-                       .weight = shot->blocks.weight,
-                       .shape_variance = shot->blocks.shape_variance,
-                       .shape = shot->shape,
-                       .offset = fixed ? shot->blocks.background : NULL,
-                       .loss = &shot->loss_of,
-                       .ridge = shot->blocks.ridge ? shot->blocks.ridge[block] : 0,
-                       .used = { shot->rule != DB_INTENSITY_ONE || db_shot_has_reflections(shot),
-                                 terms > 0, terms > 1, terms > 1 } };
+    return (
+        db_block){ .region = shot->blocks.region[block],
+                   .value = shot->blocks.value,
+                   .weight = shot->blocks.weight,
+                   .shape_variance = shot->blocks.shape_variance,
+                   .shape = shot->shape,
+                   .offset = fixed ? shot->blocks.background : NULL,
+                   .loss = &shot->loss_of,
+                   .ridge = shot->blocks.ridge ? shot->blocks.ridge[block] : 0,
+                   .used = { shot->rule != DB_INTENSITY_ONE || db_objective_has_reflections(shot),
+                             terms > 0, terms > 1, terms > 1 } };
 }
 
 /* Calls work for every block, on all threads. */
-static void each_block(db_shot *shot, db_shot_depth depth,
-                       void (*work)(db_shot *shot, size_t block, db_shot_depth depth)) {
+static void each_block(db_objective *shot, db_objective_depth depth,
+                       void (*work)(db_objective *shot, size_t block, db_objective_depth depth)) {
     const long count = (long)shot->blocks.count;
     const int threads = db_fit_threads(shot->context);
     (void)threads;
@@ -228,29 +229,29 @@ static void each_block(db_shot *shot, db_shot_depth depth,
 }
 
 /* Best coefficients of a block by itself, at a given J unless that is its own. */
-static void solve_block(db_shot *shot, size_t b, db_shot_depth depth) {
+static void solve_block(db_objective *shot, size_t b, db_objective_depth depth) {
     db_linear_solution *const solution = &shot->solution[b];
-    db_block block = db_shot_block(shot, b);
+    db_block block = db_objective_block(shot, b);
     (void)depth;
     if (shot->rule != DB_INTENSITY_EACH) block.used[0] = 0;
     solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
 }
 
-static void sum_block(db_shot *shot, size_t b, db_shot_depth depth) {
-    const db_block block = db_shot_block(shot, b);
+static void sum_block(db_objective *shot, size_t b, db_objective_depth depth) {
+    const db_block block = db_objective_block(shot, b);
     (void)depth;
     db_block_sum(&block, shot->solution[b].linear, &shot->work->linear_sums[b]);
 }
 
-static double total_loss(const db_shot *shot) {
+static double total_loss(const db_objective *shot) {
     double sum = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) sum += shot->work->linear_sums[b].value;
     return sum;
 }
 
 /* A step of all planes and the J that they share; returns the decrease that it promises. */
-static double shared_step(db_shot *shot, double *fall) {
-    struct db_shot_work *const work = shot->work;
+static double shared_step(db_objective *shot, double *fall) {
+    struct db_objective_work *const work = shot->work;
     double gradient = 0, curvature = 0, promise = 0;
     *fall = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) {
@@ -275,11 +276,11 @@ static double shared_step(db_shot *shot, double *fall) {
 }
 
 /* The shared J, and every plane with it. */
-static void solve_shared(db_shot *shot) {
+static void solve_shared(db_objective *shot) {
     enum { PASSES = 40 };
     double value, before = INFINITY;
     for (int pass = 0; pass < PASSES && shot->blocks.count; pass++) {
-        each_block(shot, DB_SHOT_LOSS, sum_block);
+        each_block(shot, DB_OBJECTIVE_LOSS, sum_block);
         if (total_loss(shot) > before + 1e-9 * fabs(before)) { /* too far: halfway back */
             for (size_t b = 0; b < shot->blocks.count; b++)
                 for (int i = 0; i < DB_LINEAR; i++)
@@ -292,11 +293,11 @@ static void solve_shared(db_shot *shot) {
     }
     for (size_t b = 0; b < shot->blocks.count; b++) shot->solution[b].variance = 0;
     /* What is left for each block, so that its loss is told. */
-    each_block(shot, DB_SHOT_LOSS, solve_block);
+    each_block(shot, DB_OBJECTIVE_LOSS, solve_block);
 }
 
 /* Every reflection with all of its blocks, then blocks of no reflection. */
-static void solve_reflections(db_shot *shot) {
+static void solve_reflections(db_objective *shot) {
     const db_amplitudes *const amplitudes = shot->amplitudes;
     const long count = (long)amplitudes->count;
     const int threads = db_fit_threads(shot->context);
@@ -304,23 +305,23 @@ static void solve_reflections(db_shot *shot) {
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
 #endif
-    for (long r = 0; r < count; r++) db_shot_solve_reflection(shot, (size_t)r);
+    for (long r = 0; r < count; r++) db_objective_solve_reflection(shot, (size_t)r);
     for (size_t b = 0; b < shot->blocks.count; b++)
-        if (!amplitudes->holds[b]) solve_block(shot, b, DB_SHOT_LOSS);
+        if (!amplitudes->holds[b]) solve_block(shot, b, DB_OBJECTIVE_LOSS);
 }
 
-static void solve(db_shot *shot) {
-    if (db_shot_has_reflections(shot))
+static void solve(db_objective *shot) {
+    if (db_objective_has_reflections(shot))
         solve_reflections(shot);
     else if (shot->rule == DB_INTENSITY_SHARED)
         solve_shared(shot);
     else
-        each_block(shot, DB_SHOT_LOSS, solve_block);
+        each_block(shot, DB_OBJECTIVE_LOSS, solve_block);
 }
 
 /* The other losses' iterations start where chi2 with weights from the data is least: one step from
  * anywhere. */
-static void solve_first(db_shot *shot) {
+static void solve_first(db_objective *shot) {
     const db_fit_target target = shot->loss_of.target;
     shot->work->fresh = 0;
     if (target == DB_FIT_WEIGHTED) return; /* needs no start */
@@ -330,23 +331,21 @@ static void solve_first(db_shot *shot) {
 }
 
 /* Sums of a block over all its unknowns, then without its own coefficients. */
-static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
-    const struct db_shot_work *const work = shot->work;
+static void derive_block(db_objective *shot, size_t b, db_objective_depth depth) {
+    const struct db_objective_work *const work = shot->work;
     size_t list[DB_BLOCK_MOST];
     db_link links[DB_BLOCK_MOST_LINKS];
-    const size_t n = db_shot_block_variables(shot, b, list), all = n + DB_LINEAR;
+    const size_t n = db_objective_block_variables(shot, b, list), all = n + DB_LINEAR;
     const double *const linear = shot->solution[b].linear;
-    db_block block = db_shot_block(shot, b);
-    const int own = shot->rule == DB_INTENSITY_EACH || db_shot_has_reflections(shot);
+    db_block block = db_objective_block(shot, b);
+    const int own = shot->rule == DB_INTENSITY_EACH || db_objective_has_reflections(shot);
     if (own && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
     const size_t link_count = db_variables_links(&shot->variables, work->links, &shot->placement,
                                                  shot->blocks.region[b].panel, list, n, links);
     const db_derivatives derivatives = { work->derivative, links, link_count, n };
-    double *const gradient = db_shot_block_gradient(shot, b), *const normal =
-                                                                  depth == DB_SHOT_NORMAL
-                                                                      ? db_shot_block_normal(shot,
-                                                                                             b)
-                                                                      : NULL;
+    double *const gradient = db_objective_block_gradient(shot, b),
+                  *const normal =
+                      depth == DB_OBJECTIVE_NORMAL ? db_objective_block_normal(shot, b) : NULL;
     shot->solution[b].loss = db_block_derive(&block, linear, &derivatives, gradient, normal);
     if (normal)
         shot->solution[b].loss -=
@@ -355,19 +354,19 @@ static void derive_block(db_shot *shot, size_t b, db_shot_depth depth) {
 
 /* Adds a block's sums to those of all. J, if blocks share it, is the unknown after the variables.
  */
-static void add_block(db_shot *shot, size_t b, db_shot_depth depth) {
+static void add_block(db_objective *shot, size_t b, db_objective_depth depth) {
     const size_t count = shot->variables.count, rows = count + 1;
-    const int reflections = db_shot_has_reflections(shot); /* parts are theirs, not the blocks' */
+    const int reflections =
+        db_objective_has_reflections(shot); /* parts are theirs, not the blocks' */
     size_t list[DB_BLOCK_MOST + 1];
-    const size_t n = db_shot_block_variables(shot, b, list), all = n + DB_LINEAR;
-    const double *const gradient = db_shot_block_gradient(shot, b), *const normal =
-                                                                        db_shot_block_normal(shot,
-                                                                                             b);
+    const size_t n = db_objective_block_variables(shot, b, list), all = n + DB_LINEAR;
+    const double *const gradient = db_objective_block_gradient(shot, b),
+                        *const normal = db_objective_block_normal(shot, b);
     double *const total = shot->work->total, *const totals = total + rows;
     list[n] = count;
     for (size_t k = 0; k <= n; k++) {
         total[list[k]] += gradient[k];
-        for (size_t l = 0; l <= k && depth == DB_SHOT_NORMAL; l++) {
+        for (size_t l = 0; l <= k && depth == DB_OBJECTIVE_NORMAL; l++) {
             totals[list[k] * rows + list[l]] += normal[k * all + l];
             if (!reflections)
                 shot->work->pulls[list[k] * rows + list[l]] += 0.25 * gradient[k] * gradient[l];
@@ -377,7 +376,7 @@ static void add_block(db_shot *shot, size_t b, db_shot_depth depth) {
 
 /* How much single blocks pull, each in its own direction. A shared J passes what of its pull goes
  * with the variables on to them. */
-static void scatter_blocks(db_shot *shot) {
+static void scatter_blocks(db_objective *shot) {
     const size_t n = shot->variables.count, rows = n + 1;
     const double *const totals = shot->work->total + rows, *const pulls = shot->work->pulls;
     const double *const row = totals + n * rows, *const pull = pulls + n * rows;
@@ -393,7 +392,7 @@ static void scatter_blocks(db_shot *shot) {
 }
 
 /* Adds the blocks' sums in their order. */
-static void add_up(db_shot *shot, db_shot_depth depth) {
+static void add_up(db_objective *shot, db_objective_depth depth) {
     const size_t n = shot->variables.count, rows = n + 1;
     double *const total = shot->work->total, *const totals = total + rows;
     memset(total, 0, rows * (rows + 1) * sizeof *total);
@@ -403,21 +402,21 @@ static void add_up(db_shot *shot, db_shot_depth depth) {
         shot->loss += shot->solution[b].loss;
         add_block(shot, b, depth);
     }
-    if (db_shot_has_reflections(shot)) {
-        shot->loss += db_shot_restraint_loss(shot);
-        db_shot_eliminate_reflections(shot, depth);
+    if (db_objective_has_reflections(shot)) {
+        shot->loss += db_objective_restraint_loss(shot);
+        db_objective_eliminate_reflections(shot, depth);
     }
-    if (depth == DB_SHOT_NORMAL) scatter_blocks(shot);
-    if (depth == DB_SHOT_NORMAL && shot->rule == DB_INTENSITY_SHARED)
+    if (depth == DB_OBJECTIVE_NORMAL) scatter_blocks(shot);
+    if (depth == DB_OBJECTIVE_NORMAL && shot->rule == DB_INTENSITY_SHARED)
         shot->loss -= db_eliminate(rows, n, total, totals, rows);
     memcpy(shot->gradient, total, n * sizeof *total);
-    for (size_t k = 0; k < n && depth == DB_SHOT_NORMAL; k++)
+    for (size_t k = 0; k < n && depth == DB_OBJECTIVE_NORMAL; k++)
         for (size_t l = 0; l <= k; l++)
             shot->normal[k * n + l] = shot->normal[l * n + k] = totals[k * rows + l];
 }
 
-static db_status render(db_shot *shot, const double *values, db_shot_depth depth) {
-    struct db_shot_work *const work = shot->work;
+static db_status render(db_objective *shot, const double *values, db_objective_depth depth) {
+    struct db_objective_work *const work = shot->work;
     const db_variables *const variables = &shot->variables;
     db_variables_set(variables, values, &shot->experiment);
     db_variables_set(variables, values, &work->rendered);
@@ -429,27 +428,28 @@ static db_status render(db_shot *shot, const double *values, db_shot_depth depth
         work->links[l].slope = variables->links[l].slope *
                                blur_slope(shot, variables->parameter[variables->links[l].column]);
     DB_TRY(db_plan_update(work->plan, &work->rendered));
-    if (depth == DB_SHOT_LOSS) return db_plan_forward(work->plan, shot->shape);
+    if (depth == DB_OBJECTIVE_LOSS) return db_plan_forward(work->plan, shot->shape);
     return db_plan_gradient(work->plan, shot->shape, (void *const *)work->derivative);
 }
 
-db_status db_shot_render(db_shot *shot, const double *values) {
-    return render(shot, values, DB_SHOT_LOSS);
+db_status db_objective_render(db_objective *shot, const double *values) {
+    return render(shot, values, DB_OBJECTIVE_LOSS);
 }
 
-void db_shot_solve(db_shot *shot) {
+void db_objective_solve(db_objective *shot) {
     if (shot->work->fresh) solve_first(shot);
     solve(shot);
     shot->loss = 0;
     for (size_t b = 0; b < shot->blocks.count; b++) shot->loss += shot->solution[b].loss;
-    if (db_shot_has_reflections(shot)) shot->loss += db_shot_restraint_loss(shot);
+    if (db_objective_has_reflections(shot)) shot->loss += db_objective_restraint_loss(shot);
 }
 
-db_status db_shot_evaluate(db_shot *shot, const double *values, db_shot_depth depth) {
-    if (shot->variables.count == 0) depth = DB_SHOT_LOSS;
+db_status db_objective_evaluate(db_objective *shot, const double *values,
+                                db_objective_depth depth) {
+    if (shot->variables.count == 0) depth = DB_OBJECTIVE_LOSS;
     DB_TRY(render(shot, values, depth));
-    db_shot_solve(shot);
-    if (depth == DB_SHOT_LOSS || !shot->blocks.count) return DB_OK;
+    db_objective_solve(shot);
+    if (depth == DB_OBJECTIVE_LOSS || !shot->blocks.count) return DB_OK;
     each_block(shot, depth, derive_block);
     add_up(shot, depth);
     return DB_OK;

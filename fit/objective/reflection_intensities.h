@@ -1,31 +1,31 @@
 /* Intensities of reflections as unknowns of a shot: all boxes of a reflection share one, in parts
  * of the given intensity. What boxes of a reflection say of it and of the shot's variables is
  * summed, the restraint added, and the intensity eliminated: reflections do not meet. */
-#ifndef DB_FIT_OBJECTIVE_SHOT_REFLECTIONS_H
-#define DB_FIT_OBJECTIVE_SHOT_REFLECTIONS_H
+#ifndef DB_FIT_OBJECTIVE_REFLECTION_INTENSITIES_H
+#define DB_FIT_OBJECTIVE_REFLECTION_INTENSITIES_H
 
-#include "fit/objective/shot.h"
+#include "fit/objective/objective.h"
 
 /* Moves the intensity of a reflection, and the backgrounds of its boxes, to their best values. */
-void db_shot_solve_reflection(db_shot *shot, size_t reflection);
+void db_objective_solve_reflection(db_objective *shot, size_t reflection);
 
 /* What the restraints add to the loss. */
-double db_shot_restraint_loss(const db_shot *shot);
+double db_objective_restraint_loss(const db_objective *shot);
 
 /* What its boxes say of a reflection's intensity after the last evaluation (with NORMAL), without
  * the restraint, their backgrounds eliminated: slope and half second derivative of the loss by it,
  * and half the mixed ones with the variables, cross: [variables]. Another shot's may be added: of
  * reflections that several images share. An intensity held at 0 says nothing. */
-void db_shot_reflection_sums(const db_shot *shot, size_t reflection, double *gradient,
-                             double *normal, double *cross);
+void db_objective_reflection_sums(const db_objective *shot, size_t reflection, double *gradient,
+                                  double *normal, double *cross);
 
 /* Eliminates the reflections' intensities from the blocks' total; with NORMAL adds the products of
  * half of what is left of each reflection's gradient to pulls. */
-void db_shot_eliminate_reflections(db_shot *shot, db_shot_depth depth);
+void db_objective_eliminate_reflections(db_objective *shot, db_objective_depth depth);
 
 /* Standard errors of the intensities, [reflections], given those of the variables and their
  * correlations: error [variables], correlation [variables][DB_FIT_MOST_PARAMETERS]. */
-void db_shot_reflection_errors(const db_shot *shot, const double *error,
-                               double (*correlation)[DB_FIT_MOST_PARAMETERS], double *own);
+void db_objective_reflection_errors(const db_objective *shot, const double *error,
+                                    double (*correlation)[DB_FIT_MOST_PARAMETERS], double *own);
 
 #endif
