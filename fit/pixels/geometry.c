@@ -1,7 +1,7 @@
 #include "fit/pixels/geometry.h"
 
 #include "base/context_internal.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <dualbragg/sensor.h>
 #include <stdlib.h>
@@ -29,11 +29,7 @@ static void turned_matrix(const db_experiment *e, double a_star[9], double *half
     double axis[3];
     db_experiment_spindle_axis(e, axis);
     db_crystal_matrix(&e->crystal, a_star);
-    for (int column = 0; column < 3; column++) {
-        double v[3] = { a_star[column], a_star[3 + column], a_star[6 + column] };
-        db_turn(axis, phi, v);
-        for (int i = 0; i < 3; i++) a_star[3 * i + column] = v[i];
-    }
+    db_turn_columns(axis, phi, a_star);
 }
 
 /* Intensity falls from a node as exp(-2 (N x)^2/0.63), x in units of the reciprocal axis: a

@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/threads.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "fit/config/misset.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/orientation_search.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,16 +69,14 @@ static void turn_crystal(const db_experiment *experiment, const double turn[9],
                          db_crystal *crystal) {
     const db_goniometer *const g = &experiment->goniometer;
     const double phi = (g->phi + 0.5 * (g->phi_steps - 1) * g->phi_step) * 0.017453292519943295769;
-    double axis[3], column[3];
+    double axis[3];
+    double turned[9];
     db_experiment_spindle_axis(experiment, axis);
     db_misset_fold(crystal);
-    for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < 3; i++) column[i] = crystal->orientation[3 * i + k];
-        db_turn(axis, phi, column);
-        db_apply(turn, column, column);
-        db_turn(axis, -phi, column);
-        for (int i = 0; i < 3; i++) crystal->orientation[3 * i + k] = column[i];
-    }
+    db_turn_columns(axis, phi, crystal->orientation);
+    db_multiply(turn, crystal->orientation, turned);
+    db_turn_columns(axis, -phi, turned);
+    memcpy(crystal->orientation, turned, sizeof turned);
 }
 
 static db_status search_in(db_context *context, const db_fit_settings *settings,

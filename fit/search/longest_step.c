@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/geometry.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <math.h>
 

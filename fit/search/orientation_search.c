@@ -5,7 +5,7 @@
 #include "fit/search/orientation_search.h"
 
 #include "base/context_internal.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -58,16 +58,6 @@ static double chance(const search *s, double distance) {
     return fmin(1, s->volume * 4.18879020478639098462 * distance * distance * distance);
 }
 
-static void multiply(const double a[9], const double b[9], double out[9]) {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
-}
-
-static void transpose(const double a[9], double out[9]) {
-    for (int i = 0; i < 9; i++) out[i] = a[3 * (i % 3) + i / 3];
-}
-
 /* The nearest node of the turned crystal, and how far a spot is from it. */
 static double nearest(const double to_index[9], const double a_star[9], const double q[3],
                       double nearest_node[3]) {
@@ -81,9 +71,9 @@ static double nearest(const double to_index[9], const double a_star[9], const do
 
 static void turned(const search *s, const double turn[9], double a_star[9], double to_index[9]) {
     double back[9];
-    multiply(turn, s->a_star, a_star);
-    transpose(turn, back);
-    multiply(s->real, back, to_index);
+    db_multiply(turn, s->a_star, a_star);
+    db_transpose(turn, back);
+    db_multiply(s->real, back, to_index);
 }
 
 static db_agreement agree(const search *s, const double turn[9], double angle, size_t count) {
@@ -171,8 +161,8 @@ static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b
             if (c > most * scale || c < least * scale) continue;
             candidate found;
             frame(m->q, n->q, axes);
-            transpose(axes, back);
-            multiply(measured, back, found.turn);
+            db_transpose(axes, back);
+            db_multiply(measured, back, found.turn);
             const db_agreement agreed = agree(s, found.turn, first_angle, s->probed);
             s->work += 30.0 * (double)s->probed;
             found.score = agreed.score;
@@ -208,16 +198,12 @@ static int best_turn(const search *s, const double turn[9], double angle, double
 static void refine(const search *s, double turn[9]) {
     for (double angle = first_angle; angle >= last_angle; angle *= 0.78)
         for (int step = 0; step < TURNS; step++) {
-            double omega[3], axis[3], column[3];
+            double omega[3], axis[3];
             if (!best_turn(s, turn, angle, omega)) return;
             const double size = db_length(omega);
             if (!(size > 0)) break;
             for (int i = 0; i < 3; i++) axis[i] = omega[i] / size;
-            for (int k = 0; k < 3; k++) {
-                for (int i = 0; i < 3; i++) column[i] = turn[3 * i + k];
-                db_turn(axis, size, column);
-                for (int i = 0; i < 3; i++) turn[3 * i + k] = column[i];
-            }
+            db_turn_columns(axis, size, turn);
         }
 }
 

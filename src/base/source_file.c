@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/text_reader.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdlib.h>

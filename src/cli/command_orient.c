@@ -1,4 +1,5 @@
 /* dualbragg orient: orientation matrices. */
+#include "base/vector.h"
 #include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
@@ -12,8 +13,6 @@
 
 static const double RADIAN = 0.017453292519943295769; /* per degree */
 
-static double length(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
-
 /* Puts the crystal that UBtoA makes of a cell in place of the right one: the component of c* along
  * a* x b* is too large by sin gamma / sin gamma*. */
 static db_status ubtoa_lattice(db_context *context, db_crystal *crystal) {
@@ -21,12 +20,12 @@ static db_status ubtoa_lattice(db_context *context, db_crystal *crystal) {
     db_crystal_matrix(crystal, a_star);
     const double a[3] = { a_star[0], a_star[3], a_star[6] },
                  b[3] = { a_star[1], a_star[4], a_star[7] };
-    const double n[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                          a[0] * b[1] - a[1] * b[0] };
-    const double sin_gamma_star = length(n) / (length(a) * length(b));
+    double n[3];
+    db_cross(a, b, n);
+    const double sin_gamma_star = db_length(n) / (db_length(a) * db_length(b));
     const double factor = sin(RADIAN * crystal->cell[5]) / sin_gamma_star;
     double along = 0; /* of c* along n, in units of |n|^2 */
-    for (int i = 0; i < 3; i++) along += a_star[3 * i + 2] * n[i] / (length(n) * length(n));
+    for (int i = 0; i < 3; i++) along += a_star[3 * i + 2] * n[i] / (db_length(n) * db_length(n));
     for (int i = 0; i < 3; i++) a_star[3 * i + 2] += (factor - 1) * along * n[i];
     for (int i = 0; i < 3; i++) crystal->misset[i] = 0;
     return db_crystal_set_matrix(context, crystal, a_star);

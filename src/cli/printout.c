@@ -1,5 +1,6 @@
 #include "cli/printout.h"
 
+#include "base/vector.h"
 #include "cli/complaint.h"
 
 #include <math.h>
@@ -28,8 +29,6 @@ db_status db_printout_check(const db_session *session) {
     return status;
 }
 
-static double length(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
-
 static void keep_last(void *user, const db_trace_sample *sample) {
     *(db_trace_sample *)user = *sample;
 }
@@ -43,7 +42,7 @@ static db_status print_pixel(const db_session *session, const db_trace *trace, c
     const db_status status =
         db_trace_pixel(session->context, trace, 0, fast, slow, keep_last, &s, &sum);
     if (status != DB_OK) return status;
-    const double stol = length(s.q) / 2;
+    const double stol = db_length(s.q) / 2;
     const double pixel = (double)image[(size_t)slow * session->region.stride + (size_t)fast];
     printf("%4d %4d : stol = %g or %g\n", fast, slow, 1e10 * stol,
            stol * s.wavelength / session->experiment.beam.wavelength);
@@ -93,7 +92,7 @@ static void print_sample(void *user, const db_trace_sample *s) {
     print_three("direction", s->direction, digits);
     printf(" wavelength %.*g", digits, s->wavelength);
     print_three("q", s->q, digits);
-    printf(" d %.*g", digits, 1 / length(s->q));
+    printf(" d %.*g", digits, 1 / db_length(s->q));
     print_three("hkl", s->miller, digits);
     printf(" node %.0f %.0f %.0f F %.*g F_latt^2 %.*g solid_angle %.*g polarization %.*g capture "
            "%.*g weight %.*g",

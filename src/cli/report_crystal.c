@@ -1,6 +1,6 @@
 #include "cli/report_crystal.h"
 
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 
 #include "cli/report_text.h"
 #include "io/smv_geometry.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <string.h>
 

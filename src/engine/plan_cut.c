@@ -1,4 +1,5 @@
 /* Which samples a plan's kernels leave out (kernel/spot_cut.h): what becomes of the tolerance. */
+#include "base/vector.h"
 #include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
 
@@ -49,14 +50,10 @@ static double largest_solid_angle(const db_plan *plan) {
     for (size_t i = 0; i < plan->experiment.detector.panel_count; i++) {
         const db_kernel_panel *p = &plan->job.panel[i];
         const double *f = p->fast, *s = p->slow, *o = p->origin;
-        const double normal[3] = { f[1] * s[2] - f[2] * s[1], f[2] * s[0] - f[0] * s[2],
-                                   f[0] * s[1] - f[1] * s[0] };
-        const double length =
-            sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        double normal[3];
+        db_cross(f, s, normal);
         const double nearest =
-            plan->job.curved
-                ? fabs(p->radius)
-                : fabs(o[0] * normal[0] + o[1] * normal[1] + o[2] * normal[2]) / length;
+            plan->job.curved ? fabs(p->radius) : fabs(db_dot(o, normal)) / db_length(normal);
         const double square = nearest * nearest;
         /* deeper layers are further away, and z grows with them: z/R^3 does not exceed 1/R^2 there
          * by more than it does here */

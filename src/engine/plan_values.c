@@ -1,5 +1,6 @@
 /* From interface values to the kernel's plain arrays. */
 #include "base/stage.h"
+#include "base/vector.h"
 #include "engine/plan_internal.h"
 
 #include <math.h>
@@ -121,7 +122,7 @@ static double largest_index(const db_plan *plan) {
     for (int r = 0; r < 3; r++) {
         double v[3];
         vector_out(plan->plain.lattice.r[r], v);
-        edge = fmax(edge, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+        edge = fmax(edge, db_length(v));
     }
     for (size_t j = 0; j < plan->experiment.beam.source_count; j++)
         kappa = fmax(kappa, plan->source_double[j].kappa);

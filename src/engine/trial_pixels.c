@@ -1,6 +1,7 @@
 #include "engine/trial_pixels.h"
 
-#include <math.h>
+#include "base/vector.h"
+
 #include <stdlib.h>
 
 /* A pixel on which a reflection may be, and how bright that would be (in units of its own). */
@@ -65,33 +66,21 @@ void db_trial_spread(const db_region *regions, size_t region_count, db_region *s
     }
 }
 
-static double dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double c[3]) {
-    for (int i = 0; i < 3; i++)
-        c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
 /* h of the sample for the direction x (any length) from the source. */
 static void miller(const db_kernel_sample_double *sample, const db_kernel_source_double *source,
                    const double x[3], double h[3]) {
-    const double length = sqrt(dot(x, x));
+    const double length = db_length(x);
     double q[3];
     for (int c = 0; c < 3; c++) q[c] = source->kappa * x[c] / length - source->s0[c];
-    for (int r = 0; r < 3; r++) h[r] = dot(&sample->lattice[3 * r], q);
+    for (int r = 0; r < 3; r++) h[r] = db_dot(&sample->lattice[3 * r], q);
 }
 
 /* The scattering vector of a node: rows of the lattice times q are the node. */
 static void node_vector(const double lattice[9], const double node[3], double q[3]) {
-    double bc[3], ca[3], ab[3];
-    cross(&lattice[3], &lattice[6], bc);
-    cross(&lattice[6], &lattice[0], ca);
-    cross(&lattice[0], &lattice[3], ab);
-    const double volume = dot(&lattice[0], bc);
+    double across[9];
+    const double volume = db_cofactors(lattice, across);
     for (int c = 0; c < 3; c++)
-        q[c] = (node[0] * bc[c] + node[1] * ca[c] + node[2] * ab[c]) / volume;
+        q[c] = (node[0] * across[c] + node[1] * across[3 + c] + node[2] * across[6 + c]) / volume;
 }
 
 static double squared_amplitude_of(const db_structure_factors *f, const double node[3]) {
@@ -134,12 +123,12 @@ static void seek_spot(const db_plan *plan, const db_region *r, size_t number, ca
     for (int j = 0; j < 3; j++) node[j] = rint(h[j]);
     node_vector(sample->lattice, node, q);
     for (int c = 0; c < 3; c++) toward[c] = q[c] + source->s0[c];
-    cross(panel->fast, panel->slow, normal);
-    const double t = dot(panel->origin, normal) / dot(toward, normal);
+    db_cross(panel->fast, panel->slow, normal);
+    const double t = db_dot(panel->origin, normal) / db_dot(toward, normal);
     if (!(t > 0)) return;
     for (int c = 0; c < 3; c++) x[c] = t * toward[c] - panel->origin[c];
-    const double f = floor(dot(x, panel->fast) / panel->pixel_size[0]) - r->fast_start,
-                 s = floor(dot(x, panel->slow) / panel->pixel_size[1]) - r->slow_start;
+    const double f = floor(db_dot(x, panel->fast) / panel->pixel_size[0]) - r->fast_start,
+                 s = floor(db_dot(x, panel->slow) / panel->pixel_size[1]) - r->slow_start;
     if (!(f >= 0 && f < r->fast_count && s >= 0 && s < r->slow_count)) return;
     place->fast = (int)f;
     place->slow = (int)s;

@@ -1,6 +1,6 @@
 #include "io/dials_frame.h"
 
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #define LANES 1
 #define REAL double
@@ -34,7 +34,7 @@ void db_dials_frame(const db_experiment *experiment, double frame[3][3]) {
     db_cross(z, x, y);
 }
 
-void db_turn(const double axis[3], double angle, double vector[3]) {
+void db_turn_by_degrees(const double axis[3], double angle, double vector[3]) {
     const mat3 turn =
         m3_rotation(v3_passive(axis[0], axis[1], axis[2]), n_constant(DEGREE * angle));
     const vec3 turned = m3_apply(turn, v3_passive(vector[0], vector[1], vector[2]));

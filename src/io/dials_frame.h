@@ -11,6 +11,6 @@
 void db_dials_frame(const db_experiment *experiment, double frame[3][3]);
 
 /* Turns a vector about a unit axis (degree, right-handed). */
-void db_turn(const double axis[3], double angle, double vector[3]);
+void db_turn_by_degrees(const double axis[3], double angle, double vector[3]);
 
 #endif

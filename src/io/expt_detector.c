@@ -2,7 +2,7 @@
 #include "io/expt_detector.h"
 
 #include "base/context_internal.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #if defined(DB_HAVE_JANSSON)
 #include "io/dials_frame.h"
 #include "io/expt_detector.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <stdio.h>
 
@@ -155,7 +155,7 @@ typedef struct gonio {
 static void turn_rows(const double axis[3], double angle, double matrix[9]) {
     for (int column = 0; column < 3; column++) {
         double v[3] = { matrix[column], matrix[3 + column], matrix[6 + column] };
-        db_turn(axis, angle, v);
+        db_turn_by_degrees(axis, angle, v);
         for (int i = 0; i < 3; i++) matrix[3 * i + column] = v[i];
     }
 }
@@ -193,10 +193,6 @@ static db_status read_gonio(const db_json *model, gonio *g) {
     DB_TRY(read_axis(&axis, g->axis));
     DB_TRY(db_json_optional_numbers(model, "fixed_rotation", g->fixed, 9));
     return db_json_optional_numbers(model, "setting_rotation", g->setting, 9);
-}
-
-static void apply(const double m[9], const double v[3], double out[3]) {
-    for (int i = 0; i < 3; i++) out[i] = db_dot(m + 3 * i, v);
 }
 
 /* Start and width (degree) of the image's rotation. Lists before dxtbx 3.11 have start and width of
@@ -237,32 +233,24 @@ static db_status read_scan(const models *m, const char *image, double *start, do
     return DB_OK;
 }
 
-/* A* of the vectors a, b, c: its columns are a*, b*, c*. */
-static int reciprocal(const double real[3][3], double a_star[9]) {
-    double cross[3][3];
-    for (int i = 0; i < 3; i++) db_cross(real[(i + 1) % 3], real[(i + 2) % 3], cross[i]);
-    const double volume = db_dot(real[0], cross[0]);
-    if (!(volume > 0)) return 0;
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) a_star[3 * k + i] = cross[i][k] / volume;
-    return 1;
-}
-
 static db_status read_crystal(const models *m, const gonio *g, int is_still, db_crystal *crystal,
                               db_expt_content *content) {
     static const char *const names[] = { "real_space_a", "real_space_b", "real_space_c" };
-    double real[3][3], a_star[9];
+    double real[9]; /* A */
+    double dual[9]; /* rows a*, b*, c* */
+    double a_star[9];
     if (!m->crystal.value) return DB_OK;
     for (int i = 0; i < 3; i++) {
         double v[3], turned[3];
         const db_json at = db_json_member(&m->crystal, names[i]);
         DB_TRY(db_json_numbers(&at, v, 3));
-        apply(g->fixed, v, turned);
-        apply(g->setting, turned, real[i]);
-        if (is_still) memcpy(real[i], v, sizeof v); /* described as it stands in the beam */
+        db_apply(g->fixed, v, turned);
+        db_apply(g->setting, turned, real + 3 * i);
+        if (is_still) memcpy(real + 3 * i, v, sizeof v); /* described as it stands in the beam */
     }
-    if (!reciprocal((const double(*)[3])real, a_star))
+    if (!(db_dual_basis(real, dual) > 0))
         return db_json_fail(&m->crystal, "a right-handed basis real_space_a, _b, _c");
+    db_transpose(dual, a_star);
     DB_TRY(db_crystal_set_matrix(m->crystal.context, crystal, a_star));
     content->has_crystal = 1;
     const char *const group = db_json_text(&m->crystal, "space_group_hall_symbol");
@@ -283,7 +271,7 @@ static db_status read_models(const models *m, const char *image, db_experiment *
     DB_TRY(read_gonio(&m->goniometer, &g));
     DB_TRY(read_scan(m, image, &content->phi, &content->osc_range));
     DB_TRY(db_expt_detector(&m->detector, &experiment->beam, &experiment->detector, content));
-    apply(g.setting, g.axis, goniometer->spindle_axis);
+    db_apply(g.setting, g.axis, goniometer->spindle_axis);
     if (!db_normalize(goniometer->spindle_axis))
         return db_json_fail(&m->goniometer, "a setting rotation");
     const int is_still = content->osc_range == 0;

@@ -12,7 +12,7 @@
 #include "io/dials_frame.h"
 #include "io/image_template.h"
 #include "base/json_memory.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,22 +144,20 @@ static json_t *scan_model(const source *from) {
 /* Real-space vectors at phi = 0 for a scan, as they stand in the beam for a still. */
 static json_t *crystal_model(const source *from) {
     const db_experiment *e = from->experiment;
-    double a_star[9], axis[3][3], cell[3][3];
+    double a_star[9];
+    double axis[9];
+    double cell[9];
     db_crystal_matrix(&e->crystal, a_star);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) axis[i][k] = a_star[3 * k + i];
-    for (int i = 0; i < 3; i++) db_cross(axis[(i + 1) % 3], axis[(i + 2) % 3], cell[i]);
-    const double volume = db_dot(axis[0], cell[0]);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) cell[i][k] /= volume;
+    db_transpose(a_star, axis);
+    db_dual_basis(axis, cell);
     if (!from->is_scan) {
         double spindle[3];
         db_experiment_spindle_axis(e, spindle);
-        for (int i = 0; i < 3; i++) db_turn(spindle, e->goniometer.phi, cell[i]);
+        for (int i = 0; i < 3; i++) db_turn_by_degrees(spindle, e->goniometer.phi, cell + 3 * i);
     }
     return json_pack("{s:s, s:o, s:o, s:o, s:s}", "__id__", "crystal", "real_space_a",
-                     turned(from, cell[0]), "real_space_b", turned(from, cell[1]), "real_space_c",
-                     turned(from, cell[2]), "space_group_hall_symbol", " P 1");
+                     turned(from, cell), "real_space_b", turned(from, cell + 3), "real_space_c",
+                     turned(from, cell + 6), "space_group_hall_symbol", " P 1");
 }
 
 static json_t *imageset_model(const source *from) {

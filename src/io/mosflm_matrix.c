@@ -5,7 +5,7 @@
 #include "base/atomic_file.h"
 #include "base/c_locale.h"
 #include "base/text_reader.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "io/smv_geometry.h"
 #include "base/context_internal.h"
 #include "io/dials_frame.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <math.h>
 

@@ -2,17 +2,12 @@
 #include <dualbragg/experiment.h>
 
 #include "base/context_internal.h"
+#include "base/vector.h"
 #include "model/amplitude_box.h"
 #include "model/model.h"
 
-#include <math.h>
-
 static const double LARGEST_EXPONENT = 80;
 enum { LARGEST_PANEL = 1 << 20, LARGEST_COUNT = 1000000 };
-
-static double dot(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static db_status check_range(db_context *context, const char *what, double value, double low,
                              double high, const char *unit) {
@@ -27,7 +22,7 @@ static db_status check_count(db_context *context, const char *what, long value, 
 }
 
 static db_status check_unit_vector(db_context *context, const char *what, const double v[3]) {
-    const double length = sqrt(dot(v, v));
+    const double length = db_length(v);
     if (fabs(length - 1) <= 1e-6) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s: expected a vector of length 1, found (%g, %g, %g)",
                    what, v[0], v[1], v[2]);
@@ -57,7 +52,7 @@ static db_status check_orientation(db_context *context, const double u[9]) {
     double worst = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            const double error = fabs(dot(u + 3 * i, u + 3 * j) - (i == j));
+            const double error = fabs(db_dot(u + 3 * i, u + 3 * j) - (i == j));
             if (!(error <= worst)) worst = error;
         }
     const double determinant = u[0] * (u[4] * u[8] - u[5] * u[7]) -
@@ -105,7 +100,8 @@ static db_status check_sources(db_context *context, const db_experiment *experim
     for (size_t j = 0; j < beam->source_count; j++) {
         const db_source *s = &beam->sources[j];
         DB_TRY(check_unit_vector(context, "source direction", s->direction));
-        if (needs_field(experiment) && fabs(dot(s->direction, beam->polarization_axis)) > 1 - 1e-9)
+        if (needs_field(experiment) &&
+            fabs(db_dot(s->direction, beam->polarization_axis)) > 1 - 1e-9)
             return db_fail(context, DB_ERROR_INPUT,
                            "source %zu: shines along the polarization axis, where no E field can "
                            "be; expected another direction, or no polarization",
@@ -187,7 +183,7 @@ static db_status check_beam(db_context *context, const db_experiment *experiment
     DB_TRY(check_range(context, "wavelength", beam->wavelength, 1e-3, 1e4, "angstrom"));
     DB_TRY(check_unit_vector(context, "beam direction", beam->direction));
     DB_TRY(check_unit_vector(context, "polarization axis", beam->polarization_axis));
-    if (fabs(dot(beam->direction, beam->polarization_axis)) > 0.999)
+    if (fabs(db_dot(beam->direction, beam->polarization_axis)) > 0.999)
         return db_fail(context, DB_ERROR_INPUT, "polarization axis: parallel to the beam");
     for (int i = 0; i < 2; i++) {
         DB_TRY(check_range(context, "beam tilt", beam->tilt[i], -1570, 1570, "mrad"));

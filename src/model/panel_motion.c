@@ -1,7 +1,7 @@
 #include <dualbragg/panel_motion.h>
 
 #include "base/context_internal.h"
-#include "base/vector3.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* How finely a pixel must be sampled to see the spots' fringes (model.md 9). */
+#include "base/vector.h"
 #include "model/model.h"
 
 #include <dualbragg/setup.h>
-#include <math.h>
 
 static const double LIMIT = 1e6;
 
@@ -18,13 +18,12 @@ static double panel_distance(const db_experiment *experiment, size_t panel) {
     const double f[3] = { placed.fast.x.v, placed.fast.y.v, placed.fast.z.v },
                  s[3] = { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
                  r[3] = { placed.origin.x.v, placed.origin.y.v, placed.origin.z.v };
-    const double n[3] = { f[1] * s[2] - f[2] * s[1], f[2] * s[0] - f[0] * s[2],
-                          f[0] * s[1] - f[1] * s[0] };
+    double n[3];
+    db_cross(f, s, n);
     const double *b = experiment->beam.direction;
-    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    const double along_normal =
-        (r[0] * n[0] + r[1] * n[1] + r[2] * n[2]) / length; /* sign as that of n */
-    const double obliquity = (b[0] * n[0] + b[1] * n[1] + b[2] * n[2]) / length;
+    const double length = db_length(n);
+    const double along_normal = db_dot(r, n) / length; /* sign as that of n */
+    const double obliquity = db_dot(b, n) / length;
     const double along_beam = along_normal / obliquity;
     return along_beam > 0 && isfinite(along_beam) ? along_beam : fabs(along_normal);
 }

@@ -54,7 +54,7 @@ db_pivot db_setup_convention_pivot(db_convention convention) {
 static db_status take_vector(db_context *context, const char *name, const double *given,
                              const double otherwise[3], double vector[3]) {
     const double *from = given && db_setup_given(given[0]) ? given : otherwise;
-    const double length = sqrt(db_setup_dot(from, from));
+    const double length = sqrt(db_dot(from, from));
     if (!(length > 0 && isfinite(length)))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: expected a vector of finite length other than 0, found (%g, %g, %g)",
@@ -67,7 +67,7 @@ static db_status take_vector(db_context *context, const char *name, const double
 static db_status check_orthogonal(db_context *context, const db_setup *setup, const char *name,
                                   const double *a, const char *other, const double *b,
                                   const db_setup_notes *notes) {
-    const double cosine = db_setup_dot(a, b);
+    const double cosine = db_dot(a, b);
     if (fabs(cosine) <= ORTHOGONAL) return DB_OK;
     if (setup->compat) {
         db_setup_note(notes, "detector: %s and %s are not perpendicular, cosine %g", name, other,
@@ -85,8 +85,8 @@ static db_status check_orthogonal(db_context *context, const db_setup *setup, co
 static db_status custom_normal(db_context *context, const db_setup *setup, const double *beam,
                                db_detector *detector, const db_setup_notes *notes) {
     double outward[3];
-    db_setup_cross(detector->fast_axis, detector->slow_axis, outward);
-    if (db_setup_dot(outward, beam) < 0)
+    db_cross(detector->fast_axis, detector->slow_axis, outward);
+    if (db_dot(outward, beam) < 0)
         for (int i = 0; i < 3; i++) outward[i] = -outward[i];
     const int own = setup->compat &&
                     !(db_setup_given(setup->fast_axis[0]) && db_setup_given(setup->slow_axis[0]));

@@ -44,21 +44,21 @@ static db_status place_origin(db_context *context, const double r0[3], db_experi
                  s[3] = { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
                  leg[3] = { placed.origin.x.v, placed.origin.y.v, placed.origin.z.v };
     double n[3], n_f[3], s_n[3], rest[3];
-    db_setup_cross(f, s, n);
-    db_setup_cross(n, f, n_f);
-    db_setup_cross(s, n, s_n);
-    if (!(fabs(db_setup_dot(leg, n)) > 1e-9))
+    db_cross(f, s, n);
+    db_cross(n, f, n_f);
+    db_cross(s, n, s_n);
+    if (!(fabs(db_dot(leg, n)) > 1e-9))
         return db_fail(context, DB_ERROR_INPUT,
                        "detector origin (pix0_vector): the beam runs parallel to the detector");
-    detector->distance = db_setup_dot(r0, n) / db_setup_dot(leg, n);
+    detector->distance = db_dot(r0, n) / db_dot(leg, n);
     if (!(detector->distance > 0))
         return db_fail(context, DB_ERROR_INPUT,
                        "detector origin (pix0_vector): expected the detector in front of the "
                        "sample, found it at %g mm",
                        detector->distance);
     for (int i = 0; i < 3; i++) rest[i] = r0[i] - detector->distance * leg[i];
-    detector->centre[0] = -db_setup_dot(rest, s_n) / db_setup_dot(n, n);
-    detector->centre[1] = -db_setup_dot(rest, n_f) / db_setup_dot(n, n);
+    detector->centre[0] = -db_dot(rest, s_n) / db_dot(n, n);
+    detector->centre[1] = -db_dot(rest, n_f) / db_dot(n, n);
     return DB_OK;
 }
 
@@ -99,7 +99,7 @@ static db_status curved(db_context *context, const db_setup *setup, db_experimen
     if (!setup->curved || setup->compat) return DB_OK;
     db_model_panels(experiment, &placed);
     const double normal[3] = { placed.normal.x.v, placed.normal.y.v, placed.normal.z.v };
-    const double cosine = db_setup_dot(normal, experiment->beam.direction);
+    const double cosine = db_dot(normal, experiment->beam.direction);
     if (cosine > 1 - 1e-9) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "curved detector: expected a plate perpendicular to the beam, which then wraps "

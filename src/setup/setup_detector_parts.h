@@ -3,6 +3,7 @@
 #ifndef DB_SETUP_SETUP_DETECTOR_PARTS_H
 #define DB_SETUP_SETUP_DETECTOR_PARTS_H
 
+#include "base/vector.h"
 #include "setup/setup_parts.h"
 
 /* The convention that holds: vectors given make it CUSTOM, and the user is told; in the reference's
@@ -37,15 +38,5 @@ void db_setup_complete_placement(const db_experiment *experiment, db_stated_plac
  * it. */
 void db_setup_reference_placement(const db_setup *setup, db_convention convention,
                                   db_experiment *experiment);
-
-static inline double db_setup_dot(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void db_setup_cross(const double *a, const double *b, double *r) {
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 #endif

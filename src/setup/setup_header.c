@@ -155,7 +155,7 @@ void db_setup_complete_placement(const db_experiment *experiment, db_stated_plac
                                 { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
                                 { placed.normal.x.v, placed.normal.y.v, placed.normal.z.v } };
     double cosine[3]; /* of the beam with fast, slow, normal */
-    for (int i = 0; i < 3; i++) cosine[i] = db_setup_dot(experiment->beam.direction, axes[i]);
+    for (int i = 0; i < 3; i++) cosine[i] = db_dot(experiment->beam.direction, axes[i]);
     if (!(cosine[2] > TILT)) return; /* the beam does not meet the panel: nothing follows */
     if (!db_setup_given(stated->distance)) stated->distance = stated->close_distance / cosine[2];
     if (!db_setup_given(stated->close_distance))

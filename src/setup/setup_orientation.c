@@ -1,28 +1,16 @@
 /* Orientation given as a rotation matrix. */
 #include "base/context_internal.h"
+#include "base/vector.h"
 #include "setup/setup_crystal_parts.h"
 
 #include <string.h>
-
-static void cross(const double *a, const double *b, double *r) {
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* Cofactors of a matrix; returns its determinant. */
-static double cofactors(const double m[9], double c[9]) {
-    for (int i = 0; i < 3; i++) cross(m + 3 * ((i + 1) % 3), m + 3 * ((i + 2) % 3), c + 3 * i);
-    return m[0] * c[0] + m[1] * c[1] + m[2] * c[2];
-}
 
 /* Largest element of |m m^T - 1|. */
 static double distortion(const double m[9]) {
     double worst = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            const double *a = m + 3 * i, *b = m + 3 * j;
-            const double error = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (i == j));
+            const double error = fabs(db_dot(m + 3 * i, m + 3 * j) - (i == j));
             if (!(error <= worst)) worst = error;
         }
     return worst;
@@ -34,7 +22,7 @@ static double distortion(const double m[9]) {
 static void nearest_rotation(double u[9]) {
     for (int step = 0; step < 5; step++) {
         double c[9];
-        const double determinant = cofactors(u, c);
+        const double determinant = db_cofactors(u, c);
         for (int i = 0; i < 9; i++) u[i] = (u[i] + c[i] / determinant) / 2;
     }
 }
@@ -48,7 +36,7 @@ db_status db_setup_orientation(db_context *context, const db_setup *setup, db_cr
                        "orientation: given twice, as a rotation matrix and by %s",
                        setup->matrix_file);
     memcpy(u, setup->orientation, sizeof u);
-    const double determinant = cofactors(u, c), worst = distortion(u);
+    const double determinant = db_cofactors(u, c), worst = distortion(u);
     if (!(worst <= rounding && determinant > 0))
         return db_fail(context, DB_ERROR_INPUT,
                        "orientation: expected a rotation matrix, found one off by %g with "

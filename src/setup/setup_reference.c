@@ -17,10 +17,10 @@ static void take(const db_vector *v, double out[3]) {
  * points. */
 static void regenerated_normal(const db_setup *setup, db_detector *detector) {
     const double *const given = setup->normal;
-    if (!db_setup_given(given[0]) || sqrt(db_setup_dot(given, given)) == 1) return;
+    if (!db_setup_given(given[0]) || sqrt(db_dot(given, given)) == 1) return;
     double normal[3];
-    db_setup_cross(detector->fast_axis, detector->slow_axis, normal);
-    const double length = sqrt(db_setup_dot(normal, normal));
+    db_cross(detector->fast_axis, detector->slow_axis, normal);
+    const double length = sqrt(db_dot(normal, normal));
     for (int i = 0; i < 3; i++) detector->normal[i] = normal[i] / length;
 }
 
@@ -32,7 +32,7 @@ static double obliquity(const db_experiment *experiment) {
     upright.detector.twotheta = 0;
     db_model_panels(&upright, &placed);
     take(&placed.normal, normal);
-    const double cosine = db_setup_dot(experiment->beam.direction, normal);
+    const double cosine = db_dot(experiment->beam.direction, normal);
     return cosine == 0 ? DBL_MIN : cosine;
 }
 
@@ -56,7 +56,7 @@ void db_setup_reference_placement(const db_setup *setup, db_convention conventio
     take(&placed.fast, r->fast_axis);
     take(&placed.slow, r->slow_axis);
     take(&placed.normal, r->normal);
-    r->close_distance = db_setup_dot(r->origin, r->normal);
+    r->close_distance = db_dot(r->origin, r->normal);
     r->distance = r->close_distance / ratio;
 
     if (obliquity(experiment) < 0) {

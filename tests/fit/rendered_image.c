@@ -1,7 +1,7 @@
 #include "fit/rendered_image.h"
 
 #include "fit/config/misset.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -9,7 +9,7 @@
 #include "fit/config/misset.h"
 #include "fit/search/orientation_search.h"
 #include "fit/rendered_image.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -7,7 +7,7 @@
 
 #include "fit/pixels/nearest_reflection.h"
 #include "fit/pixels/predict.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdlib.h>

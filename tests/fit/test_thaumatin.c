@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fit/rendered_image.h"
-#include "fit/config/vector.h"
+#include "base/vector.h"
 
 #include <jansson.h>
 #include <math.h>

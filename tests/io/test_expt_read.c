@@ -63,7 +63,7 @@ static void standing_matrix(const db_experiment *e, double a_star[3][3]) {
     db_crystal_matrix(&e->crystal, m);
     for (int column = 0; column < 3; column++) {
         for (int i = 0; i < 3; i++) a_star[column][i] = m[3 * i + column];
-        db_turn(e->goniometer.spindle_axis, e->goniometer.phi, a_star[column]);
+        db_turn_by_degrees(e->goniometer.spindle_axis, e->goniometer.phi, a_star[column]);
     }
 }
 
