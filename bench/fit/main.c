@@ -3,7 +3,7 @@
  *     dualbragg_fit_bench times|still|large|recovery|radius|starts|truth [REPEATS [THREADS]]
  *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
  *
- * Prints tables for bench/README.md and docs/fit.md; still and large are the rows of times, for a
+ * Prints tables for bench/README.md and docs/results; still and large are the rows of times, for a
  * profiler. */
 #include "centroids.h"
 #include "scene.h"

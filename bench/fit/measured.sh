@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes a configuration of each measured still in $SHARED_DIR/realdata (see docs/fit.md) into a folder:
+# Writes a configuration of each measured still in $SHARED_DIR/realdata (see docs/results/measured-stills.md) into a folder:
 #     sh bench/fit/measured.sh FOLDER ["data KEY: VALUE, ..."]
 #     dualbragg_fit_bench centroids 5 FOLDER/*.yaml
 set -eu

@@ -188,7 +188,8 @@ static db_status check_algorithm(const db_config_reader *reader, const db_yaml_n
     const size_t count = db_algorithm_names(known);
     return db_config_fail(
         reader, node, section, "algorithm", "unknown algorithm '%s'%s", name,
-        db_hint_at_names(name, known, count, "docs/fit.md says which there are").text);
+        db_hint_at_names(name, known, count, "docs/reference/configuration.md says which there are")
+            .text);
 }
 
 /* A stage names parameters of refine; tied ones go with those they follow. */

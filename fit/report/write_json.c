@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grows when a reader of the last one would be misled; docs/fit.md describes it. */
+/* Grows when a reader of the last one would be misled; docs/reference/json.md describes it. */
 enum { SCHEMA = 1 };
 
 static json_t *starts_array(db_document *d, const db_fit_result *result) {

@@ -3,7 +3,7 @@
 #include "fit/report/json_document.h"
 #include "fit/shots/shared_view.h"
 
-/* Grows when a reader of the last one would be misled; docs/fit.md describes it. */
+/* Grows when a reader of the last one would be misled; docs/reference/json.md describes it. */
 enum { SCHEMA = 1 };
 
 static const char *bound_text(int at_bound) {

@@ -121,7 +121,7 @@ void db_flags_print_markdown(FILE *out) {
         "come. - as the name of a file is standard output, or standard input. The sign of a\n"
         "seed does not count. Unknown flags, missing or malformed values end the program with exit "
         "status 2.\n"
-        "For users of nanoBragg: [from-nanobragg.md](from-nanobragg.md).\n",
+        "For users of nanoBragg: [from-nanobragg.md](../howto/from-nanobragg.md).\n",
         out);
     for (db_flag_group group = 0; group < DB_GROUP_COUNT; group++) {
         fprintf(out,

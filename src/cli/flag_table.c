@@ -504,23 +504,23 @@ const db_flag db_flags[] = {
     { G, .name = "--precision", .arguments = "auto|double|mixed", CHOICE(precision_choice, "auto double mixed"),
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_AMORPHOUS,
       .help = "arithmetic; mixed: Miller indices in double, the rest in single; auto (default): mixed for "
-              "large jobs where it stays within 1e-6 of the maximum; see docs/precision.md" },
+              "large jobs where it stays within 1e-6 of the maximum; see docs/reference/precision.md" },
     { G, .name = "--tolerance", .arguments = "PHOTONS", NUMBER(tolerance, 1),
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK,
       .help = "each pixel may lack so much, which saves time where crystals are large: the tails of spots "
               "are left out; default 0: none of them (check: a thousandth of the brightest pixel); see "
-              "docs/precision.md" },
+              "docs/reference/precision.md" },
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),
       .help = "where to compute: the processor (default), the first or another NVIDIA GPU; auto: the GPU if "
-              "there is one that can do it; see docs/gpu.md" },
+              "there is one that can do it; see docs/howto/gpu.md" },
     { G, .name = "-progress", SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
     { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },
     { G, .name = "--profile", .arguments = "FILE", OUTPUT(profile_file), .for_terminal = 1,
       .help = "writes what took how long, for chrome://tracing, and prints a table of it on stderr; see "
-              "docs/profile.md" },
+              "docs/howto/profile.md" },
     { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1), .also = DB_FOR_ORIENT,
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
@@ -534,7 +534,7 @@ const db_flag db_flags[] = {
       NO_EFFECT(1, "memory does not depend on it"), .help = "no effect" },
     { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
-              "docs/from-nanobragg.md" },
+              "docs/howto/from-nanobragg.md" },
     { G, .name = "--help", .aliases = "-h", SETS(help, 1), .also = DB_FOR_ORIENT,
       .help = "this text" },
 #undef G

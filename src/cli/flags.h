@@ -1,5 +1,5 @@
 /* The flags of sim, grad, check, amorphous, orient and noise: one table, from which the parser, the
- * help, docs/flags.md and the suggestions for misspelt flags come. */
+ * help, docs/reference/flags.md and the suggestions for misspelt flags come. */
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 

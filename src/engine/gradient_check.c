@@ -17,8 +17,9 @@ static const double ROUNDINGS = 16;
 static const double DOUBLE_ROUNDING = 0x1p-53, FLOAT_ROUNDING = 0x1p-24;
 static const double OFFSET_ROUNDING = 0x1p-32; /* of Miller indices in mixed precision (job.h) */
 
-/* Of the largest value: more than mixed precision does where crystals are not very large and pixels
- * not next to the direct beam (docs/precision.md). A fault of its kernels alone is larger. */
+/* Of the largest value: more than mixed precision does where crystals are not very large and
+ * pixels not next to the direct beam (docs/reference/precision.md). A fault of its kernels alone is
+ * larger. */
 static const double MIXED_IMAGE = 1e-5, MIXED_DERIVATIVE = 1e-3;
 
 /* Samples that the oracle and differences of images are asked for, together a second or two of two

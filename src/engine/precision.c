@@ -12,8 +12,8 @@
 /* What mixed precision promises: of the maximum, and of each derivative image's largest value. */
 static const double IMAGE_BOUND = 1e-6, DERIVATIVE_BOUND = 1e-5;
 
-/* What the largest error on trial pixels is multiplied by, for those not tried. docs/precision.md
- * says how well that serves. */
+/* What the largest error on trial pixels is multiplied by, for those not tried.
+ * docs/reference/precision.md says how well that serves. */
 static const double SAFETY = 1.75, DERIVATIVE_SAFETY = 3;
 
 /* Rounding of h moves a pixel along the fringes of its spot; the error that makes stays below 1e-6

@@ -1,5 +1,5 @@
 /* The natural size of derivatives: by how much of itself what one sample scatters can change with a
- * parameter (docs/precision.md has the sum). */
+ * parameter (docs/reference/precision.md has the sum). */
 #ifndef DB_ENGINE_SLOPE_BOUND_H
 #define DB_ENGINE_SLOPE_BOUND_H
 

@@ -54,7 +54,7 @@ features=$("$DUALBRAGG" --version)
     expect 2 "-params: threads is a flag, not a parameter" grad $small -params threads
     # a flag is never taken for a misspelt parameter
     "$DUALBRAGG" grad --list-params | sed 's/ .*//' > ../parameters
-    flags=$(sed -n 's/^| `--*\([^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' "$SOURCE_DIR/docs/flags.md" | tr -s ' ' '\n' | sed -n "s/^--*//; /^[A-Za-z0-9_-]*$/p")
+    flags=$(sed -n 's/^| `--*\([^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' "$SOURCE_DIR/docs/reference/flags.md" | tr -s ' ' '\n' | sed -n "s/^--*//; /^[A-Za-z0-9_-]*$/p")
     for flag in $flags; do
         [ "$flag" = all ] || grep -qx "$flag" ../parameters || expect 2 "$flag" grad $small -params "$flag"
         ! grep -q "nearest\|unknown" ../err || complain "-params $flag: $(cat ../err)"

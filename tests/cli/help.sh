@@ -54,7 +54,7 @@ done
 
 # the document is the table
 succeed help --markdown
-same ../out "$SOURCE_DIR/docs/flags.md" "docs/flags.md (renew it by: dualbragg help --markdown > docs/flags.md)"
+same ../out "$SOURCE_DIR/docs/reference/flags.md" "docs/reference/flags.md (renew it by: dualbragg help --markdown > docs/reference/flags.md)"
 
 # no name stands for two flags
 sed -n 's/^| `\(-[^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' ../out | tr -s ' ' '\n' | sed '/^$/d; s/^--*//' | sort > names

@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/fit.md shows what the program prints.
+# docs/reference/configuration.md shows what the program prints.
 set -eu
 "$DUALBRAGG" fit --help > /dev/null 2>&1 || {
     echo "this build has no refinement"
@@ -7,15 +7,15 @@ set -eu
 }
 shown=$(mktemp)
 trap 'rm -f "$shown"' EXIT
-sed -n '/^```yaml$/,/^```$/p' "$SOURCE_DIR/docs/fit.md" | sed '1d;$d' > "$shown"
+sed -n '/^```yaml$/,/^```$/p' "$SOURCE_DIR/docs/reference/configuration.md" | sed '1d;$d' > "$shown"
 "$DUALBRAGG" fit --show-defaults | diff -u "$shown" - || {
-    echo "docs/fit.md is not what 'dualbragg fit --show-defaults' prints"
+    echo "docs/reference/configuration.md is not what 'dualbragg fit --show-defaults' prints"
     exit 1
 }
 "$DUALBRAGG" fit --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | while read -r flag; do
     case $flag in --help | --show-defaults) continue ;; esac
-    grep -qF -e "$flag" "$SOURCE_DIR/docs/fit.md" || {
-        echo "docs/fit.md does not mention $flag"
+    grep -qF -e "$flag" "$SOURCE_DIR/docs/reference/configuration.md" || {
+        echo "docs/reference/configuration.md does not mention $flag"
         exit 1
     }
 done

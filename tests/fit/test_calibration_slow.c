@@ -1,6 +1,6 @@
 /* Are the errors honest? Many images of the same crystal, each with its own photon noise, are
- * refined; the pulls, (refined - true)/error, must have mean 0 and width 1. Prints what docs/fit.md
- * shows. REPEATS: other than 200. */
+ * refined; the pulls, (refined - true)/error, must have mean 0 and width 1. Prints what
+ * docs/results/calibration.md shows. REPEATS: other than 200. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

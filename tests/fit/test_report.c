@@ -235,7 +235,7 @@ static void json_says_the_same(void **state) {
     json_decref(root);
 }
 
-/* Every value of the JSON file stands in the table of docs/fit.md with its type, and every line of
+/* Every value of the JSON file stands in docs/reference/json.md with its type, and every line of
  * the table occurs. */
 typedef struct schema {
     char *text;    /* of the table's section */
@@ -300,11 +300,11 @@ static void walk(schema *documented, const char *path, json_t *value) {
 static void json_is_what_the_documentation_says(void **state) {
     (void)state;
     char path[1024];
-    snprintf(path, sizeof path, "%s/docs/fit.md",
+    snprintf(path, sizeof path, "%s/docs/reference/json.md",
              getenv("SOURCE_DIR") ? getenv("SOURCE_DIR") : "../..");
     schema documented = { read_whole_file(path), NULL };
     assert_non_null(documented.text);
-    char *const section = strstr(documented.text, "\n## PREFIX.json");
+    char *const section = strstr(documented.text, "\n## PREFIX.json of one image");
     assert_non_null(section);
     memmove(documented.text, section, strlen(section) + 1);
     char *const next = strstr(documented.text + 4, "\n## ");

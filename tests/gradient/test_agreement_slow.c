@@ -1,7 +1,7 @@
 /* How far the kernels' images and derivatives are from the oracle's, over crystals from 5 to 1000
  * cells, beside the direct beam, with it on the detector, and of the pixels next to it alone, of
  * all smooth shapes, with and without mosaic domains, in both precisions, with every instruction
- * set. docs/precision.md has what this prints. */
+ * set. docs/reference/precision.md has what this prints. */
 #include "engine/trial_pixels.h"
 
 #include <dualbragg/dualbragg.h>
@@ -156,7 +156,7 @@ static int measure(db_context *context, const scene *s, double *brightest, diffe
     return largest(image[0]) > 1e-6 * *brightest;
 }
 
-/* What docs/precision.md says. */
+/* What docs/reference/precision.md says. */
 static void judge(const scene *s, const differences d[2]) {
     const double n = s->cells, mixed = 5e-5, beside_beam = 5e-4;
     assert_true(d[0].image <= 1e-12 * n && d[0].detector <= 2e-12 * n && d[0].other <= 2e-12 * n);

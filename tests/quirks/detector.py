@@ -1,4 +1,4 @@
-"""Quirks of the detector's geometry. Sizes are those of docs/quirks.md."""
+"""Quirks of the detector's geometry. Sizes are those of docs/reference/quirks.md."""
 import math
 
 from common import WITHOUT_CELL, QuirkTest, dot, main, off_by

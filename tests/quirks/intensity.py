@@ -1,4 +1,4 @@
-"""Quirks of intensities: factors, background, sums over samples. Sizes are those of docs/quirks.md."""
+"""Quirks of intensities: factors, background, sums over samples. Sizes are those of docs/reference/quirks.md."""
 import math
 
 from common import BASE, WITHOUT_CELL, QuirkTest, main, off_by

@@ -1,4 +1,4 @@
-"""docs/quirks.md: every row says what happens, and every row of kind R or N, and every test that a row names, is there.
+"""docs/reference/quirks.md: every row says what happens, and every row of kind R or N, and every test that a row names, is there.
 """
 import json
 import os
@@ -6,7 +6,7 @@ import re
 import sys
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TABLE = os.path.join(TESTS, "..", "docs", "quirks.md")
+TABLE = os.path.join(TESTS, "..", "docs", "reference", "quirks.md")
 CELLS = 6
 
 

@@ -38,7 +38,7 @@ DB_API const char *db_context_isa(const db_context *context);
 
 /* A stage of the library's work begins or ends. Stages nest; a stage belongs to one thread. */
 typedef struct db_stage {
-    const char *name; /* static storage; see docs/profile.md for the names */
+    const char *name; /* static storage; see docs/howto/profile.md for the names */
     int begins;       /* 1: begins; 0: the one of this thread that began last ends */
     int thread;       /* 0: the one that called the library; less than the context's threads */
     double pixels;    /* at the end of stages that render: how many were rendered, else 0 */

@@ -41,7 +41,7 @@ typedef struct db_plan_options {
     size_t region_count;
     double tolerance; /* photons that each pixel may lack, so that the plan saves time by leaving
                          out what is far from all spots; 0: none. What that means for derivatives:
-                         docs/precision.md */
+                         docs/reference/precision.md */
 } db_plan_options;
 #define DB_PLAN_OPTIONS_INIT                                                                       \
     { sizeof(db_plan_options), DB_PRECISION_DOUBLE, DB_FLOAT32, NULL, 0, NULL, 0, 0 }
@@ -61,7 +61,7 @@ typedef struct db_precision_advice {
  * 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small that the
  * time saved would not be noticed. Some pixels, evenly spread and where bright reflections are
  * foreseen, are rendered in both precisions, a few percent of the work at most; the same job always
- * gets the same advice. An estimate, not a proof. See docs/precision.md. */
+ * gets the same advice. An estimate, not a proof. See docs/reference/precision.md. */
 DB_API db_status db_precision_recommend(db_context *context, const db_experiment *experiment,
                                         const db_plan_options *options,
                                         db_precision_advice *advice);

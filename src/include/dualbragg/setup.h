@@ -148,8 +148,8 @@ typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_
  * in whatever convention is chosen. Headers of db_write_smv also state convention, pivot, rotations
  * of the detector and the number of phi steps. What the header does not say stays as it was, with a
  * notice (notices may be NULL). With setup->compat from SMV in the reference's way (quirks header-*
- * of quirks.md): the last place where a key's text occurs counts, BEAM_CENTER_X/Y are the current
- * convention's numbers, two-theta is passed over. */
+ * of docs/reference/quirks.md): the last place where a key's text occurs counts, BEAM_CENTER_X/Y
+ * are the current convention's numbers, two-theta is passed over. */
 DB_API db_status db_setup_read_header(db_context *context, const char *path, db_header_role role,
                                       db_setup *setup,
                                       void (*notices)(void *user, const char *line), void *user);

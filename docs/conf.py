@@ -1,0 +1,43 @@
+"""Configuration of the documentation site (Sphinx). CMake's target docs sets the environment variables."""
+import os
+
+from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
+
+project = "dualbragg"
+author = "the authors of dualbragg"
+copyright = author
+release = version = os.environ.get("DB_VERSION", "")
+
+# The pages' root is the repository, so that links between Markdown files work here as on any viewer.
+root_doc = "docs/index"
+include_patterns = ["docs/**.md", "*.md", "bench/*.md"]
+exclude_patterns = ["build*", ".*", "tests", ".github"]
+extensions = ["myst_parser", "breathe"]
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+
+breathe_projects = {"dualbragg": os.environ.get("DB_DOXYGEN_XML", "")}
+breathe_default_project = "dualbragg"
+breathe_domain_by_extension = {"h": "c"}
+breathe_show_include = False
+breathe_show_define_initializer = False
+primary_domain = "c"
+highlight_language = "none"
+
+html_theme = "furo"
+html_title = "dualbragg " + release
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_extra_path = ["site/index.html"]
+html_static_path = ["site/static", os.environ.get("DB_KATEX", "")]
+html_css_files = ["katex.min.css"]
+html_js_files = ["katex.min.js", "contrib/auto-render.min.js", "formulas.js"]
+html_math_renderer = "katex"
+
+
+def setup(app):
+    """Formulas are set by KaTeX from the site's own folder: nothing is fetched from elsewhere."""
+    app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
