@@ -92,8 +92,7 @@ void db_fit_result_destroy(db_fit_result **result) {
     db_experiment_clear(&(*result)->experiment);
     free((*result)->history);
     free((*result)->history_values);
-    free((*result)->correlation);
-    free((*result)->direction);
+    free((*result)->memory);
     free((*result)->amplitudes);
     free((*result)->warnings);
     free((*result)->starts);

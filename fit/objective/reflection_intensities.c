@@ -170,7 +170,7 @@ void db_objective_eliminate_reflections(db_objective *shot, db_objective_depth d
 }
 
 void db_objective_reflection_errors(const db_objective *shot, const double *error,
-                                    double (*correlation)[DB_FIT_MOST_PARAMETERS], double *own) {
+                                    double *const *correlation, double *own) {
     const size_t n = shot->variables.count;
     double *const cross = shot->work->cross;
     for (size_t r = 0; r < shot->amplitudes->count; r++) {

@@ -24,8 +24,8 @@ void db_objective_reflection_sums(const db_objective *shot, size_t reflection, d
 void db_objective_eliminate_reflections(db_objective *shot, db_objective_depth depth);
 
 /* Standard errors of the intensities, [reflections], given those of the variables and their
- * correlations: error [variables], correlation [variables][DB_FIT_MOST_PARAMETERS]. */
+ * correlations: error [variables], correlation [variables][variables]. */
 void db_objective_reflection_errors(const db_objective *shot, const double *error,
-                                    double (*correlation)[DB_FIT_MOST_PARAMETERS], double *own);
+                                    double *const *correlation, double *own);
 
 #endif

@@ -239,6 +239,40 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     return status;
 }
 
+/* The next `size` bytes of a block. */
+static void *carve(char **block, size_t size) {
+    void *const place = *block;
+    *block += size;
+    return place;
+}
+
+db_status db_fit_result_lists(db_context *context, size_t parameter_count, db_fit_result *result) {
+    const size_t n = parameter_count, list = n * sizeof(double);
+    double **const numbers[] = { &result->start,        &result->refined,
+                                 &result->error,        &result->error_scaled,
+                                 &result->error_robust, &result->error_unscaled };
+    const size_t count = sizeof numbers / sizeof *numbers;
+    const size_t each = count * sizeof(double) + sizeof *result->correlation +
+                        sizeof *result->direction + 3 * list + sizeof *result->parameter +
+                        sizeof *result->at_bound + sizeof *result->name;
+    free(result->memory);
+    char *block = result->memory = calloc(n + 1, each);
+    if (!block) return db_fail_memory(context, "the result's parameters");
+    result->parameter_count = n;
+    for (size_t l = 0; l < count; l++) *numbers[l] = carve(&block, list);
+    result->correlation = carve(&block, n * sizeof *result->correlation);
+    result->direction = carve(&block, n * sizeof *result->direction);
+    for (size_t i = 0; i < n; i++) {
+        result->correlation[i] = carve(&block, list);
+        result->direction[i].component = carve(&block, list);
+        result->direction[i].change = carve(&block, list);
+    }
+    result->parameter = carve(&block, n * sizeof *result->parameter);
+    result->at_bound = carve(&block, n * sizeof *result->at_bound);
+    result->name = carve(&block, n * sizeof *result->name);
+    return DB_OK;
+}
+
 db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     const db_fit_settings *const settings = r->data.settings;
     db_fit_result *const result = r->result;
@@ -246,7 +280,8 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     result->shoebox_half_width = settings->shoebox_half_width;
     DB_TRY(db_panel_placement_make(r->context, &start->detector, &settings->panel_groups,
                                    &r->placement));
-    result->parameter_count = r->course.width = settings->parameter_count;
+    DB_TRY(db_fit_result_lists(r->context, settings->parameter_count, result));
+    r->course.width = settings->parameter_count;
     r->begin = start->crystal;
     memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
     db_misset_fold(&r->begin);

@@ -62,7 +62,9 @@ static void clear_refinement(db_refinement *r) {
     db_panel_placement_clear(&r->placement);
     free(r->course.history);
     free(r->course.values);
-    if (r->result) db_experiment_clear(&r->result->experiment);
+    if (!r->result) return;
+    db_experiment_clear(&r->result->experiment);
+    free(r->result->memory);
     free(r->result);
 }
 
@@ -209,7 +211,6 @@ static db_status try_all(db_refinement *r, const db_experiment *start) {
 static db_status begin_again(db_refinement *r, const db_experiment *start) {
     db_experiment_clear(&r->result->experiment);
     db_panel_placement_clear(&r->placement);
-    memset(r->result->at_bound, 0, sizeof r->result->at_bound);
     r->course.count = 0;
     return db_refinement_begin(r, start);
 }

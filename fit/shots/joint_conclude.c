@@ -260,14 +260,15 @@ static db_status estimate_shared(const conclusion *c, const double *normal,
         for (size_t k = 0; k < s; k++) {
             const size_t a = c->order.index[i], b = c->order.index[k];
             const double both = result->error[a] * result->error[b];
-            result->correlation[a * result->parameter_count + b] = estimate->correlation[i][k];
+            result->correlation[a][b] = estimate->correlation[i][k];
             c->covariance[i * s + k] = isfinite(both) ? both * estimate->correlation[i][k] : 0;
         }
     result->direction_count = estimate->direction_count;
     for (size_t d = 0; d < estimate->direction_count; d++) {
         const db_fit_direction *const from = &estimate->direction[d];
         db_fit_direction *const to = &result->direction[d];
-        *to = (db_fit_direction){ .eigenvalue = from->eigenvalue, .condition = from->condition };
+        to->eigenvalue = from->eigenvalue;
+        to->condition = from->condition;
         for (size_t i = 0; i < s; i++) {
             to->component[c->order.index[i]] = from->component[i];
             to->change[c->order.index[i]] = from->change[i];

@@ -269,7 +269,7 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     db_joint_log log;
     int found;
     DB_TRY(db_workers_agree(all, start_common(all)));
-    memcpy(result->start, all->common, sizeof result->start);
+    memcpy(result->start, all->common, all->parameters * sizeof *result->start);
     db_status status = db_workers_agree(all, db_checkpoint_resume(all, &found, &log));
     if (status == DB_OK && found) report_resumed(all);
     if (status == DB_OK) status = run_segments(all, &log, result);

@@ -1,6 +1,7 @@
 #include "fit/shots/shared_view.h"
 
 #include "base/context_internal.h"
+#include "fit/search/refinement.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void take_parameters(const db_fit_config *config, const db_fit_shots_resu
         to->error[i] = from->error[k];
         to->at_bound[i] = from->at_bound[k];
         for (size_t l = 0; l < to->parameter_count; l++)
-            to->correlation[i][l] = from->correlation[k * from->parameter_count + list[l]];
+            to->correlation[i][l] = from->correlation[k][list[l]];
     }
 }
 
@@ -37,8 +38,8 @@ static void take_directions(const db_fit_shots_result *from, const size_t *list,
                             db_fit_result *to) {
     to->direction_count = from->direction_count;
     for (size_t d = 0; d < from->direction_count; d++) {
-        to->direction[d] = (db_fit_direction){ .eigenvalue = from->direction[d].eigenvalue,
-                                               .condition = from->direction[d].condition };
+        to->direction[d].eigenvalue = from->direction[d].eigenvalue;
+        to->direction[d].condition = from->direction[d].condition;
         for (size_t i = 0; i < to->parameter_count; i++) {
             to->direction[d].component[i] = from->direction[d].component[list[i]];
             to->direction[d].change[i] = from->direction[d].change[list[i]];
@@ -66,12 +67,10 @@ db_status db_shared_view_make(db_context *context, const db_fit_config *config,
     if (!v) return db_fail_memory(context, "what the shots share");
     const size_t n = list_shared(result, list);
     v->config = *config;
-    v->config.settings.parameter_count = v->result.parameter_count = n;
+    v->config.settings.parameter_count = n;
     v->memory = calloc(result->history_count * n + 1, sizeof *v->memory);
     v->result.history = calloc(result->history_count + 1, sizeof *v->result.history);
-    v->result.correlation = calloc(n + 1, sizeof *v->result.correlation);
-    v->result.direction = calloc(result->direction_count + 1, sizeof *v->result.direction);
-    if (!v->memory || !v->result.history || !v->result.correlation || !v->result.direction) {
+    if (!v->memory || !v->result.history || db_fit_result_lists(context, n, &v->result) != DB_OK) {
         db_shared_view_destroy(view);
         return db_fail_memory(context, "what the shots share");
     }
@@ -89,8 +88,7 @@ void db_shared_view_destroy(db_shared_view **view) {
     if (!view || !*view) return;
     free((*view)->memory);
     free((*view)->result.history);
-    free((*view)->result.correlation);
-    free((*view)->result.direction);
+    free((*view)->result.memory);
     free(*view);
     *view = NULL;
 }

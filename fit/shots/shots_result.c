@@ -1,27 +1,46 @@
 #include "fit/shots/shots_result.h"
 
 #include "base/context_internal.h"
+#include "fit/search/refinement.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Those of a single refinement, and which parameters are shared. */
+static db_status make_lists(db_context *context, size_t n, db_fit_shots_result *r) {
+    db_fit_result lists = { .memory = NULL };
+    DB_TRY(db_fit_result_lists(context, n, &lists));
+    r->memory[0] = lists.memory;
+    r->parameter_count = n;
+    r->parameter = lists.parameter;
+    r->name = lists.name;
+    r->start = lists.start;
+    r->refined = lists.refined;
+    r->error_unscaled = lists.error_unscaled;
+    r->error_scaled = lists.error_scaled;
+    r->error_robust = lists.error_robust;
+    r->error = lists.error;
+    r->at_bound = lists.at_bound;
+    r->correlation = lists.correlation;
+    r->direction = lists.direction;
+    r->shared = calloc(n + 1, sizeof *r->shared);
+    return r->shared ? DB_OK : db_fail_memory(context, "the result");
+}
+
 db_status db_shots_result_create(const db_shots *all, db_fit_shots_result **result) {
     const size_t n = all->parameters, each = all->count * n;
     db_fit_shots_result *const r = calloc(1, sizeof *r);
     *result = r;
     if (!r) return db_fail_memory(all->context, "the result");
+    DB_TRY(make_lists(all->context, n, r));
     r->shot = calloc(all->count, sizeof *r->shot);
-    r->correlation = calloc(n * n, sizeof *r->correlation);
-    r->direction = calloc(n, sizeof *r->direction);
-    r->memory = malloc(each * (3 * sizeof(double) + sizeof(int)));
-    if (!r->shot || !r->correlation || !r->direction || !r->memory)
-        return db_fail_memory(all->context, "the result");
-    double *const numbers = r->memory;
+    r->memory[1] = malloc(each * (3 * sizeof(double) + sizeof(int)));
+    if (!r->shot || !r->memory[1]) return db_fail_memory(all->context, "the result");
+    double *const numbers = r->memory[1];
     int *const at_bound = (int *)(void *)(numbers + 3 * each);
     r->shot_count = all->count;
-    r->parameter_count = n;
     for (size_t s = 0; s < all->count; s++) {
         r->shot[s].start = numbers + s * n;
         r->shot[s].refined = numbers + each + s * n;
@@ -34,7 +53,7 @@ db_status db_shots_result_create(const db_shots *all, db_fit_shots_result **resu
         db_fit_quantity_name(&all->settings.panel_groups, db_fit_quantity_of(p), r->name[i]);
         r->shared[i] = all->shared[i];
         r->error[i] = r->error_unscaled[i] = r->error_scaled[i] = r->error_robust[i] = NAN;
-        r->correlation[i * n + i] = 1;
+        r->correlation[i][i] = 1;
     }
     return DB_OK;
 }
@@ -118,9 +137,8 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     for (size_t s = 0; s < (*result)->shot_count && (*result)->shot; s++)
         db_experiment_clear(&(*result)->shot[s].model);
     free((*result)->shot);
-    free((*result)->correlation);
-    free((*result)->direction);
-    free((*result)->memory);
+    free((*result)->shared);
+    for (int m = 0; m < 2; m++) free((*result)->memory[m]);
     free((*result)->history);
     free((*result)->history_values);
     free(*result);

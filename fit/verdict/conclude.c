@@ -204,13 +204,7 @@ static db_status estimate_errors(db_context *context, const db_objective *shot, 
     db_covariance c;
     for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
     const int enough = shot->blocks.count >= LEAST_PARTS * n;
-    result->correlation = calloc(result->parameter_count, sizeof *result->correlation);
-    result->direction = calloc(result->parameter_count, sizeof *result->direction);
-    db_status status = result->correlation && result->direction
-                           ? DB_OK
-                           : db_fail_memory(context, "the correlations of the parameters");
-    if (status != DB_OK) return status;
-    status =
+    db_status status =
         db_covariance_estimate(context, shot->normal, enough ? shot->scatter : NULL, n, used, &c);
     if (status == DB_OK) take_estimate(shot, &c, chi2_reduced, result);
     if (status == DB_OK && shot->amplitudes)

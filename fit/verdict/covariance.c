@@ -46,16 +46,23 @@ static void free_matrix(scaled_matrix *m) {
 
 static int allocate_estimate(size_t n, db_covariance *c) {
     memset(c, 0, sizeof *c);
-    c->error = calloc(n + 1, sizeof *c->error);
-    c->robust = calloc(n + 1, sizeof *c->robust);
+    c->numbers = calloc(n * (3 * n + 2) + 1, sizeof *c->numbers);
     c->correlation = calloc(n + 1, sizeof *c->correlation);
     c->direction = calloc(n + 1, sizeof *c->direction);
-    return c->error && c->robust && c->correlation && c->direction;
+    if (!c->numbers || !c->correlation || !c->direction) return 0;
+    c->error = c->numbers;
+    c->robust = c->error + n;
+    double *rows = c->robust + n;
+    for (size_t i = 0; i < n; i++, rows += 3 * n) {
+        c->correlation[i] = rows;
+        c->direction[i].component = rows + n;
+        c->direction[i].change = rows + 2 * n;
+    }
+    return 1;
 }
 
 void db_covariance_clear(db_covariance *c) {
-    free(c->error);
-    free(c->robust);
+    free(c->numbers);
     free(c->correlation);
     free(c->direction);
     memset(c, 0, sizeof *c);

@@ -9,10 +9,10 @@ typedef struct db_covariance {
     double *error;  /* standard errors; NAN: left out; INFINITY: takes part in a direction that the
                        data do not determine */
     double *robust; /* likewise, from the scatter */
-    double (*correlation)[DB_FIT_MOST_PARAMETERS]; /* 1 on the diagonal; 0 where an error is not
-                                                      finite */
-    db_fit_direction *direction;                   /* the worst determined first */
-    size_t direction_count;                        /* parameters not left out */
+    double **correlation;        /* [i][k]: 1 on the diagonal; 0 where an error is not finite */
+    db_fit_direction *direction; /* the worst determined first */
+    size_t direction_count;      /* parameters not left out */
+    double *numbers;             /* of all these lists */
 } db_covariance;
 
 /* normal: [count][count], of residuals in units of their standard deviations; `used` (one per

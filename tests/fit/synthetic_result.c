@@ -1,5 +1,6 @@
 #include "fit/synthetic_result.h"
 
+#include "fit/search/refinement.h"
 #include "fit/verdict/warnings.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     static const double error[] = { 0.0021, 0.0153, NAN, 0.03 };
     r->status = DB_NOT_CONVERGED;
     snprintf(r->reason, sizeof r->reason, "stage fine: mosaic_spread reached its lower bound 0");
-    r->parameter_count = config->settings.parameter_count = 4;
+    config->settings.parameter_count = 4;
     for (size_t i = 0; i < 4; i++) {
         config->settings.parameters[i] = db_fit_parameter_free(parameters[i]);
         config->settings.parameters[i].lower = start[i] - 1;
@@ -155,12 +156,14 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     r->evaluations = EVALUATIONS;
     r->seconds = 1.5;
     r->direction_count = 2;
-    r->direction[0] = (db_fit_direction){ .eigenvalue = 0.19, .condition = 9.5 };
+    r->direction[0].eigenvalue = 0.19;
+    r->direction[0].condition = 9.5;
     r->direction[0].component[0] = 0.71;
     r->direction[0].component[1] = -0.7;
     r->direction[0].change[0] = 0.004;
     r->direction[0].change[1] = -0.02;
-    r->direction[1] = (db_fit_direction){ .eigenvalue = 1.81, .condition = 1 };
+    r->direction[1].eigenvalue = 1.81;
+    r->direction[1].condition = 1;
     r->direction[1].component[1] = 0.9;
 }
 
@@ -230,10 +233,8 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     for (int i = 0; i < 6; i++) config->setup.cell[i] = i < 2 ? 58.9 : i == 2 ? 152.2 : 90;
     make_image(&s->image, &state);
     if (!s->image.value || !s->image.mask) return DB_ERROR_MEMORY;
-    r->correlation = calloc(4, sizeof *r->correlation);
-    r->direction = calloc(2, sizeof *r->direction);
     r->history_values = calloc(EVALUATIONS * 4, sizeof *r->history_values);
-    if (!r->correlation || !r->direction || !r->history_values) return DB_ERROR_MEMORY;
+    if (db_fit_result_lists(context, 4, r) != DB_OK || !r->history_values) return DB_ERROR_MEMORY;
     make_numbers(config, r);
     for (size_t i = 0; i < SYNTHETIC_STAGES; i++) {
         static const char *const names[] = { "coarse", "medium", "fine" };
@@ -274,8 +275,7 @@ void synthetic_clear(synthetic *s) {
     free(r->shoeboxes);
     free(r->history);
     free(r->history_values);
-    free(r->correlation);
-    free(r->direction);
+    free(r->memory);
     free(r->shells);
     free(r->areas);
     free(r->distrusted);

@@ -291,11 +291,9 @@ typedef struct db_fit_direction {
     double eigenvalue; /* from 0, the data do not determine it, to the number of parameters; 1 for
                           all if no two parameters are correlated */
     double condition;  /* largest eigenvalue over this one; INFINITY: not determined */
-    double component[DB_FIT_MOST_PARAMETERS]; /* of the result's parameters; a unit vector; the
-                                                 largest is positive */
-    double change[DB_FIT_MOST_PARAMETERS];    /* of the parameters, in their units: one standard
-                                                 deviation along this direction, which raises chi2 by
-                                                 1; NAN: not determined */
+    double *component; /* of the result's parameters; a unit vector; the largest is positive */
+    double *change;    /* of the parameters, in their units: one standard deviation along this
+                          direction, which raises chi2 by 1; NAN: not determined */
 } db_fit_direction;
 
 /* A structure-factor amplitude. */
@@ -363,22 +361,23 @@ typedef struct db_fit_result {
     char reason[512];       /* why it stopped, or may not be used */
     db_fit_verdict verdict; /* on the refined model; a model that fails is DB_NOT_CONVERGED */
     size_t parameter_count; /* those of the settings */
-    db_parameter parameter[DB_FIT_MOST_PARAMETERS];
-    char name[DB_FIT_MOST_PARAMETERS][DB_FIT_NAME_SIZE];
-    double start[DB_FIT_MOST_PARAMETERS], refined[DB_FIT_MOST_PARAMETERS];
+    /* Lists of parameter_count elements each: */
+    db_parameter *parameter;
+    char (*name)[DB_FIT_NAME_SIZE];
+    double *start;
+    double *refined;
     /* Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
-    double error_unscaled[DB_FIT_MOST_PARAMETERS]; /* from the variances alone */
+    double *error_unscaled; /* from the variances alone */
     /* times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same noise
      */
-    double error_scaled[DB_FIT_MOST_PARAMETERS];
+    double *error_scaled;
     /* from how much shoeboxes (or tiles) disagree: needs neither the right noise nor independent
      * residuals within them; NAN: too few of them */
-    double error_robust[DB_FIT_MOST_PARAMETERS];
-    double error[DB_FIT_MOST_PARAMETERS]; /* the one to quote: the larger of the last two */
-    int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1 lower, 1 upper, 0 inside */
-    double (*correlation)[DB_FIT_MOST_PARAMETERS]; /* of each with each: 1 on the diagonal; 0 where
-                                                      not defined */
-    db_fit_direction *direction;                   /* the worst determined first */
+    double *error_robust;
+    double *error;               /* the one to quote: the larger of the last two */
+    int *at_bound;               /* -1 lower, 1 upper, 0 inside */
+    double **correlation;        /* [i][k] of each with each: 1 on the diagonal; 0: not defined */
+    db_fit_direction *direction; /* the worst determined first */
     size_t direction_count;
     db_experiment experiment;        /* refined; owned */
     db_fit_statistics before, after; /* same data, starting and refined model */
@@ -411,6 +410,7 @@ typedef struct db_fit_result {
     float *model_image; /* whole image of the refined model (counts), full detector; NULL if not
                            rendered */
     int fast_pixels, slow_pixels;
+    void *memory; /* owned: behind the lists of parameters and directions */
 } db_fit_result;
 
 /* Called after each evaluation; a non-zero return cancels: the refinement ends with the best model

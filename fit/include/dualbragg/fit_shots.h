@@ -119,16 +119,20 @@ typedef struct db_fit_shots_result {
                          far, without errors and statistics of joint stages */
     char reason[512];
     size_t parameter_count; /* those of the settings */
-    db_parameter parameter[DB_FIT_MOST_PARAMETERS];
-    char name[DB_FIT_MOST_PARAMETERS][DB_FIT_NAME_SIZE];
-    unsigned char shared[DB_FIT_MOST_PARAMETERS]; /* 1: one value for all shots */
+    /* Lists of parameter_count elements each: */
+    db_parameter *parameter;
+    char (*name)[DB_FIT_NAME_SIZE];
+    unsigned char *shared; /* 1: one value for all shots */
     /* Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances alone,
      * with misfit, by how much shots or their blocks disagree, and the one to quote. */
-    double start[DB_FIT_MOST_PARAMETERS], refined[DB_FIT_MOST_PARAMETERS];
-    double error_unscaled[DB_FIT_MOST_PARAMETERS], error_scaled[DB_FIT_MOST_PARAMETERS],
-        error_robust[DB_FIT_MOST_PARAMETERS], error[DB_FIT_MOST_PARAMETERS];
-    int at_bound[DB_FIT_MOST_PARAMETERS];
-    double *correlation;         /* [parameter_count][parameter_count], of shared ones */
+    double *start;
+    double *refined;
+    double *error_unscaled;
+    double *error_scaled;
+    double *error_robust;
+    double *error;
+    int *at_bound;
+    double **correlation;        /* [i][k], of shared ones */
     db_fit_direction *direction; /* of shared ones, the worst determined first */
     size_t direction_count;
     size_t pixels, shoeboxes, used; /* used: shots not set aside */
@@ -140,7 +144,7 @@ typedef struct db_fit_shots_result {
     double seconds;
     size_t shot_count;
     db_fit_shot_result *shot;
-    void *memory; /* owned: behind the shots' lists */
+    void *memory[2]; /* owned: behind the lists of parameters and directions, and of shots */
 } db_fit_shots_result;
 
 /* Refines all shots. settings: as for one; which parameters are shared is said by
