@@ -1,6 +1,6 @@
 #include "held_out.h"
 
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 #include "fit/objective/statistics.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/objective/statistics.h"
 #include "fit/config/threads.h"
 

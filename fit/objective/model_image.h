@@ -2,7 +2,7 @@
 #ifndef DB_FIT_OBJECTIVE_MODEL_IMAGE_H
 #define DB_FIT_OBJECTIVE_MODEL_IMAGE_H
 
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 /* Fits the linear coefficients of every predicted reflection (free) or of the region (known);
  * counts the strong pixels that the model explains, and, if image is not NULL, renders the whole

@@ -1,6 +1,6 @@
 #include "fit/objective/objective.h"
 
-#include "fit/objective/borrowed_experiment.h"
+#include "fit/pixels/rendering.h"
 #include "fit/objective/eliminate.h"
 #include "fit/objective/reflection_intensities.h"
 #include "fit/objective/objective_work.h"

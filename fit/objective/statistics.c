@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/residual_sums.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 
 #include <math.h>
 

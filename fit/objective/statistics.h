@@ -2,7 +2,7 @@
 #ifndef DB_FIT_OBJECTIVE_STATISTICS_H
 #define DB_FIT_OBJECTIVE_STATISTICS_H
 
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 /* Fills pixels, chi2, chi2_reduced, rms_residual, correlation from a shot as last evaluated.
  * Outliers of robust targets enter chi2 with their weight. */

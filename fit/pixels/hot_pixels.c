@@ -1,6 +1,6 @@
 #include "fit/pixels/hot_pixels.h"
 
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/pixels/strong_pixels.h"
 
 #include <math.h>

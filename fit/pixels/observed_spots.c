@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/predict.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "fit/pixels/panel_layout.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/sheet.h"
 #include "base/vector.h"
+#include "fit/pixels/measured_image.h"
 
 #include <math.h>
 #include <stdlib.h>

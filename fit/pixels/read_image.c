@@ -1,7 +1,7 @@
 /* The measured image of a configuration, with everything masked that must not count. */
 #include "base/context_internal.h"
 #include "fit/pixels/hot_pixels.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 
 #include <dualbragg/fit.h>
 #include <math.h>

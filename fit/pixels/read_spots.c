@@ -1,9 +1,229 @@
-/* The list of reflections that a configuration names. */
+/* Lists of reflections that get shoeboxes: files of them, and the one that a configuration names. */
 #include "base/context_internal.h"
+#include "io/reflection_table.h"
+#include "base/text_reader.h"
 
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+static db_status append(db_context *context, db_fit_spots *spots, size_t *room,
+                        const db_fit_spot *spot) {
+    if (spots->count == *room) {
+        const size_t more = *room ? 2 * *room : 256;
+        db_fit_spot *const grown = realloc(spots->spot, more * sizeof *grown);
+        if (!grown) return db_fail_memory(context, "the list of spots");
+        spots->spot = grown;
+        *room = more;
+    }
+    spots->spot[spots->count++] = *spot;
+    return DB_OK;
+}
+
+enum { MOST_NUMBERS = 8, LARGEST_BOX = 201 };
+
+/* Numbers of a line, 0 where there are none; those beyond the eighth are passed over. */
+static int numbers_of(const char *line, double value[MOST_NUMBERS]) {
+    int count = 0;
+    for (int i = 0; i < MOST_NUMBERS; i++) value[i] = 0;
+    while (count < MOST_NUMBERS) {
+        const db_word word = db_next_word(&line, DB_WHITE_SPACE ",");
+        if (word.length == 0 || !db_word_number(word, &value[count])) break;
+        count++;
+    }
+    return count;
+}
+
+static int are_whole(const double *value, int count) {
+    for (int i = 0; i < count; i++)
+        if (value[i] != rint(value[i]) || !(fabs(value[i]) < 1e6)) return 0;
+    return 1;
+}
+
+static int is_box(const int box[4]) {
+    for (int i = 0; i < 4; i += 2)
+        if (box[i] < 0 || box[i + 1] < box[i] || box[i + 1] - box[i] >= LARGEST_BOX) return 0;
+    return 1;
+}
+
+static db_status bad_line(db_context *context, const db_text *text, const char *expected) {
+    return db_fail(context, DB_ERROR_INPUT, "%s:%zu: expected %s, found '%.60s'", text->path,
+                   text->line_number, expected, text->line);
+}
+
+static db_status read_box(db_context *context, const db_text *text, int count,
+                          const double value[MOST_NUMBERS], db_fit_spot *spot) {
+    const int complete = (count == 5 || count == 8) && are_whole(value, count) && value[0] >= 0;
+    for (int i = 0; i < 4 && complete; i++) spot->box[i] = (int)value[1 + i];
+    if (!complete || !is_box(spot->box))
+        return bad_line(context, text,
+                        "panel fast_min fast_max slow_min slow_max, at most 201 pixels wide, and "
+                        "perhaps h k l");
+    spot->panel = (size_t)value[0];
+    for (int i = 0; i < 3; i++) spot->hkl[i] = (int)value[5 + i];
+    return DB_OK;
+}
+
+static db_status read_line(db_context *context, const db_text *text, db_fit_listing listing,
+                           db_fit_spot *spot) {
+    double value[MOST_NUMBERS];
+    const int count = numbers_of(text->line, value);
+    *spot = (db_fit_spot){ .panel = 0 };
+    if (listing == DB_FIT_LISTED_BY_BOX) return read_box(context, text, count, value, spot);
+    if (listing == DB_FIT_LISTED_BY_INDEX) {
+        if (count < 3 || !are_whole(value, 3))
+            return bad_line(context, text, "three whole numbers h k l");
+        for (int i = 0; i < 3; i++) spot->hkl[i] = (int)value[i];
+        return DB_OK;
+    }
+    if (count < 2 || !are_whole(value + 2, 1) || value[2] < 0)
+        return bad_line(context, text, "fast slow, and perhaps the number of a panel");
+    for (int i = 0; i < 2; i++) spot->position[i] = value[i];
+    spot->panel = (size_t)value[2];
+    return DB_OK;
+}
+
+static db_status read_list(db_context *context, db_text *text, db_fit_spots *spots) {
+    size_t room = 0;
+    while (db_text_next_line(text)) {
+        db_fit_spot spot;
+        DB_TRY(read_line(context, text, spots->listing, &spot));
+        DB_TRY(append(context, spots, &room, &spot));
+    }
+    if (spots->count) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected lines of reflections, found none",
+                   text->path);
+}
+
+/* Which experiment's reflections count, unless that is given: the only one there is. */
+static db_status choose_experiment(db_context *context, const char *path,
+                                   const db_reflection_table *table, int *experiment) {
+    int least = INT_MAX, most = -1;
+    if (!table->experiment || *experiment >= 0) return DB_OK;
+    for (size_t i = 0; i < table->count; i++) {
+        const int id = table->experiment[i];
+        if (id < 0) continue;
+        least = id < least ? id : least;
+        most = id > most ? id : most;
+    }
+    if (most > least)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: reflections of experiments %d to %d; expected those of one, or an "
+                       "experiment list that says which",
+                       path, least, most);
+    *experiment = most;
+    return DB_OK;
+}
+
+static db_status bad_row(db_context *context, const char *path, size_t row, const char *what) {
+    return db_fail(context, DB_ERROR_INPUT, "%s: row %zu: %s", path, row, what);
+}
+
+/* What of a row counts. */
+static db_status take_row(db_context *context, const char *path, const db_reflection_table *table,
+                          size_t row, db_fit_listing listing, db_fit_spot *spot) {
+    *spot = (db_fit_spot){ .panel = 0 };
+    if (listing != DB_FIT_LISTED_BY_POSITION && table->hkl)
+        memcpy(spot->hkl, table->hkl[row], sizeof spot->hkl);
+    if (listing == DB_FIT_LISTED_BY_INDEX) return DB_OK;
+    spot->panel = table->panel[row];
+    if (spot->panel >= 1000000) return bad_row(context, path, row, "no such panel");
+    if (listing == DB_FIT_LISTED_BY_BOX) {
+        /* ends are exclusive */
+        for (int i = 0; i < 4; i++) spot->box[i] = table->box[row][i] - i % 2;
+        if (is_box(spot->box)) return DB_OK;
+        return bad_row(context, path, row, "bbox is no box of at most 201 pixels in width");
+    }
+    for (int i = 0; i < 2; i++) spot->position[i] = table->position[row][i];
+    if (isfinite(spot->position[0]) && isfinite(spot->position[1])) return DB_OK;
+    return bad_row(context, path, row, "position is not finite");
+}
+
+static int has_columns(const db_reflection_table *table, db_fit_listing listing) {
+    switch (listing) {
+    case DB_FIT_LISTED_BY_INDEX: return table->hkl != NULL;
+    case DB_FIT_LISTED_BY_POSITION: return table->position && table->panel;
+    default: return table->box && table->panel;
+    }
+}
+
+static const char *const columns[] = {
+    [DB_FIT_LISTED_BY_INDEX] = "miller_index (of indexed reflections)",
+    [DB_FIT_LISTED_BY_POSITION] = "xyzobs.px.value and panel (of observed spots)",
+    [DB_FIT_LISTED_BY_BOX] = "bbox and panel (of shoeboxes)",
+};
+
+static int is_indexed(const db_fit_spot *spot) {
+    return spot->hkl[0] || spot->hkl[1] || spot->hkl[2];
+}
+
+static db_status read_table(db_context *context, const char *path, const db_reflection_table *table,
+                            int experiment, db_fit_spots *spots) {
+    size_t room = 0;
+    if (!has_columns(table, spots->listing))
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected a reflection table with %s", path,
+                       columns[spots->listing]);
+    DB_TRY(choose_experiment(context, path, table, &experiment));
+    for (size_t i = 0; i < table->count; i++) {
+        db_fit_spot spot;
+        if (table->experiment && table->experiment[i] != experiment) continue;
+        DB_TRY(take_row(context, path, table, i, spots->listing, &spot));
+        if (spots->listing == DB_FIT_LISTED_BY_INDEX && !is_indexed(&spot)) continue;
+        DB_TRY(append(context, spots, &room, &spot));
+    }
+    if (spots->count) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected reflections of experiment %d, found none",
+                   path, experiment);
+}
+
+static db_status read_reflections(db_context *context, const char *path,
+                                  const db_file_content *content, int experiment,
+                                  db_fit_spots *spots) {
+    db_reflection_table table;
+    DB_TRY(db_reflection_table_read(context, path, content, &table));
+    const db_status status = read_table(context, path, &table, experiment, spots);
+    db_reflection_table_clear(&table);
+    return status;
+}
+
+static db_status read_text(db_context *context, const char *path, db_fit_spots *spots) {
+    db_text text;
+    DB_TRY(db_text_open(context, path, &text));
+    const db_status status = read_list(context, &text, spots);
+    db_text_close(&text);
+    return status;
+}
+
+static int by_hkl(const void *a, const void *b) {
+    const db_fit_spot *const x = a, *const y = b;
+    for (int i = 0; i < 3; i++)
+        if (x->hkl[i] != y->hkl[i]) return x->hkl[i] < y->hkl[i] ? -1 : 1;
+    return 0;
+}
+
+db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
+                            int experiment, db_fit_spots *spots) {
+    db_file_content content;
+    *spots = (db_fit_spots){ .listing = listing };
+    DB_TRY(db_file_content_read(context, path, &content));
+    const db_status status = db_is_reflection_table(&content)
+                                 ? read_reflections(context, path, &content, experiment, spots)
+                                 : read_text(context, path, spots);
+    db_file_content_clear(&content);
+    if (status != DB_OK)
+        db_fit_spots_clear(spots);
+    else if (listing == DB_FIT_LISTED_BY_INDEX)
+        qsort(spots->spot, spots->count, sizeof *spots->spot, by_hkl);
+    return status;
+}
+
+void db_fit_spots_clear(db_fit_spots *spots) {
+    free(spots->spot);
+    memset(spots, 0, sizeof *spots);
+}
 
 /* Number of the configuration's experiment in its list; -1: it has none. */
 static db_status experiment_number(db_context *context, const db_fit_config *config, int *number) {

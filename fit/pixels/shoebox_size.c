@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/given_boxes.h"
-#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/shoeboxes.h"
 
 #include <math.h>

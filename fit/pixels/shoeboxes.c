@@ -3,8 +3,8 @@
 #include "base/context_internal.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/pixels/model_light.h"
-#include "fit/pixels/nearest_reflection.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/reflection_grid.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/config/threads.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/local_background.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/pixels/smooth_background.h"
 #include "fit/pixels/shoebox_size.h"
 #include "fit/config/threads.h"

@@ -4,7 +4,7 @@
 #include "fit/pixels/observed_spots.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "fit/report/picture_frames.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/pixels/strong_pixels.h"
 #include "base/quantile.h"
 

@@ -3,7 +3,7 @@
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 #include "io/symmetry.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define DB_FIT_SEARCH_REFINEMENT_H
 
 #include "fit/search/optimize.h"
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 typedef struct db_refinement {
     db_context *context;

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_VERDICT_CONCLUDE_H
 #define DB_FIT_VERDICT_CONCLUDE_H
 
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 /* Fills before, after, error, correlation, shoeboxes and model_image of a result whose start,
  * refined, at_bound and experiment are known. */

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_VERDICT_SPOT_PATTERN_H
 #define DB_FIT_VERDICT_SPOT_PATTERN_H
 
-#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/pixels/shoeboxes.h"
 

@@ -9,7 +9,7 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/objective/reflection_intensities.h"
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 #include <dualbragg/io.h>
 #include <gsl/gsl_randist.h>

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/predict.h"
 #include "base/vector.h"
 

@@ -8,7 +8,7 @@
 
 #include "fit/objective/eliminate.h"
 #include "fit/rendered_image.h"
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Copies of an experiment that borrow its structure factors, which are large and never change while
  * parameters are refined. */
-#ifndef DB_FIT_OBJECTIVE_BORROWED_EXPERIMENT_H
-#define DB_FIT_OBJECTIVE_BORROWED_EXPERIMENT_H
+#ifndef DB_FIT_PIXELS_RENDERING_H
+#define DB_FIT_PIXELS_RENDERING_H
 
 #include "base/context_internal.h"
 

@@ -1,4 +1,4 @@
-#include "fit/pixels/nearest_reflection.h"
+#include "fit/pixels/reflection_grid.h"
 
 #include "base/context_internal.h"
 

@@ -1,6 +1,6 @@
 /* Pixels of measured images of one or several panels, which lie one below the other. */
-#ifndef DB_FIT_PIXELS_SHEET_H
-#define DB_FIT_PIXELS_SHEET_H
+#ifndef DB_FIT_PIXELS_MEASURED_IMAGE_H
+#define DB_FIT_PIXELS_MEASURED_IMAGE_H
 
 #include <dualbragg/fit.h>
 

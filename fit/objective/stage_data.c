@@ -1,4 +1,4 @@
-#include "fit/pixels/stage_data.h"
+#include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
 #include "fit/objective/intensity_ridge.h"

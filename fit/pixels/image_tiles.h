@@ -1,7 +1,7 @@
 /* A region of the image cut into tiles, each with a background plane of its own: the data of a
  * refinement with known structure factors. */
-#ifndef DB_FIT_PIXELS_TILES_H
-#define DB_FIT_PIXELS_TILES_H
+#ifndef DB_FIT_PIXELS_IMAGE_TILES_H
+#define DB_FIT_PIXELS_IMAGE_TILES_H
 
 #include "fit/pixels/shoeboxes.h"
 #include "fit/objective/objective.h"

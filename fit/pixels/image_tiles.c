@@ -1,7 +1,7 @@
-#include "fit/pixels/tiles.h"
+#include "fit/pixels/image_tiles.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/sheet.h"
+#include "fit/pixels/measured_image.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* The pixels that a stage refines against: shoeboxes, or tiles of one region for known structure
  * factors. */
-#ifndef DB_FIT_PIXELS_STAGE_DATA_H
-#define DB_FIT_PIXELS_STAGE_DATA_H
+#ifndef DB_FIT_OBJECTIVE_STAGE_DATA_H
+#define DB_FIT_OBJECTIVE_STAGE_DATA_H
 
 #include "fit/objective/amplitudes.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/objective/objective.h"
-#include "fit/pixels/tiles.h"
+#include "fit/pixels/image_tiles.h"
 
 typedef struct db_stage_data {
     db_shoeboxes boxes;       /* empty for tiles */

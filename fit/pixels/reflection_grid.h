@@ -1,6 +1,6 @@
 /* Which pixels belong to which of many neighbouring reflections. */
-#ifndef DB_FIT_PIXELS_NEAREST_REFLECTION_H
-#define DB_FIT_PIXELS_NEAREST_REFLECTION_H
+#ifndef DB_FIT_PIXELS_REFLECTION_GRID_H
+#define DB_FIT_PIXELS_REFLECTION_GRID_H
 
 #include "fit/pixels/predict.h"
 
