@@ -1,5 +1,6 @@
 /* A refinement from start to end: stages one after the other, then what there is to say. */
 #define _POSIX_C_SOURCE 199309L
+#include "base/context_internal.h"
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
 #include "fit/verdict/conclude.h"

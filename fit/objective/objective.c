@@ -1,5 +1,6 @@
 #include "fit/objective/objective.h"
 
+#include "base/context_internal.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/eliminate.h"
 #include "fit/objective/reflection_intensities.h"
@@ -9,16 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-db_status db_objective_unit_amplitudes(db_context *context, const db_experiment *experiment,
-                                       db_experiment *copy) {
-    db_experiment bare = *experiment; /* what is not wanted is not copied */
-    bare.structure_factors = (db_structure_factors){ .default_F = 1 };
-    DB_TRY(db_experiment_copy(context, &bare, copy));
-    copy->beam.fluence = DB_DEFAULT_FLUENCE;
-    copy->beam.scale = 1;
-    return DB_OK;
-}
 
 static int is_cell_count(db_parameter p) {
     return p == DB_CELLS_A || p == DB_CELLS_B || p == DB_CELLS_C;
@@ -108,7 +99,7 @@ static db_status build(db_objective *shot, const db_experiment *experiment,
     shot->work = calloc(1, sizeof *shot->work);
     if (!shot->work) return db_fail_memory(shot->context, "a shot");
     DB_TRY(shot->settings->intensity == DB_FIT_FREE
-               ? db_objective_unit_amplitudes(shot->context, experiment, &shot->experiment)
+               ? db_experiment_unit_amplitudes(shot->context, experiment, &shot->experiment)
                : db_experiment_borrow(shot->context, experiment, &shot->experiment));
     DB_TRY(db_experiment_borrow(shot->context, &shot->experiment, &shot->work->rendered));
     blur_cells(&shot->experiment, shot->blur, &shot->work->rendered);

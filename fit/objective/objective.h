@@ -6,6 +6,7 @@
 #define DB_FIT_OBJECTIVE_OBJECTIVE_H
 
 #include "fit/objective/variables.h"
+#include "fit/pixels/fit_data.h"
 
 struct db_amplitudes;
 
@@ -15,17 +16,6 @@ typedef enum db_intensity_rule {
     DB_INTENSITY_SHARED, /* known: one for all blocks */
     DB_INTENSITY_ONE     /* known: 1, the scale being a refined parameter */
 } db_intensity_rule;
-
-/* The data: blocks of pixels. Borrowed by the shot. */
-typedef struct db_fit_blocks {
-    size_t count;
-    const db_region *region;     /* offsets and strides address the arrays per pixel */
-    const float *value, *weight; /* counts, 1/variance as far as known beforehand; 0: not used */
-    const float *shape_variance; /* what of the variance is the spots' shape error (counts^2) */
-    const float *background;     /* counts: where the iteration for the background begins, and what
-                                    it is where it is fixed */
-    const double *ridge;         /* [count] on J; NULL: none */
-} db_fit_blocks;
 
 typedef struct db_linear_solution {
     double linear[DB_LINEAR]; /* J, plane */
@@ -102,9 +92,5 @@ void db_objective_restart(db_objective *shot);
 
 /* A block as the functions of fit/objective/block.h take it, under the model of the last evaluation. */
 db_block db_objective_block(const db_objective *shot, size_t block);
-
-/* The experiment that a refinement with free intensities renders: every amplitude is 1. */
-db_status db_objective_unit_amplitudes(db_context *context, const db_experiment *experiment,
-                                       db_experiment *copy);
 
 #endif

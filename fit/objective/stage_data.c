@@ -1,11 +1,11 @@
+/* The pixels that a stage refines against, their weights, and the prior on free intensities. */
 #include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
-#include "fit/objective/intensity_ridge.h"
-#include "fit/pixels/known_weights.h"
 #include "fit/pixels/overlap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double model_error(const db_fit_settings *settings, double blur) {
@@ -18,13 +18,45 @@ static double model_error(const db_fit_settings *settings, double blur) {
 /* The model's spots are the crystal's. */
 static int is_sharp(const db_stage_data *taken) { return !(taken->blur > 1); }
 
+static void weigh_block(const db_fit_blocks *blocks, size_t b, const db_fit_settings *settings,
+                        double model_error, const db_objective *model, float *weight,
+                        float *shape_variance) {
+    const db_region *const r = &blocks->region[b];
+    const db_block block = model ? db_objective_block(model, b) : (db_block){ .region = *r };
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (!(weight[i] > 0)) continue;
+            const double expected =
+                model ? db_block_pixel(&block, model->solution[b].linear, f, s).expected
+                      : (double)blocks->value[i];
+            const double background = (double)blocks->background[i];
+            const double error = model_error * fmax(0, expected - background);
+            const double variance = db_pixel_variance(settings, fmax(expected, background));
+            shape_variance[i] = (float)(error * error);
+            weight[i] = (float)(1 / (variance + error * error));
+        }
+    }
+}
+
+/* Weights of the pixels in use (those with one) where structure factors are known: the inverse of
+ * photon and readout variance at the expected counts, but at least the local background's, plus
+ * (model_error x expected excess)^2. Expected are the model's counts; without a model (NULL) the
+ * measured ones. weight and shape_variance: those of the blocks. */
+static void weigh_known(const db_fit_blocks *blocks, const db_fit_settings *settings,
+                        double model_error, const db_objective *model, float *weight,
+                        float *shape_variance) {
+    for (size_t b = 0; b < blocks->count; b++)
+        weigh_block(blocks, b, settings, model_error, model, weight, shape_variance);
+}
+
 static db_status take_tiles(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, double dmin, db_stage_data *taken) {
     db_tiles *const tiles = &taken->tiles;
     DB_TRY(db_tiles_take(context, experiment, data, dmin, tiles));
     taken->blocks = db_tiles_blocks(tiles);
-    db_known_weights(&taken->blocks, data->settings, taken->model_error, NULL, tiles->weight,
-                     tiles->shape_variance);
+    weigh_known(&taken->blocks, data->settings, taken->model_error, NULL, tiles->weight,
+                tiles->shape_variance);
     return DB_OK;
 }
 
@@ -104,20 +136,88 @@ void db_stage_data_clear(db_stage_data *taken) {
     memset(taken, 0, sizeof *taken);
 }
 
+/* The prior on free intensities. A reflection far from the Ewald sphere has a shape of almost no
+ * intensity; without a prior, a huge J could make any spot near it out of that. Wilson statistics
+ * say how large intensities are. */
+static int finer_last(const void *a, const void *b) {
+    const db_reflection *const x = *(const db_reflection *const *)a,
+                               *const y = *(const db_reflection *const *)b;
+    if (x->d_spacing != y->d_spacing) return x->d_spacing < y->d_spacing ? 1 : -1;
+    return x < y ? -1 : 1;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The model's largest spots (90th percentile of the sums of the boxes): those on the Ewald sphere.
+ */
+static double full_shape(const db_shoeboxes *boxes, const float *shape, double *sums) {
+    for (size_t b = 0; b < boxes->count; b++) {
+        sums[b] = 0;
+        for (size_t i = 0; i < boxes->pixels; i++) sums[b] += (double)shape[b * boxes->pixels + i];
+    }
+    qsort(sums, boxes->count, sizeof *sums, ascending);
+    return sums[boxes->count * 9 / 10];
+}
+
+static double excess_of(const db_shoeboxes *boxes, size_t b) {
+    double excess = 0;
+    for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
+        if (boxes->own[i]) excess += (double)boxes->value[i] - (double)boxes->background[i];
+    return excess;
+}
+
+static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double limit,
+                                const db_reflection **order, double *sums) {
+    enum { NEIGHBOURS = 30 }; /* on either side */
+    const size_t count = boxes->count;
+    const double full = full_shape(boxes, shape, sums);
+    for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
+    qsort(order, count, sizeof *order, finer_last);
+    for (size_t k = 0; k < count; k++)
+        sums[k] = excess_of(boxes, (size_t)(order[k] - boxes->reflection));
+    for (size_t k = 0; k < count; k++) {
+        const size_t first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
+        const size_t end = k + NEIGHBOURS + 1 < count ? k + NEIGHBOURS + 1 : count;
+        double mean = 0;
+        for (size_t i = first; i < end; i++) mean += sums[i];
+        mean = fmax(1, mean / (double)(end - first));
+        const double sigma = limit * mean / full;
+        boxes->ridge[order[k] - boxes->reflection] =
+            limit > 0 && full > 0 ? 1 / (sigma * sigma) : 0;
+    }
+}
+
+/* Sets boxes->ridge: sigma is `limit` times the mean intensity of the 61 boxes nearest in
+ * resolution (limit 0: no ridge). shape: the model's image of unit J in the boxes. */
+static db_status set_ridge(db_context *context, db_shoeboxes *boxes, const float *shape,
+                           double limit) {
+    const db_reflection **const order = malloc((boxes->count + 1) * sizeof *order);
+    double *const sums = malloc((boxes->count + 1) * sizeof *sums);
+    const db_status status =
+        order && sums ? DB_OK : db_fail_memory(context, "the mean intensities of the shoeboxes");
+    if (status == DB_OK && boxes->count) ridge_by_resolution(boxes, shape, limit, order, sums);
+    free(order);
+    free(sums);
+    return status;
+}
+
 db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
                               const double *values) {
     if (data->settings->intensity == DB_FIT_FREE) {
         DB_TRY(db_objective_render(shot, values));
         /* The ridge is for stages on their way: it likes small J, and so large crystals. A
          * hundredth of its strength keeps only J in bounds that the data leave open. */
-        return db_intensity_ridge_set(shot->context, &taken->boxes, shot->shape,
-                                      (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
+        return set_ridge(shot->context, &taken->boxes, shot->shape,
+                         (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
     }
     DB_TRY(db_objective_evaluate(shot, values, DB_OBJECTIVE_LOSS));
     const int boxed = taken->boxes.count > 0;
-    db_known_weights(&taken->blocks, data->settings, taken->model_error, shot,
-                     boxed ? taken->boxes.weight : taken->tiles.weight,
-                     boxed ? taken->boxes.shape_variance : taken->tiles.shape_variance);
+    weigh_known(&taken->blocks, data->settings, taken->model_error, shot,
+                boxed ? taken->boxes.weight : taken->tiles.weight,
+                boxed ? taken->boxes.shape_variance : taken->tiles.shape_variance);
     return DB_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "fit/pixels/image_tiles.h"
 
 #include "base/context_internal.h"
+#include "fit/pixels/geometry.h"
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>

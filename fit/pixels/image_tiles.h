@@ -3,12 +3,10 @@
 #ifndef DB_FIT_PIXELS_IMAGE_TILES_H
 #define DB_FIT_PIXELS_IMAGE_TILES_H
 
-#include "fit/pixels/shoeboxes.h"
-#include "fit/objective/objective.h"
+#include "fit/pixels/fit_data.h"
 
 typedef struct db_tiles {
-    db_region
-        region; /* the whole region, of the sheet of all panels; rows of the arrays are its rows */
+    db_region region; /* all of it, in the image of all panels; rows of the arrays are its rows */
     size_t count;
     db_region *tile;       /* [count]; offsets into the arrays */
     float *value, *weight; /* counts; 1/variance, 0: not used */
@@ -23,7 +21,7 @@ db_status db_tiles_take(db_context *context, const db_experiment *experiment,
                         const db_fit_data *data, double dmin, db_tiles *tiles);
 void db_tiles_clear(db_tiles *tiles);
 
-/* The tiles as the blocks of a shot. */
+/* The tiles as blocks of pixels; the arrays stay theirs. */
 db_fit_blocks db_tiles_blocks(const db_tiles *tiles);
 
 #endif

@@ -1,6 +1,7 @@
 #include "fit/pixels/overlap.h"
 
 #include "base/context_internal.h"
+#include "fit/pixels/rendering.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,20 +21,6 @@ static void single_amplitude(const db_reflection *reflection, double *one, db_ex
     }
 }
 
-static db_status render(db_context *context, const db_experiment *e,
-                        const db_fit_settings *settings, const db_region *regions, size_t count,
-                        float *light) {
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    db_plan *plan;
-    options.precision = settings->precision;
-    options.regions = regions;
-    options.region_count = count;
-    DB_TRY(db_plan_create(context, e, &options, &plan));
-    const db_status status = db_plan_forward(plan, light);
-    db_plan_destroy(&plan);
-    return status;
-}
-
 /* Fills own with the light of each box's own reflection. */
 static db_status render_own(db_context *context, const db_fit_settings *settings,
                             const db_shoeboxes *boxes, db_experiment *unit, float *own) {
@@ -41,7 +28,7 @@ static db_status render_own(db_context *context, const db_fit_settings *settings
     db_status status = DB_OK;
     for (size_t b = 0; b < boxes->count && status == DB_OK; b++) {
         single_amplitude(&boxes->reflection[b], &one, unit);
-        status = render(context, unit, settings, &boxes->region[b], 1, own);
+        status = db_render_regions(context, unit, settings, &boxes->region[b], 1, own);
     }
     unit->structure_factors = (db_structure_factors){ .default_F = 1 };
     return status;
@@ -105,8 +92,9 @@ static db_status choose(db_context *context, const db_experiment *experiment,
                         db_shoeboxes *boxes) {
     db_experiment unit;
     size_t count = 0;
-    DB_TRY(db_objective_unit_amplitudes(context, experiment, &unit));
-    db_status status = render(context, &unit, settings, boxes->region, boxes->count, l->all);
+    DB_TRY(db_experiment_unit_amplitudes(context, experiment, &unit));
+    db_status status =
+        db_render_regions(context, &unit, settings, boxes->region, boxes->count, l->all);
     if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->own);
     db_experiment_clear(&unit);
     DB_TRY(status);

@@ -1,25 +1,22 @@
-/* Copies of an experiment that borrow its structure factors, which are large and never change while
- * parameters are refined. */
+/* Experiments as a refinement renders them, and the regions of an image that it renders once. */
 #ifndef DB_FIT_PIXELS_RENDERING_H
 #define DB_FIT_PIXELS_RENDERING_H
 
-#include "base/context_internal.h"
+#include <dualbragg/fit.h>
 
-#include <dualbragg/experiment.h>
+/* A copy that borrows the structure factors, which are large and never change while parameters are
+ * refined. The lender must outlive the copy. */
+db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,
+                               db_experiment *copy);
+void db_experiment_give_back(db_experiment *copy);
 
-/* The lender must outlive the copy. */
-static inline db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,
-                                             db_experiment *copy) {
-    db_experiment bare = *experiment;
-    bare.structure_factors = (db_structure_factors){ .default_F = 0 };
-    DB_TRY(db_experiment_copy(context, &bare, copy));
-    copy->structure_factors = experiment->structure_factors;
-    return DB_OK;
-}
+/* A copy in which every amplitude is 1: what is rendered while intensities are free. */
+db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment *experiment,
+                                        db_experiment *copy);
 
-static inline void db_experiment_give_back(db_experiment *copy) {
-    copy->structure_factors.amplitude = NULL;
-    db_experiment_clear(copy);
-}
+/* Renders some regions; image: where their offsets and strides say. */
+db_status db_render_regions(db_context *context, const db_experiment *experiment,
+                            const db_fit_settings *settings, const db_region *regions, size_t count,
+                            float *image);
 
 #endif

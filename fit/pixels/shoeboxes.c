@@ -2,9 +2,9 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/given_boxes.h"
-#include "fit/pixels/model_light.h"
 #include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/pixels/rendering.h"
 #include "fit/config/threads.h"
 
 #include <math.h>
@@ -285,6 +285,53 @@ static db_status place(db_context *context, const db_fit_data *data,
     return status;
 }
 
+/* How much light the model puts where it predicts reflections: which of known structure factors are
+ * worth a shoebox, whatever was measured there. */
+enum { LIGHT_HALF = 2, LIGHT_WIDTH = 2 * LIGHT_HALF + 1, LIGHT_PIXELS = LIGHT_WIDTH * LIGHT_WIDTH };
+
+/* Regions of those within their panels; number: which reflections they are of. */
+static size_t light_regions(const db_fit_data *data, const db_prediction *prediction,
+                            db_region *regions, size_t *number) {
+    size_t count = 0;
+    for (size_t i = 0; i < prediction->count; i++) {
+        const db_reflection *const r = &prediction->reflection[i];
+        const int fast = (int)floor(r->position[0]) - LIGHT_HALF,
+                  slow = (int)floor(r->position[1]) - LIGHT_HALF;
+        if (fast < 0 || slow < 0 || fast + LIGHT_WIDTH > data->image->fast_pixels ||
+            slow + LIGHT_WIDTH > db_sheet_rows(data->image, r->panel))
+            continue;
+        regions[count] =
+            (db_region){ r->panel,   fast, slow, LIGHT_WIDTH, LIGHT_WIDTH, count * LIGHT_PIXELS,
+                         LIGHT_WIDTH };
+        number[count++] = i;
+    }
+    return count;
+}
+
+/* light: [prediction->count], photons in 5 x 5 pixels at each predicted position; 0 where these
+ * reach over an edge of the panel. */
+static db_status model_light(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_prediction *prediction,
+                             double *light) {
+    db_region *const regions = malloc((prediction->count + 1) * sizeof *regions);
+    size_t *const number = malloc((prediction->count + 1) * sizeof *number);
+    const size_t count = regions && number ? light_regions(data, prediction, regions, number) : 0;
+    float *const image = malloc((count * LIGHT_PIXELS + 1) * sizeof *image);
+    db_status status = regions && number && image
+                           ? DB_OK
+                           : db_fail_memory(context, "the light of predicted reflections");
+    for (size_t i = 0; i < prediction->count; i++) light[i] = 0;
+    if (status == DB_OK && count > 0)
+        status = db_render_regions(context, experiment, data->settings, regions, count, image);
+    for (size_t n = 0; n < count && status == DB_OK; n++)
+        for (size_t i = 0; i < LIGHT_PIXELS; i++)
+            light[number[n]] += (double)image[n * LIGHT_PIXELS + i];
+    free(regions);
+    free(number);
+    free(image);
+    return status;
+}
+
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes) {
@@ -299,7 +346,7 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
     db_status status = DB_OK;
     if (choice == DB_SHOEBOXES_BRIGHT) {
         light = malloc((prediction.count + 1) * sizeof *light);
-        status = light ? db_model_light(context, experiment, data, &prediction, light)
+        status = light ? model_light(context, experiment, data, &prediction, light)
                        : db_fail_memory(context, "the choice of shoeboxes");
     }
     if (status == DB_OK) status = place(context, data, &prediction, choice, light, boxes);

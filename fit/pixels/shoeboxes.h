@@ -2,9 +2,8 @@
 #ifndef DB_FIT_PIXELS_SHOEBOXES_H
 #define DB_FIT_PIXELS_SHOEBOXES_H
 
+#include "fit/pixels/fit_data.h"
 #include "fit/pixels/predict.h"
-#include "fit/objective/objective.h"
-#include "fit/pixels/strong_pixels.h"
 
 /* Least fraction of usable pixels of a box. */
 static const double DB_SHOEBOX_USABLE = 0.3;
@@ -39,13 +38,6 @@ typedef enum db_shoebox_choice {
                              whatever was measured; at most as many; in the region of interest */
 } db_shoebox_choice;
 
-/* What is measured: an image, its strong pixels, and how to treat them. */
-typedef struct db_fit_data {
-    const db_measured_image *image;
-    const db_strong_pixels *strong;
-    const db_fit_settings *settings;
-} db_fit_data;
-
 /* Places boxes at the reflections that the experiment predicts down to dmin. A box that reaches
  * over a panel's edge, or has fewer than 30 % usable pixels, is left out. */
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
@@ -53,7 +45,7 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                              db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
 
-/* The boxes as the blocks of a shot. */
+/* The boxes as blocks of pixels; the arrays stay theirs. */
 db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
 
 /* Weights: the inverse of photon and readout variance at the larger of local background and

@@ -1,0 +1,26 @@
+/* What is measured, and the pixels of it that a refinement compares with a model. */
+#ifndef DB_FIT_PIXELS_FIT_DATA_H
+#define DB_FIT_PIXELS_FIT_DATA_H
+
+#include "fit/pixels/strong_pixels.h"
+
+/* An image, its strong pixels, and how to treat them. */
+typedef struct db_fit_data {
+    const db_measured_image *image;
+    const db_strong_pixels *strong;
+    const db_fit_settings *settings;
+} db_fit_data;
+
+/* Blocks of pixels (shoeboxes or tiles), each with an intensity and a background. Borrowed. */
+typedef struct db_fit_blocks {
+    size_t count;
+    const db_region *region;     /* offsets and strides address the arrays per pixel */
+    const float *value;          /* counts */
+    const float *weight;         /* 1/variance as far as known beforehand; 0: not used */
+    const float *shape_variance; /* what of the variance is the spots' shape error (counts^2) */
+    const float *background;     /* counts: where the iteration for the background begins, and what
+                                    it is where it is fixed */
+    const double *ridge;         /* [count] on the intensity J; NULL: none */
+} db_fit_blocks;
+
+#endif

@@ -1,0 +1,42 @@
+/* Experiments as a refinement renders them, and regions rendered once. */
+#include "fit/pixels/rendering.h"
+
+#include "base/context_internal.h"
+
+db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,
+                               db_experiment *copy) {
+    db_experiment bare = *experiment;
+    bare.structure_factors = (db_structure_factors){ .default_F = 0 };
+    DB_TRY(db_experiment_copy(context, &bare, copy));
+    copy->structure_factors = experiment->structure_factors;
+    return DB_OK;
+}
+
+void db_experiment_give_back(db_experiment *copy) {
+    copy->structure_factors.amplitude = NULL;
+    db_experiment_clear(copy);
+}
+
+db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment *experiment,
+                                        db_experiment *copy) {
+    db_experiment bare = *experiment; /* the amplitudes are not copied */
+    bare.structure_factors = (db_structure_factors){ .default_F = 1 };
+    DB_TRY(db_experiment_copy(context, &bare, copy));
+    copy->beam.fluence = DB_DEFAULT_FLUENCE;
+    copy->beam.scale = 1;
+    return DB_OK;
+}
+
+db_status db_render_regions(db_context *context, const db_experiment *experiment,
+                            const db_fit_settings *settings, const db_region *regions, size_t count,
+                            float *image) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = settings->precision;
+    options.regions = regions;
+    options.region_count = count;
+    DB_TRY(db_plan_create(context, experiment, &options, &plan));
+    const db_status status = db_plan_forward(plan, image);
+    db_plan_destroy(&plan);
+    return status;
+}
