@@ -1,4 +1,5 @@
-/* Source files: one source per line, columns x y z weight wavelength (model.md section 6.3). */
+/* Source files: one source per line, columns x y z weight wavelength (docs/theory/beam.md, Source
+ * file). */
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"

@@ -36,7 +36,8 @@ static void report_beam_block(const db_session *session) {
     printf("  incident fluence: %.*g photons/m^2\n", digits, e->beam.fluence);
 }
 
-/* What the spindle sweeps over (degree): the range given, or the one chosen (model.md 7). */
+/* What the spindle sweeps over (degree): the range given, or the one chosen
+ * (docs/theory/crystal.md, Spindle steps). */
 static double sweep(const db_setup *setup, const db_goniometer *goniometer) {
     if (!isnan(setup->osc)) return setup->osc;
     if (!isnan(setup->phi_step) && setup->phi_step > 0) return setup->phi_step;

@@ -80,7 +80,8 @@ static double plate_size(const db_setup *setup, int axis) {
                                         : setup->detector_size[axis];
 }
 
-/* The point closest to the sample as the user gave it or would have had to (mm; model.md 5.2). */
+/* The point closest to the sample as the user gave it or would have had to (mm;
+ * docs/theory/detector.md, Size and centre). */
 static double near_point(const db_setup *setup, int axis) {
     return !isnan(setup->close_point[axis]) ? setup->close_point[axis]
            : !isnan(setup->org[axis])       ? (setup->org[axis] - 0.5) * setup->pixel_size
@@ -88,7 +89,7 @@ static double near_point(const db_setup *setup, int axis) {
 }
 
 /* X, Y of the direct beam in the convention's meaning: as given, or what holds without
- * (mm; model.md 5.3). */
+ * (mm; docs/theory/detector.md, Conventions of the axes). */
 static void user_centre(const db_settings *settings, double centre[2]) {
     const db_setup *setup = &settings->setup;
     const db_convention convention =

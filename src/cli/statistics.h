@@ -1,4 +1,4 @@
-/* Numbers about an image that are printed (model.md 13). */
+/* Numbers about an image that are printed (docs/theory/pixel.md, Statistics of an image). */
 #ifndef DB_CLI_STATISTICS_H
 #define DB_CLI_STATISTICS_H
 

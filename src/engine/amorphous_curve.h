@@ -17,7 +17,7 @@ db_status db_amorphous_curve_create(db_context *context, size_t count, db_amorph
 /* Cubics through four neighbouring points (one below the interval, its two ends, one above). At the
  * ends points far away that repeat the first and last amplitude stand in for those missing, which
  * leaves a parabola in the outermost intervals and a straight line beyond. Allocates nothing.
- * Source: model.md 19. */
+ * Source: docs/theory/pixel.md, Scattering without a lattice. */
 void db_amorphous_curve_fill(db_amorphous_curve *curve, const db_background *background);
 
 void db_amorphous_curve_clear(db_amorphous_curve *curve);

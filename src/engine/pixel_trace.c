@@ -1,5 +1,5 @@
 /* One sample after the other through the model and the physics of the pixel loop, in double
- * precision and without vectors (model.md 11.1). */
+ * precision and without vectors (docs/theory/pixel.md, Sum over samples). */
 #include <dualbragg/pixel_trace.h>
 
 #include "base/context_internal.h"

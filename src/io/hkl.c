@@ -1,4 +1,4 @@
-/* Structure factor lists: "h k l F" by lines (model.md section 16, recommended rules). */
+/* Structure factor lists: "h k l F" by lines. */
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"

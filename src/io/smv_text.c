@@ -1,6 +1,6 @@
 /* The header of SMV images: text in blocks of 512 bytes.
  *
- * The keys are those of model.md section 14, in its order. The reference's own header
+ * The keys are the reference's, in its order. The reference's own header
  * (experiment->reference.on) holds them and nothing else, with six digits. By default their values
  * are those of the final detector placement, and more keys follow. Where that leaves a choice:
  *  - BEAM_CENTER_X/Y follow the habit of ADSC headers: X along slow, Y along fast, mm from the

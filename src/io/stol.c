@@ -1,5 +1,5 @@
 /* Amplitudes of amorphous matter: two columns, sin(theta)/lambda (or a multiple of it) and F of one
- * molecule (model.md section 19). */
+ * molecule (docs/theory/pixel.md, Scattering without a lattice). */
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"

@@ -1,4 +1,4 @@
-/* Structure factors in the binary layout of the reference's Fdump.bin (model.md section 16): the
+/* Structure factors in the binary layout of the reference's Fdump.bin: the
  * text "hmin hmax kmin kmax lmin lmax", a line end, one form feed; then doubles, h slowest, with
  * one entry of padding at the end of each axis. Little-endian here on every machine. */
 #include <dualbragg/io.h>

@@ -1,6 +1,6 @@
 /* The squared structure factor F_c^2 that a sample of the crystal meets at its Miller indices: a
  * constant, the list's entry nearest to them, or the tricubic interpolation of the list, with its
- * slopes. Source: model.md 10. */
+ * slopes. Source: docs/theory/pixel.md, Structure factor. */
 #ifndef DB_KERNEL_AMPLITUDE_H
 #define DB_KERNEL_AMPLITUDE_H
 

@@ -5,7 +5,7 @@
  * Every shape is built from per-axis factors, so that an instance with one direction per axis (dh)
  * or two (dh, N) suffices in the inner loop. Only squares appear: the sign of sin(N pi h)/sin(pi h)
  * does not matter, and the argument can be reduced to the node, which is what keeps digits. Source:
- * model.md 10, 18.1 to 18.3. */
+ * docs/theory/pixel.md, Lattice factor. */
 
 #define sine_quotient AD_NUM(sine_quotient)
 #define square_axis AD_NUM(square_axis)

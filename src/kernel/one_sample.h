@@ -13,7 +13,8 @@
 
 /* A point of a pixel in one layer of the sensor: position (m), direction, solid angle (sr), part of
  * the photons absorbed there. fast, slow: m from the panel's corner. Depth does not move the places
- * on a curved panel, which the rays hit squarely. Source: model.md 5.5, 8, 10. */
+ * on a curved panel, which the rays hit squarely. Source: docs/theory/detector.md, Pixel positions;
+ * docs/theory/pixel.md. */
 typedef struct {
     vec3 x, d;
     num omega, capture;

@@ -1,6 +1,6 @@
 /* The pixel loop: LANES pixels through sub-pixels, layers of the sensor, sources, phi steps and
- * mosaic domains (model.md 11.1), and in gradient instances the columns: derivatives of the pixel
- * by the interface values.
+ * mosaic domains (docs/theory/pixel.md, Sum over samples), and in gradient instances the columns:
+ * derivatives of the pixel by the interface values.
  *
  * A source enters the pixel as u (sum of F_c^2 F_latt^2 over samples + what scatters without a
  * lattice), u = scale omega capture w P. Its dependence on the interface is linear step by step: q

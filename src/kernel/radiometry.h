@@ -1,5 +1,5 @@
 /* How much of the scattered wave a pixel sees. Include once per (REAL, DIRS) that needs it, after
- * ad/num.h. Source: model.md 10. */
+ * ad/num.h. Source: docs/theory/pixel.md, Solid angle. */
 
 #define solid_angle AD_NUM(solid_angle)
 #define point_solid_angle AD_NUM(point_solid_angle)
@@ -36,7 +36,7 @@ AD_INLINE lane row_polarization(const lane power[3], lane f, lane inverse_square
 
 /* Part of the photons that layer number `layer` (from 0) of the sensor absorbs: those left at its
  * front less those left at its back. obliquity: cosine between the ray and the panel's normal;
- * step: thickness of a layer (m); attenuation (1/m). Source: model.md 8. */
+ * step: thickness of a layer (m); attenuation (1/m). Source: docs/theory/detector.md, Sensor. */
 AD_INLINE num capture_fraction(num obliquity, num step, num attenuation, lane layer) {
     const num depth = n_neg(n_div(n_mul(step, attenuation), obliquity));
     const lane next = l_add(layer, l_set((REAL)1));

@@ -1,5 +1,5 @@
-/* The reference program's order of summation (model.md 11.2), quirks included, from the same
- * physics as every other image. */
+/* The reference program's order of summation (docs/theory/pixel.md, With -compat), quirks included,
+ * from the same physics as every other image. */
 #ifndef DB_KERNEL_REFERENCE_ORDER_H
 #define DB_KERNEL_REFERENCE_ORDER_H
 

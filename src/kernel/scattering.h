@@ -1,5 +1,6 @@
 /* From a point of the detector to Miller indices. Include once per (REAL, DIRS) that needs it,
- * after ad/num.h. Source: model.md 5.5 and 10. */
+ * after ad/num.h. Source: docs/theory/detector.md, Pixel positions; docs/theory/pixel.md,
+ * Scattering vector. */
 
 #define pixel_position AD_NUM(pixel_position)
 #define scattering_vector AD_NUM(scattering_vector)
@@ -17,7 +18,8 @@ AD_INLINE vec3 pixel_position(vec3 origin, vec3 fast_axis, vec3 slow_axis, lane 
 
 /* Position on a curved detector: the point (fast, slow) of the flat panel, wrapped around the
  * sphere along the great circle that leaves the direct beam's spot in its direction. The angle is
- * |y|/D, y = (fast, slow) - spot, at most half a circle. Source: model.md 5.5 (recommended). */
+ * |y|/D, y = (fast, slow) - spot, at most half a circle. Source: docs/theory/detector.md, Curved
+ * panel. */
 typedef struct {
     vec3 x;                     /* m */
     num along_fast, along_slow; /* x = D cos(angle) beam + along_fast fast + along_slow slow */

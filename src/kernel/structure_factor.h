@@ -1,5 +1,6 @@
 /* Structure factors between the nodes of the list, and of matter without a lattice. Include once
- * per (REAL, DIRS) that needs it, after ad/num.h. Source: model.md 10, 18.5 and 19. */
+ * per (REAL, DIRS) that needs it, after ad/num.h. Source: docs/theory/pixel.md, Structure
+ * factor. */
 
 #define lagrange_weights AD_NUM(lagrange_weights)
 #define amorphous_intensity AD_NUM(amorphous_intensity)

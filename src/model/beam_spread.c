@@ -1,4 +1,4 @@
-/* Sources on a grid over divergence and dispersion (model.md 6.2). */
+/* Sources on a grid over divergence and dispersion (docs/theory/beam.md, Grid of sources). */
 #include <dualbragg/experiment.h>
 
 #include "base/context_internal.h"

@@ -2,7 +2,7 @@
  * current width. Included by model_plain.c (no slopes) and model_dual.c (slopes by the parameters
  * asked for).
  *
- * Source of the equations: model.md, sections 2 to 7, cited at each function. Lengths inside:
+ * Source of the equations: docs/theory/crystal.md, beam.md and detector.md. Lengths inside:
  * angstrom for the crystal, metre for the detector. */
 static const double DEGREE = 0.017453292519943295769; /* radian */
 static const double PARALLEL = 1e-12; /* squared sine between directions that count as parallel */
@@ -24,8 +24,8 @@ static num radians(const model_inputs *m, db_parameter p) {
 
 static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
 
-/* Real-space basis of the standard frame: c along z, b in the yz plane (model.md 18.8); rows a, b,
- * c. Smooth for every possible cell, no clamping. */
+/* Real-space basis of the standard frame: c along z, b in the yz plane; rows a, b, c. Smooth for
+ * every possible cell, no clamping (docs/theory/crystal.md, Unit cell). */
 static mat3 cell_basis(num a, num b, num c, num alpha, num beta, num gamma) {
     const num zero = n_constant(0), cos_alpha = n_cos(alpha), sin_alpha = n_sin(alpha),
               cos_beta = n_cos(beta), cos_gamma = n_cos(gamma);
@@ -52,8 +52,8 @@ static vec3 spindle_axis(const model_inputs *m) {
     return m3_apply(tilt, axis);
 }
 
-/* From the standard frame to the laboratory at the first phi step: orientation, misset (2.3), then
- * the spindle (3). */
+/* From the standard frame to the laboratory at the first phi step: orientation, misset, then the
+ * spindle (docs/theory/crystal.md, Misset and spindle). */
 static mat3 crystal_turn(const model_inputs *m, vec3 axis) {
     const mat3 misset =
         m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
@@ -72,8 +72,8 @@ static mat3 lattice_vectors(const model_inputs *m, mat3 turn) {
 }
 
 /* Rotation of a mosaic domain of a crystal that stands as `turn` says: about a random axis of the
- * laboratory (4.2). If the spread is anisotropic, the components of the same rotation vector along
- * the crystal's axes have a cap each. */
+ * laboratory (docs/theory/crystal.md, Mosaic domains). If the spread is anisotropic, the components
+ * of the same rotation vector along the crystal's axes have a cap each. */
 static mat3 mosaic_rotation(const model_inputs *m, const db_mosaic_direction *direction,
                             mat3 turn) {
     const vec3 axis = fixed(direction->axis);
@@ -87,7 +87,7 @@ static mat3 mosaic_rotation(const model_inputs *m, const db_mosaic_direction *di
 }
 
 /* Rotations of the samples, transposed: first the spindle's further steps, then the mosaic domain
- * (3, 4.3). */
+ * (docs/theory/crystal.md, Samples). */
 static void sample_rotations(const model_inputs *m, const db_mosaic_direction *directions,
                              vec3 axis, mat3 turn, mat3 *rotation) {
     const db_experiment *e = m->experiment;
@@ -113,9 +113,9 @@ static void undirected_tensor(const db_experiment *e, vec3 incident, num tensor[
         tensor[n] = n_shift(n_scale(n_mul(i[first[n]], i[second[n]]), 1 + k), n < 3 ? -k : 0);
 }
 
-/* Kahn's polarization factor as a quadratic form of the outgoing direction (model.md 10): with E
- * and B the field directions, P = (1 + (d.i)^2 - K ((d.E)^2 - (d.B)^2))/2 = (1 + d.W d)/2. Without
- * polarization W = 1: P = 1. */
+/* Kahn's polarization factor as a quadratic form of the outgoing direction (docs/theory/pixel.md,
+ * Polarization): with E and B the field directions, P = (1 + (d.i)^2 - K ((d.E)^2 - (d.B)^2))/2 =
+ * (1 + d.W d)/2. Without polarization W = 1: P = 1. */
 static void polarization_tensor(const model_inputs *m, vec3 incident, num tensor[6]) {
     const db_experiment *e = m->experiment;
     if (!e->beam.polarized) {
@@ -161,8 +161,9 @@ static num source_wavelength(const model_inputs *m, const db_source *s, num mean
     return n_mul(n_mul(wavelength, ratio), n_shift(n_scale(dispersion, s->spread[2]), 1));
 }
 
-/* Sources: divergence (6.2: vertical angle about the polarization axis first, then horizontal about
- * beam x polarization), then the tilt of the whole beam about the same axes. */
+/* Sources: divergence (the vertical angle about the polarization axis first, then the horizontal
+ * one about beam x polarization), then the tilt of the whole beam about the same axes
+ * (docs/theory/beam.md, Sources). */
 static void beam_sources(const model_inputs *m, source_interface *source) {
     const db_experiment *e = m->experiment;
     const vec3 horizontal = fixed(e->beam.polarization_axis),
@@ -232,7 +233,7 @@ static vec3 corner_motion(const db_panel *p, const own_motion *m) {
     return from_own(p, v3_sub(m->shift, turned));
 }
 
-/* The detector plate and its panels in the laboratory (5.4). */
+/* The detector plate and its panels in the laboratory (docs/theory/detector.md, Placement). */
 static void detector_panels(const model_inputs *m, panel_interface *panel) {
     const db_experiment *e = m->experiment;
     const db_detector *d = &e->detector;
@@ -277,7 +278,7 @@ static void detector_panels(const model_inputs *m, panel_interface *panel) {
     }
 }
 
-/* Layers of the sensor (8, recommended: they fill the thickness). */
+/* Layers of the sensor, which fill its thickness (docs/theory/detector.md, Sensor). */
 static void sensor_layers(const model_inputs *m, interface_values *out) {
     const db_experiment *e = m->experiment;
     const db_detector *d = &e->detector;
@@ -287,8 +288,9 @@ static void sensor_layers(const model_inputs *m, interface_values *out) {
                            : n_div(n_constant(1e6), parameter(m, DB_ATTENUATION_DEPTH));
 }
 
-/* Water: a cube of its own size, with an amplitude of 2.57 electrons in all directions (12); an
- * amorphous layer: its volume's number of molecules (19). */
+/* Water: a cube of its own size, with an amplitude of 2.57 electrons in all directions; an
+ * amorphous layer: its volume's number of molecules (docs/theory/pixel.md, Scattering without a
+ * lattice). */
 static void lattice_free_matter(const model_inputs *m, interface_values *out) {
     const db_experiment *e = m->experiment;
     const db_background *b = &e->background;

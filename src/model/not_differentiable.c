@@ -23,7 +23,7 @@
 #define AMORPHOUS "the parameter is called amorphous_thickness; photons are proportional to both"
 #define OUTPUT "it changes what is written, not the image"
 
-/* Source: model.md 18.9. */
+/* See docs/theory/derivatives.md, Kinks and jumps. */
 static const struct {
     const char *name, *reason;
 } table[] = {

@@ -1,7 +1,7 @@
 /* The Park-Miller generator with Bays-Durham shuffle: the one the mosaic domains of the reference
- * come from, so that the same seed gives the same crystal. Source: model.md 4.1; P. Bratley, B.
- * Fox, L. Schrage, A Guide to Simulation (1983) for the factorization-free form with 64-bit
- * products. */
+ * come from, so that the same seed gives the same crystal. Source: docs/theory/crystal.md, Random
+ * numbers; P. Bratley, B. Fox, L. Schrage, A Guide to Simulation (1983) for the factorization-free
+ * form with 64-bit products. */
 #ifndef DB_MODEL_RAN1_H
 #define DB_MODEL_RAN1_H
 

@@ -1,4 +1,5 @@
-/* How finely a pixel must be sampled to see the spots' fringes (model.md 9). */
+/* How finely a pixel must be sampled to see the spots' fringes (docs/theory/pixel.md, Number of
+ * sub-pixels). */
 #include "base/vector.h"
 #include "model/model.h"
 

@@ -105,8 +105,8 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
                              : DB_OK;
 }
 
-/* Tricubic interpolation is chosen for crystals this small (model.md 9). The reference looks at the
- * numbers given by flags, before sample sizes replace them. */
+/* Tricubic interpolation is chosen for crystals this small (docs/theory/pixel.md, Structure
+ * factor). The reference looks at the numbers given by flags, before sample sizes replace them. */
 static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
     if (setup->interpolate >= 0) return setup->interpolate;
     const double *cells = setup->compat ? setup->cells : crystal->cells;

@@ -1,4 +1,5 @@
-/* Axes of the detector conventions, and those that users give instead (model.md 5.3). */
+/* Axes of the detector conventions, and those that users give instead (docs/theory/detector.md,
+ * Conventions of the axes). */
 #include "setup/setup_detector_parts.h"
 
 #include "base/context_internal.h"

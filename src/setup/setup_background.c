@@ -1,4 +1,5 @@
-/* Amorphous matter in the beam: its amplitudes and how much there is of it (model.md 19). */
+/* Amorphous matter in the beam: its amplitudes and how much there is of it (docs/theory/pixel.md,
+ * Scattering without a lattice). */
 #include "setup/setup_parts.h"
 
 #include <dualbragg/io.h>

@@ -1,4 +1,4 @@
-/* Wavelength, fluence and the list of sources (model.md 6 and 9). */
+/* Wavelength, fluence and the list of sources (docs/theory/beam.md, Sources). */
 #include "setup/setup_parts.h"
 
 #include <dualbragg/io.h>
@@ -42,7 +42,7 @@ static db_status divide_range(db_context *context, const char *name, int compat,
     return DB_OK;
 }
 
-/* The table of model.md 6.1: open numbers are found from those given. */
+/* Open numbers are found from those given (docs/theory/beam.md, Grid of sources). */
 static db_status resolve_axis(db_context *context, const char *name, int compat, grid_axis *axis,
                               const db_setup_notes *notes) {
     static const grid_axis single = { 0, 0, 1 };

@@ -1,4 +1,4 @@
-/* Unit cell and orientation (model.md 2.1 to 2.4). */
+/* Unit cell and orientation (docs/theory/crystal.md, Unit cell). */
 #include "setup/setup_crystal_parts.h"
 
 #include <dualbragg/io.h>

@@ -1,4 +1,5 @@
-/* Size of the panel and its centre in the meaning of each convention (model.md 5.1 to 5.3). */
+/* Size of the panel and its centre in the meaning of each convention (docs/theory/detector.md, Size
+ * and centre). */
 #include "setup/setup_detector_parts.h"
 
 #include "base/context_internal.h"
@@ -49,7 +50,7 @@ db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_pan
 }
 
 /* The point closest to the sample: given in mm, or in pixels as XDS does, or stated by an image, or
- * the middle (5.2). */
+ * the middle. */
 static void near_point(const db_setup *setup, const double size[2], double centre[2]) {
     const double *const stated = setup->stated.near_point;
     for (int i = 0; i < 2; i++)
@@ -59,7 +60,7 @@ static void near_point(const db_setup *setup, const double size[2], double centr
                                                     : size[i] / 2;
 }
 
-/* X, Y of the direct beam in the convention's meaning: given, or its default (5.3). */
+/* X, Y of the direct beam in the convention's meaning: given, or its default. */
 static void convention_point(const db_setup *setup, db_convention convention, const double size[2],
                              double point[2]) {
     const double p = setup->pixel_size;
@@ -85,7 +86,7 @@ static void stated_point(const db_setup *setup, const double stated[2], int swap
             centre[i] = stated[i];
 }
 
-/* X, Y -> direct beam along fast, slow (5.3). */
+/* X, Y -> direct beam along fast, slow. */
 static void beam_point(const db_setup *setup, db_convention convention, const double size[2],
                        db_pivot pivot, double centre[2]) {
     const double p = setup->pixel_size;

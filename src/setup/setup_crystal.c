@@ -1,4 +1,4 @@
-/* Size and mosaic domains of the crystal (model.md 2.5 and 4). */
+/* Size and mosaic domains of the crystal (docs/theory/crystal.md, Crystal size). */
 #include "setup/setup_crystal_parts.h"
 
 #include "base/context_internal.h"

@@ -1,4 +1,4 @@
-/* The detector: its parts put together, distance, origin (model.md 5). */
+/* The detector: its parts put together, distance, origin (docs/theory/detector.md, Placement). */
 #include "setup/setup_detector_parts.h"
 
 #include "base/context_internal.h"

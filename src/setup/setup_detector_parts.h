@@ -19,12 +19,13 @@ db_status db_setup_axes(db_context *context, const db_setup *setup, db_conventio
                         db_experiment *experiment, const db_setup_notes *notes);
 
 /* Pixel counts; size[] is that of the plate (mm), which need not be a whole number of pixels
- * (model.md 5.1). */
+ * (docs/theory/detector.md, Size and centre). */
 db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_panel *panel,
                               double size[2]);
 
-/* Beam centre for pivot beam, near point for pivot sample, along fast and slow (mm; model.md 5.2,
- * 5.3). What the user says must have a meaning there; in the reference's way it is passed over. */
+/* Beam centre for pivot beam, near point for pivot sample, along fast and slow (mm;
+ * docs/theory/detector.md, Size and centre). What the user says must have a meaning there; in the
+ * reference's way it is passed over. */
 db_status db_setup_centre(db_context *context, const db_setup *setup, db_convention convention,
                           const double size[2], db_detector *detector, const db_setup_notes *notes);
 

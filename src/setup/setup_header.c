@@ -1,4 +1,4 @@
-/* Setups from the headers of images (model.md 16). */
+/* Setups from the headers of images. */
 #include "setup/setup_detector_parts.h"
 
 #include "base/context_internal.h"

@@ -1,4 +1,4 @@
-/* Misset angles, given or random (model.md 4.2, 4.4). */
+/* Misset angles, given or random (docs/theory/crystal.md, Random misset). */
 #include "base/context_internal.h"
 #include "model/model.h"
 #include "setup/setup_crystal_parts.h"

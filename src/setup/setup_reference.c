@@ -1,5 +1,6 @@
-/* The reference program's placement of the detector (model.md 5.4), oddities included: the model's
- * placement of axes that the reference does not make unit vectors. */
+/* The reference program's placement of the detector (docs/theory/detector.md, With -compat),
+ * oddities included: the model's placement of axes that the reference does not make unit
+ * vectors. */
 #include "setup/setup_detector_parts.h"
 
 #include "model/model.h"

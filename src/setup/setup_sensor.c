@@ -1,4 +1,4 @@
-/* The sensor: thickness, absorption and layers (model.md 8). */
+/* The sensor: thickness, absorption and layers (docs/theory/detector.md, Sensor). */
 #include "setup/setup_parts.h"
 
 #include <dualbragg/sensor.h>

@@ -1,4 +1,4 @@
-/* Phi steps (model.md 7). */
+/* Phi steps (docs/theory/crystal.md, Spindle steps). */
 #include "setup/setup_parts.h"
 
 #include "base/context_internal.h"

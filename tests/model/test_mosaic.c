@@ -1,5 +1,5 @@
 /* Random numbers and mosaic domains: the same seed gives the reference's crystal (test vectors of
- * model.md 4.1, 4.3). */
+ * docs/theory/crystal.md, Random numbers). */
 #include "model/model.h"
 #include "model/ran1.h"
 

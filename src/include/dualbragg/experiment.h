@@ -46,9 +46,10 @@ typedef struct db_crystal {
 typedef struct db_source {
     double direction[3];     /* unit vector of photon travel, before divergence and beam tilt */
     double spread[3];        /* place of the source within the beam's ranges, usually -1/2 to 1/2:
-                                [0] of the horizontal divergence: an angle spread[0] * divergence[0] about
-                                the vertical axis beam x polarization; [1] of the vertical divergence,
-                                about        the polarization axis, applied first; [2] of the dispersion */
+                                [0] of the horizontal divergence, an angle of spread[0] x
+                                divergence[0] about the vertical axis beam x polarization;
+                                [1] of the vertical divergence, about the polarization axis, applied
+                                first; [2] of the dispersion */
     double wavelength_ratio; /* wavelength of this source / wavelength of the beam, without stretch
                                 (see db_beam) and dispersion, which multiplies it by 1 + spread[2] *
                                 dispersion */
@@ -170,8 +171,8 @@ typedef struct db_background {
     double molecular_weight; /* g/mol */
 } db_background;
 
-/* Reproduction of the reference program's arithmetic, order of summation included (model.md 11.2).
- * Filled by db_setup_resolve; forward images only. */
+/* Reproduction of the reference program's arithmetic, order of summation included
+ * (docs/theory/pixel.md, With -compat). Filled by db_setup_resolve; forward images only. */
 typedef struct db_reference_mode {
     int on;
     int oversample_omega, oversample_polar, oversample_thick;

@@ -65,7 +65,8 @@ DB_API db_status db_format_mosflm_matrix(db_context *context, const db_experimen
 DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
                                         const db_experiment *experiment);
 
-/* Reads a source file (columns x y z weight wavelength, model.md 6.3) into beam->sources.
+/* Reads a source file (columns x y z weight wavelength; docs/theory/beam.md,
+ * Source file) into beam->sources.
  * Wavelengths are in metre;
  * '#' starts a comment. Missing columns take the defaults of the beam. */
 DB_API db_status db_read_sources(db_context *context, const char *path, db_beam *beam);

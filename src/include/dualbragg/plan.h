@@ -74,9 +74,9 @@ DB_API db_status db_plan_create(db_context *context, const db_experiment *experi
  * size) must be those of creation: DB_ERROR_USAGE otherwise. Allocates nothing. */
 DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
 
-/* Renders the image: I(pixel) in photons, model equation 11.1 (see ARCHITECTURE.md). image:
- * caller's buffer of the plan's pixel type, as large as the regions' offsets and strides ask for.
- * Pixels outside the regions are not touched. */
+/* Renders the image: I(pixel) in photons (docs/theory/pixel.md, Sum over samples). image: caller's
+ * buffer of the plan's pixel type, as large as the regions' offsets and strides ask for. Pixels
+ * outside the regions are not touched. */
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
 /* Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of the

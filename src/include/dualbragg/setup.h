@@ -1,7 +1,7 @@
 /* Setting up an experiment the way users describe it: detector conventions, beam centres in a
  * convention's meaning, sizes, counts left to automatic choice. The command line and the YAML
- * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. Rules: model.md sections
- * 2 to 9, recommended variants. */
+ * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. The rules are
+ * in docs/theory. */
 #ifndef DUALBRAGG_SETUP_H
 #define DUALBRAGG_SETUP_H
 
@@ -176,7 +176,8 @@ DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup,
                                   db_experiment *experiment,
                                   void (*notices)(void *user, const char *line), void *user);
 
-/* The recommended number of sub-pixels: ceil(3 L p / (lambda D)), model.md section 9. */
+/* The recommended number of sub-pixels: ceil(3 L p / (lambda D)); see
+ * docs/theory/pixel.md, Number of sub-pixels. */
 DB_API int db_recommended_oversample(const db_experiment *experiment);
 
 #ifdef __cplusplus
