@@ -1,4 +1,4 @@
-#include "fit/cli/fit_log.h"
+#include "fit/cli/printout.h"
 
 #include <stdarg.h>
 

@@ -3,7 +3,7 @@
 #define DB_FIT_CLI_SHOTS_PROGRESS_H
 
 #include "cli/progress_bar.h"
-#include "fit/cli/fit_log.h"
+#include "fit/cli/printout.h"
 
 #include <dualbragg/fit_shots.h>
 

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_CLI_SHOTS_TABLES_H
 #define DB_FIT_CLI_SHOTS_TABLES_H
 
-#include "fit/cli/fit_log.h"
+#include "fit/cli/printout.h"
 
 #include <dualbragg/fit_shots.h>
 

@@ -3,7 +3,7 @@
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
 #include "fit/search/levenberg_marquardt.h"
-#include "fit/search/longest_step.h"
+#include "fit/search/stage_search.h"
 #include "fit/config/misset.h"
 #include "fit/config/physical_range.h"
 

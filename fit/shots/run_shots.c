@@ -5,7 +5,7 @@
 #include "fit/shots/identity.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/outliers.h"
-#include "fit/shots/segment.h"
+#include "fit/shots/own_stages.h"
 #include "fit/shots/shots_result.h"
 #include "fit/shots/workers.h"
 

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fit/search/longest_step.h"
+#include "fit/search/stage_search.h"
 #include "fit/config/physical_range.h"
 #include "fit/pixels/predict.h"
 #include "fit/rendered_image.h"

@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700
-#include "fit/cli/run_lock.h"
+#include "fit/cli/run_files.h"
 
 #include "cli/complaint.h"
 #include "base/temporary_file.h"

@@ -1,10 +1,10 @@
 /* The course of a refinement: a line on the terminal that is overwritten, plain lines in log and
  * pipes. Ctrl-C is passed on to the work. */
-#ifndef DB_FIT_CLI_FIT_PROGRESS_H
-#define DB_FIT_CLI_FIT_PROGRESS_H
+#ifndef DB_FIT_CLI_PROGRESS_H
+#define DB_FIT_CLI_PROGRESS_H
 
 #include "cli/progress_bar.h"
-#include "fit/cli/fit_log.h"
+#include "fit/cli/printout.h"
 
 #include <dualbragg/fit.h>
 

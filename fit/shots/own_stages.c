@@ -1,4 +1,4 @@
-#include "fit/shots/segment.h"
+#include "fit/shots/own_stages.h"
 
 #include "base/context_internal.h"
 #include "fit/verdict/conclude.h"

@@ -1,6 +1,6 @@
 /* What dualbragg fit says: on stdout unless quiet, and in the log file. */
-#ifndef DB_FIT_CLI_FIT_LOG_H
-#define DB_FIT_CLI_FIT_LOG_H
+#ifndef DB_FIT_CLI_PRINTOUT_H
+#define DB_FIT_CLI_PRINTOUT_H
 
 #include "base/text_stream.h"
 

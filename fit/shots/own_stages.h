@@ -1,7 +1,7 @@
 /* What a shot does by itself: stages that refine nothing shared, and reading its pixels for a joint
  * one. */
-#ifndef DB_FIT_SHOTS_SEGMENT_H
-#define DB_FIT_SHOTS_SEGMENT_H
+#ifndef DB_FIT_SHOTS_OWN_STAGES_H
+#define DB_FIT_SHOTS_OWN_STAGES_H
 
 #include "fit/shots/shots.h"
 

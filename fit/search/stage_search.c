@@ -1,4 +1,4 @@
-#include "fit/search/longest_step.h"
+#include "fit/search/stage_search.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/geometry.h"

@@ -1,4 +1,4 @@
-#include "fit/cli/fit_progress.h"
+#include "fit/cli/progress.h"
 
 #include "fit/config/algorithms.h"
 #include "fit/cli/interrupt.h"

@@ -1,7 +1,7 @@
 /* Keeps two runs from writing to the same PREFIX: a lock on the file PREFIX.lock. The system gives
  * it back when its process ends, however that happens. */
-#ifndef DB_FIT_CLI_RUN_LOCK_H
-#define DB_FIT_CLI_RUN_LOCK_H
+#ifndef DB_FIT_CLI_RUN_FILES_H
+#define DB_FIT_CLI_RUN_FILES_H
 
 #include <dualbragg/fit.h>
 

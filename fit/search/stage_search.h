@@ -1,8 +1,8 @@
 /* How far one step of a refinement may go. The quadratic model that it follows is that of spots
  * which overlap what was measured: it knows nothing of where a spot will be that has moved by more
  * than its box. */
-#ifndef DB_FIT_SEARCH_LONGEST_STEP_H
-#define DB_FIT_SEARCH_LONGEST_STEP_H
+#ifndef DB_FIT_SEARCH_STAGE_SEARCH_H
+#define DB_FIT_SEARCH_STAGE_SEARCH_H
 
 #include "fit/objective/objective.h"
 
