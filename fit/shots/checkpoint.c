@@ -1,3 +1,4 @@
+/* Checkpoints: JSON files that keep the state of a refinement of many shots. */
 #include "fit/shots/checkpoint.h"
 
 #include "base/context_internal.h"
@@ -13,6 +14,48 @@
 #include <unistd.h>
 
 enum { FORMAT = 2 };
+
+size_t db_joint_point_size(const db_arrow_order *order) {
+    return order->local + db_arrow_tail_size(order);
+}
+
+void db_joint_log_begin(db_joint_log *log, int stage, const db_arrow_order *order) {
+    db_joint_log_clear(log);
+    log->stage = stage;
+    log->shared = order->shared;
+    log->sums_size = db_arrow_sums_size(order->shared);
+    log->point = db_joint_point_size(order);
+}
+
+static int grow(db_joint_log *log) {
+    const size_t room = log->room ? 2 * log->room : 16;
+    double *const at = realloc(log->at, (room * log->shared + 1) * sizeof *at);
+    if (at) log->at = at;
+    double *const sums = realloc(log->sums, room * log->sums_size * sizeof *sums);
+    if (sums) log->sums = sums;
+    int *const lost = realloc(log->lost, room * sizeof *lost);
+    if (lost) log->lost = lost;
+    if (at && sums && lost) log->room = room;
+    return at && sums && lost;
+}
+
+db_status db_joint_log_add(db_context *context, db_joint_log *log, const double *at,
+                           const double *sums, int lost) {
+    if (log->count == log->room && !grow(log))
+        return db_fail_memory(context, "what a joint stage has evaluated");
+    memcpy(log->at + log->count * log->shared, at, log->shared * sizeof *at);
+    memcpy(log->sums + log->count * log->sums_size, sums, log->sums_size * sizeof *sums);
+    log->lost[log->count++] = lost;
+    return DB_OK;
+}
+
+void db_joint_log_clear(db_joint_log *log) {
+    free(log->at);
+    free(log->sums);
+    free(log->lost);
+    free(log->points);
+    *log = (db_joint_log){ .stage = -1 };
+}
 
 static const char *parameter_name(const db_shots *all, size_t i, char name[DB_FIT_NAME_SIZE]) {
     return db_fit_quantity_name(&all->settings.panel_groups,
@@ -246,6 +289,7 @@ static db_status take_shot(db_shots *all, const db_json *at, size_t shot, db_joi
     DB_TRY(db_json_number(&target, &news->target));
     DB_TRY(take_identity(at, &news->identity));
     news->used = json_is_true(json_object_get(at->value, "used"));
+    all->state[shot].reported = !news->used;
     snprintf(news->reason, sizeof news->reason, "%s", reason ? reason : "");
     if (log->stage < 0 || log->point == 0) return DB_OK;
     const db_json point = db_json_member(at, "point");

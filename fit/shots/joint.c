@@ -105,45 +105,20 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     return status == DB_OK ? DB_OK : db_shots_set_aside(all, context, shot, status, NULL);
 }
 
-/* Shots that are not in use any more, by name. */
-static size_t tell_lost(db_shots *all, const int *used) {
-    size_t lost = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        if (!used[i] || all->news[i].used) continue;
-        lost++;
-        const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
-                                           .shot = all->source->name(all->source->user, i),
-                                           .reason = all->news[i].reason };
-        if (all->options->progress && all->team.rank == 0)
-            all->options->progress(all->options->user, &event);
-    }
-    return lost;
-}
-
 /* One pass over the shots: sums over all of them in `sums` of chunk 0. */
 static db_status sum_shots(joint *j) {
     db_shots *const all = j->all;
-    int *const used = malloc((all->count + 1) * sizeof *used);
-    db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
-    status = db_workers_agree(all, status);
-    if (status != DB_OK || !used) {
-        free(used);
-        return status;
-    }
-    for (size_t i = 0; i < all->count; i++) used[i] = all->news[i].used;
     memset(j->sums, 0, j->chunks * j->sums_size * sizeof *j->sums);
-    status = db_workers_each(all, "evaluation", j->stage, 0, all->count, evaluate_shot, j);
+    db_status status =
+        db_workers_each(all, "evaluation", j->stage, 0, all->count, evaluate_shot, j);
     if (status == DB_OK) status = db_workers_share(all, j->sums, j->sums_size * sizeof *j->sums, 1);
     if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
-    if (status == DB_OK) j->lost = (int)tell_lost(all, used);
-    free(used);
+    if (status == DB_OK) j->lost = (int)db_shots_report_aside(all);
     for (size_t c = 1; c < j->chunks && status == DB_OK; c++)
         for (size_t k = 0; k < j->sums_size; k++) j->sums[k] += j->sums[c * j->sums_size + k];
     /* Processes on unlike machines must not part ways. */
-    if (status == DB_OK && all->team.size > 1 &&
-        all->team.broadcast(all->team.user, j->sums, j->sums_size * sizeof *j->sums) != 0)
-        status = db_fail(all->context, DB_ERROR_DEVICE, "the processes lost touch with each other");
-    return status;
+    return status == DB_OK ? db_workers_follow(all, j->sums, j->sums_size * sizeof *j->sums)
+                           : status;
 }
 
 static void add_priors(const joint *j, double *loss, double *gradient, double *normal) {
@@ -175,8 +150,7 @@ static void record(joint *j, double loss, const double *gradient) {
     const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
                                        .stage = j->stage,
                                        .entry = entry };
-    if (all->options->progress && all->team.rank == 0)
-        all->options->progress(all->options->user, &event);
+    db_shots_report(all, &event);
 }
 
 /* The trial points become the best ones. */

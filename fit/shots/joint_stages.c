@@ -1,6 +1,10 @@
-/* Stages for many shots. */
-#include <dualbragg/fit_shots.h>
+/* Stages of a refinement of many shots: the usual ones, which of them are joint, and their order. */
+#include "fit/shots/joint_stages.h"
 
+#include "base/context_internal.h"
+#include "fit/config/algorithms.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,4 +49,79 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
         stage->step = 0.1;
     }
     settings->stage_count = kept;
+}
+
+void db_stages_mark_shared(db_shots *all) {
+    for (size_t i = 0; i < all->parameters; i++)
+        all->shared[i] = is_shared(&all->settings, &all->settings.parameters[i]) != 0;
+}
+
+/* Does a stage refine something shared? */
+static int is_joint(const db_shots *all, int stage) {
+    const db_fit_stage *const s = &all->settings.stages[stage];
+    for (size_t i = 0; i < all->parameters; i++)
+        if (all->shared[i] && all->settings.parameters[i].follows < 0 &&
+            s->active[db_fit_quantity_of(&all->settings.parameters[i])])
+            return 1;
+    return 0;
+}
+
+db_status db_stages_check(const db_shots *all) {
+    const db_fit_settings *const settings = &all->settings;
+    int any = 0;
+    if (settings->starts.count > 1)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "starts: %d of them are for one image; expected 1 where several are refined "
+                       "together",
+                       settings->starts.count);
+    if (settings->parameter_count < 1 || settings->stage_count < 1)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "fit settings: expected parameters and stages, found %zu and %zu",
+                       settings->parameter_count, settings->stage_count);
+    if (!isnan(settings->amplitude_sigma))
+        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
+                       "refine_amplitudes: amplitudes are refined from one image, not from many");
+    for (size_t s = 0; s < settings->stage_count; s++) {
+        const db_fit_stage *const stage = &settings->stages[s];
+        db_algorithm algorithm;
+        if (!is_joint(all, (int)s)) continue;
+        any = 1;
+        DB_TRY(db_algorithm_check(all->context, stage->algorithm, &algorithm));
+        if (algorithm.kind != DB_ALGORITHM_LM)
+            return db_fail(all->context, DB_ERROR_USAGE,
+                           "stage %s: refines parameters that shots share, for which there is only "
+                           "the algorithm LM, found %s",
+                           stage->name, stage->algorithm);
+    }
+    if (any && !is_joint(all, (int)settings->stage_count - 1))
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "stage %s: the last stage must refine a shared parameter, as one before it "
+                       "does",
+                       settings->stages[settings->stage_count - 1].name);
+    return DB_OK;
+}
+
+db_segment db_segment_from(const db_shots *all, int stage) {
+    const int count = (int)all->settings.stage_count;
+    db_segment segment = { stage, stage, -1 };
+    while (segment.to < count && !is_joint(all, segment.to)) segment.to++;
+    if (segment.to < count) segment.joint = segment.to;
+    return segment;
+}
+
+int db_stages_next(const db_shots *all) {
+    int stage = (int)all->settings.stage_count;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->news[i].used && all->news[i].stage < stage) stage = all->news[i].stage;
+    return stage;
+}
+
+int db_stages_last_segment(const db_shots *all) {
+    int from = 0;
+    for (int stage = 0; stage < (int)all->settings.stage_count;) {
+        const db_segment segment = db_segment_from(all, stage);
+        from = stage;
+        stage = segment.joint >= 0 ? segment.joint + 1 : (int)all->settings.stage_count;
+    }
+    return from;
 }

@@ -1,3 +1,4 @@
+/* What a shot does by itself: its own stages, and reading its pixels for a joint one. */
 #include "fit/shots/own_stages.h"
 
 #include "base/context_internal.h"
@@ -10,23 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int db_stage_is_joint(const db_shots *all, int stage) {
-    const db_fit_stage *const s = &all->settings.stages[stage];
-    for (size_t i = 0; i < all->parameters; i++)
-        if (all->shared[i] && all->settings.parameters[i].follows < 0 &&
-            s->active[db_fit_quantity_of(&all->settings.parameters[i])])
-            return 1;
-    return 0;
-}
-
-db_segment db_segment_from(const db_shots *all, int stage) {
-    const int count = (int)all->settings.stage_count;
-    db_segment segment = { stage, stage, -1 };
-    while (segment.to < count && !db_stage_is_joint(all, segment.to)) segment.to++;
-    if (segment.to < count) segment.joint = segment.to;
-    return segment;
-}
 
 /* Everything of a shot while it is worked on. */
 typedef struct work {

@@ -1,12 +1,9 @@
 /* A refinement of many shots from start to end. */
 #define _POSIX_C_SOURCE 199309L
 #include "base/context_internal.h"
-#include "fit/config/algorithms.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/joint.h"
-#include "fit/shots/outliers.h"
 #include "fit/shots/own_stages.h"
-#include "fit/shots/shots_result.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
@@ -19,52 +16,6 @@ static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void mark_shared(db_shots *all) {
-    const db_fit_settings *const settings = &all->settings;
-    for (size_t i = 0; i < all->parameters; i++) {
-        const db_fit_parameter *p = &settings->parameters[i];
-        for (size_t l = 0; l < all->parameters && p->follows >= 0; l++)
-            if (db_fit_quantity_of(&settings->parameters[l]) == p->follows)
-                p = &settings->parameters[l];
-        all->shared[i] = db_fit_parameter_is_shared(p) != 0;
-    }
-}
-
-static db_status check_stages(const db_shots *all) {
-    const db_fit_settings *const settings = &all->settings;
-    int any = 0;
-    if (settings->starts.count > 1)
-        return db_fail(all->context, DB_ERROR_USAGE,
-                       "starts: %d of them are for one image; expected 1 where several are refined "
-                       "together",
-                       settings->starts.count);
-    if (settings->parameter_count < 1 || settings->stage_count < 1)
-        return db_fail(all->context, DB_ERROR_USAGE,
-                       "fit settings: expected parameters and stages, found %zu and %zu",
-                       settings->parameter_count, settings->stage_count);
-    if (!isnan(settings->amplitude_sigma))
-        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
-                       "refine_amplitudes: amplitudes are refined from one image, not from many");
-    for (size_t s = 0; s < settings->stage_count; s++) {
-        const db_fit_stage *const stage = &settings->stages[s];
-        db_algorithm algorithm;
-        if (!db_stage_is_joint(all, (int)s)) continue;
-        any = 1;
-        DB_TRY(db_algorithm_check(all->context, stage->algorithm, &algorithm));
-        if (algorithm.kind != DB_ALGORITHM_LM)
-            return db_fail(all->context, DB_ERROR_USAGE,
-                           "stage %s: refines parameters that shots share, for which there is only "
-                           "the algorithm LM, found %s",
-                           stage->name, stage->algorithm);
-    }
-    if (any && !db_stage_is_joint(all, (int)settings->stage_count - 1))
-        return db_fail(all->context, DB_ERROR_USAGE,
-                       "stage %s: the last stage must refine a shared parameter, as one before it "
-                       "does",
-                       settings->stages[settings->stage_count - 1].name);
-    return DB_OK;
 }
 
 /* So many shots in a row count as one that what processes tell each other, and the sums in memory,
@@ -132,16 +83,7 @@ static void report_done(const db_shots *all, const db_segment *segment, size_t d
                                  .count = all->count,
                                  .refined = segment->to > segment->from };
     for (size_t i = 0; i < done; i++) event.used += all->news[i].used != 0;
-    if (all->options->progress && all->team.rank == 0)
-        all->options->progress(all->options->user, &event);
-}
-
-static void report_aside(const db_shots *all, size_t shot) {
-    const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
-                                       .shot = all->source->name(all->source->user, shot),
-                                       .reason = all->news[shot].reason };
-    if (all->options->progress && all->team.rank == 0)
-        all->options->progress(all->options->user, &event);
+    db_shots_report(all, &event);
 }
 
 static db_status share_shots(db_shots *all) {
@@ -159,42 +101,17 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     size_t batch = 16 * (size_t)all->worker_count * (size_t)all->team.size * all->chunk;
     const char *const what =
         segment->to > segment->from ? "refining shots by themselves" : "reading shots";
-    int *const used = malloc((all->count + 1) * sizeof *used);
-    db_status status = used ? DB_OK : db_fail_memory(all->context, "a pass over the shots");
-    status = db_workers_agree(all, status);
-    if (status == DB_OK) status = db_workers_follow(all, &batch, sizeof batch);
-    for (size_t i = 0; i < all->count && used; i++) used[i] = all->news[i].used;
+    db_status status = db_workers_follow(all, &batch, sizeof batch);
     for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
         const size_t to = from + batch < all->count ? from + batch : all->count;
         status = db_workers_each(all, what, segment->from, from, to, db_segment_work,
                                  (void *)(uintptr_t)segment);
         if (status == DB_OK) status = share_shots(all);
         if (status == DB_OK && segment->to > segment->from) status = db_checkpoint_keep(all);
-        for (size_t i = from; i < to && status == DB_OK && used; i++)
-            if (used[i] && !all->news[i].used) report_aside(all, i);
+        if (status == DB_OK) db_shots_report_aside(all);
         if (status == DB_OK) report_done(all, segment, to);
     }
-    free(used);
     return status == DB_OK ? db_shots_enough(all) : status;
-}
-
-/* Where a resumed run stands: the first stage that not all shots have done. */
-static int next_stage(const db_shots *all) {
-    int stage = (int)all->settings.stage_count;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->news[i].used && all->news[i].stage < stage) stage = all->news[i].stage;
-    return stage;
-}
-
-/* Where the last segment begins. */
-static int last_segment(const db_shots *all) {
-    int from = 0;
-    for (int stage = 0; stage < (int)all->settings.stage_count;) {
-        const db_segment segment = db_segment_from(all, stage);
-        from = stage;
-        stage = segment.joint >= 0 ? segment.joint + 1 : (int)all->settings.stage_count;
-    }
-    return from;
 }
 
 static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
@@ -205,16 +122,16 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     if (last) return DB_OK;
-    DB_TRY(db_workers_agree(all, db_outlier_shots_set_aside(all)));
+    DB_TRY(db_workers_agree(all, db_shots_set_outliers_aside(all)));
     DB_TRY(db_shots_enough(all));
     DB_TRY(db_checkpoint_keep(all));
     return db_workers_agree(all, db_spool_empty(all->context, &all->spool));
 }
 
 static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
-    int stage = next_stage(all);
+    int stage = db_stages_next(all);
     DB_TRY(db_shots_enough(all));
-    if (stage == (int)all->settings.stage_count) stage = last_segment(all);
+    if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
     snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
     while (stage < (int)all->settings.stage_count) {
         const db_segment segment = db_segment_from(all, stage);
@@ -232,17 +149,16 @@ static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_res
 
 static void report_resumed(const db_shots *all) {
     db_fit_shots_event event = { .kind = DB_SHOTS_RESUMED,
-                                 .stage = next_stage(all),
+                                 .stage = db_stages_next(all),
                                  .count = all->count };
     for (size_t i = 0; i < all->count; i++)
         event.done += all->news[i].stage > 0 || !all->news[i].used;
-    if (all->options->progress && all->team.rank == 0)
-        all->options->progress(all->options->user, &event);
+    db_shots_report(all, &event);
 }
 
 /* Of a cancelled run the models so far, of shots that have been refined. */
 static db_status end_early(db_shots *all, db_fit_shots_result *result) {
-    const int stage = next_stage(all), first = db_segment_from(all, 0).to;
+    const int stage = db_stages_next(all), first = db_segment_from(all, 0).to;
     const int most = (int)all->settings.stage_count - 1;
     char reason[DB_FIT_REASON_SIZE];
     snprintf(reason, sizeof reason, "cancelled in stage %s; these are the best models so far",
@@ -256,12 +172,135 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
         snprintf(news->reason, sizeof news->reason, "the run was cancelled before it was refined");
     }
     DB_TRY(share_shots(all));
-    size_t left = 0;
-    for (size_t i = 0; i < all->count; i++) left += all->news[i].used != 0;
-    if (left == 0)
+    if (db_shots_used(all) == 0)
         return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
     result->status = DB_ERROR_CANCELLED;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
+    return DB_OK;
+}
+
+/* Those of a single refinement, and which parameters are shared. */
+static db_status make_lists(db_context *context, size_t n, db_fit_shots_result *r) {
+    db_fit_result lists = { .memory = NULL };
+    DB_TRY(db_fit_result_lists(context, n, &lists));
+    r->memory[0] = lists.memory;
+    r->parameter_count = n;
+    r->parameter = lists.parameter;
+    r->name = lists.name;
+    r->start = lists.start;
+    r->refined = lists.refined;
+    r->error_unscaled = lists.error_unscaled;
+    r->error_scaled = lists.error_scaled;
+    r->error_robust = lists.error_robust;
+    r->error = lists.error;
+    r->at_bound = lists.at_bound;
+    r->correlation = lists.correlation;
+    r->direction = lists.direction;
+    r->shared = calloc(n + 1, sizeof *r->shared);
+    return r->shared ? DB_OK : db_fail_memory(context, "the result");
+}
+
+static db_status create_result(const db_shots *all, db_fit_shots_result **result) {
+    const size_t n = all->parameters, each = all->count * n;
+    db_fit_shots_result *const r = calloc(1, sizeof *r);
+    *result = r;
+    if (!r) return db_fail_memory(all->context, "the result");
+    DB_TRY(make_lists(all->context, n, r));
+    r->shot = calloc(all->count, sizeof *r->shot);
+    r->memory[1] = malloc(each * (3 * sizeof(double) + sizeof(int)));
+    if (!r->shot || !r->memory[1]) return db_fail_memory(all->context, "the result");
+    double *const numbers = r->memory[1];
+    int *const at_bound = (int *)(void *)(numbers + 3 * each);
+    r->shot_count = all->count;
+    for (size_t s = 0; s < all->count; s++) {
+        r->shot[s].start = numbers + s * n;
+        r->shot[s].refined = numbers + each + s * n;
+        r->shot[s].error = numbers + 2 * each + s * n;
+        r->shot[s].at_bound = at_bound + s * n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[i];
+        r->parameter[i] = p->parameter;
+        db_fit_quantity_name(&all->settings.panel_groups, db_fit_quantity_of(p), r->name[i]);
+        r->shared[i] = all->shared[i];
+        r->error[i] = r->error_unscaled[i] = r->error_scaled[i] = r->error_robust[i] = NAN;
+        r->correlation[i][i] = 1;
+    }
+    return DB_OK;
+}
+
+/* The model of a shot that this process has read, without amplitudes. */
+static db_status take_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
+    db_experiment *const start = &all->state[s].start;
+    db_panel_placement placement;
+    if (!all->state[s].lower || !all->news[s].used) return DB_OK;
+    shot->model = *start;
+    memset(start, 0, sizeof *start);
+    memcpy(shot->model.crystal.orientation, all->news[s].orientation,
+           sizeof shot->model.crystal.orientation);
+    memcpy(shot->model.crystal.misset, all->news[s].misset, sizeof shot->model.crystal.misset);
+    DB_TRY(db_panel_placement_make(all->context, &shot->model.detector, &all->settings.panel_groups,
+                                   &placement));
+    const db_status status =
+        db_shots_put(all, all->context, shot->refined, &shot->model, &placement);
+    db_panel_placement_clear(&placement);
+    return status;
+}
+
+static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
+                           db_fit_shot_result *shot) {
+    const db_shot_news *const news = &all->news[s];
+    const size_t n = all->parameters;
+    shot->name = all->source->name(all->source->user, s);
+    shot->used = news->used;
+    memcpy(shot->reason, news->reason, sizeof shot->reason);
+    memcpy(shot->orientation, news->orientation, sizeof shot->orientation);
+    memcpy(shot->start, all->begin + s * n, n * sizeof(double));
+    memcpy(shot->refined, all->value + s * n, n * sizeof(double));
+    memcpy(shot->error, all->error + s * n, n * sizeof(double));
+    memcpy(shot->at_bound, all->at_bound + s * n, n * sizeof(int));
+    for (size_t i = 0; i < n; i++)
+        if (all->shared[i]) {
+            shot->refined[i] = result->refined[i];
+            shot->error[i] = result->error[i];
+        }
+    shot->pixels = news->pixels;
+    shot->shoeboxes = news->shoeboxes;
+    for (int k = 0; k < 2; k++) {
+        shot->chi2_reduced[k] = news->degrees > 0 ? news->chi2[k] / news->degrees : (double)NAN;
+        shot->correlation[k] = news->correlation[k];
+        shot->centroid_rms[k] = news->centroid_rms[k];
+    }
+    return take_model(all, s, shot);
+}
+
+/* What is known of the shots and of what they share, at the end. Takes the history over. */
+static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
+    double chi2[2] = { 0 }, degrees = 0;
+    for (size_t i = 0; i < all->parameters; i++) {
+        const int own = all->shared[i];
+        result->start[i] = own ? result->start[i] : (double)NAN;
+        result->refined[i] = own ? all->common[i] : (double)NAN;
+        result->at_bound[i] = own ? all->at_bound[i] : 0;
+        degrees -= own && all->settings.parameters[i].follows < 0;
+    }
+    for (size_t s = 0; s < all->count; s++) {
+        const db_shot_news *const news = &all->news[s];
+        DB_TRY(fill_shot(all, s, result, &result->shot[s]));
+        if (!news->used) continue;
+        result->used++;
+        result->pixels += news->pixels;
+        result->shoeboxes += news->shoeboxes;
+        degrees += news->degrees;
+        for (int k = 0; k < 2; k++) chi2[k] += news->chi2[k];
+    }
+    for (int k = 0; k < 2; k++) result->chi2_reduced[k] = chi2[k] / degrees;
+    result->history = all->history;
+    result->history_values = all->history_values;
+    result->history_count = all->history_count;
+    all->history = NULL;
+    all->history_values = NULL;
+    result->shot_evaluations = all->evaluations;
     return DB_OK;
 }
 
@@ -274,7 +313,7 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     if (status == DB_OK && found) report_resumed(all);
     if (status == DB_OK) status = run_segments(all, &log, result);
     if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
-    if (status == DB_OK) status = db_workers_agree(all, db_shots_result_fill(all, result));
+    if (status == DB_OK) status = db_workers_agree(all, fill_result(all, result));
     db_joint_log_clear(&log);
     return status;
 }
@@ -318,8 +357,8 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     all->settings = *settings;
     all->parameters = settings->parameter_count;
     if (all->settings.stage_count == 0) db_fit_settings_default_joint_stages(&all->settings);
-    mark_shared(all);
-    DB_TRY(check_stages(all));
+    db_stages_mark_shared(all);
+    DB_TRY(db_stages_check(all));
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
     db_status status = all->options->checkpoint ? identify(all) : DB_OK;
@@ -345,7 +384,7 @@ db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source
     all->spool.file = -1;
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);
-    if (status == DB_OK) status = db_workers_agree(all, db_shots_result_create(all, &made));
+    if (status == DB_OK) status = db_workers_agree(all, create_result(all, &made));
     if (status == DB_OK) status = refine(all, made);
     clear(all);
     if (status != DB_OK) {
@@ -355,4 +394,17 @@ db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source
     made->seconds = now() - begin;
     *result = made;
     return made->status == DB_OK ? DB_OK : db_fail(context, made->status, "%s", made->reason);
+}
+
+void db_fit_shots_result_destroy(db_fit_shots_result **result) {
+    if (!result || !*result) return;
+    for (size_t s = 0; s < (*result)->shot_count && (*result)->shot; s++)
+        db_experiment_clear(&(*result)->shot[s].model);
+    free((*result)->shot);
+    free((*result)->shared);
+    for (int m = 0; m < 2; m++) free((*result)->memory[m]);
+    free((*result)->history);
+    free((*result)->history_values);
+    free(*result);
+    *result = NULL;
 }

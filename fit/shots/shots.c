@@ -1,6 +1,10 @@
-#include "base/context_internal.h"
-#include "fit/search/check_settings.h"
+/* What is known of each shot: its starting model, its settings, its values so far, and whether it is
+ * still in use. */
 #include "fit/shots/shots.h"
+
+#include "base/context_internal.h"
+#include "base/quantile.h"
+#include "fit/search/check_settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +24,69 @@ db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db
     news->used = 0;
     snprintf(news->reason, sizeof news->reason, "%s", named ? text + length + 2 : text);
     return DB_OK;
+}
+
+void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
+    if (all->options->progress && all->team.rank == 0)
+        all->options->progress(all->options->user, event);
+}
+
+size_t db_shots_report_aside(db_shots *all) {
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->news[i].used || all->state[i].reported) continue;
+        const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
+                                           .shot = all->source->name(all->source->user, i),
+                                           .reason = all->news[i].reason };
+        db_shots_report(all, &event);
+        all->state[i].reported = 1;
+        count++;
+    }
+    return count;
+}
+
+/* Logarithms: shots differ by factors, as the brighter ones show more of what models lack. */
+db_status db_shots_set_outliers_aside(db_shots *all) {
+    enum { FEWEST = 8 }; /* shots that show what is usual */
+    const double limit = all->options->outlier_sigma, least_width = 0.05;
+    double *const list = malloc((all->count + 1) * sizeof *list);
+    size_t count = 0;
+    if (!list) return db_fail_memory(all->context, "the shots' targets");
+    for (size_t i = 0; i < all->count; i++)
+        if (all->news[i].used && all->news[i].target > 0) list[count++] = log(all->news[i].target);
+    const double usual = db_median(list, count);
+    for (size_t i = 0; i < count; i++) list[i] = fabs(list[i] - usual);
+    const double width = fmax(least_width, 1.4826 * db_median(list, count));
+    free(list);
+    for (size_t i = 0; i < all->count && count >= FEWEST && limit > 0; i++) {
+        db_shot_news *const news = &all->news[i];
+        const double far = (log(news->target) - usual) / width;
+        if (!news->used || !(news->target > 0) || far <= limit) continue;
+        news->used = 0;
+        snprintf(news->reason, sizeof news->reason,
+                 "outlier: its target of %.4g per degree of freedom is %.1f robust standard "
+                 "deviations above the median %.4g of all shots",
+                 news->target, far, exp(usual));
+    }
+    db_shots_report_aside(all);
+    return DB_OK;
+}
+
+size_t db_shots_used(const db_shots *all) {
+    size_t used = 0;
+    for (size_t i = 0; i < all->count; i++) used += all->news[i].used != 0;
+    return used;
+}
+
+db_status db_shots_enough(const db_shots *all) {
+    const size_t used = db_shots_used(all);
+    size_t aside = 0;
+    if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
+    while (aside < all->count && all->news[aside].used) aside++;
+    return db_fail(all->context, DB_ERROR_INPUT,
+                   "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
+                   used, aside < all->count ? all->source->name(all->source->user, aside) : "-",
+                   aside < all->count ? all->news[aside].reason : "");
 }
 
 void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settings) {
@@ -214,17 +281,4 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
 void db_shots_tie_common(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++)
         if (all->shared[i]) all->common[i] = all->common[leader_of(all, i)];
-}
-
-db_status db_shots_enough(const db_shots *all) {
-    size_t used = 0, aside = all->count;
-    for (size_t i = all->count; i-- > 0;) {
-        used += all->news[i].used != 0;
-        if (!all->news[i].used) aside = i;
-    }
-    if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
-    return db_fail(all->context, DB_ERROR_INPUT,
-                   "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
-                   used, aside < all->count ? all->source->name(all->source->user, aside) : "-",
-                   aside < all->count ? all->news[aside].reason : "");
 }

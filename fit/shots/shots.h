@@ -26,6 +26,7 @@ typedef struct db_shot_state {
     double turned[3];          /* see db_variables_make, of the joint stage */
     db_spool_place place;
     db_shot_point best, trial;
+    int reported; /* 1: the caller knows that it was set aside */
 } db_shot_state;
 
 /* What all processes know of a shot. Values are behind each other in db_shots.value. */
@@ -105,16 +106,29 @@ db_status db_shots_put(const db_shots *all, db_context *context, const double *v
 void db_shots_get(const db_shots *all, const db_experiment *experiment,
                   const db_panel_placement *placement, double *value);
 
+/* Tells the caller of an event, in one process of all. */
+void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
+
 /* Sets a shot aside with a reason, or the context's message (NULL). Passes on what no shot is to
  * blame for: out of memory, a cancelled run. */
 db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
                              const char *reason);
 
-/* Values of shared parameters that follow others. */
-void db_shots_tie_common(db_shots *all);
+/* Reports the shots that have been set aside since the last call; returns how many. */
+size_t db_shots_report_aside(db_shots *all);
+
+/* Sets shots aside that are described far worse than the others, as options->outlier_sigma says, by
+ * the targets of their best points. */
+db_status db_shots_set_outliers_aside(db_shots *all);
+
+/* Shots that have not been set aside. */
+size_t db_shots_used(const db_shots *all);
 
 /* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
  * of several. */
 db_status db_shots_enough(const db_shots *all);
+
+/* Values of shared parameters that follow others. */
+void db_shots_tie_common(db_shots *all);
 
 #endif

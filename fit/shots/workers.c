@@ -91,7 +91,7 @@ typedef struct errand {
     const char *what;
     int stage;
     size_t from, to;
-    db_objective_work work;
+    db_shot_work work;
     void *user;
     size_t done; /* by this process */
 } errand;
@@ -112,8 +112,7 @@ static void report(const db_shots *all, const errand *e, size_t done) {
                                        .what = e->what,
                                        .done = e->from + (all_done < most ? all_done : most),
                                        .count = all->count };
-    if (all->options->progress && all->team.rank == 0 && !all->ending && worker_number() == 0)
-        all->options->progress(all->options->user, &event);
+    if (!all->ending && worker_number() == 0) db_shots_report(all, &event);
 }
 
 static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, errand *e) {
@@ -133,7 +132,7 @@ static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, erra
 }
 
 db_status db_workers_each(db_shots *all, const char *what, int stage, size_t from, size_t to,
-                          db_objective_work work, void *user) {
+                          db_shot_work work, void *user) {
     errand e = { what, stage, from, to, work, user, 0 };
     const long first = (long)(from / all->chunk), last = (long)((to + all->chunk - 1) / all->chunk);
     db_status failed = DB_OK;

@@ -9,12 +9,12 @@ void db_workers_destroy(db_shots *all);
 
 /* Called for one shot after the other of a chunk, by one thread with a context of its own. A
  * failure ends the run. */
-typedef db_status (*db_objective_work)(db_shots *all, db_context *context, size_t shot, void *user);
+typedef db_status (*db_shot_work)(db_shots *all, db_context *context, size_t shot, void *user);
 
 /* Calls work for shots from..to-1 that belong to this process and are in use. what: see
  * db_fit_shots_event; stage: of the stages. DB_OK in all processes or in none. */
 db_status db_workers_each(db_shots *all, const char *what, int stage, size_t from, size_t to,
-                          db_objective_work work, void *user);
+                          db_shot_work work, void *user);
 
 /* Does this process want to end? */
 int db_workers_cancelled(const db_shots *all);

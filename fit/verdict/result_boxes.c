@@ -1,6 +1,8 @@
+/* Copies shoeboxes with their model into a result, and marks those that are outliers. */
 #include "fit/verdict/result_boxes.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/objective/statistics.h"
 
 #include <math.h>
@@ -66,17 +68,6 @@ static void fill(const db_objective *shot, const db_shoeboxes *boxes, size_t b, 
         box->intensity += solution->linear[0] * (double)shot->shape[b * boxes->pixels + i];
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of n values, which are put in order. */
-static double median(double *values, size_t n) {
-    qsort(values, n, sizeof *values, ascending);
-    return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
-
 /* Boxes far above the others: their spots are of another shape than the model's, or not spots. */
 static db_status mark_outliers(db_context *context, db_fit_result *result) {
     const double reach = 5, to_deviation = 1.4826; /* of the median of deviations, if normal */
@@ -87,9 +78,10 @@ static db_status mark_outliers(db_context *context, db_fit_result *result) {
         if (isfinite(result->shoeboxes[b].sigma_z)) values[n++] = result->shoeboxes[b].sigma_z;
     result->sigma_z_median = result->sigma_z_limit = NAN;
     if (n > 0) {
-        result->sigma_z_median = median(values, n);
+        result->sigma_z_median = db_median(values, n);
         for (size_t i = 0; i < n; i++) values[i] = fabs(values[i] - result->sigma_z_median);
-        result->sigma_z_limit = result->sigma_z_median + reach * to_deviation * median(values, n);
+        result->sigma_z_limit =
+            result->sigma_z_median + reach * to_deviation * db_median(values, n);
     }
     for (size_t b = 0; b < result->shoebox_count; b++)
         result->shoeboxes[b].outlier = result->shoeboxes[b].sigma_z > result->sigma_z_limit;

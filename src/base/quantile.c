@@ -1,4 +1,6 @@
+/* Quantiles of pixel values by counting digits, and medians by sorting. */
 #include "base/quantile.h"
+
 #include "base/context_internal.h"
 
 #include <math.h>
@@ -60,4 +62,16 @@ db_status db_quantiles(db_context *context, const float *values, size_t count, d
     }
     free(upper);
     return DB_OK;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double db_median(double *values, size_t count) {
+    if (count == 0) return NAN;
+    qsort(values, count, sizeof *values, ascending);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }

@@ -1,4 +1,4 @@
-/* Quantiles of pixel values. */
+/* Quantiles and medians. */
 #ifndef DB_BASE_QUANTILE_H
 #define DB_BASE_QUANTILE_H
 
@@ -9,5 +9,8 @@
  * 0 if none is finite. Exact, in time proportional to count. */
 db_status db_quantiles(db_context *context, const float *values, size_t count, double low_share,
                        double high_share, float *low, float *high);
+
+/* The median of values, which are sorted in place; NAN if there are none. */
+double db_median(double *values, size_t count);
 
 #endif
