@@ -2,6 +2,7 @@
 #include "bench/report.h"
 #include "bench/single_call.h"
 #include "base/context_internal.h"
+#include "base/path.h"
 
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
@@ -44,8 +45,7 @@ static db_status report(db_context *context, const db_bench_results *results) {
 /* A folder that does not take reports is found out before the work, not after. */
 static db_status try_output(db_context *context, const char *prefix) {
     if (!prefix) return DB_OK;
-    const char *slash = strrchr(prefix, '/');
-    char *folder = slash ? strndup(prefix, (size_t)(slash - prefix) + 1) : strdup(".");
+    char *folder = db_path_beside(prefix, ".");
     if (!folder) return db_fail_memory(context, "the name of a folder");
     const int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
     free(folder);

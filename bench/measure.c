@@ -6,6 +6,7 @@
 #include "bench/visits.h"
 #include "bench/whole_program.h"
 #include "base/context_internal.h"
+#include "base/path.h"
 
 #include <dualbragg/device.h>
 #include <math.h>
@@ -140,10 +141,9 @@ static db_status prepare(bench *b) {
     DB_TRY(measure_memory(b));
     DB_TRY(db_bench_scratch_create(b->context, b->folder));
     DB_TRY(db_bench_rows_write_list(b->context, r, b->folder, b->list));
-    snprintf(r->reference_name, sizeof r->reference_name, "%s",
-             db_bench_program_name(b->programs.reference));
-    snprintf(r->program_name, sizeof r->program_name, "%s",
-             db_bench_program_name(b->programs.ours));
+    snprintf(r->reference_name, sizeof r->reference_name, "%.255s",
+             db_file_name(b->programs.reference));
+    snprintf(r->program_name, sizeof r->program_name, "%.255s", db_file_name(b->programs.ours));
     for (int row = 0; row < r->row_count; row++)
         if (r->rows[row].workload.size > largest) largest = r->rows[row].workload.size;
     DB_TRY(measure_rounding(b));

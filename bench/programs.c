@@ -12,11 +12,6 @@
 
 static const char float_file[] = "image.f32", int_file[] = "image.img";
 
-const char *db_bench_program_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Makes a path independent of the working directory. A bare name stays: it is searched for in PATH.
  */
 static db_status resolve(db_context *context, const char *flag, const char *given,

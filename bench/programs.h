@@ -18,9 +18,6 @@ db_status db_bench_programs_open(db_context *context, const db_bench_options *op
                                  db_bench_programs *programs);
 void db_bench_programs_close(db_bench_programs *programs);
 
-/* The last part of a program's name, for reports. */
-const char *db_bench_program_name(const char *path);
-
 /* Time a program from start to end, threads and instruction set as in the context. image: receives
  * the float image that it wrote, if not NULL. */
 db_status db_bench_run_reference(db_context *context, const db_bench_programs *programs,

@@ -22,9 +22,7 @@ static size_t place_in(db_cuda_layout layout, const db_cuda_span *span) {
 /* Copies by all threads. */
 static void copy_memory(char *to, const char *from, size_t bytes) {
     const long pieces = (long)((bytes + PIECE - 1) / PIECE);
-#if defined(_OPENMP)
 #pragma omp parallel for if (pieces > 4)
-#endif
     for (long i = 0; i < pieces; i++) {
         const size_t first = (size_t)i * PIECE, left = bytes - first;
         memcpy(to + first, from + first, left < PIECE ? left : PIECE);

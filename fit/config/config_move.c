@@ -2,22 +2,18 @@
 #include "fit/config/config_move.h"
 
 #include "base/context_internal.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static size_t folder_length(const char *path) {
-    const char *const slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
 
 /* A file name as the written file must give it: names in a configuration are relative to its
  * folder. */
 static db_status rename_from(db_context *context, const char *yaml_path,
                              char name[DB_FIT_PATH_SIZE]) {
     if (!*name || *name == '/') return DB_OK;
-    const size_t folder = folder_length(yaml_path), own = folder_length(name);
+    const size_t folder = db_folder_length(yaml_path), own = db_folder_length(name);
     if (folder == own && memcmp(yaml_path, name, folder) == 0) {
         memmove(name, name + own, strlen(name + own) + 1);
         return DB_OK;
@@ -33,7 +29,7 @@ static db_status rename_from(db_context *context, const char *yaml_path,
 /* "PREFIX.expt" for "PREFIX.yaml". */
 static db_status name_list(db_context *context, const char *yaml_path,
                            char name[DB_FIT_PATH_SIZE]) {
-    const size_t length = strlen(yaml_path), folder = folder_length(yaml_path);
+    const size_t length = strlen(yaml_path), folder = db_folder_length(yaml_path);
     const size_t stem =
         length > 5 && strcmp(yaml_path + length - 5, ".yaml") == 0 ? length - 5 : length;
     const int size =

@@ -3,7 +3,7 @@
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/statistics.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +63,10 @@ static db_status paint_detector(db_context *context, const db_objective *shot,
             (size_t)shot->blocks.region[b].fast_count * (size_t)shot->blocks.region[b].slow_count;
     if (covered < (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels)
         DB_TRY(render_detector(context, shot, data, image));
-    const int threads = db_fit_threads(context);
+    const int threads = db_threads(context);
     const long tiles = (long)shot->blocks.count;
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for num_threads(threads)
-#endif
     for (long b = 0; b < tiles; b++) paint_tile(shot, data, (size_t)b, image);
     return DB_OK;
 }

@@ -5,7 +5,7 @@
 #include "fit/objective/eliminate.h"
 #include "fit/objective/reflection_intensities.h"
 #include "fit/objective/objective_work.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,11 +211,9 @@ db_block db_objective_block(const db_objective *shot, size_t block) {
 static void each_block(db_objective *shot, db_objective_depth depth,
                        void (*work)(db_objective *shot, size_t block, db_objective_depth depth)) {
     const long count = (long)shot->blocks.count;
-    const int threads = db_fit_threads(shot->context);
+    const int threads = db_threads(shot->context);
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-#endif
     for (long b = 0; b < count; b++) work(shot, (size_t)b, depth);
 }
 
@@ -291,11 +289,9 @@ static void solve_shared(db_objective *shot) {
 static void solve_reflections(db_objective *shot) {
     const db_amplitudes *const amplitudes = shot->amplitudes;
     const long count = (long)amplitudes->count;
-    const int threads = db_fit_threads(shot->context);
+    const int threads = db_threads(shot->context);
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-#endif
     for (long r = 0; r < count; r++) db_objective_solve_reflection(shot, (size_t)r);
     for (size_t b = 0; b < shot->blocks.count; b++)
         if (!amplitudes->holds[b]) solve_block(shot, b, DB_OBJECTIVE_LOSS);

@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/strong_pixels.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,16 +127,14 @@ static void average_band(const job *j, window *w, int first, int end) {
 static void average(const job *j, window *windows, int threads) {
     const int rows = j->image->slow_pixels, bands = (rows + BAND - 1) / BAND;
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-#endif
     for (int b = 0; b < bands; b++)
-        average_band(j, &windows[db_fit_thread_number()], b * BAND,
+        average_band(j, &windows[db_thread_number()], b * BAND,
                      b + 1 < bands ? (b + 1) * BAND : rows);
 }
 
 static db_status average_all(db_context *context, job *j, float *expected, float *background) {
-    const int threads = db_fit_threads(context);
+    const int threads = db_threads(context);
     window *const windows = calloc((size_t)threads, sizeof *windows);
     db_status status = windows ? DB_OK : db_fail_memory(context, "the background of the image");
     for (int t = 0; t < threads && status == DB_OK; t++)

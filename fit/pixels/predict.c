@@ -1,7 +1,7 @@
 #include "fit/pixels/predict.h"
 
 #include "base/context_internal.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 #include "base/vector.h"
 
 #include <stdlib.h>
@@ -268,9 +268,7 @@ static int predict_layers(int threads, const db_fit_geometry *geometry,
                           db_prediction *layers, int count) {
     int missing = 0;
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : missing)
-#endif
     for (int i = 0; i < count; i++)
         missing += !predict_layer(geometry, range, limit, i - limit[0], &layers[i]);
     return !missing;
@@ -283,7 +281,7 @@ static db_status predict_all(db_context *context, const db_fit_geometry *geometr
     const size_t count = 2 * (size_t)limit[0] + 1;
     db_prediction *const layers = calloc(count, sizeof *layers);
     if (!layers) return db_fail_memory(context, "the predicted reflections");
-    const int threads = db_fit_threads(context);
+    const int threads = db_threads(context);
     const db_status status = predict_layers(threads, geometry, range, limit, layers, (int)count)
                                  ? join(context, layers, count, prediction)
                                  : db_fail_memory(context, "the predicted reflections");

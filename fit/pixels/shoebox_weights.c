@@ -1,7 +1,7 @@
 /* Weights of the pixels of shoeboxes. */
 #include "base/context_internal.h"
 #include "fit/pixels/shoeboxes.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 
 #include <stdlib.h>
 
@@ -52,16 +52,14 @@ static void weigh_box(const db_fit_settings *settings, double model_error, size_
 
 db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
                              double model_error, db_shoeboxes *boxes) {
-    const int threads = db_fit_threads(context);
+    const int threads = db_threads(context);
     const size_t width = (size_t)boxes->width, sums = (width + 2) * width;
     const long count = (long)boxes->count;
     float *const room = calloc((size_t)threads * (2 * sums + width), sizeof *room);
     if (!room) return db_fail_memory(context, "the weights of the shoeboxes");
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
-#endif
     for (long b = 0; b < count; b++) {
-        float *const mine = room + (size_t)db_fit_thread_number() * (2 * sums + width);
+        float *const mine = room + (size_t)db_thread_number() * (2 * sums + width);
         smoothing s = { mine, mine + sums, mine + 2 * sums };
         weigh_box(settings, model_error, (size_t)b, &s, boxes);
     }

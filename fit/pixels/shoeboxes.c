@@ -5,7 +5,7 @@
 #include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/rendering.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -186,11 +186,9 @@ static size_t choose(const placing *p, int threads, candidate *list, uint8_t *ow
     const long predicted = (long)p->grid->prediction->count;
     size_t count = 0;
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
-#endif
     for (long i = 0; i < predicted; i++) {
-        uint8_t *const mine = own + (size_t)db_fit_thread_number() * width * width;
+        uint8_t *const mine = own + (size_t)db_thread_number() * width * width;
         list[i].chosen = is_chosen(p, (size_t)i, mine, &list[i].excess);
     }
     if (p->light) keep_bright(p->light, (size_t)predicted, list);
@@ -243,15 +241,13 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
 static void fill(const placing *p, const candidate *list, int threads, db_shoeboxes *boxes) {
     const long count = (long)boxes->count;
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
-#endif
     for (long b = 0; b < count; b++) fill_box(p, list[b].reflection, (size_t)b, boxes);
 }
 
 static db_status choose_and_fill(db_context *context, const placing *p, db_shoeboxes *boxes) {
     candidate *const list = malloc((p->grid->prediction->count + 1) * sizeof *list);
-    const int threads = db_fit_threads(context);
+    const int threads = db_threads(context);
     uint8_t *const own = malloc((size_t)threads * boxes->pixels);
     db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {

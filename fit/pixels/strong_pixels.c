@@ -5,7 +5,7 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/smooth_background.h"
 #include "fit/pixels/shoebox_size.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +36,9 @@ static void mark_rows(const db_measured_image *image, const db_fit_settings *set
 static void mark(db_context *context, const db_measured_image *image,
                  const db_fit_settings *settings, db_strong_pixels *strong) {
     enum { ROWS = 64 };
-    const int threads = db_fit_threads(context);
+    const int threads = db_threads(context);
     (void)threads;
-#if defined(_OPENMP)
 #pragma omp parallel for num_threads(threads)
-#endif
     for (int first = 0; first < image->slow_pixels; first += ROWS)
         mark_rows(image, settings, first,
                   first + ROWS < image->slow_pixels ? first + ROWS : image->slow_pixels, strong);

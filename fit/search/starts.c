@@ -3,7 +3,7 @@
 #include "fit/config/misset.h"
 #include "fit/objective/model_image.h"
 #include "fit/objective/statistics.h"
-#include "fit/config/threads.h"
+#include "base/threads.h"
 #include "fit/config/worker_context.h"
 
 #include <math.h>
@@ -106,20 +106,16 @@ static db_status first_error(db_context *context, const trials *all, size_t coun
 /* One more is done; the thread that began the work tells the caller, who may cancel. */
 static void report(const db_context *context, trials *all, size_t count) {
     size_t done;
-#if defined(_OPENMP)
 #pragma omp atomic capture
-#endif
     done = ++all->done;
-    if (!context->progress || db_fit_thread_number() != 0) return;
+    if (!context->progress || db_thread_number() != 0) return;
     if (!context->progress(context->progress_user, (double)done / (double)count)) return;
-#if defined(_OPENMP)
 #pragma omp atomic write
-#endif
     all->cancelled = 1;
 }
 
 static db_status run_trials(db_context *context, trials *all, size_t count) {
-    const int wanted = db_fit_threads(context);
+    const int wanted = db_threads(context);
     const int threads = (size_t)wanted < count ? wanted : (int)count;
     db_context **const worker = calloc((size_t)threads, sizeof *worker);
     db_status status = worker ? DB_OK : db_fail_memory(context, "the threads' contexts");
@@ -130,17 +126,13 @@ static db_status run_trials(db_context *context, trials *all, size_t count) {
                              worker[t] ? db_context_message(worker[t]) : "out of memory");
     }
     if (status == DB_OK) {
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-#endif
         for (long i = 0; i < (long)count; i++) {
             int stop;
-#if defined(_OPENMP)
 #pragma omp atomic read
-#endif
             stop = all->cancelled;
             if (stop) continue;
-            run_trial(all, worker[db_fit_thread_number()], (size_t)i);
+            run_trial(all, worker[db_thread_number()], (size_t)i);
             report(context, all, count);
         }
         status = all->cancelled

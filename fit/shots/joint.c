@@ -75,9 +75,7 @@ static void predict(const joint *j, size_t shot, double *local) {
 
 /* The pixels have been used `evaluations` times. */
 static void count_evaluations(db_shots *all, int evaluations) {
-#if defined(_OPENMP)
 #pragma omp atomic update
-#endif
     all->evaluations += (size_t)evaluations;
 }
 

@@ -171,9 +171,7 @@ static db_status do_segment(work *w, db_context *context, const db_segment *segm
     DB_TRY(begin(w, context));
     DB_TRY(run_own_stages(w, context, segment));
     DB_TRY(segment->joint >= 0 ? spool(w, context, segment->joint) : conclude(w, context));
-#if defined(_OPENMP)
 #pragma omp atomic update
-#endif
     w->all->evaluations += w->refinement.course.count;
     return DB_OK;
 }

@@ -154,9 +154,7 @@ void db_shot_model_clear(db_shot_model *model) {
 static void keep_amplitudes_once(db_shots *all, db_shot_state *state) {
     if (all->settings.intensity != DB_FIT_KNOWN) return;
     double *surplus = state->start.structure_factors.amplitude;
-#if defined(_OPENMP)
 #pragma omp critical(db_shots_amplitudes)
-#endif
     if (!all->amplitudes.amplitude) {
         all->amplitudes = state->start.structure_factors;
         surplus = NULL;

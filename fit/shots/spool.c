@@ -121,9 +121,7 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
                                .width = boxes ? boxes->width : 0 };
     sizes_of(place, list);
     for (int i = 0; i < PIECES; i++) size += round_up(list[i].size);
-#if defined(_OPENMP)
 #pragma omp critical(db_spool_end)
-#endif
     {
         place->begin = spool->end;
         spool->end += (long long)size;

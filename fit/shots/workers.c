@@ -122,9 +122,7 @@ static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, erra
         if (db_workers_cancelled(all))
             return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the caller");
         if (all->news[i].used) DB_TRY(e->work(all, context, i, e->user));
-#if defined(_OPENMP)
 #pragma omp atomic capture
-#endif
         done = ++e->done;
         report(all, e, done);
     }
@@ -136,27 +134,19 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, size_t fro
     errand e = { what, stage, from, to, work, user, 0 };
     const long first = (long)(from / all->chunk), last = (long)((to + all->chunk - 1) / all->chunk);
     db_status failed = DB_OK;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(all->worker_count)
-#endif
     for (long c = first; c < last; c++) {
         db_status before;
-#if defined(_OPENMP)
 #pragma omp atomic read
-#endif
         before = failed;
         if (before != DB_OK || !db_shots_own(all, (size_t)c * all->chunk)) continue;
         db_context *const context = all->worker[worker_number()];
         const db_status status = do_chunk(all, context, (size_t)c, &e);
         if (status == DB_OK) continue;
-#if defined(_OPENMP)
 #pragma omp critical(db_workers_failed)
-#endif
         if (failed == DB_OK) {
             db_record_message(all->context, "%s", db_context_message(context));
-#if defined(_OPENMP)
 #pragma omp atomic write
-#endif
             failed = status;
         }
     }

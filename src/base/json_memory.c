@@ -1,7 +1,7 @@
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_memory.h"
 
-#include "base/context_internal.h"
+#include "base/growth.h"
 
 #include <dualbragg/io.h>
 
@@ -29,12 +29,11 @@ static void *fail(void) {
 }
 
 static void *counting_malloc(size_t size) {
-    if (current && current->count == current->room) {
-        const size_t room = 2 * current->room + 64;
-        void **const grown = realloc(current->block, room * sizeof *grown);
+    if (current) {
+        void **const grown =
+            db_grown(current->block, &current->room, current->count + 1, sizeof *grown);
         if (!grown) return fail();
         current->block = grown;
-        current->room = room;
     }
     void *const block = real_malloc(size);
     if (!block) return fail();

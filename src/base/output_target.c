@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "base/output_target.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,13 +25,12 @@ static int descriptor_of(const char *path) {
     return -1;
 }
 
-/* `name` as seen from the folder of the file `path`; NULL without memory. */
-static char *beside(const char *path, const char *name) {
-    const char *const slash = *name == '/' ? NULL : strrchr(path, '/');
-    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(name);
+char *db_path_beside(const char *beside, const char *name) {
+    const size_t folder = *name == '/' ? 0 : db_folder_length(beside);
+    const size_t length = strlen(name);
     char *const joined = malloc(folder + length + 1);
     if (!joined) return NULL;
-    memcpy(joined, path, folder);
+    memcpy(joined, beside, folder);
     memcpy(joined + folder, name, length + 1);
     return joined;
 }
@@ -41,13 +41,14 @@ static char *follow(const char *link) {
     const ssize_t length = readlink(link, text, sizeof text - 1);
     if (length < 0) return NULL;
     text[length] = '\0';
-    return beside(link, text);
+    return db_path_beside(link, text);
 }
 
 /* Absolute and without links: the folder exists, the file does not. NULL and errno. */
 static char *new_file(const char *path) {
-    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
-    char *const above = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+    const size_t length = db_folder_length(path);
+    const char *const name = path + length;
+    char *const above = length ? strndup(path, length) : strdup("./");
     char *const folder = above ? realpath(above, NULL) : NULL;
     char *whole = NULL;
     if (folder) {

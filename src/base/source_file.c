@@ -3,6 +3,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "base/text_reader.h"
 #include "base/vector.h"
 
@@ -68,25 +69,14 @@ typedef struct source_list {
     size_t count, capacity;
 } source_list;
 
-static db_status append(db_context *context, source_list *list, const db_source *source) {
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        db_source *grown = realloc(list->items, capacity * sizeof *grown);
-        if (!grown) return db_fail_memory(context, "the source list");
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = *source;
-    return DB_OK;
-}
-
 static db_status read_list(db_context *context, db_text *text, const db_beam *beam,
                            source_list *list) {
     double weights = 0;
     while (db_text_next_line(text)) {
         db_source source;
         DB_TRY(parse_source(context, text, beam, &source));
-        DB_TRY(append(context, list, &source));
+        DB_GROW(context, list->items, list->capacity, list->count + 1, "the source list");
+        list->items[list->count++] = source;
         weights += source.weight;
     }
     if (list->count == 0)

@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+#include "base/path.h"
 #include "base/temporary_file.h"
 
 #include <dualbragg/io.h>
@@ -82,8 +83,7 @@ void db_remove_unfinished_files(void) {
  * that could be too long. */
 static db_temporary *make_name(const char *beside) {
     static atomic_uint counter;
-    const char *slash = strrchr(beside, '/');
-    const int folder_length = slash ? (int)(slash - beside) + 1 : 0;
+    const int folder_length = (int)db_folder_length(beside);
     const size_t size = (size_t)folder_length + 96;
     struct timespec now = { 0 };
     clock_gettime(CLOCK_REALTIME, &now);

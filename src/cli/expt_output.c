@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "cli/expt_output.h"
 
+#include "base/path.h"
 #include "cli/complaint.h"
 #include "cli/standard_streams.h"
 #include "io/image_template.h"
@@ -21,16 +22,10 @@ db_status db_expt_check(const db_settings *settings) {
     return DB_OK;
 }
 
-/* Length of the path up to and with its last slash. */
-static size_t folder_length(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 /* The image as the list names it; to be freed. NULL without memory. */
 static char *name_in_list(const char *list, const char *image) {
-    const size_t folder = folder_length(list);
-    if (folder == folder_length(image) && memcmp(list, image, folder) == 0)
+    const size_t folder = db_folder_length(list);
+    if (folder == db_folder_length(image) && memcmp(list, image, folder) == 0)
         return strdup(image + folder);
     char *whole = realpath(image, NULL);
     return whole ? whole : strdup(image);

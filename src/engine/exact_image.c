@@ -2,7 +2,7 @@
 
 #include "base/context_internal.h"
 #include "engine/amorphous_curve.h"
-#include "engine/threads.h"
+#include "base/threads.h"
 #include "kernel/job.h"
 #include "model/mosaic_directions.h"
 #include "model/parameter_slots.h"

@@ -2,7 +2,7 @@
 
 #include "base/stage.h"
 #include "engine/device_plan.h"
-#include "engine/threads.h"
+#include "base/threads.h"
 #include "kernel/row_room.h"
 
 #include <stdlib.h>
@@ -15,24 +15,10 @@ typedef struct {
     int cancelled;
 } progress;
 
-static int this_thread(void) {
-#if defined(_OPENMP)
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-static double samples_per_pixel(const db_plan *plan) {
-    const db_kernel_job *job = &plan->job;
-    return (double)job->oversample * job->oversample * job->layers * (double)job->source_count *
-           (double)job->sample_count;
-}
-
 /* Of pixels: what a stage that ends has rendered. */
 static void report_rendering(const db_plan *plan, const char *name, int begins, double pixels) {
-    const db_stage stage = { name, begins, this_thread(), pixels,
-                             pixels * samples_per_pixel(plan) };
+    const db_stage stage = { name, begins, db_thread_number(), pixels,
+                             pixels * db_samples_per_pixel(&plan->experiment) };
     plan->context->stage(plan->context->stage_user, &stage);
 }
 
@@ -76,25 +62,19 @@ static void run_tiles(const db_execution *x, size_t slot, int thread) {
  */
 static void run_slot(progress *p, long slot, int thread) {
     int stop;
-#if defined(_OPENMP)
 #pragma omp atomic read
-#endif
     stop = p->cancelled;
     if (stop) return;
     run_tiles(p->wanted, (size_t)slot, thread);
     const db_context *context = p->wanted->plan->context;
     if (!context->progress) return;
     long finished;
-#if defined(_OPENMP)
 #pragma omp atomic capture
-#endif
     finished = ++p->done;
     if (thread != 0) return;
     const double fraction = (double)finished / (double)p->wanted->slots;
     if (context->progress(context->progress_user, fraction)) {
-#if defined(_OPENMP)
 #pragma omp atomic write
-#endif
         p->cancelled = 1;
     }
 }
@@ -118,7 +98,7 @@ db_status db_execute(const db_execution *x) {
     /* a team of one would be allocated anew at every call */
     if (threads > 1) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-        for (long s = 0; s < slots; s++) run_slot(&p, s, this_thread());
+        for (long s = 0; s < slots; s++) run_slot(&p, s, db_thread_number());
     } else
 #endif
         for (long s = 0; s < slots; s++) run_slot(&p, s, 0);

@@ -47,15 +47,9 @@ typedef struct {
     double done, work; /* for progress */
 } extent;
 
-static double samples_per_pixel(const db_experiment *e) {
-    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
-    return (double)e->oversample * e->oversample * layers * (double)e->beam.source_count *
-           e->goniometer.phi_steps * e->crystal.mosaic_domains;
-}
-
 static double dearness(const db_experiment *e) {
     const int interpolated = e->structure_factors.amplitude && e->structure_factors.interpolate;
-    return samples_per_pixel(e) * (interpolated || e->background.count ? DEAR : 1);
+    return db_samples_per_pixel(e) * (interpolated || e->background.count ? DEAR : 1);
 }
 
 /* Pixels that the oracle and its probes have time for. */
@@ -226,7 +220,7 @@ static int is_mixed(int way) { return way == DB_CHECK_MIXED || way == DB_CHECK_M
  * so have their sums: in parts of a derivative's natural size. */
 static double own_errors(const db_check *c, double precision) {
     const double *n = c->experiment->crystal.cells, most = fmax(n[0], fmax(n[1], n[2])),
-                 samples = samples_per_pixel(c->experiment),
+                 samples = db_samples_per_pixel(c->experiment),
                  phase = samples > 1 ? 3 * most * c->largest_index * DOUBLE_ROUNDING : 0;
     return phase + ROUNDINGS * sqrt(samples) * precision;
 }

@@ -1,6 +1,6 @@
 #include "engine/node_signature.h"
 
-#include "engine/threads.h"
+#include "base/threads.h"
 #include "kernel/job.h"
 #include "model/model.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/stage.h"
 #include "engine/execute.h"
-#include "engine/threads.h"
+#include "base/threads.h"
 #include "kernel/oracle.h"
 
 /* A tile's rows as a region of their own. */

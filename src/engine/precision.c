@@ -63,12 +63,6 @@ static void release(trial *t) {
     free(t->tried_derivative);
 }
 
-static double samples_per_pixel(const db_experiment *e) {
-    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
-    return (double)e->oversample * e->oversample * layers * (double)e->beam.source_count *
-           e->goniometer.phi_steps * e->crystal.mosaic_domains;
-}
-
 static db_status take_regions(trial *t, const db_experiment *e, const db_plan_options *options) {
     DB_TRY(db_experiment_check(t->context, e));
     if (!options->regions) t->whole = db_whole_panels(&e->detector);
@@ -253,7 +247,7 @@ static int plain_case(const db_experiment *e, double pixels, db_precision_advice
     const char *reason = NULL;
     if (e->reference.on)
         reason = "the reference's order of summation has no other";
-    else if (pixels * samples_per_pixel(e) < SMALL_JOB)
+    else if (pixels * db_samples_per_pixel(e) < SMALL_JOB)
         reason = "the job is small";
     else if (pixels < FEWEST_PIXELS)
         reason = "too few pixels to try mixed on some";

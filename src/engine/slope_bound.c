@@ -1,6 +1,6 @@
 #include "engine/slope_bound.h"
 
-#include "engine/threads.h"
+#include "base/threads.h"
 
 #define REAL double
 #define DIRS many

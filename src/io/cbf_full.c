@@ -6,6 +6,7 @@
 #include "io/cbf_full.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "io/cbf_binary.h"
 #include "io/cbf_packed.h"
 #include "io/cif.h"
@@ -97,13 +98,7 @@ static db_status add_cut(decoding *d, const cut *one) {
     if (d->count == MOST_PANELS)
         return db_fail(d->context, DB_ERROR_INPUT, "%s: expected at most %d panels, found more",
                        d->path, MOST_PANELS);
-    if (d->count == d->room) {
-        const size_t room = d->room ? 2 * d->room : 64;
-        cut *const grown = realloc(d->cuts, room * sizeof *grown);
-        if (!grown) return db_fail_memory(d->context, d->path);
-        d->cuts = grown;
-        d->room = room;
-    }
+    DB_GROW(d->context, d->cuts, d->room, d->count + 1, d->path);
     d->cuts[d->count++] = *one;
     return DB_OK;
 }

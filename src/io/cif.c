@@ -1,6 +1,7 @@
 #include "io/cif.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,13 +103,7 @@ typedef struct words {
 } words;
 
 static db_status append(db_context *context, words *list, db_word word) {
-    if (list->count == list->room) {
-        const size_t room = list->room ? 2 * list->room : 64;
-        db_word *const grown = realloc(list->word, room * sizeof *grown);
-        if (!grown) return db_fail_memory(context, "a table of a CIF file");
-        list->word = grown;
-        list->room = room;
-    }
+    DB_GROW(context, list->word, list->room, list->count + 1, "a table of a CIF file");
     list->word[list->count++] = word;
     return DB_OK;
 }

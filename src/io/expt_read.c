@@ -10,6 +10,7 @@
 #if defined(DB_HAVE_JANSSON)
 #include "io/dials_frame.h"
 #include "io/expt_detector.h"
+#include "base/path.h"
 #include "base/vector.h"
 
 #include <stdio.h>
@@ -18,11 +19,6 @@
 typedef struct models {
     db_json experiment, beam, detector, goniometer, scan, crystal, imageset;
 } models;
-
-static const char *last_part(const char *path) {
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* Does a template such as image_####.cbf stand for the file? *number: what is in place of the
  * signs. */
@@ -41,13 +37,14 @@ static int fits_template(const char *pattern, const char *file, long *number) {
 
 /* The number of the image in the set, from 0 or as its name says; -1: it is not there. */
 static long image_number(const db_json *imageset, const char *image) {
-    const char *const file = last_part(image), *const template = db_json_text(imageset, "template");
+    const char *const file = db_file_name(image), *const template =
+                                                      db_json_text(imageset, "template");
     long number;
-    if (template) return fits_template(last_part(template), file, &number) ? number : -1;
+    if (template) return fits_template(db_file_name(template), file, &number) ? number : -1;
     const db_json images = db_json_member(imageset, "images");
     for (size_t i = 0; i < json_array_size(images.value); i++) {
         const char *const name = json_string_value(json_array_get(images.value, i));
-        if (name && strcmp(last_part(name), file) == 0) return (long)i;
+        if (name && strcmp(db_file_name(name), file) == 0) return (long)i;
     }
     return -1;
 }
@@ -82,7 +79,7 @@ static db_status fail_several(const db_json *list, const char *image, size_t cou
     return db_fail(list->context, DB_ERROR_INPUT,
                    "%s: %zu experiments%s%s, the first ones number %zu and %zu (from 0); expected "
                    "the number of one",
-                   list->path, count, image ? " show " : "", image ? last_part(image) : "",
+                   list->path, count, image ? " show " : "", image ? db_file_name(image) : "",
                    first[0], first[1]);
 }
 
@@ -112,7 +109,7 @@ static db_status select_one(const db_json *root, const db_expt_selection *select
     if (fitting > 1) return fail_several(&list, selection->image, fitting, first);
     return db_fail(root->context, DB_ERROR_INPUT,
                    "%s: none of the %zu experiments shows %s; expected the number of one",
-                   root->path, count, last_part(selection->image));
+                   root->path, count, db_file_name(selection->image));
 }
 
 static db_status read_beam(const models *m, db_beam *beam) {
@@ -295,7 +292,7 @@ static void note_other_image(const db_json *imageset, const char *image, db_expt
     const char *first = db_json_text(imageset, "template");
     if (!first) first = json_string_value(json_array_get(images.value, 0));
     if (first)
-        snprintf(content->other_image, sizeof content->other_image, "%.127s", last_part(first));
+        snprintf(content->other_image, sizeof content->other_image, "%.127s", db_file_name(first));
 }
 
 static db_status read_list(const db_json *root, const db_expt_selection *selection,

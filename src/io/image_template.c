@@ -2,6 +2,7 @@
 #include "io/image_template.h"
 
 #include "base/context_internal.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <stddef.h>
@@ -20,8 +21,9 @@ static size_t digits_before(const char *start, const char *end) {
 db_status db_image_template_of(db_context *context, const char *path, db_image_template *made) {
     *made = (db_image_template){ .text = strdup(path), .number = 1 };
     if (!made->text) return db_fail_memory(context, "the name of an image");
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.'), *end = name + strlen(name);
+    const char *const name = db_file_name(path);
+    const char *const dot = strrchr(name, '.');
+    const char *end = name + strlen(name);
     if (!dot || strchr(name, '#')) return DB_OK;
     size_t digits = digits_before(dot + 1, end);
     if (digits < 2 || end - digits != dot + 1) { /* not an extension of digits alone */

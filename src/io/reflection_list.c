@@ -1,6 +1,7 @@
 #include "io/reflection_list.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "model/amplitude_box.h"
 
 #include <stdio.h>
@@ -13,13 +14,7 @@ static const double small_box = 16777216, entries_per_line = 4096;
 
 db_status db_reflection_list_add(db_context *context, db_reflection_list *list, const int index[3],
                                  double amplitude) {
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 4096;
-        db_listed_reflection *grown = realloc(list->items, capacity * sizeof *grown);
-        if (!grown) return db_fail_memory(context, "the structure factor list");
-        list->items = grown;
-        list->capacity = capacity;
-    }
+    DB_GROW(context, list->items, list->capacity, list->count + 1, "the structure factor list");
     db_listed_reflection *const item = &list->items[list->count++];
     memcpy(item->index, index, sizeof item->index);
     item->amplitude = amplitude;

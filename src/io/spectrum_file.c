@@ -2,6 +2,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "base/text_reader.h"
 
 #include <math.h>
@@ -41,14 +42,9 @@ static db_status parse_line(db_context *context, const db_text *text, double col
 
 static db_status append(db_context *context, db_spectrum *s, size_t *capacity, double wavelength,
                         double weight) {
-    if (s->count == *capacity) {
-        *capacity = *capacity ? 2 * *capacity : 256;
-        double *const wavelengths = realloc(s->wavelength, *capacity * sizeof *wavelengths);
-        if (wavelengths) s->wavelength = wavelengths;
-        double *const weights = realloc(s->weight, *capacity * sizeof *weights);
-        if (weights) s->weight = weights;
-        if (!wavelengths || !weights) return db_fail_memory(context, "a spectrum");
-    }
+    size_t room = *capacity;
+    DB_GROW(context, s->wavelength, room, s->count + 1, "a spectrum");
+    DB_GROW(context, s->weight, *capacity, s->count + 1, "a spectrum");
     s->wavelength[s->count] = wavelength;
     s->weight[s->count++] = weight;
     return DB_OK;

@@ -3,6 +3,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "base/text_reader.h"
 
 #include <stdlib.h>
@@ -24,13 +25,7 @@ static double column_unit(db_stol_abscissa abscissa) {
 }
 
 static db_status append(db_context *context, curve *c, point next) {
-    if (c->count == c->capacity) {
-        const size_t capacity = c->capacity ? 2 * c->capacity : 256;
-        point *const grown = realloc(c->points, capacity * sizeof *grown);
-        if (!grown) return db_fail_memory(context, "the amorphous amplitudes");
-        c->points = grown;
-        c->capacity = capacity;
-    }
+    DB_GROW(context, c->points, c->capacity, c->count + 1, "the amorphous amplitudes");
     c->points[c->count++] = next;
     return DB_OK;
 }

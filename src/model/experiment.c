@@ -136,6 +136,12 @@ size_t db_experiment_pixels(const db_experiment *experiment) {
     return pixels;
 }
 
+double db_samples_per_pixel(const db_experiment *e) {
+    const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    return (double)e->oversample * e->oversample * layers * (double)e->beam.source_count *
+           e->goniometer.phi_steps * e->crystal.mosaic_domains;
+}
+
 db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel, double fast,
                                        double slow, double position[3]) {
     if (panel >= experiment->detector.panel_count) return DB_ERROR_USAGE;

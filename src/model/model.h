@@ -52,4 +52,7 @@ void db_model_lattice(const db_experiment *experiment, double rows[9]);
 /* Only the panels (all of them), without slopes. */
 void db_model_panels(const db_experiment *experiment, db_panel_interface *panels);
 
+/* Sub-pixel x layer x source x phi step x domain. */
+double db_samples_per_pixel(const db_experiment *experiment);
+
 #endif

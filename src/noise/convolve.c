@@ -1,6 +1,7 @@
 /* Convolution of a real image with a real, even kernel. Two real rows go through one complex
  * transform; of their spectra, which are symmetric, one half is kept, column by column. */
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "noise/fourier.h"
 
 #include <math.h>
@@ -92,35 +93,22 @@ static void row_pair_back(const convolution *c, int slow, int thread, double *im
     }
 }
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define THREAD omp_get_thread_num()
-#else
-#define THREAD 0
-#endif
-
 static void rows_forward(const convolution *c, const source *s) {
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(c->threads)
-#endif
-    for (int slow = 0; slow < c->slow; slow += 2) row_pair_forward(c, s, slow, THREAD);
+    for (int slow = 0; slow < c->slow; slow += 2) row_pair_forward(c, s, slow, db_thread_number());
 }
 
 static void rows_back(const convolution *c, const source *s, double *image) {
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(c->threads)
-#endif
     for (int slow = 0; slow < s->slow_pixels; slow += 2)
-        row_pair_back(c, slow, THREAD, image, s->fast_pixels, s->slow_pixels);
+        row_pair_back(c, slow, db_thread_number(), image, s->fast_pixels, s->slow_pixels);
 }
 
 static void kernel_columns(const convolution *c) {
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(c->threads)
-#endif
     for (int k = 0; k < c->half; k++) {
         noise_complex *const column = c->spectrum + (size_t)k * (size_t)c->slow;
-        noise_fourier_transform(&c->column, column, thread_scratch(c, THREAD));
+        noise_fourier_transform(&c->column, column, thread_scratch(c, db_thread_number()));
         for (int y = 0; y < c->slow; y++)
             c->response[(size_t)k * (size_t)c->slow + (size_t)y] = column[y].re;
     }
@@ -129,18 +117,16 @@ static void kernel_columns(const convolution *c) {
 /* Transform, product with the kernel's, and the transform back, which leaves the conjugate of what
  * the rows' spectra are to be: conjugated again, the rows' way back is also a forward transform. */
 static void image_columns(const convolution *c) {
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(c->threads)
-#endif
     for (int k = 0; k < c->half; k++) {
         noise_complex *const column = c->spectrum + (size_t)k * (size_t)c->slow;
         const double *response = c->response + (size_t)k * (size_t)c->slow;
-        noise_fourier_transform(&c->column, column, thread_scratch(c, THREAD));
+        noise_fourier_transform(&c->column, column, thread_scratch(c, db_thread_number()));
         for (int y = 0; y < c->slow; y++) {
             column[y].re *= response[y];
             column[y].im *= -response[y];
         }
-        noise_fourier_transform(&c->column, column, thread_scratch(c, THREAD));
+        noise_fourier_transform(&c->column, column, thread_scratch(c, db_thread_number()));
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/stage.h"
+#include "base/threads.h"
 
 #ifdef DB_HAVE_RANDOM123
 
@@ -12,23 +13,6 @@
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-
-/* No more threads than rows. */
-static int thread_count(const db_context *context, int rows) {
-#if defined(_OPENMP)
-    const int threads = context->threads ? context->threads : omp_get_max_threads();
-    return threads < rows ? threads : rows;
-#else
-    (void)context;
-    (void)rows;
-    return 1;
-#endif
-}
-
 /* A number from 0 to 1. */
 static db_status check_fraction(db_context *context, const char *name, double value) {
     if (value >= 0 && value <= 1) return DB_OK;
@@ -165,9 +149,7 @@ static void read_row(const making *m, int slow, const double *light, size_t *ove
 
 static void expose_panel(making *m) {
     const db_noise_frame *f = &m->frame;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(m->threads)
-#endif
     for (int slow = 0; slow < f->slow_pixels; slow++) {
         double *const light = m->light + (size_t)slow * (size_t)f->fast_pixels;
         expose_row(m, slow, 0, f->fast_pixels, light);
@@ -180,16 +162,10 @@ static void expose_panel(making *m) {
 static void read_panel(making *m, double *scratch) {
     const db_noise_frame *f = &m->frame;
     size_t overloads = 0, underflows = 0;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(m->threads) reduction(+ : overloads, underflows)
-#endif
     for (int row = 0; row < f->slow_count; row++) {
         const int slow = f->slow_start + row;
-#if defined(_OPENMP)
-        const size_t thread = (size_t)omp_get_thread_num();
-#else
-        const size_t thread = 0;
-#endif
+        const size_t thread = (size_t)db_thread_number();
         double *light;
         if (m->light) {
             light = m->light + (size_t)slow * (size_t)f->fast_pixels;
@@ -233,7 +209,7 @@ static db_status make_image(db_context *context, making *m, const noise_psf *psf
 
 static making making_of(const db_context *context, const db_noise_options *o,
                         const db_noise_frame *frame) {
-    making m = { .frame = *frame, .threads = thread_count(context, frame->slow_pixels) };
+    making m = { .frame = *frame, .threads = db_threads_for(context, frame->slow_pixels) };
     m.chain = (noise_chain){ .seed = o->seed,
                              .calibration_seed = o->calibration_seed,
                              .panel = frame->panel,

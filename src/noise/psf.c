@@ -62,15 +62,11 @@ static void spread_gauss(int threads, const noise_psf *psf, int fast_pixels, int
                          double *image, double *between, double *share) {
     for (int d = 0; d <= psf->radius; d++) share[d] = noise_psf_gauss(d, psf->fwhm);
     const size_t width = (size_t)fast_pixels;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (int y = 0; y < slow_pixels; y++)
         spread_along_row(image + (size_t)y * width, between + (size_t)y * width, fast_pixels, share,
                          psf->radius);
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (int y = 0; y < slow_pixels; y++)
         gather_rows(between + (size_t)y * width, image, y, fast_pixels, slow_pixels, share,
                     psf->radius);
@@ -96,9 +92,7 @@ static db_status apply_gauss(db_context *context, int threads, const noise_psf *
 static void fill_fiber_quarter(int threads, const noise_psf *psf, double *quarter) {
     const double g = noise_psf_fiber_g(psf->fwhm);
     const int side = psf->radius + 1;
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (int y = 0; y < side; y++) {
         double below = -noise_psf_fiber_corner(0.5, y - 0.5, g); /* at -0.5, y - 0.5 */
         double above = -noise_psf_fiber_corner(0.5, y + 0.5, g);

@@ -49,13 +49,13 @@ compile_without() {
     sh -e "$folder/compile.sh" || { echo "without $1"; exit 1; }
 }
 random="Random123/philox.h Random123/threefry.h"
-compile_without openmp OPENMP omp.h _OPENMP
+compile_without openmp OPENMP omp.h '_OPENMP|pragma omp'
 compile_without random123 RANDOM123 "$random" DB_HAVE_RANDOM123
 compile_without png PNG png.h DB_HAVE_PNG
 compile_without jansson 'JANSSON|FIT|MPI' jansson.h 'DB_HAVE_(JANSSON|FIT)'
 compile_without msgpack MSGPACK msgpack.h DB_HAVE_MSGPACK
 compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|FIT|MPI|CUDA' \
-    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h zlib.h $random" 'DB_HAVE_|_OPENMP|"cli/command\.h"'
+    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h zlib.h $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
 
 # The program: its own objects, unless they are new.
 for object in "$program"/src/cli/*.o; do

@@ -1,0 +1,36 @@
+/* How many threads a piece of work gets, and which of them this one is. */
+#ifndef DB_BASE_THREADS_H
+#define DB_BASE_THREADS_H
+
+#include "base/context_internal.h"
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+/* As many as the context wants. */
+static inline int db_threads(const db_context *context) {
+#if defined(_OPENMP)
+    return context->threads ? context->threads : omp_get_max_threads();
+#else
+    (void)context;
+    return 1;
+#endif
+}
+
+/* The same, at most one for each of so many pieces. */
+static inline int db_threads_for(const db_context *context, long pieces) {
+    const int wanted = db_threads(context);
+    return (int)(wanted < pieces ? wanted : pieces > 0 ? pieces : 1);
+}
+
+/* From 0. */
+static inline int db_thread_number(void) {
+#if defined(_OPENMP)
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+#endif
