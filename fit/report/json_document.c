@@ -3,8 +3,6 @@
 
 #include "base/context_internal.h"
 
-#include <time.h>
-
 json_t *db_document_text(const char *bytes) {
     json_t *const plain = json_string(bytes);
     if (plain) return plain;
@@ -53,57 +51,15 @@ json_t *db_document_section(db_document *d, const db_config_section *section, co
     return object;
 }
 
-json_t *db_document_provenance(db_document *d, const db_fit_config *config) {
-    json_t *const object = json_object();
-    char date[32] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    set(d, object, "program", json_string("dualbragg"));
-    set(d, object, "version", json_string(db_version()));
-    set(d, object, "features", json_string(db_features()));
-    set(d, object, "command", db_document_text(config->command));
-    set(d, object, "configuration", db_document_text(config->config_file));
-    set(d, object, "image", db_document_text(config->image_file));
-    set(d, object, "date", json_string(date));
-    return object;
-}
-
-/* Panels of each group of the configuration. */
-static json_t *panel_groups(db_document *d, const db_fit_panel_groups *groups) {
-    json_t *const object = json_object();
-    for (size_t g = 0; g < groups->count; g++) {
-        json_t *const panels = json_array();
-        for (int p = 0; p < DB_FIT_MOST_PANELS; p++)
-            if (groups->of_panel[p] == (short)g) add(d, panels, json_integer(p));
-        set(d, object, groups->name[g], panels);
-    }
-    return object;
-}
-
-json_t *db_document_settings(db_document *d, const db_fit_config *config) {
-    const db_fit_settings *const settings = &config->settings;
-    const int known = settings->intensity == DB_FIT_KNOWN;
-    json_t *const object = json_object(), *const stages = json_array();
-    set(d, object, "intensity",
-        known ? db_document_section(d, &db_config_sections[DB_SECTION_INTENSITY], config)
-              : json_string("free"));
-    set(d, object, "panel_groups", panel_groups(d, &settings->panel_groups));
-    set(d, object, "precision",
-        json_string(settings->precision == DB_PRECISION_MIXED ? "mixed" : "double"));
-    set(d, object, "starts",
-        db_document_section(d, &db_config_sections[DB_SECTION_STARTS], config));
-    set(d, object, "data", db_document_section(d, &db_config_sections[DB_SECTION_DATA], config));
-    for (size_t s = 0; s < settings->stage_count; s++)
-        add(d, stages, db_document_section(d, &db_stage_section, &settings->stages[s]));
-    set(d, object, "stages", stages);
-    return object;
-}
-
 db_document db_document_begin(const db_fit_panel_groups *groups) {
     db_document d = { .groups = groups, .failures = db_json_failures() };
     d.root = json_object();
     return d;
+}
+
+static void let_go(db_document *d) {
+    json_decref(d->root);
+    d->root = NULL;
 }
 
 db_status db_document_end(db_context *context, db_document *d, db_status status, const char *path) {
@@ -111,7 +67,107 @@ db_status db_document_end(db_context *context, db_document *d, db_status status,
         status = db_json_write(context, path, d->incomplete ? NULL : d->root,
                                JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17),
                                d->failures);
-    json_decref(d->root);
-    d->root = NULL;
+    let_go(d);
     return status;
+}
+
+/* In JSON '<' stands in texts only; a page might take it for the end of its script. */
+static int print_escaped(const char *bytes, size_t count, void *stream) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] == '<')
+            fputs("\\u003c", stream);
+        else
+            fputc(bytes[i], stream);
+    return ferror((FILE *)stream) ? -1 : 0;
+}
+
+db_status db_document_print(db_context *context, db_document *d, FILE *stream) {
+    const int printed = !d->incomplete && json_dump_callback(d->root, print_escaped, stream,
+                                                             JSON_COMPACT | JSON_PRESERVE_ORDER |
+                                                                 JSON_REAL_PRECISION(12)) == 0;
+    let_go(d);
+    return printed && db_json_failures() == d->failures ? DB_OK
+                                                        : db_fail_memory(context, "the report");
+}
+
+static json_t *integers(db_document *d, const int *values, size_t count) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++) add(d, array, json_integer(values[i]));
+    return array;
+}
+
+static json_t *value_of(db_document *d, const db_json_field *field, const void *of) {
+    const void *const member = (const char *)of + field->offset;
+    switch (field->kind) {
+    case DB_JSON_NUMBER: return number(*(const double *)member);
+    case DB_JSON_INTEGER: return json_integer(*(const int *)member);
+    case DB_JSON_COUNT: return json_integer((json_int_t) * (const size_t *)member);
+    case DB_JSON_YES_NO: return json_boolean(*(const int *)member);
+    case DB_JSON_TEXT: return db_document_text(*(const char *const *)member);
+    case DB_JSON_LETTERS: return db_document_text(member);
+    case DB_JSON_NUMBERS: return numbers(d, member, field->count);
+    case DB_JSON_INTEGERS: return integers(d, member, field->count);
+    case DB_JSON_OBJECT: return db_json_object(d, field->fields, member);
+    case DB_JSON_MADE: break;
+    }
+    return field->make(d, of);
+}
+
+void db_json_fill(db_document *d, json_t *object, const db_json_table *table, const void *of) {
+    for (size_t i = 0; i < table->count; i++) {
+        const db_json_field *const field = &table->field[i];
+        if (!field->is_there || field->is_there(of))
+            set(d, object, field->name, value_of(d, field, of));
+    }
+}
+
+json_t *db_json_object(db_document *d, const db_json_table *table, const void *of) {
+    json_t *const object = json_object();
+    db_json_fill(d, object, table, of);
+    return object;
+}
+
+json_t *db_json_list(db_document *d, const db_json_table *table, const void *first, size_t count,
+                     size_t stride) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++)
+        add(d, array, db_json_object(d, table, (const char *)first + i * stride));
+    return array;
+}
+
+static void print_type(FILE *stream, const db_json_field *field) {
+    switch (field->kind) {
+    case DB_JSON_NUMBER: fputs("number", stream); break;
+    case DB_JSON_INTEGER:
+    case DB_JSON_COUNT: fputs("integer", stream); break;
+    case DB_JSON_YES_NO: fputs("yes/no", stream); break;
+    case DB_JSON_TEXT:
+    case DB_JSON_LETTERS: fputs("text", stream); break;
+    case DB_JSON_NUMBERS: fprintf(stream, "list of %zu numbers", field->count); break;
+    case DB_JSON_INTEGERS: fprintf(stream, "list of %zu integers", field->count); break;
+    case DB_JSON_OBJECT: fputs("object", stream); break;
+    case DB_JSON_MADE: fputs(field->type, stream); break;
+    }
+}
+
+/* A table is within tables: `path` says within which. */
+static void print_rows(FILE *stream, const db_json_table *table, const char *path) {
+    for (size_t i = 0; i < table->count; i++) {
+        const db_json_field *const field = &table->field[i];
+        char whole[256];
+        snprintf(whole, sizeof whole, "%s%s", path, field->name);
+        fprintf(stream, "| `%s` | ", whole);
+        print_type(stream, field);
+        fprintf(stream, " | %s | %s |\n", field->unit, field->help);
+        if (!field->fields) continue;
+        const int is_list = field->type && strncmp(field->type, "list", 4) == 0;
+        const size_t length = strlen(whole);
+        snprintf(whole + length, sizeof whole - length, is_list ? "[]." : ".");
+        print_rows(stream, field->fields, whole);
+    }
+}
+
+void db_json_print_fields(FILE *stream, const db_json_table *table) {
+    fputs("| value | type | unit | meaning |\n|---|---|---|---|\n", stream);
+    print_rows(stream, table, "");
 }

@@ -1,4 +1,4 @@
-/* JSON documents that are composed: values, and what every output of a refinement says. */
+/* JSON documents: values, and tables of fields from which objects are written and described. */
 #ifndef DB_FIT_REPORT_JSON_DOCUMENT_H
 #define DB_FIT_REPORT_JSON_DOCUMENT_H
 
@@ -12,6 +12,9 @@
 /* Adds to an object or array; a value that could not be made marks the document. */
 typedef struct db_document {
     const db_fit_panel_groups *groups; /* of the configuration */
+    const db_fit_config *config;       /* what was asked for; NULL: not told */
+    const db_fit_config *refined;      /* the refined model as a configuration; NULL: none */
+    const db_fit_result *result;       /* of one image, or of what many shots share */
     json_t *root;
     int incomplete;
     size_t failures; /* of allocations, before the document was begun */
@@ -45,15 +48,88 @@ json_t *db_document_quantity(const db_document *d, int number_of_it);
 /* The keys of a section that have a value, under their names in the configuration. */
 json_t *db_document_section(db_document *d, const db_config_section *section, const void *base);
 
-/* Program, version, command, files, date; what was asked for. */
-json_t *db_document_provenance(db_document *d, const db_fit_config *config);
-json_t *db_document_settings(db_document *d, const db_fit_config *config);
-
 /* A document that is an empty object so far. */
 db_document db_document_begin(const db_fit_panel_groups *groups);
 
 /* Ends the document: writes it atomically if the status is DB_OK and it is complete, and lets go of
  * it. */
 db_status db_document_end(db_context *context, db_document *d, db_status status, const char *path);
+
+/* Prints the document as it may stand in a <script> of a page, whatever its texts are, and lets go
+ * of it. */
+db_status db_document_print(db_context *context, db_document *d, FILE *stream);
+
+/* What a field's value is. */
+typedef enum db_json_kind {
+    DB_JSON_NUMBER,   /* double */
+    DB_JSON_INTEGER,  /* int */
+    DB_JSON_COUNT,    /* size_t */
+    DB_JSON_YES_NO,   /* int */
+    DB_JSON_TEXT,     /* const char * */
+    DB_JSON_LETTERS,  /* char[] */
+    DB_JSON_NUMBERS,  /* double[] */
+    DB_JSON_INTEGERS, /* int[] */
+    DB_JSON_OBJECT,   /* a struct, described by a table of its own */
+    DB_JSON_MADE      /* what a function makes */
+} db_json_kind;
+
+/* A field of an object: a member of the struct that the table describes, or made from it. */
+typedef struct db_json_field {
+    const char *name, *unit, *help;
+    db_json_kind kind;
+    size_t offset, count;            /* of the member; count: elements of an array */
+    int (*is_there)(const void *of); /* NULL: always */
+    json_t *(*make)(db_document *d, const void *of);
+    const char *type;                   /* of what is made, for readers */
+    const struct db_json_table *fields; /* of an object, or of a list's objects */
+} db_json_field;
+
+typedef struct db_json_table {
+    const db_json_field *field;
+    size_t count;
+} db_json_table;
+
+/* Rows of a table. The struct that it describes is OF, defined before the table. VALUE: a member
+ * under its own name; NAMED: under another one; FLAG: an int that means yes or no; PART: a member
+ * that is a struct; MADE: what a function makes. _IF: only where is_there(struct) says so. */
+#define VALUE(member, unit, help) NAMED(#member, member, unit, help)
+#define VALUE_IF(is_there, member, unit, help) NAMED_IF(is_there, #member, member, unit, help)
+#define NAMED(name, member, unit, help) NAMED_IF(NULL, name, member, unit, help)
+#define NAMED_IF(is_there, name, member, unit, help)                                               \
+    DB_JSON_ROW(is_there, DB_JSON_KIND_OF(((OF *)0)->member), name, member, unit, help)
+#define FLAG(member, help) NAMED_FLAG(#member, member, help)
+#define NAMED_FLAG(name, member, help) DB_JSON_ROW(NULL, DB_JSON_YES_NO, name, member, "", help)
+#define PART(member, table, help)                                                                  \
+    { #member, "", help, DB_JSON_OBJECT, offsetof(OF, member), 1, NULL, NULL, NULL, &(table) }
+#define MADE(name, function, type, fields, unit, help)                                             \
+    MADE_IF(NULL, name, function, type, fields, unit, help)
+#define MADE_IF(is_there, name, function, type, fields, unit, help)                                \
+    { name, unit, help, DB_JSON_MADE, 0, 0, is_there, function, type, fields }
+#define DB_JSON_ROW(is_there, kind, name, member, unit, help)                                      \
+    {                                                                                              \
+        name, unit, help, kind, offsetof(OF, member), DB_JSON_COUNT_OF(((OF *)0)->member),         \
+            is_there, NULL, NULL, NULL                                                             \
+    }
+#define TABLE(name, rows) const db_json_table name = { rows, sizeof(rows) / sizeof *(rows) }
+
+/* clang-format off */
+#define DB_JSON_KIND_OF(member)                                                                    \
+    _Generic((member),                                                                             \
+        double: DB_JSON_NUMBER, int: DB_JSON_INTEGER, size_t: DB_JSON_COUNT,                       \
+        const char *: DB_JSON_TEXT, char *: DB_JSON_LETTERS,                                       \
+        double *: DB_JSON_NUMBERS, int *: DB_JSON_INTEGERS)
+/* clang-format on */
+#define DB_JSON_COUNT_OF(member)                                                                   \
+    (sizeof(member) / _Generic((member), double *: sizeof(double), int *: sizeof(int), default: 1))
+
+/* The fields of a struct, as an object; those of `count` of them, as a list. */
+json_t *db_json_object(db_document *d, const db_json_table *table, const void *of);
+json_t *db_json_list(db_document *d, const db_json_table *table, const void *first, size_t count,
+                     size_t stride);
+/* Adds them to an object. */
+void db_json_fill(db_document *d, json_t *object, const db_json_table *table, const void *of);
+
+/* The table as rows of Markdown: value, type, unit, meaning. */
+void db_json_print_fields(FILE *stream, const db_json_table *table);
 
 #endif

@@ -1,277 +1,341 @@
-#include <dualbragg/fit.h>
-
+/* PREFIX.json of one image: its fields, each with what it means. */
 #include "base/context_internal.h"
-#include "fit/verdict/direction_text.h"
-#include "fit/report/json_document.h"
 #include "fit/report/refined_config.h"
+#include "fit/report/result_fields.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#define OF db_fit_start
+static const db_json_field start_rows[] = {
+    VALUE(number, "", "in the sequence; 0: the given one"),
+    VALUE(turn, "degree", "from the given one, about the laboratory's x, y, z"),
+    VALUE(target, "", "χ² per degree of freedom after the first stage, cut short"),
+    VALUE(explained, "", "fraction of the strong pixels that it explained then"),
+    VALUE(evaluations, "", "so far"),
+    VALUE(refined_explained, "", "after all stages; null: they did not run"),
+    FLAG(chosen, "the result goes on from here"),
+};
+static TABLE(start_fields, start_rows);
+#undef OF
 
-/* Grows when a reader of the last one would be misled; docs/reference/json.md describes it. */
-enum { SCHEMA = 1 };
+static json_t *starts(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
+    return db_json_list(d, &start_fields, r->starts, r->start_count, sizeof *r->starts);
+}
 
-static json_t *starts_array(db_document *d, const db_fit_result *result) {
+#define OF db_fit_statistics
+static const db_json_field statistics_rows[] = {
+    VALUE(pixels, "", "in use"),
+    VALUE(shoeboxes, "", "in use"),
+    VALUE(chi2, "", "with the variances of the target"),
+    VALUE(chi2_reduced, "", "per degree of freedom"),
+    VALUE(rms_residual, "counts", ""),
+    VALUE(strong_pixels, "", "of the image"),
+    VALUE(strong_explained, "", "fraction of them"),
+    VALUE(correlation, "", "of model and measured, background removed"),
+    VALUE(centroid_rms, "pixels", "observed minus model centroid"),
+};
+static TABLE(statistics_fields, statistics_rows);
+#undef OF
+
+#define OF db_fit_result
+static const db_json_field before_after_rows[] = {
+    PART(before, statistics_fields, "starting model"),
+    PART(after, statistics_fields, "refined model"),
+};
+static TABLE(before_after_fields, before_after_rows);
+#undef OF
+
+static json_t *statistics(db_document *d, const void *of) {
+    return db_json_object(d, &before_after_fields, of);
+}
+
+/* A test with its names. */
+typedef struct named_test {
+    const char *name, *meaning;
+    db_fit_test test;
+} named_test;
+
+#define OF named_test
+static const db_json_field test_rows[] = {
+    VALUE(name, "",
+          "`places`, `chance`, `part`, `multiple`, `between`, `displaced`, `excitation`, "
+          "`intensities`, `brightness`"),
+    VALUE(meaning, "", "what its figure is"),
+    NAMED("found", test.found, "", "null: not asked"),
+    NAMED("least", test.least, "", "the test is passed from here"),
+    NAMED("most", test.most, "", "to here; null: no limit"),
+    NAMED_FLAG("passed", test.passed, "yes, too, if not asked"),
+};
+static TABLE(test_fields, test_rows);
+#undef OF
+
+static json_t *tests(db_document *d, const void *of) {
+    const db_fit_verdict *const v = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < result->start_count; i++) {
-        const db_fit_start *const start = &result->starts[i];
-        json_t *const object = json_object();
-        set(d, object, "number", json_integer(start->number));
-        set(d, object, "turn", numbers(d, start->turn, 3));
-        set(d, object, "target", number(start->target));
-        set(d, object, "explained", number(start->explained));
-        set(d, object, "evaluations", json_integer(start->evaluations));
-        set(d, object, "refined_explained", number(start->refined_explained));
-        set(d, object, "chosen", json_boolean(start->chosen));
-        add(d, array, object);
-    }
-    return array;
-}
-
-static json_t *parameters_array(db_document *d, const db_fit_config *config,
-                                const db_fit_result *result) {
-    static const char *const bounds[3] = { "lower", "no", "upper" };
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_fit_parameter *const settings = &config->settings.parameters[i];
-        const db_parameter_info *const info = db_parameter_describe(result->parameter[i]);
-        json_t *const entry = json_object();
-        set(d, entry, "name", json_string(result->name[i]));
-        set(d, entry, "unit", json_string(info->unit));
-        set(d, entry, "start", number(result->start[i]));
-        set(d, entry, "refined", number(result->refined[i]));
-        set(d, entry, "error", number(result->error[i]));
-        set(d, entry, "error_unscaled", number(result->error_unscaled[i]));
-        set(d, entry, "error_scaled", number(result->error_scaled[i]));
-        set(d, entry, "error_robust", number(result->error_robust[i]));
-        set(d, entry, "determined", json_boolean(!isinf(result->error[i])));
-        set(d, entry, "min", number(settings->lower));
-        set(d, entry, "max", number(settings->upper));
-        if (settings->prior[1] < INFINITY) set(d, entry, "prior", numbers(d, settings->prior, 2));
-        set(d, entry, "at_bound", json_string(bounds[result->at_bound[i] + 1]));
-        if (settings->follows >= 0)
-            set(d, entry, "follows", db_document_quantity(d, settings->follows));
-        add(d, array, entry);
-    }
-    return array;
-}
-
-static json_t *statistics_object(db_document *d, const db_fit_statistics *s) {
-    json_t *const object = json_object();
-    set(d, object, "pixels", json_integer((json_int_t)s->pixels));
-    set(d, object, "shoeboxes", json_integer((json_int_t)s->shoeboxes));
-    set(d, object, "chi2", number(s->chi2));
-    set(d, object, "chi2_reduced", number(s->chi2_reduced));
-    set(d, object, "rms_residual", number(s->rms_residual));
-    set(d, object, "strong_pixels", number(s->strong_pixels));
-    set(d, object, "strong_explained", number(s->strong_explained));
-    set(d, object, "correlation", number(s->correlation));
-    set(d, object, "centroid_rms", number(s->centroid_rms));
-    return object;
-}
-
-static json_t *verdict_object(db_document *d, const db_fit_verdict *v) {
-    json_t *const object = json_object(), *const tests = json_array();
-    set(d, object, "usable", json_boolean(v->usable));
-    set(d, object, "reason", json_string(v->reason));
-    set(d, object, "spots", json_integer((json_int_t)v->spots));
-    set(d, object, "at", json_integer((json_int_t)v->at));
-    set(d, object, "beside", json_integer((json_int_t)v->beside));
-    set(d, object, "position_rms", number(v->position_rms));
-    set(d, object, "predicted", json_integer((json_int_t)v->predicted));
-    set(d, object, "seen", json_integer((json_int_t)v->seen));
-    set(d, object, "intensities", json_integer((json_int_t)v->intensities));
-    set(d, object, "tests", tests);
     for (int k = 0; k < DB_FIT_TESTS; k++) {
-        const db_fit_test *const t = &v->test[k];
-        json_t *const entry = json_object();
-        set(d, entry, "name", json_string(db_fit_test_name((db_fit_test_kind)k)));
-        set(d, entry, "found", number(t->found));
-        set(d, entry, "least", number(t->least));
-        set(d, entry, "most", number(t->most));
-        set(d, entry, "passed", json_boolean(t->passed));
-        add(d, tests, entry);
+        const named_test t = { db_fit_test_name((db_fit_test_kind)k),
+                               db_fit_test_meaning((db_fit_test_kind)k), v->test[k] };
+        add(d, array, db_json_object(d, &test_fields, &t));
     }
-    return object;
+    return array;
 }
 
-static json_t *history_array(db_document *d, const db_fit_result *result) {
+#define OF db_fit_verdict
+static const db_json_field verdict_rows[] = {
+    FLAG(usable, "all tests are passed"),
+    VALUE(reason, "", "which test failed, and what may be wrong"),
+    VALUE(
+        spots, "",
+        "of the image, found without a model, in the resolution range; the strongest 400 at most"),
+    VALUE(at, "", "of them: near a reflection that is excited well"),
+    VALUE(beside, "", "of them: farther from it, but not half way to the next"),
+    VALUE(position_rms, "pixels", "of those at reflections, from where these are predicted"),
+    VALUE(predicted, "", "reflections within `excitation_angle` of the Ewald sphere"),
+    VALUE(seen, "", "of them, with a spot"),
+    VALUE(intensities, "", "known: shoeboxes compared with calculated intensities"),
+    MADE("tests", tests, "list", &test_fields, "", "always all of them"),
+};
+static TABLE(verdict_fields, verdict_rows);
+#undef OF
+
+#define OF db_fit_goodness
+static const db_json_field goodness_rows[] = {
+    VALUE(pixels, "", ""),
+    VALUE(chi2_reduced, "", "per degree of freedom"),
+    VALUE(residual, "", "Σ\\|measured - model\\| / Σ\\|measured - background\\|"),
+    VALUE(correlation, "", "of model and measured, background removed"),
+};
+static TABLE(goodness_fields, goodness_rows);
+#undef OF
+
+#define OF db_fit_shell
+static const db_json_field shell_rows[] = {
+    VALUE(d_max, "Å", ""),
+    VALUE(d_min, "Å", ""),
+    PART(before, goodness_fields, "starting model"),
+    PART(after, goodness_fields, "refined model"),
+};
+static TABLE(shell_fields, shell_rows);
+#undef OF
+
+static json_t *shells(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
+    return db_json_list(d, &shell_fields, r->shells, r->shell_count, sizeof *r->shells);
+}
+
+#define OF db_fit_area
+static const db_json_field area_rows[] = {
+    VALUE(panel, "", "from 0"),
+    VALUE(fast_start, "pixels", ""),
+    VALUE(slow_start, "pixels", ""),
+    VALUE(fast_count, "pixels", ""),
+    VALUE(slow_count, "pixels", ""),
+    VALUE(spots, "", "with both centroids"),
+    VALUE(shift, "pixels", "their mean observed minus model centroid, fast and slow"),
+    PART(before, goodness_fields, "starting model"),
+    PART(after, goodness_fields, "refined model"),
+};
+static TABLE(area_fields, area_rows);
+#undef OF
+
+static json_t *areas(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
+    return db_json_list(d, &area_fields, r->areas, r->area_count, sizeof *r->areas);
+}
+
+#define OF db_fit_pixel
+static const db_json_field pixel_rows[] = {
+    VALUE(panel, "", "from 0"),
+    VALUE(fast, "", "pixel of the panel, from 0"),
+    VALUE(slow, "", ""),
+    VALUE(counts, "counts", "measured"),
+    VALUE(model, "counts", "expected"),
+    VALUE(z, "", "(counts - model)/σ"),
+    VALUE(trust, "", "weight left to the pixel, of 1"),
+};
+static TABLE(pixel_fields, pixel_rows);
+#undef OF
+
+static json_t *distrusted_pixels(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
+    return db_json_list(d, &pixel_fields, r->distrusted, r->distrusted_listed,
+                        sizeof *r->distrusted);
+}
+
+#define OF db_fit_result
+static const db_json_field distrusted_rows[] = {
+    NAMED("count", distrusted_count, "",
+          "pixels in use more than 5 σ off the model; 0 with other targets"),
+    MADE("pixels", distrusted_pixels, "list", &pixel_fields, "",
+         "the first 100, least trusted first"),
+};
+static TABLE(distrusted_fields, distrusted_rows);
+#undef OF
+
+static json_t *distrusted(db_document *d, const void *of) {
+    return db_json_object(d, &distrusted_fields, of);
+}
+
+#define OF db_fit_shoebox
+static const db_json_field shoebox_rows[] = {
+    VALUE(hkl, "", ""),
+    VALUE(d_spacing, "Å", ""),
+    NAMED("panel", region.panel, "", "from 0"),
+    VALUE(predicted, "pixels", "position, fast and slow"),
+    VALUE(intensity, "", "J of model = J x shape + plane"),
+    VALUE(intensity_esd, "", "its standard error"),
+    VALUE(background, "counts",
+          "plane: constant, per pixel fast, per pixel slow, from the box centre"),
+    VALUE(chi2, "", ""),
+    VALUE(centroid_offset, "pixels", "observed minus model centroid, fast and slow"),
+    VALUE(sigma_z, "", "standard deviation of Z = (measured - model)/σ"),
+    VALUE(worst_z, "", "of the pixel farthest from the model"),
+    FLAG(outlier, ""),
+    VALUE(pixels_used, "", ""),
+    VALUE(strong_pixels, "", ""),
+    VALUE(strong_explained, "", "of the strong pixels"),
+};
+static TABLE(shoebox_fields, shoebox_rows);
+#undef OF
+
+static json_t *shoeboxes(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
+    return db_json_list(d, &shoebox_fields, r->shoeboxes, r->shoebox_count, sizeof *r->shoeboxes);
+}
+
+/* The refined experiment in a few numbers. */
+typedef struct in_short {
+    const char *space_group;
+    double cell[6], orientation[9], misset[3], wavelength, distance, beam_centre[2];
+} in_short;
+
+#define OF in_short
+static const db_json_field in_short_rows[] = {
+    VALUE(space_group, "", "as given: number, symbol, crystal system; empty: not given"),
+    VALUE(cell, "Å, degree", "a, b, c, alpha, beta, gamma"),
+    VALUE(orientation, "", "rotation from the standard frame, row by row, before the misset"),
+    VALUE(misset, "degree", "about the laboratory's x, then y, then z"),
+    VALUE(wavelength, "Å", ""),
+    VALUE(distance, "mm", ""),
+    VALUE(beam_centre, "pixels", "fast and slow"),
+};
+static TABLE(in_short_fields, in_short_rows);
+#undef OF
+
+static json_t *experiment(db_document *d, const void *of) {
+    const db_experiment *const e = &((const db_fit_result *)of)->experiment;
+    const double *const pixel = e->detector.panels[0].pixel_size;
+    in_short s = {
+        .space_group = *d->config->symmetry ? d->config->symmetry : d->config->hkl_space_group,
+        .wavelength = e->beam.wavelength,
+        .distance = e->detector.distance,
+        .beam_centre = { e->detector.centre[0] / pixel[0], e->detector.centre[1] / pixel[1] }
+    };
+    memcpy(s.cell, e->crystal.cell, sizeof s.cell);
+    memcpy(s.orientation, e->crystal.orientation, sizeof s.orientation);
+    memcpy(s.misset, e->crystal.misset, sizeof s.misset);
+    return db_json_object(d, &in_short_fields, &s);
+}
+
+static json_t *converged(db_document *d, const void *of) {
+    (void)d;
+    return json_boolean(((const db_fit_result *)of)->status == DB_OK);
+}
+
+static json_t *warnings(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < result->history_count; i++) {
-        const db_fit_history *const h = &result->history[i];
-        json_t *const entry = json_object();
-        set(d, entry, "stage", json_integer(h->stage));
-        set(d, entry, "evaluation", json_integer(h->evaluation));
-        set(d, entry, "target", number(h->target));
-        set(d, entry, "gradient_norm", number(h->gradient_norm));
-        set(d, entry, "values", numbers(d, h->value, result->parameter_count));
-        add(d, array, entry);
-    }
+    for (size_t i = 0; i < r->warning_count; i++) add(d, array, db_document_text(r->warnings[i]));
     return array;
 }
 
 /* Headline errors: error and correlation in one. */
-static json_t *covariance_array(db_document *d, const db_fit_result *result) {
+static json_t *covariance(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < result->parameter_count; i++) {
+    for (size_t i = 0; i < r->parameter_count; i++) {
         json_t *const row = json_array();
-        for (size_t k = 0; k < result->parameter_count; k++)
-            add(d, row, number(result->correlation[i][k] * result->error[i] * result->error[k]));
+        for (size_t k = 0; k < r->parameter_count; k++)
+            add(d, row, number(r->correlation[i][k] * r->error[i] * r->error[k]));
         add(d, array, row);
     }
     return array;
 }
 
-static json_t *directions_array(db_document *d, const db_fit_result *result) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->direction_count; i++) {
-        const db_fit_direction *const direction = &result->direction[i];
-        char words[DB_DIRECTION_TEXT_SIZE];
-        json_t *const entry = json_object();
-        set(d, entry, "text", json_string(db_direction_text(words, result, direction)));
-        set(d, entry, "eigenvalue", number(direction->eigenvalue));
-        set(d, entry, "condition", number(direction->condition));
-        set(d, entry, "component", numbers(d, direction->component, result->parameter_count));
-        set(d, entry, "change", numbers(d, direction->change, result->parameter_count));
-        add(d, array, entry);
-    }
-    return array;
+static json_t *model(db_document *d, const void *of) {
+    (void)of;
+    return db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined);
 }
 
-static json_t *goodness_object(db_document *d, const db_fit_goodness *g) {
-    json_t *const object = json_object();
-    set(d, object, "pixels", json_integer((json_int_t)g->pixels));
-    set(d, object, "chi2_reduced", number(g->chi2_reduced));
-    set(d, object, "residual", number(g->residual));
-    set(d, object, "correlation", number(g->correlation));
-    return object;
-}
-
-static json_t *shells_array(db_document *d, const db_fit_result *result) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->shell_count; i++) {
-        const db_fit_shell *const shell = &result->shells[i];
-        json_t *const entry = json_object();
-        set(d, entry, "d_max", number(shell->d_max));
-        set(d, entry, "d_min", number(shell->d_min));
-        set(d, entry, "before", goodness_object(d, &shell->before));
-        set(d, entry, "after", goodness_object(d, &shell->after));
-        add(d, array, entry);
-    }
-    return array;
-}
-
-static json_t *areas_array(db_document *d, const db_fit_result *result) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->area_count; i++) {
-        const db_fit_area *const area = &result->areas[i];
-        json_t *const entry = json_object();
-        set(d, entry, "panel", json_integer((json_int_t)area->panel));
-        set(d, entry, "fast_start", json_integer(area->fast_start));
-        set(d, entry, "slow_start", json_integer(area->slow_start));
-        set(d, entry, "fast_count", json_integer(area->fast_count));
-        set(d, entry, "slow_count", json_integer(area->slow_count));
-        set(d, entry, "spots", json_integer((json_int_t)area->spots));
-        set(d, entry, "shift", numbers(d, area->shift, 2));
-        set(d, entry, "before", goodness_object(d, &area->before));
-        set(d, entry, "after", goodness_object(d, &area->after));
-        add(d, array, entry);
-    }
-    return array;
-}
-
-static json_t *distrusted_object(db_document *d, const db_fit_result *result) {
-    json_t *const object = json_object(), *const array = json_array();
-    for (size_t i = 0; i < result->distrusted_listed; i++) {
-        const db_fit_pixel *const pixel = &result->distrusted[i];
-        json_t *const entry = json_object();
-        set(d, entry, "panel", json_integer((json_int_t)pixel->panel));
-        set(d, entry, "fast", json_integer(pixel->fast));
-        set(d, entry, "slow", json_integer(pixel->slow));
-        set(d, entry, "counts", number(pixel->counts));
-        set(d, entry, "model", number(pixel->model));
-        set(d, entry, "z", number(pixel->z));
-        set(d, entry, "trust", number(pixel->trust));
-        add(d, array, entry);
-    }
-    set(d, object, "count", json_integer((json_int_t)result->distrusted_count));
-    set(d, object, "pixels", array);
-    return object;
-}
-
-static json_t *shoeboxes_array(db_document *d, const db_fit_result *result) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->shoebox_count; i++) {
-        const db_fit_shoebox *const box = &result->shoeboxes[i];
-        json_t *const entry = json_object(), *const hkl = json_array();
-        for (int k = 0; k < 3; k++) add(d, hkl, json_integer(box->hkl[k]));
-        set(d, entry, "hkl", hkl);
-        set(d, entry, "d_spacing", number(box->d_spacing));
-        set(d, entry, "predicted", numbers(d, box->predicted, 2));
-        set(d, entry, "intensity", number(box->intensity));
-        set(d, entry, "intensity_esd", number(box->intensity_esd));
-        set(d, entry, "background", numbers(d, box->background, 3));
-        set(d, entry, "chi2", number(box->chi2));
-        set(d, entry, "centroid_offset", numbers(d, box->centroid_offset, 2));
-        set(d, entry, "sigma_z", number(box->sigma_z));
-        set(d, entry, "worst_z", number(box->worst_z));
-        set(d, entry, "outlier", json_boolean(box->outlier));
-        set(d, entry, "pixels_used", json_integer(box->pixels_used));
-        set(d, entry, "strong_pixels", json_integer(box->strong_pixels));
-        set(d, entry, "strong_explained", json_integer(box->strong_explained));
-        add(d, array, entry);
-    }
-    return array;
-}
-
-static void compose(db_document *d, const db_fit_config *config, const db_fit_config *refined,
-                    const db_fit_result *result) {
-    json_t *const root = d->root, *const correlation = json_array(),
-                  *const statistics = json_object(), *const warnings = json_array();
-    set(d, root, "schema", json_integer(SCHEMA));
-    set(d, root, "provenance", db_document_provenance(d, config));
-    set(d, root, "converged", json_boolean(result->status == DB_OK));
-    set(d, root, "reason", db_document_text(result->reason));
-    for (size_t i = 0; i < result->warning_count; i++)
-        add(d, warnings, db_document_text(result->warnings[i]));
-    set(d, root, "verdict", verdict_object(d, &result->verdict));
-    set(d, root, "warnings", warnings);
-    set(d, root, "settings", db_document_settings(d, config));
-    set(d, root, "parameters", parameters_array(d, config, result));
-    for (size_t i = 0; i < result->parameter_count; i++)
-        add(d, correlation, numbers(d, result->correlation[i], result->parameter_count));
-    set(d, root, "correlation", correlation);
-    set(d, root, "covariance", covariance_array(d, result));
-    set(d, root, "directions", directions_array(d, result));
-    set(d, root, "model", db_document_section(d, &db_config_sections[DB_SECTION_MODEL], refined));
+static json_t *reciprocal_matrix(db_document *d, const void *of) {
     double a_star[9];
-    db_crystal_matrix(&result->experiment.crystal, a_star);
-    set(d, root, "reciprocal_matrix", numbers(d, a_star, 9));
-    set(d, statistics, "before", statistics_object(d, &result->before));
-    set(d, statistics, "after", statistics_object(d, &result->after));
-    set(d, root, "statistics", statistics);
-    set(d, root, "shells", shells_array(d, result));
-    set(d, root, "areas", areas_array(d, result));
-    set(d, root, "starts", starts_array(d, result));
-    set(d, root, "shoebox_half_width", json_integer(result->shoebox_half_width));
-    set(d, root, "sigma_z_median", number(result->sigma_z_median));
-    set(d, root, "sigma_z_limit", number(result->sigma_z_limit));
-    set(d, root, "distrusted", distrusted_object(d, result));
-    set(d, root, "evaluations", json_integer(result->evaluations));
-    set(d, root, "seconds", number(result->seconds));
-    set(d, root, "history", history_array(d, result));
-    set(d, root, "shoeboxes", shoeboxes_array(d, result));
+    db_crystal_matrix(&((const db_fit_result *)of)->experiment.crystal, a_star);
+    return numbers(d, a_star, 9);
+}
+
+#define OF db_fit_result
+static const db_json_field result_rows[] = {
+    MADE("schema", db_make_schema, "integer", NULL, "",
+         "1; grows when a reader of an older file would be misled"),
+    MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
+         "where the file comes from"),
+    MADE("converged", converged, "yes/no", NULL, "", ""),
+    VALUE(reason, "", "why the refinement ended"),
+    PART(verdict, verdict_fields, "may the result be used?"),
+    MADE("warnings", warnings, "list of texts", NULL, "",
+         "what to look at before the result is used"),
+    MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
+    MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "", ""),
+    MADE("correlation", db_make_correlation, "list of lists", NULL, "",
+         "matrix, 1 on the diagonal, 0 where not defined"),
+    MADE("covariance", covariance, "list of lists", NULL, "",
+         "matrix that goes with `error` and `correlation`"),
+    MADE("directions", db_make_directions, "list", &db_direction_fields, "",
+         "eigenvectors of the scaled normal matrix, the worst determined first"),
+    MADE("experiment", experiment, "object", &in_short_fields, "",
+         "the refined experiment in a few numbers"),
+    MADE("model", model, "object of the configuration", NULL, "",
+         "section `model` of the refined model"),
+    MADE("reciprocal_matrix", reciprocal_matrix, "list of 9 numbers", NULL, "1/Å",
+         "a\\*, b\\*, c\\* in columns, row by row; laboratory frame, goniometer at 0"),
+    MADE("statistics", statistics, "object", &before_after_fields, "", "on the same data"),
+    MADE("shells", shells, "list", &shell_fields, "",
+         "of equal numbers of pixels, from low to high resolution"),
+    MADE("areas", areas, "list", &area_fields, "", "rectangles of the detector"),
+    MADE("starts", starts, "list", &start_fields, "",
+         "what became of each of several starts, those that explained most first; empty if there "
+         "was one"),
+    VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
+    VALUE(sigma_z_median, "", "of the shoeboxes"),
+    VALUE(sigma_z_limit, "", "outliers lie above"),
+    MADE("distrusted", distrusted, "object", &distrusted_fields, "",
+         "single pixels that the targets `huber` and `student` hardly let count"),
+    VALUE(evaluations, "", "of the target"),
+    VALUE(seconds, "s", ""),
+    MADE("history", db_make_history, "list", &db_history_fields, "", "every evaluation"),
+    MADE("shoeboxes", shoeboxes, "list", &shoebox_fields, "", ""),
+};
+TABLE(db_result_fields, result_rows);
+#undef OF
+
+db_status db_result_document(db_context *context, const db_fit_config *config,
+                             const db_fit_result *result, db_fit_config *refined,
+                             db_document *document) {
+    *document = db_document_begin(&config->settings.panel_groups);
+    document->config = config;
+    document->refined = refined;
+    document->result = result;
+    DB_TRY(db_fit_refined_config(context, config, &result->experiment, refined));
+    db_json_fill(document, document->root, &db_result_fields, result);
+    return DB_OK;
 }
 
 db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
     db_fit_config *const refined = malloc(sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
-    db_document d = db_document_begin(&config->settings.panel_groups);
-    db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
-    if (status == DB_OK) compose(&d, config, refined, result);
-    status = db_document_end(context, &d, status, path);
+    db_document d;
+    const db_status made = db_result_document(context, config, result, refined, &d);
+    const db_status status = db_document_end(context, &d, made, path);
     free(refined);
     return status;
 }

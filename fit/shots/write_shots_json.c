@@ -1,133 +1,153 @@
+/* PREFIX.json of many shots: its fields, each with what it means. */
+#include "fit/shots/shots_document.h"
+
 #include "base/context_internal.h"
-#include "fit/verdict/direction_text.h"
-#include "fit/report/json_document.h"
-#include "fit/shots/shared_view.h"
+#include "fit/report/value_with_error.h"
 
-/* Grows when a reader of the last one would be misled; docs/reference/json.md describes it. */
-enum { SCHEMA = 1 };
+/* A shot beside the result that says which parameters are local. */
+typedef struct shot_row {
+    db_fit_shot_result shot; /* borrowed */
+    const db_fit_shots_result *result;
+} shot_row;
 
-static const char *bound_text(int at_bound) {
-    return at_bound < 0 ? "lower" : at_bound > 0 ? "upper" : "no";
+static int in_use(const void *of) { return ((const shot_row *)of)->shot.used; }
+
+/* A list of what each local parameter of a shot has. */
+static json_t *of_locals(db_document *d, const shot_row *of,
+                         json_t *(*value)(const db_fit_shot_result *shot, size_t parameter)) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < of->result->parameter_count; i++)
+        if (!of->result->shared[i]) add(d, array, value(&of->shot, i));
+    return array;
 }
 
-static json_t *shared_array(db_document *d, const db_fit_result *shared) {
+static json_t *start_value(const db_fit_shot_result *s, size_t i) { return number(s->start[i]); }
+static json_t *refined_value(const db_fit_shot_result *s, size_t i) {
+    return number(s->refined[i]);
+}
+static json_t *error_value(const db_fit_shot_result *s, size_t i) { return number(s->error[i]); }
+static json_t *text_value(const db_fit_shot_result *s, size_t i) {
+    char text[DB_VALUE_TEXT_SIZE];
+    return json_string(db_value_with_error(text, s->refined[i], s->error[i]));
+}
+static json_t *bound_value(const db_fit_shot_result *s, size_t i) {
+    return json_string(db_bound_text(s->at_bound[i]));
+}
+
+static json_t *start(db_document *d, const void *of) { return of_locals(d, of, start_value); }
+static json_t *refined(db_document *d, const void *of) { return of_locals(d, of, refined_value); }
+static json_t *error(db_document *d, const void *of) { return of_locals(d, of, error_value); }
+static json_t *text(db_document *d, const void *of) { return of_locals(d, of, text_value); }
+static json_t *at_bound(db_document *d, const void *of) { return of_locals(d, of, bound_value); }
+
+#define OF shot_row
+static const db_json_field shot_rows[] = {
+    NAMED("name", shot.name, "", ""),
+    NAMED_FLAG("used", shot.used, "no: it has been set aside, and has only a reason"),
+    NAMED("reason", shot.reason, "", "why it was set aside, or how its own stages ended"),
+    MADE_IF(in_use, "start", start, "list", NULL, "", "of the local parameters"),
+    MADE_IF(in_use, "refined", refined, "list", NULL, "", "of the local parameters"),
+    MADE_IF(in_use, "error", error, "list", NULL, "",
+            "of the local parameters; errors of shared ones are in them"),
+    MADE_IF(in_use, "text", text, "list", NULL, "",
+            "refined values with errors in units of the last digit"),
+    MADE_IF(in_use, "at_bound", at_bound, "list", NULL, "", "`no`, `lower`, `upper`"),
+    NAMED_IF(in_use, "orientation", shot.orientation, "",
+             "rotation from the standard frame, row by row, that the misset counts from"),
+    NAMED_IF(in_use, "pixels", shot.pixels, "", "in use"),
+    NAMED_IF(in_use, "shoeboxes", shot.shoeboxes, "", "in use"),
+    NAMED_IF(in_use, "chi2_reduced", shot.chi2_reduced, "",
+             "χ² per degree of freedom of starting and refined model"),
+    NAMED_IF(in_use, "correlation", shot.correlation, "",
+             "of starting and refined model with what was measured, background removed"),
+    NAMED_IF(in_use, "centroid_rms", shot.centroid_rms, "pixels",
+             "observed minus model centroid, of starting and refined model"),
+};
+static TABLE(shot_fields, shot_rows);
+#undef OF
+
+static json_t *shots(db_document *d, const void *of) {
+    const db_fit_shots_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < shared->parameter_count; i++) {
-        json_t *const entry = json_object();
-        set(d, entry, "name", json_string(shared->name[i]));
-        set(d, entry, "unit", json_string(db_parameter_describe(shared->parameter[i])->unit));
-        set(d, entry, "start", number(shared->start[i]));
-        set(d, entry, "refined", number(shared->refined[i]));
-        set(d, entry, "error", number(shared->error[i]));
-        set(d, entry, "error_unscaled", number(shared->error_unscaled[i]));
-        set(d, entry, "error_scaled", number(shared->error_scaled[i]));
-        set(d, entry, "error_robust", number(shared->error_robust[i]));
-        set(d, entry, "at_bound", json_string(bound_text(shared->at_bound[i])));
-        add(d, array, entry);
+    for (size_t s = 0; s < r->shot_count; s++) {
+        const shot_row row = { r->shot[s], r };
+        add(d, array, db_json_object(d, &shot_fields, &row));
     }
     return array;
 }
 
-static json_t *directions_array(db_document *d, const db_fit_result *shared) {
+static json_t *converged(db_document *d, const void *of) {
+    (void)d;
+    return json_boolean(((const db_fit_shots_result *)of)->status == DB_OK);
+}
+
+static json_t *local_names(db_document *d, const void *of) {
+    const db_fit_shots_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < shared->direction_count; i++) {
-        const db_fit_direction *const direction = &shared->direction[i];
-        json_t *const entry = json_object();
-        char words[DB_DIRECTION_TEXT_SIZE];
-        set(d, entry, "text", json_string(db_direction_text(words, shared, direction)));
-        set(d, entry, "eigenvalue", number(direction->eigenvalue));
-        set(d, entry, "condition", number(direction->condition));
-        set(d, entry, "component", numbers(d, direction->component, shared->parameter_count));
-        set(d, entry, "change", numbers(d, direction->change, shared->parameter_count));
-        add(d, array, entry);
-    }
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (!r->shared[i]) add(d, array, json_string(r->name[i]));
     return array;
 }
 
-static json_t *history_array(db_document *d, const db_fit_result *shared) {
+static json_t *local_units(db_document *d, const void *of) {
+    const db_fit_shots_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < shared->history_count; i++) {
-        json_t *const entry = json_object();
-        set(d, entry, "stage", json_integer(shared->history[i].stage));
-        set(d, entry, "evaluation", json_integer(shared->history[i].evaluation));
-        set(d, entry, "target", number(shared->history[i].target));
-        set(d, entry, "values", numbers(d, shared->history[i].value, shared->parameter_count));
-        add(d, array, entry);
-    }
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (!r->shared[i]) add(d, array, json_string(db_parameter_describe(r->parameter[i])->unit));
     return array;
 }
 
-static json_t *local_names(db_document *d, const db_fit_shots_result *result) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->parameter_count; i++)
-        if (!result->shared[i]) add(d, array, json_string(result->name[i]));
-    return array;
+static json_t *model(db_document *d, const void *of) {
+    (void)of;
+    return db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->config);
 }
 
-/* Values of the local parameters of a shot. */
-static json_t *local_numbers(db_document *d, const db_fit_shots_result *result,
-                             const double *values) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < result->parameter_count; i++)
-        if (!result->shared[i]) add(d, array, number(values[i]));
-    return array;
-}
+#define OF db_fit_shots_result
+static const db_json_field result_rows[] = {
+    MADE("schema", db_make_schema, "integer", NULL, "",
+         "1; grows when a reader of an older file would be misled"),
+    MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
+         "where the file comes from"),
+    MADE("converged", converged, "yes/no", NULL, "", ""),
+    VALUE(reason, "", "why the refinement ended"),
+    MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
+    MADE("model", model, "object of the configuration", NULL, "",
+         "section `model` of the configuration: where all shots start"),
+    MADE("shared", db_make_parameters, "list", &db_parameter_fields, "",
+         "parameters that all shots share"),
+    MADE("correlation", db_make_correlation, "list of lists", NULL, "",
+         "of the shared parameters: matrix, 1 on the diagonal, 0 where not defined"),
+    MADE("directions", db_make_directions, "list", &db_direction_fields, "",
+         "of the shared parameters: eigenvectors of the scaled normal matrix, the worst determined "
+         "first"),
+    VALUE(chi2_reduced, "",
+          "χ² per degree of freedom of starting and refined models, all shots in use"),
+    VALUE(pixels, "", "in use"),
+    VALUE(shoeboxes, "", "in use"),
+    VALUE(used, "", "shots in use"),
+    VALUE(seconds, "s", ""),
+    MADE("history", db_make_history, "list", &db_history_fields, "",
+         "joint evaluations, with the values of the shared parameters"),
+    MADE("local", local_names, "list", NULL, "", "names of the local parameters"),
+    MADE("local_units", local_units, "list", NULL, "", "their units"),
+    MADE("shots", shots, "list", &shot_fields, "", "one per line of the list of shots"),
+};
+TABLE(db_shots_fields, result_rows);
+#undef OF
 
-static json_t *shot_object(db_document *d, const db_fit_shots_result *result,
-                           const db_fit_shot_result *shot) {
-    json_t *const entry = json_object();
-    set(d, entry, "name", db_document_text(shot->name));
-    set(d, entry, "used", json_boolean(shot->used));
-    set(d, entry, "reason", db_document_text(shot->reason));
-    if (!shot->used) return entry;
-    set(d, entry, "start", local_numbers(d, result, shot->start));
-    set(d, entry, "refined", local_numbers(d, result, shot->refined));
-    set(d, entry, "error", local_numbers(d, result, shot->error));
-    json_t *const at_bound = json_array();
-    for (size_t i = 0; i < result->parameter_count; i++)
-        if (!result->shared[i]) add(d, at_bound, json_string(bound_text(shot->at_bound[i])));
-    set(d, entry, "at_bound", at_bound);
-    set(d, entry, "orientation", numbers(d, shot->orientation, 9));
-    set(d, entry, "pixels", json_integer((json_int_t)shot->pixels));
-    set(d, entry, "shoeboxes", json_integer((json_int_t)shot->shoeboxes));
-    set(d, entry, "chi2_reduced", numbers(d, shot->chi2_reduced, 2));
-    set(d, entry, "correlation", numbers(d, shot->correlation, 2));
-    set(d, entry, "centroid_rms", numbers(d, shot->centroid_rms, 2));
-    return entry;
-}
-
-static void compose(db_document *d, const db_fit_config *config, const db_shared_view *view,
-                    const db_fit_shots_result *result) {
-    const db_fit_result *const shared = &view->result;
-    json_t *const root = d->root, *const correlation = json_array(), *const shots = json_array();
-    set(d, root, "schema", json_integer(SCHEMA));
-    set(d, root, "provenance", db_document_provenance(d, config));
-    set(d, root, "converged", json_boolean(result->status == DB_OK));
-    set(d, root, "reason", db_document_text(result->reason));
-    set(d, root, "settings", db_document_settings(d, config));
-    set(d, root, "shared", shared_array(d, shared));
-    for (size_t i = 0; i < shared->parameter_count; i++)
-        add(d, correlation, numbers(d, shared->correlation[i], shared->parameter_count));
-    set(d, root, "correlation", correlation);
-    set(d, root, "directions", directions_array(d, shared));
-    set(d, root, "chi2_reduced", numbers(d, result->chi2_reduced, 2));
-    set(d, root, "pixels", json_integer((json_int_t)result->pixels));
-    set(d, root, "shoeboxes", json_integer((json_int_t)result->shoeboxes));
-    set(d, root, "used", json_integer((json_int_t)result->used));
-    set(d, root, "seconds", number(result->seconds));
-    set(d, root, "history", history_array(d, shared));
-    set(d, root, "local", local_names(d, result));
-    for (size_t s = 0; s < result->shot_count; s++)
-        add(d, shots, shot_object(d, result, &result->shot[s]));
-    set(d, root, "shots", shots);
+db_document db_shots_document(const db_shared_view *view, const db_fit_shots_result *result) {
+    db_document d = db_document_begin(&view->config.settings.panel_groups);
+    d.config = &view->config;
+    d.result = &view->result;
+    db_json_fill(&d, d.root, &db_shots_fields, result);
+    return d;
 }
 
 db_status db_fit_shots_write_json(db_context *context, const char *path,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
     db_shared_view *view;
     DB_TRY(db_shared_view_make(context, config, result, &view));
-    db_document d = db_document_begin(&config->settings.panel_groups);
-    compose(&d, config, view, result);
+    db_document d = db_shots_document(view, result);
     const db_status status = db_document_end(context, &d, DB_OK, path);
     db_shared_view_destroy(&view);
     return status;
