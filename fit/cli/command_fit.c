@@ -10,6 +10,7 @@
 #include "fit/cli/interrupt.h"
 #include "fit/cli/many_shots.h"
 #include "fit/cli/run_files.h"
+#include "fit/shots/shots_document.h"
 #include "fit/config/config_print.h"
 #include "fit/config/output_prefix.h"
 
@@ -331,6 +332,10 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
         status = db_context_set_device(run->context, run->options.device);
     if (status != DB_OK) return complain(run, status);
     if (run->options.show_defaults) return show_defaults(run);
+    if (run->options.show_json) {
+        db_show_json_fields(stdout);
+        return DB_OK;
+    }
     status = read_inputs(run, argc, argv);
     if (status != DB_OK) return status;
     if (*run->config.shot_list) return db_fit_many_shots(run->context, &run->options, &run->config);

@@ -65,6 +65,7 @@ static const flag flags[] = {
       TO(resume) },
     { "--show-defaults", NULL, "prints a complete configuration with explanations",
       TO(show_defaults) },
+    { "--show-json", NULL, "prints what every value of PREFIX.json is", TO(show_json) },
     { "--help", NULL, "prints this", TO(help) },
 };
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
@@ -149,7 +150,7 @@ db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
                                "expected KEY=VALUE after the configuration, found '%s'", argv[i]);
         }
     }
-    if (!options->config && !options->help && !options->show_defaults)
+    if (!options->config && !options->help && !options->show_defaults && !options->show_json)
         return db_complain(
             "fit", DB_ERROR_USAGE,
             "expected a configuration: dualbragg fit CONFIG.yaml; --show-defaults prints one");

@@ -11,7 +11,7 @@ typedef struct db_fit_options {
     size_t override_count;
     const char *image, *output, *isa, *device, *precision; /* NULL: not given */
     int threads;
-    int no_report, quiet, help, show_defaults, resume;
+    int no_report, quiet, help, show_defaults, show_json, resume;
 } db_fit_options;
 
 /* Reads the arguments; reports errors itself. Clear the options whatever the status. */

@@ -105,8 +105,8 @@ static json_t *value_of(db_document *d, const db_json_field *field, const void *
     case DB_JSON_YES_NO: return json_boolean(*(const int *)member);
     case DB_JSON_TEXT: return db_document_text(*(const char *const *)member);
     case DB_JSON_LETTERS: return db_document_text(member);
-    case DB_JSON_NUMBERS: return numbers(d, member, field->count);
-    case DB_JSON_INTEGERS: return integers(d, member, field->count);
+    case DB_JSON_NUMBERS: return numbers(d, member, field->size / sizeof(double));
+    case DB_JSON_INTEGERS: return integers(d, member, field->size / sizeof(int));
     case DB_JSON_OBJECT: return db_json_object(d, field->fields, member);
     case DB_JSON_MADE: break;
     }
@@ -143,8 +143,12 @@ static void print_type(FILE *stream, const db_json_field *field) {
     case DB_JSON_YES_NO: fputs("yes/no", stream); break;
     case DB_JSON_TEXT:
     case DB_JSON_LETTERS: fputs("text", stream); break;
-    case DB_JSON_NUMBERS: fprintf(stream, "list of %zu numbers", field->count); break;
-    case DB_JSON_INTEGERS: fprintf(stream, "list of %zu integers", field->count); break;
+    case DB_JSON_NUMBERS:
+        fprintf(stream, "list of %zu numbers", field->size / sizeof(double));
+        break;
+    case DB_JSON_INTEGERS:
+        fprintf(stream, "list of %zu integers", field->size / sizeof(int));
+        break;
     case DB_JSON_OBJECT: fputs("object", stream); break;
     case DB_JSON_MADE: fputs(field->type, stream); break;
     }

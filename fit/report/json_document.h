@@ -77,7 +77,7 @@ typedef enum db_json_kind {
 typedef struct db_json_field {
     const char *name, *unit, *help;
     db_json_kind kind;
-    size_t offset, count;            /* of the member; count: elements of an array */
+    size_t offset, size;             /* of the member, in bytes */
     int (*is_there)(const void *of); /* NULL: always */
     json_t *(*make)(db_document *d, const void *of);
     const char *type;                   /* of what is made, for readers */
@@ -107,8 +107,8 @@ typedef struct db_json_table {
     { name, unit, help, DB_JSON_MADE, 0, 0, is_there, function, type, fields }
 #define DB_JSON_ROW(is_there, kind, name, member, unit, help)                                      \
     {                                                                                              \
-        name, unit, help, kind, offsetof(OF, member), DB_JSON_COUNT_OF(((OF *)0)->member),         \
-            is_there, NULL, NULL, NULL                                                             \
+        name, unit, help, kind, offsetof(OF, member), sizeof(((OF *)0)->member), is_there, NULL,   \
+            NULL, NULL                                                                             \
     }
 #define TABLE(name, rows) const db_json_table name = { rows, sizeof(rows) / sizeof *(rows) }
 
@@ -119,8 +119,6 @@ typedef struct db_json_table {
         const char *: DB_JSON_TEXT, char *: DB_JSON_LETTERS,                                       \
         double *: DB_JSON_NUMBERS, int *: DB_JSON_INTEGERS)
 /* clang-format on */
-#define DB_JSON_COUNT_OF(member)                                                                   \
-    (sizeof(member) / _Generic((member), double *: sizeof(double), int *: sizeof(int), default: 1))
 
 /* The fields of a struct, as an object; those of `count` of them, as a list. */
 json_t *db_json_object(db_document *d, const db_json_table *table, const void *of);

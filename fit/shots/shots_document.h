@@ -10,4 +10,7 @@ extern const db_json_table db_shots_fields;
 /* The whole result. view: of the same; it and the result stay until the document ends. */
 db_document db_shots_document(const db_shared_view *view, const db_fit_shots_result *result);
 
+/* The page that says what every value of PREFIX.json is, of one image and of many shots. */
+void db_show_json_fields(FILE *stream);
+
 #endif

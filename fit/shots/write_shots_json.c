@@ -152,3 +152,19 @@ db_status db_fit_shots_write_json(db_context *context, const char *path,
     db_shared_view_destroy(&view);
     return status;
 }
+
+void db_show_json_fields(FILE *stream) {
+    fputs(
+        "# PREFIX.json\n\n"
+        "`dualbragg fit` writes everything that it knows about a refinement into PREFIX.json, for "
+        "other programs to read.\n"
+        "`dualbragg fit --show-json` prints this page.\n\n"
+        "Numbers that are not finite are `null`. Lists of numbers that go with parameters are in "
+        "the order of `parameters`,\nor of `shared` and `local`. `a[].b` is the value `b` of each "
+        "object in the list `a`.\n\n"
+        "## PREFIX.json of one image\n\n",
+        stream);
+    db_json_print_fields(stream, &db_result_fields);
+    fputs("\n## PREFIX.json of many shots\n\n", stream);
+    db_json_print_fields(stream, &db_shots_fields);
+}
