@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700
-#include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "fit/cli/fit_files.h"
 #include "fit/cli/printout.h"
@@ -377,15 +377,18 @@ static void run_clear(fit_run *run) {
     db_context_destroy(&run->context);
 }
 
-int db_command_fit(int argc, char **argv) {
-    fit_run *const run = calloc(1, sizeof *run);
-    if (!run) return db_status_exit_code(db_complain("fit", DB_ERROR_MEMORY, "out of memory"));
-    db_status status = db_fit_options_read(&run->options, argc, argv);
-    if (status == DB_OK && run->options.help)
-        db_fit_help(stdout);
+static int run(const db_command *command, int argc, char **argv) {
+    fit_run *const all = calloc(1, sizeof *all);
+    if (!all) return db_status_exit_code(db_complain("fit", DB_ERROR_MEMORY, "out of memory"));
+    db_status status = db_fit_options_read(&all->options, argc, argv);
+    if (status == DB_OK && all->options.help)
+        db_print_help(stdout, command);
     else if (status == DB_OK)
-        status = run_fit(run, argc, argv);
-    run_clear(run);
-    free(run);
+        status = run_fit(all, argc, argv);
+    run_clear(all);
+    free(all);
     return db_status_exit_code(status);
 }
+
+extern const char db_fit_help[]; /* fit/cli/help/fit.txt */
+const db_command db_fit_command = { "fit", db_fit_help, &db_fit_flags, run };

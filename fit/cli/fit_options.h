@@ -2,8 +2,9 @@
 #ifndef DB_FIT_CLI_FIT_OPTIONS_H
 #define DB_FIT_CLI_FIT_OPTIONS_H
 
+#include "cli/arguments.h"
+
 #include <dualbragg/fit.h>
-#include <stdio.h>
 
 typedef struct db_fit_options {
     const char *config;     /* CONFIG.yaml */
@@ -18,6 +19,6 @@ typedef struct db_fit_options {
 db_status db_fit_options_read(db_fit_options *options, int argc, char **argv);
 void db_fit_options_clear(db_fit_options *options);
 
-void db_fit_help(FILE *out);
+extern const db_flag_table db_fit_flags;
 
 #endif

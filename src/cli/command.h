@@ -1,17 +1,26 @@
-/* The subcommands. Each gets its own arguments, argv[0] being its name, and returns the process's
- * exit status. */
+/* The commands of the program. Each stands in a file command_NAME.c, which defines db_NAME_command; the build makes the
+ * list of them (cmake/Program.cmake). */
 #ifndef DB_CLI_COMMAND_H
 #define DB_CLI_COMMAND_H
 
-int db_command_sim(int argc, char **argv); /* amorphous too */
-int db_command_grad(int argc, char **argv);
-int db_command_check(int argc, char **argv);
-int db_command_noise(int argc, char **argv);
-int db_command_orient(int argc, char **argv);
-int db_command_add(int argc, char **argv);
-int db_command_compare(int argc, char **argv);
+#include "cli/arguments.h"
 
-/* Only in builds with DB_HAVE_FIT. */
-int db_command_fit(int argc, char **argv);
+typedef struct db_command db_command;
+struct db_command {
+    const char *name;
+    const char *help; /* the file help/NAME.txt, see cli/help.h */
+    const db_flag_table *flags;
+    /* Gets its own arguments, argv[0] being its name, and returns the process's exit status. */
+    int (*run)(const db_command *command, int argc, char **argv);
+};
+
+/* In the order in which help lists them; NULL at the end. */
+extern const db_command *const db_commands[];
+
+/* NULL if there is none of that name. */
+const db_command *db_command_named(const char *name);
+
+/* Runs a command that this build does not have: its help says why. */
+int db_command_absent(const db_command *command, int argc, char **argv);
 
 #endif

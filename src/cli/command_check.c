@@ -1,6 +1,7 @@
 /* dualbragg check: are the derivatives right on this set-up? */
-#include "cli/command.h"
 #include "cli/complaint.h"
+#include "cli/flags.h"
+#include "cli/help.h"
 #include "cli/parameter_list.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -126,11 +127,13 @@ static db_status run_check(db_session *session, int *passed) {
     return DB_OK;
 }
 
-int db_command_check(int argc, char **argv) {
+static int run(const db_command *command, int argc, char **argv) {
     db_session session;
     int passed = 1;
-    db_status status = db_session_open(&session, argc, argv);
+    db_status status = db_session_open(&session, command, argc, argv);
     if (status == DB_OK && !session.finished) status = run_check(&session, &passed);
     status = db_session_close(&session, status);
     return status == DB_OK && !passed ? CHECK_FAILED : db_status_exit_code(status);
 }
+
+const db_command db_check_command = { "check", db_check_help, &db_check_flags, run };

@@ -1,15 +1,74 @@
 /* dualbragg compare: how alike two images are. */
-#include "cli/command.h"
-#include "cli/compare_options.h"
 #include "cli/comparison_json.h"
 #include "cli/complaint.h"
-#include "cli/named_files.h"
+#include "cli/flag_files.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "cli/standard_streams.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FLAGS_FILL db_compare_options
+#define WHOLE DB_ONE(INTEGER), .minimum = 1
+static const db_flag flags[] = {
+    // clang-format off
+    { .name = "-absolute", .arguments = "X", DB_ONE(NUMBER), .ranged = 1, DB_TO(bounds.absolute),
+      .help = "bound on |B - A|, in the images' unit; default 0" },
+    { .name = "-relative", .arguments = "R", DB_ONE(NUMBER), .ranged = 1, DB_TO(bounds.relative),
+      .help = "bound relative to the same pixel of A; default 0" },
+    { .name = "-brightest", .arguments = "M", DB_ONE(NUMBER), .ranged = 1, DB_TO(bounds.of_brightest),
+      .help = "bound relative to the largest |A|; default 0" },
+    { .name = "-share", .arguments = "S", DB_ONE(NUMBER), .ranged = 1, .maximum = 1, DB_TO(share),
+      .help = "share of the pixels that may lie beyond the bounds; default 0" },
+    { .name = "-correlation", .arguments = "C", DB_ONE(NUMBER), .ranged = 1, .maximum = 1, DB_TO(correlation),
+      .help = "smallest correlation; default: any" },
+    { .name = "-scale", .arguments = "F|fit", DB_ONE(NUMBER), .ranged = 1, DB_TO(scale), .words = "fit",
+      .word_member = offsetof(FLAGS_FILL, fit_scale),
+      .help = "multiplies B first; fit: the factor that brings it closest to A" },
+    { .name = "-mask", .arguments = "FILE", DB_ONE(TEXT), DB_TO(mask_file),
+      .help = "SMV image; pixels that are 0 in it are left out" },
+    { .name = "-detpixels", .arguments = "COUNT", WHOLE, DB_TO(shape), .fill = 2,
+      .help = "pixels along fast and slow, where no header says it; default: a square" },
+    { .name = "-detpixels_f", .aliases = "-detpixels_x", .arguments = "COUNT", WHOLE, DB_TO(shape[0]),
+      .help = "along fast" },
+    { .name = "-detpixels_s", .aliases = "-detpixels_y", .arguments = "COUNT", WHOLE, DB_TO(shape[1]),
+      .help = "along slow" },
+    { .name = "-pngfile", .aliases = "-png", .arguments = "FILE", DB_ONE(TEXT), DB_TO(png_file), .writes = ~0u,
+      .help = "picture of B - A: blue below 0, red above, grey left out" },
+    { .name = "-json", .arguments = "FILE", DB_ONE(TEXT), DB_TO(json_file), .writes = ~0u, .for_terminal = 1,
+      .help = "all results for programs; - is the standard output" },
+    { .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .help = "prints nothing but errors" },
+    { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "prints this" },
+    // clang-format on
+};
+static const db_flag_table flag_table = {
+    .command = "compare", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_words = 1
+};
+
+static db_status read_options(db_compare_options *options, int argc, char **argv) {
+    db_arguments given;
+    int count = 0;
+    *options = (db_compare_options){ .scale = 1, .correlation = NAN };
+    db_status status = db_arguments_read(&given, &flag_table, argc, argv);
+    for (size_t i = 0; i < given.count && status == DB_OK; i++) {
+        const db_argument *const one = &given.argument[i];
+        if (one->flag)
+            db_argument_store(one, options);
+        else if (count == 2)
+            status = db_complain("compare", DB_ERROR_USAGE,
+                                 "expected two images, found one more: '%s'", one->text);
+        else
+            options->image[count++] = db_streams_input_name(one->text);
+    }
+    db_arguments_clear(&given);
+    if (status != DB_OK || options->help) return status;
+    db_flag_files_settle(&flag_table, options);
+    if (count == 2) return DB_OK;
+    return db_complain("compare", DB_ERROR_USAGE,
+                       "expected two images, found %d: dualbragg compare A B", count);
+}
 
 typedef struct comparison {
     db_context *context;
@@ -26,26 +85,26 @@ static size_t pixels_of(const db_measured_image *image) {
     return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
 }
 
-static void set_shape(db_measured_image *image, double fast, double slow) {
-    image->fast_pixels = (int)fast;
-    image->slow_pixels = (int)slow;
+static void set_shape(db_measured_image *image, int fast, int slow) {
+    image->fast_pixels = fast;
+    image->slow_pixels = slow;
 }
 
 /* Both images raw: the shape that was asked for, else a square. */
 static db_status choose_shape(comparison *c) {
     const size_t count = pixels_of(&c->image[0]);
-    double *const shape = c->options.shape;
-    const double pixels = (double)count, root = round(sqrt(pixels));
-    if (shape[0] <= 0 && shape[1] <= 0 && root * root == pixels) shape[0] = shape[1] = root;
+    int *const shape = c->options.shape;
+    const int root = (int)round(sqrt((double)count));
+    if (!shape[0] && !shape[1] && (size_t)root * (size_t)root == count) shape[0] = shape[1] = root;
     for (int i = 0; i < 2; i++)
-        if (shape[i] > 0 && shape[1 - i] <= 0) shape[1 - i] = floor(pixels / shape[i]);
-    if (shape[0] <= 0)
+        if (shape[i] && !shape[1 - i]) shape[1 - i] = (int)(count / (size_t)shape[i]);
+    if (!shape[0])
         return db_complain("compare", DB_ERROR_INPUT,
                            "%s: %zu pixels are no square; -detpixels_f FAST and -detpixels_s SLOW "
                            "tell their shape",
                            c->options.image[0], count);
-    if (shape[0] * shape[1] != pixels)
-        return db_complain("compare", DB_ERROR_INPUT, "%s: expected %g x %g pixels, found %zu",
+    if ((size_t)shape[0] * (size_t)shape[1] != count)
+        return db_complain("compare", DB_ERROR_INPUT, "%s: expected %d x %d pixels, found %zu",
                            c->options.image[0], shape[0], shape[1], count);
     for (int i = 0; i < 2; i++) set_shape(&c->image[i], shape[0], shape[1]);
     return DB_OK;
@@ -105,7 +164,7 @@ static db_status scale_second(comparison *c) {
     const size_t count = pixels_of(&c->image[0]);
     float *const a = c->image[0].value, *const b = c->image[1].value;
     c->scale = c->options.scale;
-    if (isnan(c->scale)) c->scale = db_closest_scale(a, b, c->left_out, count);
+    if (c->options.fit_scale) c->scale = db_closest_scale(a, b, c->left_out, count);
     if (isnan(c->scale))
         return db_complain("compare", DB_ERROR_INPUT,
                            "-scale fit: %s has no pixel that counts and is not 0",
@@ -172,19 +231,11 @@ static db_status check_files(db_compare_options *o) {
     db_named_files files = { 0 };
     static const char *const images[] = { "A", "B" };
     for (int i = 0; i < 2; i++) db_named_files_add(&files, DB_ROLE_INPUT, images[i], o->image[i]);
-    db_named_files_add(&files, DB_ROLE_INPUT, "-mask", o->mask_file);
-    db_named_files_add(&files, DB_ROLE_OUTPUT, "-pngfile", o->png_file);
-    db_named_files_add(&files, DB_ROLE_OUTPUT, "-json", o->json_file);
-    db_named_files_add_printed(&files);
-    db_status status = db_named_files_check("compare", &files);
-    if (status == DB_OK) status = db_output_check_image("compare", "-pngfile", o->png_file);
-    if (status == DB_OK) status = db_output_check("compare", "-json", o->json_file);
+    db_status status = db_flag_files_check(&flag_table, o, &files);
     for (int i = 0; i < 2 && status == DB_OK; i++)
         status = db_streams_take_input("compare", images[i], o->image[i]);
-    if (status == DB_OK) status = db_streams_take_input("compare", "-mask", o->mask_file);
-    if (status == DB_OK) status = db_streams_give_output("compare", "-pngfile", &o->png_file);
-    if (status == DB_OK) status = db_streams_give_output("compare", "-json", &o->json_file);
-    return status;
+    if (status == DB_OK) status = db_flag_files_take_input(&flag_table, o);
+    return status == DB_OK ? db_flag_files_take_output(&flag_table, o) : status;
 }
 
 static db_status compare(comparison *c) {
@@ -205,13 +256,13 @@ static db_status compare(comparison *c) {
     return status;
 }
 
-int db_command_compare(int argc, char **argv) {
+static int run(const db_command *command, int argc, char **argv) {
     enum { DIFFER = 1 };
     comparison c = { 0 };
-    db_status status = db_compare_options_read(&c.options, argc, argv);
+    db_status status = read_options(&c.options, argc, argv);
     int code = db_status_exit_code(status);
     if (status == DB_OK && c.options.help) {
-        db_compare_help(stdout);
+        db_print_help(stdout, command);
     } else if (status == DB_OK) {
         status = db_context_create(&c.context);
         status = status == DB_OK ? compare(&c) : db_complain_context("compare", status, c.context);
@@ -222,3 +273,5 @@ int db_command_compare(int argc, char **argv) {
     db_context_destroy(&c.context);
     return code;
 }
+
+const db_command db_compare_command = { "compare", db_compare_help, &flag_table, run };

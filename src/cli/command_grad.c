@@ -1,12 +1,11 @@
 /* dualbragg grad: an image and its derivatives. */
-#include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
+#include "cli/flags.h"
+#include "cli/help.h"
 #include "cli/image_buffer.h"
-#include "cli/mask.h"
 #include "cli/output.h"
 #include "cli/parameter_list.h"
-#include "cli/precision_choice.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
@@ -55,7 +54,7 @@ static db_status render(db_session *session, images *all) {
     for (size_t k = 0; k < all->list.count; k++) derivatives[k] = all->derivative[k];
     db_plan *plan = NULL;
     const double start = db_stopwatch();
-    db_status status = db_precision_choose(session, &options);
+    db_status status = db_session_choose_precision(session, &options);
     if (status != DB_OK) return db_session_complain(session, status);
     db_progress_attach(session);
     status = db_plan_create(session->context, &session->experiment, &options, &plan);
@@ -65,8 +64,8 @@ static db_status render(db_session *session, images *all) {
         status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
-    db_mask_apply(session, all->image);
-    for (size_t k = 0; k < all->list.count; k++) db_mask_apply(session, all->derivative[k]);
+    db_session_apply_mask(session, all->image);
+    for (size_t k = 0; k < all->list.count; k++) db_session_apply_mask(session, all->derivative[k]);
     db_session_note_device(session);
     if (!settings->quiet)
         printf("rendered image and %zu derivatives in %.3f s (%s)\n", all->list.count,
@@ -156,7 +155,7 @@ static db_status visit_outputs(const db_settings *s, const db_parameter_list *li
 
 static db_status check_outputs(const db_settings *s, const db_parameter_list *list) {
     db_named_files files = { 0 };
-    db_flag_files_list(s, &files);
+    db_flag_files_list(s->flags, s, &files);
     db_status status = visit_outputs(s, list, name_output, &files);
     db_named_files_add_printed(&files);
     const db_status distinct = db_named_files_check(s->command, &files);
@@ -197,10 +196,8 @@ static db_status differentiate(db_session *session) {
     return status;
 }
 
-int db_command_grad(int argc, char **argv) {
-    db_session session;
-    db_status status = db_session_open(&session, argc, argv);
-    if (status == DB_OK && !session.finished) status = differentiate(&session);
-    status = db_session_close(&session, status);
-    return db_status_exit_code(status);
+static int run(const db_command *command, int argc, char **argv) {
+    return db_session_run(command, argc, argv, differentiate);
 }
+
+const db_command db_grad_command = { "grad", db_grad_help, &db_grad_flags, run };

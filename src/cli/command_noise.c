@@ -1,10 +1,9 @@
 /* dualbragg noise: what a detector makes of an image from a file. */
-#include "cli/command.h"
 #include "cli/complaint.h"
-#include "cli/mask.h"
+#include "cli/flags.h"
+#include "cli/help.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
-#include "cli/smv_style.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ static db_status check_outputs(const db_session *session) {
         return db_complain(s->command, DB_ERROR_USAGE,
                            "no output named: -noisefile FILE (SMV), -noisefloatfile FILE (32-bit "
                            "floats) and -intfile FILE (SMV without noise) are there");
-    return db_noise_flags_check(session);
+    return db_noise_flags_check(session->context, &session->settings, &session->experiment);
 }
 
 /* Photons per unit of the input: the user's factor, and the fluence's where it is not that for
@@ -53,7 +52,7 @@ static void report(const db_session *session, const db_noise_options *o, const f
 static db_status write_all(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const db_smv_style style = db_session_smv_style(session);
-    db_noise_options options = db_noise_options_of(session);
+    db_noise_options options = db_noise_options_of(&session->settings, &session->experiment);
     options.scale = photon_scale(session);
     report(session, &options, image);
     if (s->int_file) {
@@ -66,7 +65,7 @@ static db_status write_all(const db_session *session, const float *image) {
     return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, &style);
 }
 
-static db_status add_noise(const db_session *session) {
+static db_status add_noise(db_session *session) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->experiment.detector.panels[0];
     db_status status = check_outputs(session);
@@ -76,17 +75,15 @@ static db_status add_noise(const db_session *session) {
     status = db_read_float_image(session->context, s->float_file, panel->fast_pixels,
                                  panel->slow_pixels, image);
     if (status == DB_OK) {
-        db_mask_apply(session, image);
+        db_session_apply_mask(session, image);
         status = write_all(session, image);
     }
     free(image);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
-int db_command_noise(int argc, char **argv) {
-    db_session session;
-    db_status status = db_session_open(&session, argc, argv);
-    if (status == DB_OK && !session.finished) status = add_noise(&session);
-    status = db_session_close(&session, status);
-    return db_status_exit_code(status);
+static int run(const db_command *command, int argc, char **argv) {
+    return db_session_run(command, argc, argv, add_noise);
 }
+
+const db_command db_noise_command = { "noise", db_noise_help, &db_noise_flags, run };

@@ -1,6 +1,5 @@
 /* dualbragg orient: orientation matrices. */
 #include "base/vector.h"
-#include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/flags.h"
@@ -93,9 +92,10 @@ static db_status write_results(db_context *context, const db_settings *settings,
 static db_status orient(db_settings *settings) {
     db_context *context = NULL;
     db_experiment experiment = { 0 };
-    db_status status = db_flag_files_check(settings);
-    if (status == DB_OK) status = db_flag_files_take_input(settings);
-    if (status == DB_OK) status = db_flag_files_take_output(settings);
+    db_named_files files = { 0 };
+    db_status status = db_flag_files_check(settings->flags, settings, &files);
+    if (status == DB_OK) status = db_flag_files_take_input(settings->flags, settings);
+    if (status == DB_OK) status = db_flag_files_take_output(settings->flags, settings);
     if (status == DB_OK) {
         status = db_context_create(&context);
         if (status != DB_OK) db_complain_context("orient", status, context);
@@ -107,13 +107,20 @@ static db_status orient(db_settings *settings) {
     return status;
 }
 
-int db_command_orient(int argc, char **argv) {
+static int run(const db_command *command, int argc, char **argv) {
     db_settings settings;
-    db_settings_init(&settings, argv[0]);
-    db_status status = db_flags_parse(&settings, argc, argv);
-    if (status == DB_OK && settings.help)
-        db_help_command(stdout, argv[0]);
-    else if (status == DB_OK)
-        status = orient(&settings);
+    db_arguments given;
+    db_settings_init(&settings, command->flags);
+    db_status status = db_arguments_read(&given, command->flags, argc, argv);
+    if (status == DB_OK) {
+        db_settings_apply(&settings, &given);
+        if (settings.help)
+            db_print_help(stdout, command);
+        else
+            status = orient(&settings);
+    }
+    db_arguments_clear(&given);
     return db_status_exit_code(status);
 }
+
+const db_command db_orient_command = { "orient", db_orient_help, &db_orient_flags, run };

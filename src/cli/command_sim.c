@@ -1,20 +1,18 @@
 /* dualbragg sim: one image; and dualbragg amorphous, where the session has put a crystal that
  * scatters nothing. */
-#include "cli/command.h"
 #include "cli/complaint.h"
 #include "cli/expt_output.h"
+#include "cli/flags.h"
+#include "cli/help.h"
 #include "cli/image_buffer.h"
-#include "cli/mask.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
 #include "cli/output.h"
 #include "cli/pgm_output.h"
-#include "cli/precision_choice.h"
 #include "cli/printout.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
-#include "cli/smv_style.h"
 #include "cli/standard_streams.h"
 #include "cli/stopwatch.h"
 #include "base/stage.h"
@@ -45,7 +43,7 @@ static db_status render(db_session *session, float *image) {
     options.tolerance = settings->tolerance;
     db_plan *plan = NULL;
     const double start = db_stopwatch();
-    db_status status = db_precision_choose(session, &options);
+    db_status status = db_session_choose_precision(session, &options);
     if (status != DB_OK) return db_session_complain(session, status);
     db_progress_attach(session);
     status = db_plan_create(session->context, &session->experiment, &options, &plan);
@@ -55,7 +53,7 @@ static db_status render(db_session *session, float *image) {
         status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
-    db_mask_apply(session, image);
+    db_session_apply_mask(session, image);
     db_session_note_device(session);
     if (!settings->quiet) printf("rendered in %.3f s (%s)\n", db_stopwatch() - start, manner);
     return DB_OK;
@@ -107,7 +105,7 @@ static db_status write_list(const db_session *session, double scale) {
     const db_settings *s = &session->settings;
     if (!db_noise_wanted(s) || !s->noise_file)
         return db_expt_output(session, s->int_file, s->adc, scale);
-    const db_noise_options noise = db_noise_options_of(session);
+    const db_noise_options noise = db_noise_options_of(&session->settings, &session->experiment);
     return db_expt_output(session, s->noise_file, noise.adc, noise.gain);
 }
 
@@ -156,7 +154,8 @@ static db_status finish(const db_session *session, float *image) {
 
 static db_status simulate(db_session *session) {
     db_status status = check_outputs(&session->settings);
-    if (status == DB_OK) status = db_noise_flags_check(session);
+    if (status == DB_OK)
+        status = db_noise_flags_check(session->context, &session->settings, &session->experiment);
     if (status == DB_OK) status = db_printout_check(session);
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
@@ -171,10 +170,10 @@ static db_status simulate(db_session *session) {
     return status;
 }
 
-int db_command_sim(int argc, char **argv) {
-    db_session session;
-    db_status status = db_session_open(&session, argc, argv);
-    if (status == DB_OK && !session.finished) status = simulate(&session);
-    status = db_session_close(&session, status);
-    return db_status_exit_code(status);
+static int run(const db_command *command, int argc, char **argv) {
+    return db_session_run(command, argc, argv, simulate);
 }
+
+const db_command db_sim_command = { "sim", db_sim_help, &db_sim_flags, run };
+const db_command db_amorphous_command = { "amorphous", db_amorphous_help, &db_amorphous_flags,
+                                          run };

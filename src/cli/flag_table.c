@@ -1,4 +1,5 @@
-/* The table of flags. Names and units are those of nanoBragg where it has them. */
+/* The flags of sim, grad, check, amorphous, orient and noise. Names and units are those of nanoBragg
+ * where it has them. */
 #include "cli/flags.h"
 
 #define MEMBER(m) offsetof(db_settings, m)
@@ -15,7 +16,10 @@
 #define SETS(m, value) .sets = 1, .switch_member = MEMBER(m), .constant = value
 #define VECTOR(m) NUMBERS(3, m, 1), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
 #define NO_EFFECT(values, why)                                                                     \
-    .status = DB_FLAG_ACCEPTED, .remark = why, .least = values, .most = values
+    .kind = DB_FLAG_NUMBER, .least = values, .most = values, .status = DB_FLAG_ACCEPTED,           \
+    .remark = why
+#define NO_EFFECT_TEXT(why)                                                                        \
+    .kind = DB_FLAG_TEXT, .status = DB_FLAG_ACCEPTED, .remark = why, .help = "no effect"
 #define COMPAT_ONLY(why) .status = DB_FLAG_COMPAT, .remark = why
 #define IMPLIES(what) .pivot = DB_IMPLIES_##what
 #define GRADIENTS DB_FOR_GRAD | DB_FOR_CHECK
@@ -30,7 +34,7 @@
 static const char per_sample[] =
     "solid angle, polarization and absorption are always taken at every sample";
 
-const db_flag db_flags[] = {
+static const db_flag flags[] = {
 // clang-format off
     /* crystal */
 #define G .group = DB_GROUP_CRYSTAL
@@ -43,8 +47,9 @@ const db_flag db_flags[] = {
       .also = DB_FOR_ORIENT,
       .help = "MOSFLM orientation matrix (A* times wavelength, nine numbers), divided by the "
               "wavelength" },
-    { G, .name = "-misset", .arguments = "X Y Z | random", .unit = "degree", .kind = DB_FLAG_MISSET,
-      .least = 1, .most = 3, .member = MEMBER(setup.misset), .also = DB_FOR_ORIENT,
+    { G, .name = "-misset", .arguments = "X Y Z | random", .unit = "degree", NUMBERS(3, setup.misset, 1),
+      .words = "random rand", .word_member = MEMBER(setup.misset_random),
+      .expected = "three angles or the word random", .also = DB_FOR_ORIENT,
       .help = "turns the crystal about x, then y, then z of the laboratory; random: a uniformly "
               "random rotation" },
     { G, .name = "-misset_seed", .arguments = "SEED", SEED(setup.misset_seed),
@@ -162,9 +167,8 @@ const db_flag db_flags[] = {
     { G, .name = "-molecules", .aliases = "-sample_molecules", .arguments = "COUNT",
       NUMBER(setup.molecules, 1), AMOUNT,
       .help = "molecules of the amorphous matter in the beam, instead of a density" },
-    { G, .name = "-stolout", .arguments = "FILE", .kind = DB_FLAG_TEXT,
-      .member = MEMBER(ignored_file),
-      NO_EFFECT(1, "nothing is written there, by nanoBragg either"), .help = "no effect" },
+    { G, .name = "-stolout", .arguments = "FILE", 
+      NO_EFFECT_TEXT("nothing is written there, by nanoBragg either") },
 #undef G
     /* beam */
 #define G .group = DB_GROUP_BEAM
@@ -527,58 +531,62 @@ const db_flag db_flags[] = {
       .help = "significant digits of printed numbers; default 6" },
     { G, .name = "-show_config", .aliases = "-echo_config", NO_EFFECT(0, NULL),
       .help = "no effect: what is rendered is always printed, but with --quiet" },
-    { G, .name = "-dtype", .arguments = "float32|float64", .kind = DB_FLAG_TEXT,
-      .member = MEMBER(ignored_file), NO_EFFECT(1, "--precision chooses the arithmetic"),
-      .help = "no effect" },
+    { G, .name = "-dtype", .arguments = "float32|float64", 
+      NO_EFFECT_TEXT("--precision chooses the arithmetic") },
     { G, .name = "-pixel_batch_size", .aliases = "-pixel-batch-size", .arguments = "COUNT",
       NO_EFFECT(1, "memory does not depend on it"), .help = "no effect" },
     { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/howto/from-nanobragg.md" },
-    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .also = DB_FOR_ORIENT,
+    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT,
       .help = "this text" },
 #undef G
     // clang-format on
 };
 
-const size_t db_flag_count = sizeof db_flags / sizeof *db_flags;
+static const char *const commands[] = {
+    "sim", "grad", "check", "amorphous", "orient", "noise", NULL
+};
 
-const char *db_flag_group_title(db_flag_group group) {
-    static const char *const titles[DB_GROUP_COUNT] = {
-        [DB_GROUP_CRYSTAL] = "Crystal",
-        [DB_GROUP_STRUCTURE_FACTORS] = "Structure factors",
-        [DB_GROUP_AMORPHOUS] = "Amorphous matter",
-        [DB_GROUP_BEAM] = "Beam",
-        [DB_GROUP_SPINDLE] = "Spindle",
-        [DB_GROUP_DETECTOR] = "Detector",
-        [DB_GROUP_SAMPLING] = "Sampling",
-        [DB_GROUP_OUTPUT] = "Output",
-        [DB_GROUP_NOISE] = "Noise and detector",
-        [DB_GROUP_DERIVATIVES] = "Derivatives",
-        [DB_GROUP_CONTROL] = "Control",
-    };
-    return titles[group];
-}
-
-const char *db_flag_command_name(unsigned number) {
-    static const char *const names[] = { "sim", "grad", "check", "amorphous", "orient", "noise" };
-    return number < sizeof names / sizeof *names ? names[number] : NULL;
-}
+static const char *const groups[] = {
+    [DB_GROUP_CRYSTAL] = "Crystal",
+    [DB_GROUP_STRUCTURE_FACTORS] = "Structure factors",
+    [DB_GROUP_AMORPHOUS] = "Amorphous matter",
+    [DB_GROUP_BEAM] = "Beam",
+    [DB_GROUP_SPINDLE] = "Spindle",
+    [DB_GROUP_DETECTOR] = "Detector",
+    [DB_GROUP_SAMPLING] = "Sampling",
+    [DB_GROUP_OUTPUT] = "Output",
+    [DB_GROUP_NOISE] = "Noise and detector",
+    [DB_GROUP_DERIVATIVES] = "Derivatives",
+    [DB_GROUP_CONTROL] = "Control",
+    [DB_GROUP_COUNT] = NULL,
+};
 
 /* Where there is no crystal, flags about one do not belong. */
-static unsigned commands_of_group(db_flag_group group) {
-    switch (group) {
-    case DB_GROUP_CRYSTAL:
-    case DB_GROUP_STRUCTURE_FACTORS:
-    case DB_GROUP_SPINDLE:
-    case DB_GROUP_DERIVATIVES: return DB_FOR_CRYSTALS;
-    case DB_GROUP_NOISE: return DB_FOR_SIM | DB_FOR_AMORPHOUS | DB_FOR_NOISE;
-    case DB_GROUP_DETECTOR:
-    case DB_GROUP_CONTROL: return DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS | DB_FOR_NOISE;
-    default: return DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS;
-    }
-}
+static const unsigned group_commands[DB_GROUP_COUNT] = {
+    [DB_GROUP_CRYSTAL] = DB_FOR_CRYSTALS,
+    [DB_GROUP_STRUCTURE_FACTORS] = DB_FOR_CRYSTALS,
+    [DB_GROUP_AMORPHOUS] = RENDERERS,
+    [DB_GROUP_BEAM] = RENDERERS,
+    [DB_GROUP_SPINDLE] = DB_FOR_CRYSTALS,
+    [DB_GROUP_DETECTOR] = RENDERERS | DB_FOR_NOISE,
+    [DB_GROUP_SAMPLING] = RENDERERS,
+    [DB_GROUP_OUTPUT] = RENDERERS,
+    [DB_GROUP_NOISE] = IMAGES | DB_FOR_NOISE,
+    [DB_GROUP_DERIVATIVES] = DB_FOR_CRYSTALS,
+    [DB_GROUP_CONTROL] = RENDERERS | DB_FOR_NOISE,
+};
 
-unsigned db_flag_commands(const db_flag *flag) {
-    return (flag->commands ? flag->commands : commands_of_group(flag->group)) | flag->also;
-}
+#define TABLE(name, its_bit)                                                                       \
+    {                                                                                              \
+        .command = (name), .flags = flags, .count = sizeof flags / sizeof *flags,                  \
+        .bit = (its_bit), .commands = commands, .groups = groups,                                  \
+        .group_commands = group_commands, .out_of_range = DB_ERROR_INPUT                           \
+    }
+const db_flag_table db_sim_flags = TABLE("sim", DB_FOR_SIM);
+const db_flag_table db_grad_flags = TABLE("grad", DB_FOR_GRAD);
+const db_flag_table db_check_flags = TABLE("check", DB_FOR_CHECK);
+const db_flag_table db_amorphous_flags = TABLE("amorphous", DB_FOR_AMORPHOUS);
+const db_flag_table db_orient_flags = TABLE("orient", DB_FOR_ORIENT);
+const db_flag_table db_noise_flags = TABLE("noise", DB_FOR_NOISE);

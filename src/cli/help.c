@@ -1,191 +1,158 @@
+/* Help for terminals, and the document of flags. */
 #include "cli/help.h"
-
-#include "cli/flags.h"
 
 #include <string.h>
 
-static const char overview[] =
-    "dualbragg: differentiable nanocrystal diffraction\n"
-    "\n"
-    "usage: dualbragg COMMAND [FLAGS]\n"
-    "\n"
-    "  sim      renders what a detector records from a small crystal\n"
-    "  grad     renders the image and its derivatives by crystal, beam and detector parameters\n"
-    "  check    compares these derivatives with independent ones on your own set-up\n"
-    "  fit      refines parameters against a measured image\n"
-    "\n"
-    "  amorphous  renders what a liquid, a glass or air scatters\n"
-    "  orient     makes orientation matrices\n"
-    "  add        adds images\n"
-    "  compare    says how alike two images are\n"
-    "  noise      adds photon noise and a detector's imperfections to an image\n"
-    "\n"
-    "  help     dualbragg help COMMAND is dualbragg COMMAND --help\n"
-    "\n"
-    "A first image, as raw floats, as an SMV file for image viewers, and as a picture:\n"
-    "\n"
-    "  dualbragg sim -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -distance 100 \\\n"
-    "                -floatfile image.f32 -intfile image.img -pngfile image.png\n"
-    "\n"
-    "How that image changes with distance and orientation:\n"
-    "\n"
-    "  dualbragg grad -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -distance 100 \\\n"
-    "                 -params distance,misset_x,misset_y,misset_z\n"
-    "\n"
-    "Exit status: 0 success; 1 a check failed, images differ, a refinement did not converge or is "
-    "not to\n"
-    "be used; 2 wrong use, or not in this version; 3 unusable input or output; 4 device or "
-    "instruction\n"
-    "set not there.\n"
-    "Flags in full: dualbragg sim --help. Version and components: dualbragg --version.\n";
+enum { TEXT_COLUMN = 34, LINE_WIDTH = 100, LINE_SIZE = 512 };
 
-static const struct {
-    const char *name;
-    unsigned command;
-    const char *text;
-} helps[] = {
-    { "sim", DB_FOR_SIM,
-      "dualbragg sim: renders what a detector records from a small crystal\n"
-      "\n"
-      "usage: dualbragg sim [FLAGS], with at least a cell or a matrix, structure factors and an "
-      "output\n"
-      "\n"
-      "A cubic crystal with the same structure factor everywhere:\n"
-      "  dualbragg sim -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -pngfile "
-      "image.png\n"
-      "\n"
-      "A lysozyme crystal from a list of amplitudes, in XDS's frame, with a mosaic spread and a "
-      "sweep:\n"
-      "  dualbragg sim -hkl lysozyme.hkl -cell 79 79 38 90 90 90 -misset 10 20 30 -N 20 \\\n"
-      "      -mosaic 0.5 -mosaic_domains 20 -phi 0 -osc 0.5 -phisteps 5 -lambda 0.9793 \\\n"
-      "      -xds -distance 150 -ORGX 512.5 -ORGY 512.5 -polar 0.99 -intfile frame.img\n"
-      "\n"
-      "A pink beam on a serial crystallography shot in a random orientation:\n"
-      "  dualbragg sim -hkl lysozyme.hkl -cell 79 79 38 90 90 90 -misset random -misset_seed 7 -N "
-      "15 \\\n"
-      "      -dispersion 1 -dispsteps 10 -lambda 1.3 -flux 1e12 -exposure 1e-3 -beamsize 0.005 \\\n"
-      "      -floatfile shot.f32\n" },
-    { "grad", DB_FOR_GRAD,
-      "dualbragg grad: renders the image and its derivatives by chosen parameters\n"
-      "\n"
-      "usage: dualbragg grad [FLAGS] -params LIST, with at least a cell or a matrix and structure "
-      "factors\n"
-      "\n"
-      "Writes PREFIX_image.f32 (photons) and, for each parameter, PREFIX_PARAMETER.f32 (photons "
-      "per unit of the\n"
-      "parameter), and pictures of all of them in which blue is negative and red positive.\n"
-      "\n"
-      "How the image moves with the detector distance and the cell's edge:\n"
-      "  dualbragg grad -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -params "
-      "distance,cell_a\n"
-      "\n"
-      "Everything, into a directory of its own:\n"
-      "  mkdir out && dualbragg grad -mat crystal.mat -hkl list.hkl -N 10 -lambda 1.2 -params all "
-      "-outdir out\n"
-      "\n"
-      "The parameters and their units:\n"
-      "  dualbragg grad --list-params\n" },
-    { "check", DB_FOR_CHECK,
-      "dualbragg check: are the derivatives right, on this very set-up?\n"
-      "\n"
-      "usage: dualbragg check [FLAGS] [-params LIST], with at least a cell or a matrix and "
-      "structure factors\n"
-      "\n"
-      "Computes each derivative by all kernels that grad may use (in double and mixed\n"
-      "precision, with and without cell counts among the parameters, with a --tolerance),\n"
-      "by wide dual numbers (the oracle), and by extrapolated differences of images in\n"
-      "long double; prints how far they are apart, relative to the parameter's largest\n"
-      "derivative, and ends with status 1 if that is too far. 'bound' is what kernels may\n"
-      "differ by: -oracle_tolerance, and what rounding does on this set-up, which is\n"
-      "measured by shaking the oracle's input. TOO ROUGH: the differences' own error is\n"
-      "larger than their tolerance. NOT COMPARED: most pixels are at kinks of the image.\n"
-      "\n"
-      "Without -params these are all of the table that the set-up has, weights of some\n"
-      "sources, and some structure factors. A sample of the pixels, always the same, with\n"
-      "bright reflections in it, is taken, and where pixels have very many samples one of\n"
-      "the parameters, so that it takes seconds; the last lines say what was left out, and\n"
-      "--all takes everything.\n"
-      "\n"
-      "  dualbragg check -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -roi 400 463 400 "
-      "463\n"
-      "  dualbragg check -cell 60 60 60 90 90 90 -default_F 100 -N 10 -lambda 1.2 -detpixels 64 "
-      "-pixel 1 \\\n"
-      "      -params distance,misset_x -difference_tolerance 1e-8\n" },
-    { "amorphous", DB_FOR_AMORPHOUS,
-      "dualbragg amorphous: renders what a liquid, a glass or air scatters\n"
-      "\n"
-      "usage: dualbragg amorphous -stol FILE [FLAGS], with an output\n"
-      "\n"
-      "FILE has two columns, sin(theta)/lambda (1/A) and the amplitude of one molecule\n"
-      "(electrons; negative ones scatter negatively). Beam, detector, sampling and output are "
-      "those "
-      "of dualbragg\n"
-      "sim, which takes -stol too and adds such a background to a crystal's image.\n"
-      "\n"
-      "A tenth of a millimetre of water:\n"
-      "  dualbragg amorphous -stol water.stol -thickness 0.1 -lambda 1 -distance 200 -flux 1e12 "
-      "-exposure 0.1 \\\n"
-      "      -floatfile water.bin\n"
-      "\n"
-      "25 mm of air, whose amplitudes are those of nitrogen:\n"
-      "  dualbragg amorphous -stol air.stol -thickness 25 -density 1.2e-3 -MW 28 -lambda 1 "
-      "-distance 200 \\\n"
-      "      -flux 1e12 -exposure 0.1 -floatfile air.bin -pngfile air.png\n" },
-    { "orient", DB_FOR_ORIENT,
-      "dualbragg orient: makes orientation matrices\n"
-      "\n"
-      "usage: dualbragg orient [FLAGS], with a cell, a matrix or keywords\n"
-      "\n"
-      "Prints a MOSFLM orientation matrix, A* times wavelength, which dualbragg sim -mat takes "
-      "with "
-      "the same\n"
-      "-lambda.\n"
-      "\n"
-      "A cell turned by misset angles, as dualbragg sim -cell -misset turns it:\n"
-      "  dualbragg orient -cell 74 74 34 90 90 90 -misset 10 20 30 -lambda 1.2 -o A.mat\n"
-      "A random orientation, and one within five degrees of a given one:\n"
-      "  dualbragg orient -cell 74 74 34 90 90 90 -misset random -misset_seed 7\n"
-      "  dualbragg orient -mat A.mat -misset random -misset_seed 7 -misset_spread 5 -lambda 1.2\n"
-      "What a matrix means, as flags of dualbragg sim:\n"
-      "  dualbragg orient -mat A.mat -lambda 1.2 -print flags\n"
-      "Input of UBtoA (misset angles and random turns then act before the turns that came first):\n"
-      "  printf 'CELL 74 74 34 90 90 90\\nMISSET 10 20 30\\nWAVE 1.2\\n' | dualbragg orient "
-      "-keywords "
-      "-\n" },
-    { "noise", DB_FOR_NOISE,
-      "dualbragg noise: what a detector makes of an image\n"
-      "\n"
-      "usage: dualbragg noise -floatfile IMAGE [FLAGS], with an output\n"
-      "\n"
-      "IMAGE holds 32-bit floats, little-endian, as dualbragg sim -floatfile writes them: the "
-      "photons "
-      "expected\n"
-      "in each pixel, once multiplied by -scale. Its shape is a square unless -detpixels says "
-      "otherwise. Flags of\n"
-      "beam and detector fill the header of the SMV files; results do not depend on them.\n"
-      "\n"
-      "Photon noise, 3 % calibration error, 40 ADU offset:\n"
-      "  dualbragg noise -floatfile image.f32 -noisefile noise.img\n"
-      "\n"
-      "A CCD: 1.8 ADU per photon, 3 ADU readout noise, light spread by a fibre-optic taper, 1 % "
-      "flicker:\n"
-      "  dualbragg noise -floatfile image.f32 -detpixels_f 1024 -detpixels_s 768 -pixel 0.1 -gain "
-      "1.8 \\\n"
-      "      -readout 3 -psf fiber -psf_fwhm 80 -flicker 0.01 -seed 7 -noisefile ccd.img\n"
-      "\n"
-      "A photon counter with 32 bits, 1e-3 photons per unit of the image, in DIALS's frame; the "
-      "noise-free image, too:\n"
-      "  dualbragg noise -floatfile image.f32 -scale 1e-3 -calibration 0 -adc 0 -bits 32 -dials "
-      "\\\n"
-      "      -distance 200 -lambda 0.98 -noisefile counter.img -intfile clean.img\n" },
-};
+void db_command_summary(const db_command *command, char summary[DB_SUMMARY_SIZE]) {
+    const char *const start = strstr(command->help, ": ") + 2;
+    snprintf(summary, DB_SUMMARY_SIZE, "%.*s", (int)strcspn(start, "\n"), start);
+}
 
-void db_help_overview(FILE *out) { fputs(overview, out); }
+void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]) {
+    const char *const list = flag->kind == DB_FLAG_CHOICE ? flag->words : flag->arguments;
+    words[0] = 0;
+    if (!list || (flag->kind != DB_FLAG_CHOICE && (!strchr(list, '|') || strchr(list, ' '))))
+        return;
+    snprintf(words, DB_WORDS_SIZE, "%s", list);
+    for (char *c = words; *c; c++)
+        if (*c == '|') *c = ' ';
+}
 
-void db_help_command(FILE *out, const char *command) {
-    for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
-        if (strcmp(helps[i].name, command) == 0) {
-            fputs(helps[i].text, out);
-            db_flags_print_help(out, helps[i].command);
+/* Prints a text in the right-hand column, the cursor standing at `column`. */
+static void print_column(FILE *out, int column, const char *text) {
+    if (column >= TEXT_COLUMN) {
+        fputc('\n', out);
+        column = 0;
+    }
+    fprintf(out, "%*s", TEXT_COLUMN - column, "");
+    column = TEXT_COLUMN;
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (column > TEXT_COLUMN && column + 1 + length > LINE_WIDTH) {
+            fprintf(out, "\n%*s", TEXT_COLUMN, "");
+            column = TEXT_COLUMN;
+        } else if (column > TEXT_COLUMN) {
+            fputc(' ', out);
+            column++;
         }
+        fwrite(text, 1, (size_t)length, out);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_flag(FILE *out, const db_flag_table *table, const db_flag *flag) {
+    char text[LINE_SIZE], unit[DB_FLAG_NAME_SIZE] = "";
+    const int column = fprintf(out, "  %s%s%s%s", flag->name, flag->numbered ? "N" : "",
+                               flag->arguments ? " " : "", flag->arguments ? flag->arguments : "");
+    if (flag->unit) snprintf(unit, sizeof unit, "[%s] ", flag->unit);
+    const int aliases = !table->groups && flag->aliases;
+    snprintf(text, sizeof text, "%s%s%s%s%s", unit, flag->help, aliases ? "; also " : "",
+             aliases ? flag->aliases : "",
+             flag->status == DB_FLAG_COMPAT ? " (with -compat; without it always so)" : "");
+    print_column(out, column, text);
+}
+
+static void print_without_effect(FILE *out, const db_flag_table *table) {
+    char names[4 * LINE_SIZE] = "";
+    for (size_t i = 0; i < table->count; i++) {
+        const db_flag *const flag = &table->flags[i];
+        if (flag->status != DB_FLAG_ACCEPTED || !db_flag_is_taken(table, flag)) continue;
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", length ? " " : "", flag->name);
+    }
+    if (*names) print_column(out, fprintf(out, "\nRead without effect"), names);
+}
+
+static int is_listed(const db_flag_table *table, const db_flag *flag, int group) {
+    return flag->group == group && flag->status <= DB_FLAG_COMPAT && db_flag_is_taken(table, flag);
+}
+
+static void print_flags(FILE *out, const db_flag_table *table) {
+    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
+        int any = 0;
+        for (size_t i = 0; i < table->count; i++) {
+            if (!is_listed(table, &table->flags[i], group)) continue;
+            if (!any++ && table->groups)
+                fprintf(out, "%s%s\n", group ? "\n" : "", table->groups[group]);
+            print_flag(out, table, &table->flags[i]);
+        }
+    }
+    print_without_effect(out, table);
+}
+
+static void print_commands(FILE *out) {
+    for (const db_command *const *c = db_commands; *c; c++) {
+        char summary[DB_SUMMARY_SIZE];
+        db_command_summary(*c, summary);
+        fprintf(out, "  %-10s %s\n", (*c)->name, summary);
+    }
+}
+
+void db_print_help(FILE *out, const db_command *command) {
+    for (const char *line = command->help; *line; line += strcspn(line, "\n") + 1) {
+        const int length = (int)strcspn(line, "\n");
+        if (strncmp(line, "{flags}", (size_t)length) == 0 && length)
+            print_flags(out, command->flags);
+        else if (strncmp(line, "{commands}", (size_t)length) == 0 && length)
+            print_commands(out);
+        else
+            fprintf(out, "%.*s\n", length, line);
+    }
+}
+
+/* A cell of a Markdown table. */
+static void print_cell(FILE *out, const char *text) {
+    fputs(" ", out);
+    for (; text && *text; text++) {
+        if (*text == '|') fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputs(" |", out);
+}
+
+static void print_row(FILE *out, const db_flag_table *table, const db_flag *flag) {
+    char text[LINE_SIZE];
+    snprintf(text, sizeof text, "`%s%s%s`", flag->name, flag->arguments ? " " : "",
+             flag->arguments ? flag->arguments : "");
+    fputs("|", out);
+    print_cell(out, text);
+    print_cell(out, flag->aliases);
+    print_cell(out, flag->unit);
+    print_cell(out, flag->help);
+    if (flag->status == DB_FLAG_ACCEPTED)
+        snprintf(text, sizeof text, "no effect%s%s", flag->remark ? ": " : "",
+                 flag->remark ? flag->remark : "");
+    else if (flag->status == DB_FLAG_COMPAT)
+        snprintf(text, sizeof text, "with -compat; else no effect: %s", flag->remark);
+    else
+        db_flag_command_names(table, flag, " ", text);
+    print_cell(out, text);
+    fputc('\n', out);
+}
+
+void db_print_flags_markdown(FILE *out, const db_flag_table *table) {
+    fputs(
+        "# Flags of dualbragg sim, grad, check, amorphous, orient and noise\n\n"
+        "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
+        "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
+        "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"
+        "wins over the one for all, like -N); with -compat they count in the order in which they\n"
+        "come. - as the name of a file is standard output, or standard input. The sign of a\n"
+        "seed does not count. Unknown flags, missing or malformed values end the program with exit "
+        "status 2.\n"
+        "For users of nanoBragg: [from-nanobragg.md](from-nanobragg.md).\n",
+        out);
+    for (int group = 0; table->groups[group]; group++) {
+        fprintf(out,
+                "\n## %s\n\n| flag | also written | unit | effect | taken by "
+                "|\n|---|---|---|---|---|\n",
+                table->groups[group]);
+        for (size_t i = 0; i < table->count; i++)
+            if (table->flags[i].group == group) print_row(out, table, &table->flags[i]);
+    }
 }

@@ -1,13 +1,39 @@
-/* What each subcommand is for, with examples to start from. */
+/* What commands are for: their texts, with their flags, for terminals, as manual pages and for the completion of shells.
+ *
+ * A text (help/NAME.txt) begins "dualbragg NAME: what it does", then "usage: ...". Paragraphs are separated by blank
+ * lines; lines that begin with blanks are commands. "{flags}" stands for the table of flags, "{commands}" for the list
+ * of commands. */
 #ifndef DB_CLI_HELP_H
 #define DB_CLI_HELP_H
 
+#include "cli/command.h"
+
 #include <stdio.h>
 
-/* The program's own help: subcommands and first steps. */
-void db_help_overview(FILE *out);
+/* Made of the files help/NAME.txt by the build. */
+extern const char db_sim_help[], db_grad_help[], db_check_help[], db_amorphous_help[],
+    db_orient_help[], db_add_help[], db_compare_help[], db_noise_help[], db_help_help[];
 
-/* Help of sim, grad or check, with all its flags. */
-void db_help_command(FILE *out, const char *command);
+/* Help of a command with all its flags. */
+void db_print_help(FILE *out, const db_command *command);
+
+/* All flags of a table that commands share, as a Markdown document. */
+void db_print_flags_markdown(FILE *out, const db_flag_table *table);
+
+/* The manual page of a command, for man; "help" is the page of the program. */
+void db_print_man(FILE *out, const db_command *command);
+
+/* A script that lets bash or zsh complete commands, flags and their values. */
+void db_print_bash_completion(FILE *out);
+void db_print_zsh_completion(FILE *out);
+
+/* Copies what a command does, from the first line of its help. */
+enum { DB_SUMMARY_SIZE = 128 };
+void db_command_summary(const db_command *command, char summary[DB_SUMMARY_SIZE]);
+
+/* The words that the argument of a flag may be, blank-separated, or an empty text: those of a choice, and of arguments
+ * such as auto|double|mixed. */
+enum { DB_WORDS_SIZE = 128 };
+void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]);
 
 #endif

@@ -1,5 +1,4 @@
-/* dualbragg: which subcommand, and the little that is asked of the program itself. */
-#include "cli/command.h"
+/* dualbragg: which command, and the little that is asked of the program itself. */
 #include "cli/complaint.h"
 #include "cli/flags.h"
 #include "cli/help.h"
@@ -13,21 +12,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef DB_HAVE_FIT
-static int fit_is_missing(int argc, char **argv) {
-    (void)argc;
-    (void)argv;
-    return db_status_exit_code(db_complain("fit", DB_ERROR_UNSUPPORTED,
-                                           "this build has no refinement (it needs NLopt, GSL, "
-                                           "libyaml and jansson when it is configured)"));
-}
-#define db_command_fit fit_is_missing
-#endif
+enum { MOST_COMMANDS = 32 };
 
-static int print_version(int argc, char **argv) {
-    db_context *context = NULL;
+const db_command *db_command_named(const char *name) {
+    for (const db_command *const *c = db_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0) return *c;
+    return NULL;
+}
+
+int db_command_absent(const db_command *command, int argc, char **argv) {
+    char why[DB_SUMMARY_SIZE];
     (void)argc;
     (void)argv;
+    db_command_summary(command, why);
+    return db_status_exit_code(db_complain(command->name, DB_ERROR_UNSUPPORTED, "%s", why));
+}
+
+static int print_version(void) {
+    db_context *context = NULL;
     const db_status status = db_context_create(&context);
     printf("dualbragg %s\ncomponents: %s\n", db_version(), db_features());
     if (status == DB_OK)
@@ -38,36 +40,25 @@ static int print_version(int argc, char **argv) {
     return db_status_exit_code(status);
 }
 
-static int print_help(int argc, char **argv);
-
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    { "sim", db_command_sim }, { "grad", db_command_grad },       { "check", db_command_check },
-    { "fit", db_command_fit }, { "amorphous", db_command_sim },   { "orient", db_command_orient },
-    { "add", db_command_add }, { "compare", db_command_compare }, { "noise", db_command_noise },
-    { "help", print_help },    { "version", print_version },
-};
-enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
-
 static int wrong_command(const char *found) {
-    const char *names[COMMAND_COUNT];
+    const char *names[MOST_COMMANDS];
     char list[256] = "expected ";
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    size_t count = 0;
+    for (const db_command *const *c = db_commands; *c; c++) names[count++] = (*c)->name;
+    names[count++] = "version";
+    for (size_t i = 0; i < count; i++) {
         const size_t length = strlen(list);
-        names[i] = commands[i].name;
         snprintf(list + length, sizeof list - length, "%s%s",
-                 i + 1 == COMMAND_COUNT ? " or "
-                 : i                    ? ", "
-                                        : "",
+                 i + 1 == count ? " or "
+                 : i            ? ", "
+                                : "",
                  names[i]);
     }
     const db_status status =
         found[0] == '-'
             ? db_complain(NULL, DB_ERROR_USAGE, "no command named, found '%s'; %s", found, list)
             : db_complain(NULL, DB_ERROR_USAGE, "unknown command '%s'%s", found,
-                          db_hint_at_names(found, names, COMMAND_COUNT, list).text);
+                          db_hint_at_names(found, names, count, list).text);
     return db_status_exit_code(status);
 }
 
@@ -76,40 +67,63 @@ static int is_one_of(const char *word, const char *a, const char *b) {
 }
 
 static int run_command(int argc, char **argv) {
-    if (argc > 1 && is_one_of(argv[1], "--version", "-version")) return print_version(argc, argv);
-    if (argc == 2 && strcmp(argv[1], "help") == 0)
-        return print_help(2, (char *[]){ argv[1], argv[0] });
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[0], commands[i].name) != 0) continue;
-        const int code = commands[i].run(argc, argv);
-        if (argc == 1 && code != 0)
-            db_remark(argv[0], "dualbragg help %s shows what it takes, by example", argv[0]);
-        return code;
+    const db_command *const command = db_command_named(argv[0]);
+    if (strcmp(argv[0], "version") == 0) return print_version();
+    if (!command) return wrong_command(argv[0]);
+    if (argc > 1 && is_one_of(argv[1], "--version", "-version")) return print_version();
+    if (argc == 2 && strcmp(argv[1], "help") == 0 && command->flags) {
+        db_print_help(stdout, command);
+        return 0;
     }
-    return wrong_command(argv[0]);
+    const int code = command->run(command, argc, argv);
+    if (argc == 1 && code != 0)
+        db_remark(argv[0], "dualbragg help %s shows what it takes, by example", argv[0]);
+    return code;
+}
+
+/* man [COMMAND] */
+static int print_man(int argc, char **argv) {
+    const db_command *const command = db_command_named(argc > 2 ? argv[2] : "help");
+    if (!command) return wrong_command(argv[2]);
+    db_print_man(stdout, command);
+    return 0;
+}
+
+/* completion bash|zsh */
+static int print_completion(int argc, char **argv) {
+    const char *const shell = argc > 2 ? argv[2] : "";
+    if (!is_one_of(shell, "bash", "zsh"))
+        return db_status_exit_code(db_complain(
+            "help", DB_ERROR_USAGE, "completion: expected bash or zsh, found '%s'", shell));
+    (strcmp(shell, "bash") == 0 ? db_print_bash_completion : db_print_zsh_completion)(stdout);
+    return 0;
 }
 
 /* help COMMAND is COMMAND --help. */
-static int print_help(int argc, char **argv) {
+static int run_help(const db_command *command, int argc, char **argv) {
     char option[] = "--help";
-    if (argc < 2 || is_one_of(argv[1], "--help", "-h")) {
-        db_help_overview(stdout);
+    if (argc < 2 || is_one_of(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0) {
+        db_print_help(stdout, command);
         return 0;
     }
     if (strcmp(argv[1], "--markdown") == 0) {
-        db_flags_print_markdown(stdout);
+        db_print_flags_markdown(stdout, &db_sim_flags);
         return 0;
     }
+    if (strcmp(argv[1], "man") == 0) return print_man(argc, argv);
+    if (strcmp(argv[1], "completion") == 0) return print_completion(argc, argv);
     return run_command(2, (char *[]){ argv[1], option });
 }
 
+const db_command db_help_command = { "help", db_help_help, NULL, run_help };
+
 static int run(int argc, char **argv) {
     if (argc < 2) {
-        db_help_overview(stderr);
+        db_print_help(stderr, &db_help_command);
         return db_status_exit_code(DB_ERROR_USAGE);
     }
-    if (is_one_of(argv[1], "--help", "-h")) return print_help(1, argv);
-    if (is_one_of(argv[1], "--version", "-version")) return print_version(1, argv);
+    if (is_one_of(argv[1], "--help", "-h")) return run_help(&db_help_command, 1, argv);
+    if (is_one_of(argv[1], "--version", "-version")) return print_version();
     return run_command(argc - 1, argv + 1);
 }
 

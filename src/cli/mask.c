@@ -1,9 +1,6 @@
 #include "cli/mask.h"
 
-#include "cli/complaint.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 /* Gaps in a row that are narrower are rendered, too: a piece of a row costs as much as this. */
 enum { WORTH_A_GAP = 16 };
@@ -63,47 +60,11 @@ static int cover(const unsigned char *mask, const db_region *roi, region_list *l
     return 1;
 }
 
-static db_status choose_regions(db_session *session) {
+int db_mask_regions(const unsigned char *mask, const db_region *roi, db_region **regions,
+                    size_t *count) {
     region_list list = { NULL, 0, 0 };
-    if (!cover(session->mask, &session->region, &list)) {
-        free(list.region);
-        return db_complain(session->settings.command, DB_ERROR_MEMORY,
-                           "out of memory for the regions of a mask");
-    }
-    if (!list.count)
-        return db_complain(session->settings.command, DB_ERROR_INPUT,
-                           "-mask %s: expected a mask that leaves pixels to render, found 0 in all "
-                           "of the region of interest",
-                           session->settings.mask_file);
-    session->regions = session->mask_regions = list.region;
-    session->region_count = list.count;
-    return DB_OK;
-}
-
-db_status db_mask_open(db_session *session) {
-    const db_settings *s = &session->settings;
-    const db_panel *panel = &session->experiment.detector.panels[0];
-    if (session->experiment.detector.panel_count > 1) return DB_OK; /* all of all panels */
-    session->regions = &session->region;
-    session->region_count = 1;
-    if (!s->mask_file) return DB_OK;
-    session->mask = malloc((size_t)panel->fast_pixels * (size_t)panel->slow_pixels);
-    if (!session->mask) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a mask");
-    const db_status status = db_read_mask(session->context, s->mask_file, panel->fast_pixels,
-                                          panel->slow_pixels, session->mask);
-    return status == DB_OK ? choose_regions(session) : db_session_complain(session, status);
-}
-
-void db_mask_close(db_session *session) {
-    free(session->mask);
-    free(session->mask_regions);
-    session->mask = NULL;
-    session->mask_regions = NULL;
-}
-
-void db_mask_apply(const db_session *session, float *image) {
-    if (!session->mask) return;
-    const size_t count = db_experiment_pixels(&session->experiment);
-    for (size_t i = 0; i < count; i++)
-        if (!session->mask[i]) image[i] = 0;
+    const int complete = cover(mask, roi, &list);
+    *regions = list.region;
+    *count = list.count;
+    return complete;
 }

@@ -1,7 +1,6 @@
 #include "cli/noise_output.h"
 
 #include "cli/complaint.h"
-#include "cli/mask.h"
 #include "cli/noise_settings.h"
 #include "cli/standard_streams.h"
 
@@ -13,7 +12,8 @@ void db_noise_report(const db_session *session) {
     if (!db_noise_wanted(s)) return;
     /* sign and spelling are the reference's, which negates its seeds */
     printf("\n  noise image paramters:\n  seed: -%lu\n  water droplet size: %.*g m\n",
-           (unsigned long)db_noise_options_of(session).seed, s->digits, 1e-6 * s->setup.water_size);
+           (unsigned long)db_noise_options_of(&session->settings, &session->experiment).seed,
+           s->digits, 1e-6 * s->setup.water_size);
 }
 
 static void print_summary(const db_session *session, const db_noise_options *options,
@@ -96,7 +96,7 @@ static db_status render_panel(const db_session *session, float *image) {
     db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_forward(plan, image);
     db_plan_destroy(&plan);
-    if (status == DB_OK) db_mask_apply(session, image);
+    if (status == DB_OK) db_session_apply_mask(session, image);
     return status;
 }
 
@@ -110,7 +110,7 @@ db_status db_noise_output(const db_session *session, const float *image,
                           const db_smv_style *style) {
     const db_settings *s = &session->settings;
     if (!db_noise_wanted(s)) return DB_OK;
-    const db_noise_options options = db_noise_options_of(session);
+    const db_noise_options options = db_noise_options_of(&session->settings, &session->experiment);
     if (options.psf == DB_PSF_NONE || whole_panel(session))
         return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, style);
     float *all = malloc(db_experiment_pixels(&session->experiment) * sizeof *all);

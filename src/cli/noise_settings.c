@@ -77,14 +77,13 @@ db_status db_noise_prepare(db_settings *settings) {
     return status;
 }
 
-db_noise_options db_noise_options_of(const db_session *session) {
-    const db_settings *s = &session->settings;
+db_noise_options db_noise_options_of(const db_settings *s, const db_experiment *experiment) {
     db_noise_options options = s->noise;
     options.seed = s->seed ? (uint32_t)s->seed : 1;
     options.calibration_seed = (uint32_t)s->calibration_seed;
     options.adc = s->adc;
     options.truncate = s->noise.truncate || s->setup.compat;
-    options.psf_fwhm = 1e-3 * s->psf_width / session->experiment.detector.panels[0].pixel_size[0];
+    options.psf_fwhm = 1e-3 * s->psf_width / experiment->detector.panels[0].pixel_size[0];
     return options;
 }
 
@@ -100,8 +99,8 @@ static db_status check_psf(const db_settings *s) {
     return DB_OK;
 }
 
-db_status db_noise_flags_check(const db_session *session) {
-    const db_settings *s = &session->settings;
+db_status db_noise_flags_check(db_context *context, const db_settings *s,
+                               const db_experiment *experiment) {
     const int alone = db_noise_alone(s);
     if (!db_noise_wanted(s) && !alone) {
         if (s->noise_given && !s->quiet)
@@ -114,7 +113,7 @@ db_status db_noise_flags_check(const db_session *session) {
                            "this build makes no noise (it needs Random123 when it is configured)");
     db_status status = check_psf(s);
     if (status != DB_OK) return status;
-    const db_noise_options options = db_noise_options_of(session);
-    status = db_noise_check(session->context, &options);
-    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+    const db_noise_options options = db_noise_options_of(s, experiment);
+    status = db_noise_check(context, &options);
+    return status == DB_OK ? DB_OK : db_complain_context(s->command, status, context);
 }

@@ -2,7 +2,7 @@
 #ifndef DB_CLI_NOISE_SETTINGS_H
 #define DB_CLI_NOISE_SETTINGS_H
 
-#include "cli/session.h"
+#include "cli/settings.h"
 
 /* Nothing asked for; dualbragg noise has unequal pixels by default. */
 void db_noise_leave_open(db_settings *settings);
@@ -21,10 +21,11 @@ int db_noise_wanted(const db_settings *settings);
 db_status db_noise_prepare(db_settings *settings);
 
 /* What db_noise_apply is to do; scale is left at 1. */
-db_noise_options db_noise_options_of(const db_session *session);
+db_noise_options db_noise_options_of(const db_settings *settings, const db_experiment *experiment);
 
-/* Everything that can be checked before the work starts: flags that belong together, ranges, files.
+/* Everything that can be checked before the work starts: flags that belong together, and ranges.
  * Reports what is wrong. */
-db_status db_noise_flags_check(const db_session *session);
+db_status db_noise_flags_check(db_context *context, const db_settings *settings,
+                               const db_experiment *experiment);
 
 #endif

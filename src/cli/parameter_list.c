@@ -18,7 +18,7 @@ static db_status add(const char *command, db_context *context, const char *name,
                      db_parameter_list *list) {
     db_parameter parameter;
     const db_status status = db_parameter_find(context, name, &parameter);
-    if (status != DB_OK && !db_not_differentiable(name) && db_flag_named(name))
+    if (status != DB_OK && !db_not_differentiable(name) && db_flag_named(&db_grad_flags, name))
         return db_complain(command, status,
                            "-params: %s is a flag, not a parameter; dualbragg grad --list-params "
                            "lists these",

@@ -4,15 +4,16 @@
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/flags.h"
-#include "cli/headers.h"
 #include "cli/help.h"
 #include "cli/mask.h"
 #include "cli/noise_settings.h"
 #include "cli/parameter_list.h"
-#include "cli/profile_output.h"
+#include "cli/profile.h"
 #include "cli/stopwatch.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 db_status db_session_complain(const db_session *session, db_status status) {
@@ -111,38 +112,201 @@ static db_status choose_region(db_session *session) {
     return DB_OK;
 }
 
-db_status db_session_open(db_session *session, int argc, char **argv) {
-    const double entered = db_stopwatch(), before = db_processor_time();
-    memset(session, 0, sizeof *session);
-    db_settings_init(&session->settings, argv[0]);
-    db_status status = db_flags_parse(&session->settings, argc, argv);
+static db_status choose_regions(db_session *session) {
+    if (!db_mask_regions(session->mask, &session->region, &session->mask_regions,
+                         &session->region_count))
+        return db_complain(session->settings.command, DB_ERROR_MEMORY,
+                           "out of memory for the regions of a mask");
+    session->regions = session->mask_regions;
+    if (session->region_count) return DB_OK;
+    return db_complain(session->settings.command, DB_ERROR_INPUT,
+                       "-mask %s: expected a mask that leaves pixels to render, found 0 in all of "
+                       "the region of interest",
+                       session->settings.mask_file);
+}
+
+static db_status read_mask(db_session *session) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->experiment.detector.panels[0];
+    session->mask = malloc((size_t)panel->fast_pixels * (size_t)panel->slow_pixels);
+    if (!session->mask) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for a mask");
+    const db_status status = db_read_mask(session->context, s->mask_file, panel->fast_pixels,
+                                          panel->slow_pixels, session->mask);
+    return status == DB_OK ? choose_regions(session) : db_session_complain(session, status);
+}
+
+static db_status choose_pixels(db_session *session) {
+    db_status status = choose_region(session);
+    if (session->experiment.detector.panel_count > 1) return status; /* all of all panels */
+    session->regions = &session->region;
+    session->region_count = 1;
+    return status == DB_OK && session->settings.mask_file ? read_mask(session) : status;
+}
+
+static db_status take_header(db_session *session, const char *file, db_header_role role,
+                             db_setup *setup) {
+    if (!file) return DB_OK;
+    const db_status status =
+        db_setup_read_header(session->context, file, role, setup,
+                             session->settings.quiet ? NULL : db_notices_add, &session->notices);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
+static db_status take_list(db_session *session, db_setup *setup) {
+    const db_settings *const s = &session->settings;
+    if (!s->setup.expt_file) return DB_OK;
+    const db_status status =
+        db_setup_read_expt(session->context, s->setup.expt_file, s->setup.expt_number, s->img_file,
+                           setup, s->quiet ? NULL : db_notices_add, &session->notices);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}
+
+/* Where -mask, -img and -expt name files, these stand in for the defaults: first the header of the
+ * mask, then that of the image, then the experiment list, then the flags, which win. */
+static db_status take_headers(db_session *session) {
+    const db_settings *const named = &session->settings;
+    if (!named->mask_file && !named->img_file && !named->setup.expt_file) return DB_OK;
+    db_settings again;
+    db_settings_init(&again, named->flags);
+    again.setup.compat = named->setup.compat;
+    db_status status = take_header(session, named->mask_file, DB_HEADER_OF_MASK, &again.setup);
+    if (status == DB_OK)
+        status = take_header(session, named->img_file, DB_HEADER_OF_IMAGE, &again.setup);
+    if (status == DB_OK) status = take_list(session, &again.setup);
     if (status != DB_OK) return status;
-    session->finished = session->settings.help || session->settings.list_parameters;
-    if (session->settings.help)
-        db_help_command(stdout, argv[0]);
-    else if (session->settings.list_parameters)
-        db_parameter_list_print(stdout);
-    if (session->finished) return DB_OK;
-    status = db_flag_files_check(&session->settings);
-    if (status == DB_OK) status = db_flag_files_take_input(&session->settings);
+    db_settings_apply(&again, &session->given);
+    again.setup.expt_image = named->img_file;
+    session->settings = again;
+    return DB_OK;
+}
+
+/* entered: db_stopwatch, before: db_processor_time, both at the start of the program. */
+static db_status open_profile(db_session *session, double entered, double before) {
+    const db_settings *s = &session->settings;
+    if (!s->profile_file) return DB_OK;
+    session->profile = db_profile_create(entered - before);
+    if (!session->profile)
+        return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for the profile");
+    db_profile_add(session->profile, "start", entered - before, entered);
+    db_profile_add(session->profile, "read flags", entered, db_stopwatch());
+    db_context_set_stages(session->context, db_profile_stage, session->profile);
+    return DB_OK;
+}
+
+/* Writes the file and prints the table if the run went well. */
+static db_status close_profile(db_session *session, db_status status) {
+    const db_settings *s = &session->settings;
+    if (!session->profile) return status;
+    db_profile_end(session->profile);
+    db_context_set_stages(session->context, NULL, NULL);
+    if (status == DB_OK) {
+        status = db_profile_write_trace(session->profile, session->context, s->profile_file);
+        if (status != DB_OK)
+            db_session_complain(session, status);
+        else if (!s->quiet)
+            db_profile_print_table(session->profile, stderr);
+    }
+    db_profile_destroy(&session->profile);
+    return status;
+}
+
+static db_status read_flags(db_session *session, const db_command *command, int argc, char **argv) {
+    db_settings *const settings = &session->settings;
+    db_settings_init(settings, command->flags);
+    const db_status status = db_arguments_read(&session->given, command->flags, argc, argv);
+    if (status != DB_OK) return status;
+    db_settings_apply(settings, &session->given);
+    session->finished = settings->help || settings->list_parameters;
+    if (settings->help)
+        db_print_help(stdout, command);
+    else
+        db_settings_remark(settings, &session->given);
+    if (settings->list_parameters && !settings->help) db_parameter_list_print(stdout);
+    return DB_OK;
+}
+
+db_status db_session_open(db_session *session, const db_command *command, int argc, char **argv) {
+    const double entered = db_stopwatch(), before = db_processor_time();
+    db_settings *const settings = &session->settings;
+    db_named_files files = { 0 };
+    memset(session, 0, sizeof *session);
+    db_status status = read_flags(session, command, argc, argv);
+    if (status != DB_OK || session->finished) return status;
+    status = db_flag_files_check(settings->flags, settings, &files);
+    if (status == DB_OK) status = db_flag_files_take_input(settings->flags, settings);
     if (status == DB_OK) status = open_context(session);
-    if (status == DB_OK) status = db_profile_open(session, entered, before);
-    if (status == DB_OK) status = db_headers_take(session, argc, argv);
-    if (status == DB_OK) status = db_flag_files_take_output(&session->settings);
+    if (status == DB_OK) status = open_profile(session, entered, before);
+    if (status == DB_OK) status = take_headers(session);
+    if (status == DB_OK) status = db_flag_files_take_output(settings->flags, settings);
     if (status == DB_OK) status = resolve(session);
     if (status == DB_OK) status = lay_out_sheet(session);
-    if (status == DB_OK) status = choose_region(session);
-    if (status == DB_OK) status = db_mask_open(session);
+    if (status == DB_OK) status = choose_pixels(session);
     return status;
 }
 
 db_status db_session_close(db_session *session, db_status status) {
-    status = db_profile_close(session, status);
+    status = close_profile(session, status);
     db_experiment_clear(&session->experiment);
-    db_mask_close(session);
+    free(session->mask);
+    free(session->mask_regions);
     db_notices_clear(&session->notices);
     db_context_destroy(&session->context);
+    db_arguments_clear(&session->given);
     return status;
+}
+
+int db_session_run(const db_command *command, int argc, char **argv,
+                   db_status (*work)(db_session *session)) {
+    db_session session;
+    db_status status = db_session_open(&session, command, argc, argv);
+    if (status == DB_OK && !session.finished) status = work(&session);
+    return db_status_exit_code(db_session_close(&session, status));
+}
+
+void db_session_apply_mask(const db_session *session, float *image) {
+    if (!session->mask) return;
+    const size_t count = db_experiment_pixels(&session->experiment);
+    for (size_t i = 0; i < count; i++)
+        if (!session->mask[i]) image[i] = 0;
+}
+
+static db_status ask_for_precision(const db_session *session, const db_plan_options *options,
+                                   db_precision *precision) {
+    db_precision_advice advice;
+    const db_status status =
+        db_precision_recommend(session->context, &session->experiment, options, &advice);
+    if (status != DB_OK) return status;
+    *precision = advice.precision;
+    /* the report of -compat has the reference's lines only */
+    if (session->settings.quiet || session->settings.setup.compat) return DB_OK;
+    if (advice.precision == DB_PRECISION_MIXED)
+        printf("precision: mixed, expected error %.1g of the maximum\n", advice.error);
+    else
+        printf("precision: double, because %s\n", advice.reason);
+    return DB_OK;
+}
+
+db_status db_session_choose_precision(db_session *session, db_plan_options *options) {
+    db_settings *const s = &session->settings;
+    db_status status = DB_OK;
+    if (s->precision_choice == DB_CHOOSE_AUTO)
+        status = ask_for_precision(session, options, &s->precision);
+    else
+        s->precision =
+            s->precision_choice == DB_CHOOSE_MIXED ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
+    options->precision = s->precision;
+    return status;
+}
+
+db_smv_style db_session_smv_style(const db_session *session) {
+    const db_setup *setup = &session->settings.setup;
+    const int custom = session->settings.vector_given;
+    db_smv_style style = { .convention = db_convention_name(custom ? DB_CONVENTION_CUSTOM
+                                                                   : setup->convention) };
+    /* a set-up that was resolved has its beam centre */
+    if (db_setup_beam_centre(session->context, setup, style.beam_centre) != DB_OK)
+        style.beam_centre[0] = style.beam_centre[1] = NAN;
+    return style;
 }
 
 void db_session_note_device(const db_session *session) {

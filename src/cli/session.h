@@ -2,10 +2,12 @@
 #ifndef DB_CLI_SESSION_H
 #define DB_CLI_SESSION_H
 
+#include "cli/command.h"
 #include "cli/notices.h"
 #include "cli/settings.h"
 
 typedef struct db_session {
+    db_arguments given;
     db_settings settings;
     db_context *context;
     db_experiment experiment;
@@ -21,11 +23,15 @@ typedef struct db_session {
 } db_session;
 
 /* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */
-db_status db_session_open(db_session *session, int argc, char **argv);
+db_status db_session_open(db_session *session, const db_command *command, int argc, char **argv);
 
 /* Frees everything and writes the profile of a run that ended with `status`. Returns `status`, or
  * the failure to write. */
 db_status db_session_close(db_session *session, db_status status);
+
+/* Opens a session, lets it work unless it is finished, and closes it. Returns the exit status. */
+int db_session_run(const db_command *command, int argc, char **argv,
+                   db_status (*work)(db_session *session));
 
 /* Reports a failure of a library call made with the session's context; returns the status. */
 db_status db_session_complain(const db_session *session, db_status status);
@@ -36,5 +42,15 @@ const char *db_session_manner(const db_session *session, const char *device);
 
 /* Says why --device auto means the processor, where it does. */
 void db_session_note_device(const db_session *session);
+
+/* Settles the precision of a plan with these options, which it is written to: the user's choice, or
+ * the library's, which is printed. Does not report failures. */
+db_status db_session_choose_precision(db_session *session, db_plan_options *options);
+
+/* Sets the pixels that the mask leaves out to 0, inside the region of interest and outside. */
+void db_session_apply_mask(const db_session *session, float *image);
+
+/* What SMV images of the session say about its convention. */
+db_smv_style db_session_smv_style(const db_session *session);
 
 #endif

@@ -1,6 +1,8 @@
-/* What the flags of sim, grad and check fill. */
+/* What the flags of sim, grad, check, amorphous, orient and noise fill. */
 #ifndef DB_CLI_SETTINGS_H
 #define DB_CLI_SETTINGS_H
+
+#include "cli/arguments.h"
 
 #include <dualbragg/dualbragg.h>
 
@@ -8,7 +10,8 @@
 enum { DB_CHOOSE_AUTO, DB_CHOOSE_DOUBLE, DB_CHOOSE_MIXED };
 
 typedef struct db_settings {
-    const char *command; /* "sim" ... */
+    const db_flag_table *flags; /* those of the command */
+    const char *command;        /* "sim" ... */
     db_setup setup;
     long seed;                        /* 0: not given */
     const char *mask_file, *img_file; /* images whose headers count before the flags */
@@ -52,8 +55,7 @@ typedef struct db_settings {
     int help, list_parameters; /* asked for: print and stop */
 
     /* found while reading the flags */
-    const char *ignored_file; /* value of a flag without effect */
-    int vector_given;         /* makes the convention CUSTOM */
+    int vector_given; /* makes the convention CUSTOM */
     int misset_seed_given;
     int matter_given; /* size, density ... of amorphous matter */
 } db_settings;

@@ -128,7 +128,7 @@ expect 2 "-absolute: expected a number from 0, found '-1'" compare ../a.bin ../a
 expect 2 "-share: expected a number from 0 to 1, found '2'" compare ../a.bin ../a.bin -share 2
 expect 2 "-detpixels: expected a whole number from 1, found '0'" compare ../a.bin ../a.bin -detpixels 0
 expect 2 "-json: expected FILE, found the end" compare ../a.bin ../a.bin -json
-expect 2 "-json: expected FILE, found -pngfile" compare ../a.bin ../a.bin -json -pngfile
+expect 2 "-json: expected FILE, found '-pngfile'" compare ../a.bin ../a.bin -json -pngfile
 expect 3 "no_such.bin" compare ../a.bin no_such.bin
 expect 3 "the images have different sizes: ../a.bin has 4 floats, ../eight.bin has 6 floats" compare ../a.bin ../eight.bin
 expect 3 "the images have different sizes: ../a.img has 2 x 2 pixels, ../eight.bin has 6 floats" compare ../a.img ../eight.bin

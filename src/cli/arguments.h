@@ -1,0 +1,133 @@
+/* The one parser of command lines: along a table of flags it makes a list of what is given. */
+#ifndef DB_CLI_ARGUMENTS_H
+#define DB_CLI_ARGUMENTS_H
+
+#include <dualbragg/status.h>
+
+#include <stddef.h>
+
+typedef enum db_flag_kind {
+    DB_FLAG_SWITCH,  /* no value */
+    DB_FLAG_NUMBER,  /* double */
+    DB_FLAG_INTEGER, /* int */
+    DB_FLAG_SEED,    /* long; the sign does not count */
+    DB_FLAG_TEXT,    /* const char *: a file or a name */
+    DB_FLAG_CHOICE   /* int: index of a word in `words` */
+} db_flag_kind;
+
+typedef enum db_flag_status {
+    DB_FLAG_AVAILABLE,
+    DB_FLAG_COMPAT,   /* without effect unless -compat is given; `remark` says why */
+    DB_FLAG_ACCEPTED, /* read without effect; `remark` says why, NULL: nothing to say */
+    DB_FLAG_REFUSED   /* known from other programs, but not taken; `remark` says why */
+} db_flag_status;
+
+/* What a flag says about the pivot of a CUSTOM detector. */
+enum { DB_IMPLIES_NOTHING, DB_IMPLIES_BEAM, DB_IMPLIES_SAMPLE };
+
+enum { DB_MOST_VALUES = 9 };
+
+typedef struct db_flag {
+    const char *name;
+    const char *aliases;   /* blank-separated, or NULL */
+    const char *arguments; /* their names in the help, or NULL; FILE names a file */
+    const char *unit;      /* or NULL */
+    const char *help;
+    int group;
+    db_flag_status status;
+    const char *remark;
+    unsigned commands; /* bits of the commands that take it; 0: those of its group */
+    unsigned also;     /* in addition to these */
+
+    db_flag_kind kind;
+    int least, most;         /* numbers of values */
+    int by_command;          /* 1: nothing is stored, the command looks at the values itself */
+    size_t member;           /* offset in the command's struct */
+    int fill;                /* one value goes to so many consecutive elements; 0 and 1: one */
+    double factor;           /* stored = factor x value; 0 is 1 */
+    int reciprocal;          /* stored = factor / value */
+    int infinite;            /* 1: inf is a number here */
+    int ranged;              /* 1: numbers are checked, whole ones always are */
+    double minimum, maximum; /* maximum 0: none, for whole numbers the largest int */
+    const char
+        *words; /* of a choice, blank-separated; of numbers: words that may stand for them ... */
+    size_t word_member;   /* ... the int at this offset tells which: 0 numbers, 1 a word */
+    const char *expected; /* what a message says instead of the kind and range */
+    int numbered;         /* 1: the name is followed by a whole number from 1, as -scale3 */
+
+    /* Texts whose argument is FILE name files. */
+    unsigned writes;  /* bits of the commands that write the file; the others read it */
+    size_t with;      /* offset of a file without which it is read, too; 0: none */
+    int for_terminal; /* 1: the file is text, which a terminal may show */
+
+    int sets; /* 1: also stores `constant` in the int at `switch_member` */
+    size_t switch_member;
+    int constant;
+    int ends;   /* 1: what follows is not read (--help) */
+    int pivot;  /* DB_IMPLIES_* */
+    int vector; /* makes the convention CUSTOM */
+} db_flag;
+
+/* Rows of a table that fills a struct of type FLAGS_FILL. */
+#define DB_TO(m) .member = offsetof(FLAGS_FILL, m)
+#define DB_ONE(what) .kind = DB_FLAG_##what, .least = 1, .most = 1
+#define DB_SETS(m, value) .sets = 1, .switch_member = offsetof(FLAGS_FILL, m), .constant = (value)
+
+/* What a command line may hold. Commands may share the flags of a table, each having a bit. */
+typedef struct db_flag_table {
+    const char *command; /* as messages call it */
+    const db_flag *flags;
+    size_t count;
+    unsigned bit;                   /* of the command; 0: all flags are its own */
+    const char *const *commands;    /* which share the flags, by bit; NULL at the end */
+    const char *const *groups;      /* titles; NULL: there are no groups */
+    const unsigned *group_commands; /* which take the flags of a group */
+    int takes_words;                /* 1: words may stand by themselves */
+    int takes_equals;               /* 1: --flag=value is --flag value */
+    db_status out_of_range;         /* a whole number; DB_OK: DB_ERROR_USAGE */
+} db_flag_table;
+
+/* A flag with its values, or a word by itself. */
+typedef struct db_argument {
+    const db_flag *flag;           /* NULL: a word */
+    const char *text;              /* the word, or the value of a text; else NULL */
+    double number[DB_MOST_VALUES]; /* as written; the index of a choice */
+    int count;                     /* of them */
+    int by_word;                   /* 1: one of `words` instead of numbers */
+    size_t index;                  /* 3 of -scale3 */
+    char *const *after;            /* the arguments behind the flag's name */
+    int after_count;
+} db_argument;
+
+typedef struct db_arguments {
+    db_argument *argument;
+    size_t count;
+} db_arguments;
+
+/* Reads the arguments (argv[0] is the command). Reports the first error and returns its status. Clear
+ * them whatever that is. */
+db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table, int argc,
+                            char **argv);
+void db_arguments_clear(db_arguments *arguments);
+
+/* Stores the values where the flag says. */
+void db_argument_store(const db_argument *argument, void *target);
+
+/* The flag of a name or alias, with one dash, two or none; NULL if there is none. */
+const db_flag *db_flag_named(const db_flag_table *table, const char *name);
+
+/* The bits of the commands that take a flag. */
+unsigned db_flag_commands(const db_flag_table *table, const db_flag *flag);
+
+/* Does the command of the table take it? */
+int db_flag_is_taken(const db_flag_table *table, const db_flag *flag);
+
+/* "sim or grad" */
+enum { DB_FLAG_NAME_SIZE = 64 };
+void db_flag_command_names(const db_flag_table *table, const db_flag *flag, const char *between,
+                           char text[DB_FLAG_NAME_SIZE]);
+
+/* Copies the next blank-separated word of a list; returns what follows, NULL at the end. */
+const char *db_next_flag_word(const char *list, char word[DB_FLAG_NAME_SIZE]);
+
+#endif

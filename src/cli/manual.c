@@ -1,0 +1,123 @@
+/* Manual pages, in the language of man. */
+#include "cli/help.h"
+
+#include <dualbragg/version.h>
+
+#include <ctype.h>
+#include <string.h>
+
+/* A text of so many bytes, as it stands. */
+static void print_text(FILE *out, const char *text, size_t length) {
+    if (length && (*text == '.' || *text == '\'')) fputs("\\&", out);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\\')
+            fputs("\\e", out);
+        else if (text[i] == '-')
+            fputs("\\-", out);
+        else
+            fputc(text[i], out);
+}
+
+static void print_whole(FILE *out, const char *text) { print_text(out, text, strlen(text)); }
+
+static void print_flag(FILE *out, const db_flag *flag) {
+    char alias[DB_FLAG_NAME_SIZE];
+    fputs(".TP\n\\fB", out);
+    print_whole(out, flag->name);
+    if (flag->numbered) fputc('N', out);
+    for (const char *rest = flag->aliases; (rest = db_next_flag_word(rest, alias));) {
+        fputs("\\fR, \\fB", out);
+        print_whole(out, alias);
+    }
+    fputs("\\fR", out);
+    if (flag->arguments) {
+        fputs(" \\fI", out);
+        print_whole(out, flag->arguments);
+        fputs("\\fR", out);
+    }
+    fputc('\n', out);
+    if (flag->unit) fprintf(out, "[%s] ", flag->unit);
+    print_whole(out, flag->help);
+    if (flag->status == DB_FLAG_COMPAT) fputs(" (with \\-compat; without it always so)", out);
+    fputc('\n', out);
+}
+
+static void print_flags(FILE *out, const db_flag_table *table) {
+    fputs(".SH FLAGS\nEvery flag may be written with one dash or two.\n", out);
+    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
+        int any = 0;
+        for (size_t i = 0; i < table->count; i++) {
+            const db_flag *const flag = &table->flags[i];
+            if (flag->group != group || flag->status > DB_FLAG_COMPAT ||
+                !db_flag_is_taken(table, flag))
+                continue;
+            if (!any++ && table->groups) fprintf(out, ".SS %s\n", table->groups[group]);
+            print_flag(out, flag);
+        }
+    }
+}
+
+static void print_commands(FILE *out) {
+    fputs(".SH COMMANDS\n", out);
+    for (const db_command *const *c = db_commands; *c; c++) {
+        char summary[DB_SUMMARY_SIZE];
+        if (!(*c)->flags) continue;
+        db_command_summary(*c, summary);
+        fprintf(out, ".TP\n\\fBdualbragg\\-%s\\fR(1)\n", (*c)->name);
+        print_whole(out, summary);
+        fputc('\n', out);
+    }
+}
+
+/* Paragraphs of a help text; lines that begin with blanks keep their form. */
+static void print_line(FILE *out, const char *line, size_t length, int *example) {
+    const int indented = length > 0 && isspace((unsigned char)*line);
+    if (indented != *example) fputs(indented ? ".PP\n.nf\n" : ".fi\n", out);
+    *example = indented;
+    if (length == 0) {
+        fputs(".PP\n", out);
+        return;
+    }
+    print_text(out, line, length);
+    fputc('\n', out);
+}
+
+static int begins(const char *line, const char *word) {
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+void db_print_man(FILE *out, const db_command *command) {
+    static const char usage[] = "usage: ", exit_status[] = "Exit status";
+    char name[DB_FLAG_NAME_SIZE], summary[DB_SUMMARY_SIZE];
+    int example = 0, described = 0;
+    snprintf(name, sizeof name, command->flags ? "dualbragg\\-%s" : "dualbragg", command->name);
+    db_command_summary(command, summary);
+    fprintf(out, ".TH %s 1 \"\" \"dualbragg %s\" \"dualbragg manual\"\n.SH NAME\n%s \\- ", name,
+            DB_VERSION_STRING, name);
+    print_whole(out, summary);
+    fputs("\n.SH SYNOPSIS\n", out);
+    const char *line = strchr(command->help, '\n') + 1;
+    for (size_t length; *line; line += length + 1) {
+        length = strcspn(line, "\n");
+        if (begins(line, usage)) {
+            print_text(out, line + strlen(usage), length - strlen(usage));
+            fputs("\n.SH DESCRIPTION\n", out);
+            described = 1;
+        } else if (begins(line, "{flags}")) {
+            print_flags(out, command->flags);
+        } else if (begins(line, "{commands}")) {
+            print_commands(out);
+            fputs(".SH EXAMPLES\n", out);
+        } else if (begins(line, exit_status)) {
+            fputs(".SH EXIT STATUS\n", out);
+            print_line(out, line, length, &example);
+        } else if (described && !(length == 0 && begins(line + 1, "{")) &&
+                   !(length == 0 && begins(line + 1, exit_status)) && line[1]) {
+            print_line(out, line, length, &example);
+        }
+    }
+    if (example) fputs(".fi\n", out);
+    fputs(".SH SEE ALSO\n", out);
+    if (command->flags) fputs("\\fBdualbragg\\fR(1), ", out);
+    fprintf(out, "the documentation that is installed with the program.\n");
+}
