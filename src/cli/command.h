@@ -16,6 +16,7 @@ struct db_command {
 
 /* In the order in which help lists them; NULL at the end. */
 extern const db_command *const db_commands[];
+extern const db_command db_help_command;
 
 /* NULL if there is none of that name. */
 const db_command *db_command_named(const char *name);

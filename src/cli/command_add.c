@@ -267,8 +267,8 @@ static db_status add_images(db_context *context, add_options *options) {
     if (status != DB_OK) return db_complain_context("add", status, context);
     if (options->quiet) return DB_OK;
     if (!options->no_statistics) report_statistics(options, &statistics);
-    printf("wrote %s as a %zu-byte header with %zu 4-byte floats\n",
-           db_streams_shown(options->output), options->sum.header, statistics.pixels);
+    printf("wrote %s as a %zu-byte header with %zu 4-byte floats\n", db_shown_path(options->output),
+           options->sum.header, statistics.pixels);
     return DB_OK;
 }
 

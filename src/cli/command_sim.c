@@ -13,7 +13,6 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
-#include "cli/standard_streams.h"
 #include "cli/stopwatch.h"
 #include "base/stage.h"
 
@@ -73,8 +72,7 @@ static db_status write_floats(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const size_t count = db_experiment_pixels(&session->experiment);
     if (!s->float_file) return DB_OK;
-    if (!s->quiet)
-        printf("writing %s as %zu 4-byte floats\n", db_streams_shown(s->float_file), count);
+    if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", db_shown_path(s->float_file), count);
     return db_write_float_image(session->context, s->float_file, image, count);
 }
 
@@ -82,7 +80,7 @@ static db_status write_picture(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->sheet;
     if (!s->png_file) return DB_OK;
-    if (!s->quiet) printf("writing %s as a picture\n", db_streams_shown(s->png_file));
+    if (!s->quiet) printf("writing %s as a picture\n", db_shown_path(s->png_file));
     return db_write_png(session->context, s->png_file, image, panel->fast_pixels,
                         panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
 }
@@ -94,7 +92,7 @@ static db_status write_integers(const db_session *session, double scale, float *
     if (!s->int_file) return DB_OK;
     if (!s->quiet)
         printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
-               db_streams_shown(s->int_file));
+               db_shown_path(s->int_file));
     blank_outside(image, &session->sheet, &session->region);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
                         style);

@@ -1,7 +1,5 @@
 #include "cli/complaint.h"
 
-#include "cli/standard_streams.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +18,20 @@ db_status db_complain(const char *command, db_status status, const char *format,
     return status;
 }
 
+static const char *standard_output;
+
+void db_show_as_standard_output(const char *path) { standard_output = path; }
+
+const char *db_shown_path(const char *path) {
+    return standard_output && strcmp(path, standard_output) == 0 ? "standard output" : path;
+}
+
 db_status db_complain_context(const char *command, db_status status, const db_context *context) {
     const char *message = context ? db_context_message(context) : "";
     char path[64]; /* messages about a file begin with its name */
     const size_t length = strcspn(message, ":");
     snprintf(path, sizeof path, "%.*s", (int)length, message);
-    const char *const shown = db_streams_shown(path);
+    const char *const shown = db_shown_path(path);
     if (shown != path) return db_complain(command, status, "%s%s", shown, message + length);
     return db_complain(command, status, "%s", *message ? message : db_status_text(status));
 }

@@ -13,6 +13,12 @@ db_status db_complain(const char *command, db_status status, const char *format,
 /* The same with the context's message. */
 db_status db_complain_context(const char *command, db_status status, const db_context *context);
 
+/* From now on messages call this path, which a descriptor has, "standard output". Borrowed. */
+void db_show_as_standard_output(const char *path);
+
+/* A path as people call it. */
+const char *db_shown_path(const char *path);
+
 /* Prints "dualbragg COMMAND: note: message". */
 void db_remark(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -3,7 +3,6 @@
 
 #include "base/path.h"
 #include "cli/complaint.h"
-#include "cli/standard_streams.h"
 #include "io/image_template.h"
 
 #include <stdio.h>
@@ -42,15 +41,14 @@ db_status db_expt_output(const db_session *session, const char *image, double pe
                          double gain) {
     const db_settings *s = &session->settings;
     if (!s->expt_file) return DB_OK;
-    if (!s->quiet)
-        printf("writing %s as a DIALS experiment list\n", db_streams_shown(s->expt_file));
+    if (!s->quiet) printf("writing %s as a DIALS experiment list\n", db_shown_path(s->expt_file));
     if (!image || !is_numbered(session->context, image)) {
         if (image && !s->quiet)
             db_remark(
                 s->command,
                 "-exptfile leaves the image %s out: dxtbx reads SMV images only with a number "
                 "before the extension, as in image_0001.img",
-                db_streams_shown(image));
+                db_shown_path(image));
         return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
     }
     char *name = name_in_list(s->expt_file, image);

@@ -87,8 +87,8 @@ static void print_flags(FILE *out, const db_flag_table *table) {
 
 static void print_commands(FILE *out) {
     for (const db_command *const *c = db_commands; *c; c++) {
-        char summary[DB_SUMMARY_SIZE];
-        db_command_summary(*c, summary);
+        char summary[DB_SUMMARY_SIZE] = "dualbragg help COMMAND is dualbragg COMMAND --help";
+        if (*c != &db_help_command) db_command_summary(*c, summary);
         fprintf(out, "  %-10s %s\n", (*c)->name, summary);
     }
 }
@@ -145,7 +145,7 @@ void db_print_flags_markdown(FILE *out, const db_flag_table *table) {
         "come. - as the name of a file is standard output, or standard input. The sign of a\n"
         "seed does not count. Unknown flags, missing or malformed values end the program with exit "
         "status 2.\n"
-        "For users of nanoBragg: [from-nanobragg.md](from-nanobragg.md).\n",
+        "For users of nanoBragg: [from-nanobragg.md](../howto/from-nanobragg.md).\n",
         out);
     for (int group = 0; table->groups[group]; group++) {
         fprintf(out,

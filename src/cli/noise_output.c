@@ -2,7 +2,6 @@
 
 #include "cli/complaint.h"
 #include "cli/noise_settings.h"
-#include "cli/standard_streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,15 +42,14 @@ static db_status write_files(const db_session *session, const db_noise_options *
     db_status status = DB_OK;
     if (number_file) {
         if (!quiet)
-            printf("writing %s as %d-byte integers\n", db_streams_shown(number_file),
+            printf("writing %s as %d-byte integers\n", db_shown_path(number_file),
                    options->bits / 8);
         status =
             db_write_smv_numbers(session->context, number_file, &session->experiment, frame->number,
                                  options->bits, options->gain, options->adc, style);
     }
     if (status == DB_OK && float_file) {
-        if (!quiet)
-            printf("writing %s as %zu 4-byte floats\n", db_streams_shown(float_file), count);
+        if (!quiet) printf("writing %s as %zu 4-byte floats\n", db_shown_path(float_file), count);
         status = db_write_float_image(session->context, float_file, frame->signal, count);
     }
     return status;

@@ -5,6 +5,8 @@
 #include "cli/standard_streams.h"
 #include "base/output_target.h"
 
+#include <dualbragg/version.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DB_CLI_OUTPUT_H
 #define DB_CLI_OUTPUT_H
 
-#include "cli/session.h"
+#include <dualbragg/status.h>
 
 /* Reports and returns DB_ERROR_FILE unless a file of this name can be created or replaced. path may
  * be NULL. */

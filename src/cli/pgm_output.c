@@ -1,6 +1,6 @@
 #include "cli/pgm_output.h"
 
-#include "cli/standard_streams.h"
+#include "cli/complaint.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ db_status db_pgm_output(const db_session *session, const db_image_statistics *st
     const double scale = db_pgm_scale(s, statistics, smv_scale);
     if (!s->quiet)
         printf("pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits, scale,
-               db_streams_shown(s->pgm_file));
+               db_shown_path(s->pgm_file));
     return db_write_pgm(session->context, s->pgm_file, image, panel->fast_pixels,
                         panel->slow_pixels, scale);
 }

@@ -80,11 +80,8 @@ db_status db_streams_give_output(const char *command, const char *flag, const ch
                            strerror(errno));
     snprintf(name_of_given, sizeof name_of_given, "/dev/fd/%d", given);
     *path = name_of_given;
+    db_show_as_standard_output(name_of_given);
     return DB_OK;
-}
-
-const char *db_streams_shown(const char *path) {
-    return given >= 0 && strcmp(path, name_of_given) == 0 ? "standard output" : path;
 }
 
 /* Some file systems report a full disk only when a file is closed. */

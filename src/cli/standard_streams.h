@@ -27,9 +27,6 @@ db_status db_streams_take_input(const char *command, const char *flag, const cha
  * DB_STANDARD_OUTPUT stay. */
 db_status db_streams_give_output(const char *command, const char *flag, const char **path);
 
-/* A path as people call it: "standard output" where it is that name. */
-const char *db_streams_shown(const char *path);
-
 /* What was printed has arrived, or a message says that it has not; then success becomes failure.
  * Takes and returns the process's exit status. */
 int db_streams_close(int exit_status);
