@@ -1,21 +1,14 @@
 /* The device's kernels of one kind and precision: one pixel per thread, from the same headers as on
  * the processor. Compiled many times, with the definitions of kernel/instance.c but those of
  * instruction sets. */
-#include "kernel/job.h"
-
 #define LANES 1
 #define DB_LOOSE_COLUMNS_APART 1
 #if defined(DB_INSTANCE_PRECISION_MIXED)
-#define SHAPE_REAL float
 #define BLOCK DB_CUDA_BLOCK
 #else
-#define SHAPE_REAL double
 #define BLOCK DB_CUDA_DOUBLE_BLOCK
 #endif
 
-#include "kernel/instance_types.h"
-#include "kernel/lattice_factor.h"
-#include "kernel/table_lookup.h"
 #include "kernel/pixel_group.h"
 #include "kernel/normal_row.h"
 

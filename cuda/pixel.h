@@ -79,7 +79,7 @@ DB_CUDA_FN fine contract_window(const coefficient_row *row, const pixel_sums *su
         DB_CUDA_UNROLL
         for (int i = 0; i < DB_NORMAL_BLOCK; i++) {
             const int c = q * DB_NORMAL_BLOCK + i;
-            if (c >= first && c < end) slope = l_fma(coefficient.of[i], sums->column[c], slope);
+            if (c >= first && c < end) slope = f_fma(coefficient.of[i], sums->column[c], slope);
         }
     }
     return slope;
@@ -101,7 +101,7 @@ DB_CUDA_FN fine contract_row(const coefficient_row *row, const pixel_sums *sums)
 #endif
 #undef DB_WINDOW
     if (windows & DB_CUDA_WINDOW_LOOSE)
-        slope = l_fma(row->loose_coefficient, sums->loose[row->loose], slope);
+        slope = f_fma(row->loose_coefficient, sums->loose[row->loose], slope);
     return slope;
 }
 
@@ -190,7 +190,7 @@ DB_CUDA_FN void add_square(const quad *row, uint32_t length, uint32_t i, uint32_
             DB_CUDA_UNROLL
             for (int c = 0; c < DB_NORMAL_BLOCK; c++) DB_CUDA_UNROLL
             for (int r = 0; r < DB_NORMAL_BLOCK; r++)
-                sum[c][r] = l_fma(left.of[r], right.of[c], sum[c][r]);
+                sum[c][r] = f_fma(left.of[r], right.of[c], sum[c][r]);
         }
         DB_CUDA_UNROLL
         for (int c = 0; c < DB_NORMAL_BLOCK; c++) DB_CUDA_UNROLL

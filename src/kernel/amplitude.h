@@ -4,6 +4,8 @@
 #ifndef DB_KERNEL_AMPLITUDE_H
 #define DB_KERNEL_AMPLITUDE_H
 
+#include "kernel/table_lookup.h"
+
 typedef struct {
     fine intensity; /* F_c^2 */
 #if DB_INSTANCE_KIND > 0
@@ -12,14 +14,12 @@ typedef struct {
 #endif
 } squared_amplitude;
 
-#define REAL double
-#define DIRS 0
 AD_INLINE wide floor_of(wide h) {
-    const wide node = l_rint(h);
-    return l_sub(node, l_select(l_lt(h, node), l_set(1), l_set(0)));
+    const wide node = w_rint(h);
+    return w_sub(node, w_select(w_lt(h, node), w_set(1), w_set(0)));
 }
 
-AD_INLINE wide at_least(wide a, double low) { return l_select(l_lt(a, l_set(low)), l_set(low), a); }
+AD_INLINE wide at_least(wide a, double low) { return w_select(w_lt(a, w_set(low)), w_set(low), a); }
 
 /* Places in the table with margin of the windows that begin one node before `node`. */
 AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
@@ -28,13 +28,11 @@ AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
     for (int j = 0; j < 3; j++) {
         const double last = extent[j] - 4;
         /* windows that miss the box see default_F only, wherever in the margin they are */
-        offset[j] = at_least(l_sub(node[j], l_set(low[j] + 1)), 0);
-        offset[j] = l_neg(at_least(l_neg(offset[j]), -last));
+        offset[j] = at_least(w_sub(node[j], w_set(low[j] + 1)), 0);
+        offset[j] = w_neg(at_least(w_neg(offset[j]), -last));
     }
-    return l_fma(l_fma(offset[0], l_set(extent[1]), offset[1]), l_set(extent[2]), offset[2]);
+    return w_fma(w_fma(offset[0], w_set(extent[1]), offset[1]), w_set(extent[2]), offset[2]);
 }
-#undef REAL
-#undef DIRS
 
 /* All of the interpolation is done in double: its 64 terms have both signs, and what they lose in
  * float would exceed what the rest of the loop does. */
@@ -53,14 +51,14 @@ AD_INLINE void window_row(const double *table, const double index[LANES], size_t
         const double *from = table + (int64_t)index[i] + offset;
         for (int k = 0; k < 4; k++) found[k][i] = from[k];
     }
-    for (int k = 0; k < 4; k++) row[k] = l_load(found[k]);
+    for (int k = 0; k < 4; k++) row[k] = w_load(found[k]);
 }
 
 #if DB_INSTANCE_KIND > 0
 /* Weight of the node that lies `offset` after the window's origin, if it is one of its four. */
 AD_INLINE wide weight_at(const num weight[4], wide offset) {
-    wide found = l_set(0);
-    for (int m = 0; m < 4; m++) found = l_select(l_eq(offset, l_set(m - 1)), weight[m].v, found);
+    wide found = w_set(0);
+    for (int m = 0; m < 4; m++) found = w_select(w_eq(offset, w_set(m - 1)), weight[m].v, found);
     return found;
 }
 #endif
@@ -71,49 +69,49 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
     num weight[3][4];
     for (int j = 0; j < 3; j++) {
         node[j] = floor_of(h[j]);
-        lagrange_weights(n_seed(l_sub(h[j], node[j]), 0), weight[j]);
+        lagrange_weights(n_seed(w_sub(h[j], node[j]), 0), weight[j]);
     }
     double index[LANES];
-    l_store(index, window_index(job, node));
+    w_store(index, window_index(job, node));
     const size_t along_l = (size_t)job->margin_extent[2],
                  along_k = (size_t)job->margin_extent[1] * along_l;
-    wide f = l_set(0);
+    wide f = w_set(0);
 #if DB_INSTANCE_KIND > 0
-    wide by_h[3] = { l_set(0), l_set(0), l_set(0) };
+    wide by_h[3] = { w_set(0), w_set(0), w_set(0) };
 #endif
     for (size_t a = 0; a < 4; a++) {
-        wide plane = l_set(0);
+        wide plane = w_set(0);
 #if DB_INSTANCE_KIND > 0
-        wide plane_by_k = l_set(0), plane_by_l = l_set(0);
+        wide plane_by_k = w_set(0), plane_by_l = w_set(0);
 #endif
         for (size_t b = 0; b < 4; b++) {
             wide entry[4];
             window_row(job->amplitude_table, index, a * along_k + b * along_l, entry);
             num row = n_scale(weight[2][0], entry[0]);
             for (int c = 1; c < 4; c++) row = n_add(row, n_scale(weight[2][c], entry[c]));
-            plane = l_fma(weight[1][b].v, row.v, plane);
+            plane = w_fma(weight[1][b].v, row.v, plane);
 #if DB_INSTANCE_KIND > 0
-            plane_by_k = l_fma(weight[1][b].d[0], row.v, plane_by_k);
-            plane_by_l = l_fma(weight[1][b].v, row.d[0], plane_by_l);
+            plane_by_k = w_fma(weight[1][b].d[0], row.v, plane_by_k);
+            plane_by_l = w_fma(weight[1][b].v, row.d[0], plane_by_l);
 #endif
         }
-        f = l_fma(weight[0][a].v, plane, f);
+        f = w_fma(weight[0][a].v, plane, f);
 #if DB_INSTANCE_KIND > 0
-        by_h[0] = l_fma(weight[0][a].d[0], plane, by_h[0]);
-        by_h[1] = l_fma(weight[0][a].v, plane_by_k, by_h[1]);
-        by_h[2] = l_fma(weight[0][a].v, plane_by_l, by_h[2]);
+        by_h[0] = w_fma(weight[0][a].d[0], plane, by_h[0]);
+        by_h[1] = w_fma(weight[0][a].v, plane_by_k, by_h[1]);
+        by_h[2] = w_fma(weight[0][a].v, plane_by_l, by_h[2]);
 #endif
     }
     squared_amplitude s;
-    s.intensity = narrow(l_mul(f, f));
+    s.intensity = narrow(w_mul(f, f));
 #if DB_INSTANCE_KIND > 0
-    const wide twice = l_add(f, f);
-    for (int j = 0; j < 3; j++) s.slope[j] = narrow(l_mul(twice, by_h[j]));
+    const wide twice = w_add(f, f);
+    for (int j = 0; j < 3; j++) s.slope[j] = narrow(w_mul(twice, by_h[j]));
     for (int n = 0; n < job->amplitude_slopes; n++) {
         wide product = twice;
         for (int j = 0; j < 3; j++)
-            product = l_mul(product,
-                            weight_at(weight[j], l_sub(l_set(job->amplitude[n].node[j]), node[j])));
+            product = w_mul(product,
+                            weight_at(weight[j], w_sub(w_set(job->amplitude[n].node[j]), node[j])));
         s.by_amplitude[n] = narrow(product);
     }
 #endif
@@ -122,18 +120,16 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
 #undef REAL
 #undef DIRS
 
-#define REAL SHAPE_REAL
-#define DIRS 0
 AD_INLINE squared_amplitude nearest(const db_kernel_job *job, const wide node[3]) {
     squared_amplitude s;
     s.intensity = table_intensity(job, node);
 #if DB_INSTANCE_KIND > 0
-    for (int j = 0; j < 3; j++) s.slope[j] = l_set(0);
+    for (int j = 0; j < 3; j++) s.slope[j] = f_set(0);
     for (int n = 0; n < job->amplitude_slopes; n++) {
-        fine product = fine_set(job->amplitude[n].twice);
+        fine product = f_set(job->amplitude[n].twice);
         for (int j = 0; j < 3; j++) {
-            const wide offset = l_sub_double(l_set_double(job->amplitude[n].node[j]), node[j]);
-            product = l_select(l_eq(narrow(offset), l_set(0)), product, l_set(0));
+            const wide offset = w_sub(w_set(job->amplitude[n].node[j]), node[j]);
+            product = f_select(f_eq(narrow(offset), f_set(0)), product, f_set(0));
         }
         s.by_amplitude[n] = product;
     }
@@ -141,6 +137,4 @@ AD_INLINE squared_amplitude nearest(const db_kernel_job *job, const wide node[3]
     return s;
 }
 
-#undef REAL
-#undef DIRS
 #endif

@@ -1,29 +1,10 @@
-/* One kernel instance per instruction set, precision and kind. Compiled many times with different
+/* One kernel instance per instruction set, precision and kind. Compiled many times, with different
  * definitions:
  *   DB_INSTANCE_ISA_*         which vectors (the compiler's flags say the rest)
- *   DB_INSTANCE_PRECISION_*   DOUBLE: all double; MIXED: Miller indices in double, the rest in
- * float DB_INSTANCE_KIND          0 forward, 1 gradient, 2 gradient with cell counts N
- *   DB_INSTANCE_GENERAL       0: for plain jobs only, one loop per shape; 1: for all
- * (pixel_group.h) DB_INSTANCE_TAG           makes the one external name unique */
-#include "kernel/job.h"
-
-#include "ad/vec_isa.h"
-
-#include <math.h>
-#include <string.h>
-
-#if defined(DB_INSTANCE_PRECISION_MIXED)
-#define SHAPE_REAL float
-#define LANES (AD_VEC_BYTES / 4)
-#else
-#define SHAPE_REAL double
-#define LANES (AD_VEC_BYTES / 8)
-#endif
-
-#include "kernel/instance_types.h"
-#include "kernel/lattice_factor.h"
-#include "kernel/table_lookup.h"
-#include "kernel/pixel_group.h"
+ *   DB_INSTANCE_PRECISION_*   DOUBLE: all double; MIXED: Miller indices in double, the rest in float
+ *   DB_INSTANCE_KIND          0 forward, 1 gradient, 2 gradient with cell counts N
+ *   DB_INSTANCE_GENERAL       0: for plain jobs only, one loop per shape; 1: for all (pixel_group.h)
+ *   DB_INSTANCE_TAG           makes the one external name unique */
 #include "kernel/region_rows.h"
 
 #define INSTANCE_NAME_(tag) db_kernel_##tag

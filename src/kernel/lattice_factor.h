@@ -3,6 +3,8 @@
 #ifndef DB_KERNEL_LATTICE_FACTOR_H
 #define DB_KERNEL_LATTICE_FACTOR_H
 
+#include "kernel/instance_types.h"
+
 /* Crystal shapes as the loops know them. */
 typedef enum {
     KERNEL_SQUARE = DB_SHAPE_SQUARE,
@@ -42,31 +44,31 @@ typedef struct {
 AD_INLINE lattice_factor box_factor(const fine offset[3], const fine cells[3]) {
     sine_quotient q[3];
     for (int j = 0; j < 3; j++) q[j] = square_axis(n_seed(offset[j], 0), n_seed(cells[j], 1));
-    const fine top = l_mul(l_mul(q[0].top.v, q[1].top.v), q[2].top.v);
+    const fine top = f_mul(f_mul(q[0].top.v, q[1].top.v), q[2].top.v);
     lattice_factor f;
 #if DB_INSTANCE_KIND == 0
-    const fine bottom = l_mul(l_mul(q[0].bottom.v, q[1].bottom.v), q[2].bottom.v);
-    const fine amplitude = l_div(top, bottom);
-    f.value = l_mul(amplitude, amplitude);
+    const fine bottom = f_mul(f_mul(q[0].bottom.v, q[1].bottom.v), q[2].bottom.v);
+    const fine amplitude = f_div(top, bottom);
+    f.value = f_mul(amplitude, amplitude);
 #else
-    const fine bottom_ab = l_mul(q[0].bottom.v, q[1].bottom.v);
-    const fine inverse = l_div(l_set((SHAPE_REAL)1), l_mul(bottom_ab, q[2].bottom.v));
-    const fine inverse_c = l_mul(inverse, q[2].bottom.v);
-    const num axis[3] = { square_factor(q[0], l_mul(inverse_c, q[1].bottom.v)),
-                          square_factor(q[1], l_mul(inverse_c, q[0].bottom.v)),
-                          square_factor(q[2], l_mul(inverse, bottom_ab)) };
+    const fine bottom_ab = f_mul(q[0].bottom.v, q[1].bottom.v);
+    const fine inverse = f_div(f_set(1), f_mul(bottom_ab, q[2].bottom.v));
+    const fine inverse_c = f_mul(inverse, q[2].bottom.v);
+    const num axis[3] = { square_factor(q[0], f_mul(inverse_c, q[1].bottom.v)),
+                          square_factor(q[1], f_mul(inverse_c, q[0].bottom.v)),
+                          square_factor(q[2], f_mul(inverse, bottom_ab)) };
     /* not the product of the axes, each of which has a rounding error of its inverse */
-    const fine amplitude = l_mul(top, inverse), ab = l_mul(axis[0].v, axis[1].v);
-    f.value = l_mul(amplitude, amplitude);
-    const fine bc = l_mul(axis[1].v, axis[2].v), ac = l_mul(axis[0].v, axis[2].v);
-    f.slope[0] = l_mul(axis[0].d[0], bc);
-    f.slope[1] = l_mul(axis[1].d[0], ac);
-    f.slope[2] = l_mul(axis[2].d[0], ab);
+    const fine amplitude = f_mul(top, inverse), ab = f_mul(axis[0].v, axis[1].v);
+    f.value = f_mul(amplitude, amplitude);
+    const fine bc = f_mul(axis[1].v, axis[2].v), ac = f_mul(axis[0].v, axis[2].v);
+    f.slope[0] = f_mul(axis[0].d[0], bc);
+    f.slope[1] = f_mul(axis[1].d[0], ac);
+    f.slope[2] = f_mul(axis[2].d[0], ab);
 #endif
 #if DB_INSTANCE_KIND > 1
-    f.cells[0] = l_mul(axis[0].d[1], bc);
-    f.cells[1] = l_mul(axis[1].d[1], ac);
-    f.cells[2] = l_mul(axis[2].d[1], ab);
+    f.cells[0] = f_mul(axis[0].d[1], bc);
+    f.cells[1] = f_mul(axis[1].d[1], ac);
+    f.cells[2] = f_mul(axis[2].d[1], ab);
 #endif
     return f;
 }
@@ -78,12 +80,12 @@ AD_INLINE lattice_factor small_box_factor(const db_kernel_job *job, const fine o
     lattice_factor f;
     for (int j = 0; j < 3; j++) dh[j] = n_seed(offset[j], 0);
     few_cells_factors(dh, job->FINE(few), axis);
-    const fine ab = l_mul(axis[0].v, axis[1].v);
-    f.value = l_mul(ab, axis[2].v);
+    const fine ab = f_mul(axis[0].v, axis[1].v);
+    f.value = f_mul(ab, axis[2].v);
 #if DB_INSTANCE_KIND > 0
-    f.slope[0] = l_mul(axis[0].d[0], l_mul(axis[1].v, axis[2].v));
-    f.slope[1] = l_mul(axis[1].d[0], l_mul(axis[0].v, axis[2].v));
-    f.slope[2] = l_mul(axis[2].d[0], ab);
+    f.slope[0] = f_mul(axis[0].d[0], f_mul(axis[1].v, axis[2].v));
+    f.slope[1] = f_mul(axis[1].d[0], f_mul(axis[0].v, axis[2].v));
+    f.slope[2] = f_mul(axis[2].d[0], ab);
 #endif
     return f;
 }
@@ -98,53 +100,50 @@ AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offse
         share[j] = spot_radius_axis(n_seed(offset[j], 0), n);
         size[j] = n_sqr(n);
     }
-    const num g = n_seed(l_mul(fudge, l_add(share[0].v, l_add(share[1].v, share[2].v))), 0);
+    const num g = n_seed(f_mul(fudge, f_add(share[0].v, f_add(share[1].v, share[2].v))), 0);
     const num spot = shape == DB_SHAPE_ROUND   ? round_spot(g)
                      : shape == DB_SHAPE_GAUSS ? gauss_spot(g)
                                                : tophat_spot(g);
-    const fine ab = l_mul(size[0].v, size[1].v), volume = l_mul(ab, size[2].v);
+    const fine ab = f_mul(size[0].v, size[1].v), volume = f_mul(ab, size[2].v);
     lattice_factor f;
-    f.value = l_mul(volume, spot.v);
+    f.value = f_mul(volume, spot.v);
 #if DB_INSTANCE_KIND > 0
-    const fine by_share = l_mul(volume, l_mul(fudge, spot.d[0]));
-    for (int j = 0; j < 3; j++) f.slope[j] = l_mul(by_share, share[j].d[0]);
+    const fine by_share = f_mul(volume, f_mul(fudge, spot.d[0]));
+    for (int j = 0; j < 3; j++) f.slope[j] = f_mul(by_share, share[j].d[0]);
 #endif
 #if DB_INSTANCE_KIND > 1
-    const fine others[3] = { l_mul(size[1].v, size[2].v), l_mul(size[0].v, size[2].v), ab };
+    const fine others[3] = { f_mul(size[1].v, size[2].v), f_mul(size[0].v, size[2].v), ab };
     for (int j = 0; j < 3; j++)
-        f.cells[j] = l_fma(by_share, share[j].d[1], l_mul(l_mul(size[j].d[1], others[j]), spot.v));
+        f.cells[j] = f_fma(by_share, share[j].d[1], f_mul(f_mul(size[j].d[1], others[j]), spot.v));
 #endif
     return f;
 }
 
 AD_INLINE lattice_factor lattice_factor_of(kernel_shape shape, const db_kernel_job *job,
                                            const fine offset[3]) {
-    const fine cells[3] = { l_set((SHAPE_REAL)job->cells[0]), l_set((SHAPE_REAL)job->cells[1]),
-                            l_set((SHAPE_REAL)job->cells[2]) };
+    const fine cells[3] = { f_set(job->cells[0]), f_set(job->cells[1]), f_set(job->cells[2]) };
 #if DB_INSTANCE_KIND < 2
     if (shape == KERNEL_FEW_CELLS) return small_box_factor(job, offset);
 #endif
     if (shape == KERNEL_SQUARE) return box_factor(offset, cells);
-    return compact_factor((db_crystal_shape)shape, offset, cells, l_set((SHAPE_REAL)job->fudge));
+    return compact_factor((db_crystal_shape)shape, offset, cells, f_set(job->fudge));
 }
 
-#include "kernel/spot_cut.h"
-AD_INLINE lane_mask sample_counts(kernel_shape shape, const db_kernel_job *job,
+AD_INLINE fine_mask sample_counts(kernel_shape shape, const db_kernel_job *job,
                                   const fine offset[3]) {
-    const fine cells[3] = { l_set((SHAPE_REAL)job->cells[0]), l_set((SHAPE_REAL)job->cells[1]),
-                            l_set((SHAPE_REAL)job->cells[2]) };
-    const fine cut = l_set((SHAPE_REAL)job->cut);
+    const fine cells[3] = { f_set(job->cells[0]), f_set(job->cells[1]), f_set(job->cells[2]) };
+    const fine cut = f_set(job->cut);
     return shape == KERNEL_SQUARE ? on_streaks(offset, cells, cut)
-                                  : near_node(offset, cells, l_set((SHAPE_REAL)job->fudge), cut);
+                                  : near_node(offset, cells, f_set(job->fudge), cut);
 }
 
-AD_INLINE void leave_out_beyond(lane_mask counts, lattice_factor *f) {
-    f->value = l_keep(counts, f->value);
+AD_INLINE void leave_out_beyond(fine_mask counts, lattice_factor *f) {
+    f->value = f_keep(counts, f->value);
 #if DB_INSTANCE_KIND > 0
-    for (int j = 0; j < 3; j++) f->slope[j] = l_keep(counts, f->slope[j]);
+    for (int j = 0; j < 3; j++) f->slope[j] = f_keep(counts, f->slope[j]);
 #endif
 #if DB_INSTANCE_KIND > 1
-    for (int j = 0; j < 3; j++) f->cells[j] = l_keep(counts, f->cells[j]);
+    for (int j = 0; j < 3; j++) f->cells[j] = f_keep(counts, f->cells[j]);
 #endif
 }
 

@@ -4,6 +4,8 @@
 #ifndef DB_KERNEL_LATTICE_FREE_H
 #define DB_KERNEL_LATTICE_FREE_H
 
+#include "kernel/instance_types.h"
+
 typedef struct {
     fine sum; /* squared amplitudes, to be added to those of the crystal's samples */
 #if DB_INSTANCE_KIND > 0
@@ -16,7 +18,7 @@ typedef struct {
 AD_INLINE wide cubic_at(const db_kernel_amorphous *curve, wide stol, fine cubic[4]) {
     double at[LANES], in_interval[LANES];
     SHAPE_REAL coefficient[4][LANES];
-    l_store_double(at, stol);
+    w_store(at, stol);
     for (int i = 0; i < LANES; i++) {
         const double place = (at[i] - curve->first) * curve->per_bin;
         const int32_t bin = place <= 0                 ? 0
@@ -27,10 +29,8 @@ AD_INLINE wide cubic_at(const db_kernel_amorphous *curve, wide stol, fine cubic[
         in_interval[i] = at[i] - curve->knot[interval];
         for (int n = 0; n < 4; n++) coefficient[n][i] = (SHAPE_REAL)curve->cubic[4 * interval + n];
     }
-#define REAL SHAPE_REAL
-    for (int n = 0; n < 4; n++) cubic[n] = l_load(coefficient[n]);
-#undef REAL
-    return l_load_double(in_interval);
+    for (int n = 0; n < 4; n++) cubic[n] = f_load(coefficient[n]);
+    return w_load(in_interval);
 }
 
 #define REAL SHAPE_REAL
@@ -41,24 +41,24 @@ AD_INLINE wide cubic_at(const db_kernel_amorphous *curve, wide stol, fine cubic[
 #endif
 AD_INLINE lattice_free lattice_free_scattering(const db_kernel_job *job, wide_vec3 q) {
     lattice_free s;
-    s.sum = fine_set(job->water);
+    s.sum = f_set(job->water);
 #if DB_INSTANCE_KIND > 0
-    s.per_molecule = l_set(0);
-    for (int c = 0; c < 3; c++) s.by_q[c] = l_set(0);
+    s.per_molecule = f_set(0);
+    for (int c = 0; c < 3; c++) s.by_q[c] = f_set(0);
 #endif
     if (!job->amorphous.bins) return s;
     fine cubic[4];
-    const wide stol = resolution_double_0(v3_square_double_0(q)).v;
+    const wide stol = w_resolution(w3_square(q)).v;
     const wide in_interval = cubic_at(&job->amorphous, stol, cubic);
     const vec3 fine_q = v3_seed(narrow(q.x.v), narrow(q.y.v), narrow(q.z.v), 0);
     num u = resolution(v3_square(fine_q));
     u.v = narrow(in_interval); /* the interval's lower end has no slope */
     const num molecule = amorphous_intensity(u, cubic);
-    const fine molecules = fine_set(job->molecules);
-    s.sum = l_fma(molecules, molecule.v, s.sum);
+    const fine molecules = f_set(job->molecules);
+    s.sum = f_fma(molecules, molecule.v, s.sum);
 #if DB_INSTANCE_KIND > 0
     s.per_molecule = molecule.v;
-    for (int c = 0; c < 3; c++) s.by_q[c] = l_mul(molecules, molecule.d[c]);
+    for (int c = 0; c < 3; c++) s.by_q[c] = f_mul(molecules, molecule.d[c]);
 #endif
     return s;
 }

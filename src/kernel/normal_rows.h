@@ -8,10 +8,13 @@
 #ifndef DB_KERNEL_NORMAL_ROWS_H
 #define DB_KERNEL_NORMAL_ROWS_H
 
-#include "ad/vec_fold.h"
+#include "kernel/contraction.h"
 #include "kernel/normal_row.h"
+#include "ad/vec_fold.h"
 
-#define REAL SHAPE_REAL
+#include <string.h>
+
+#if DB_INSTANCE_KIND > 0
 
 /* 16 rows of some 20 vectors stay in the first cache, and 16 products in float, folded pairwise,
  * lose less than rounding them did. */
@@ -55,18 +58,18 @@ AD_INLINE void fold_lanes(fine *v, int count) {
 AD_INLINE void add_products(const normal_run *run, const fine *a, const fine *b, int rows,
                             int triangle, int first, double *sums) {
     fine sum[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
-    for (int i = 0; i < DB_NORMAL_BLOCK * NORMAL_COLUMNS; i++) sum[i] = l_set(0);
+    for (int i = 0; i < DB_NORMAL_BLOCK * NORMAL_COLUMNS; i++) sum[i] = f_set(0);
     for (int g = 0; g < run->rows; g++, a += run->length, b += run->length) {
 #pragma GCC unroll 4
         for (int j = 0; j < NORMAL_COLUMNS; j++)
 #pragma GCC unroll 4
             for (int i = triangle ? first + j : 0; i < rows; i++)
-                sum[j * DB_NORMAL_BLOCK + i] = l_fma(a[i], b[j], sum[j * DB_NORMAL_BLOCK + i]);
+                sum[j * DB_NORMAL_BLOCK + i] = f_fma(a[i], b[j], sum[j * DB_NORMAL_BLOCK + i]);
     }
     fold_lanes(sum, DB_NORMAL_BLOCK * NORMAL_COLUMNS);
     SHAPE_REAL folded[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
     for (int m = 0; m < DB_NORMAL_BLOCK * NORMAL_COLUMNS / LANES; m++)
-        l_store(folded + m * LANES, sum[m]);
+        f_store(folded + m * LANES, sum[m]);
     for (int i = 0; i < DB_NORMAL_BLOCK * NORMAL_COLUMNS; i++) sums[i] += (double)folded[i];
 }
 
@@ -103,19 +106,19 @@ static __attribute__((noinline)) void add_run(normal_run *run) {
 AD_INLINE fine load_group(const float *pixels, const group_target *target) {
     SHAPE_REAL value[LANES];
     if (target->contiguous && target->count == LANES) {
-        if (!pixels) return l_set(1);
+        if (!pixels) return f_set(1);
         const float *from = pixels + target->element[0];
 #if defined(DB_INSTANCE_PRECISION_MIXED)
-        return l_load(from);
+        return f_load(from);
 #else
         for (int i = 0; i < LANES; i++) value[i] = (SHAPE_REAL)from[i];
-        return l_load(value);
+        return f_load(value);
 #endif
     }
     for (int i = 0; i < LANES; i++) value[i] = 0;
     for (int i = 0; i < target->count; i++)
         value[i] = pixels ? (SHAPE_REAL)pixels[element_of(target, i)] : 1;
-    return l_load(value);
+    return f_load(value);
 }
 
 /* 0 where nothing has to be rendered: all weights are 0. */
@@ -161,6 +164,8 @@ AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *
         fill_normal_row(0, job, contraction, sums, target, row);
     if (++run->rows == NORMAL_RUN) add_run(run);
 }
+#else
+typedef struct normal_run normal_run; /* forward instances have none */
+#endif
 
-#undef REAL
 #endif

@@ -12,72 +12,39 @@
 #ifndef DB_KERNEL_PIXEL_GROUP_H
 #define DB_KERNEL_PIXEL_GROUP_H
 
-/* Loose columns, from DB_COLUMN_AMPLITUDE on, are as many as the job has parameters of their kinds.
- * Numbers that are known only at run time keep an array out of registers: on devices that matters,
- * and these columns are apart. */
-typedef struct {
-    fine intensity;
-#if DB_INSTANCE_KIND > 0 && defined(DB_LOOSE_COLUMNS_APART)
-    fine column[DB_COLUMN_AMPLITUDE];
-    fine *loose; /* [DB_LOOSE_COLUMNS] */
-#elif DB_INSTANCE_KIND > 0
-    fine column[DB_COLUMN_COUNT];
-#endif
-} pixel_sums;
-
-#if DB_INSTANCE_KIND > 0
-AD_INLINE fine *loose_column(pixel_sums *sums, int column) {
-#if defined(DB_LOOSE_COLUMNS_APART)
-    return &sums->loose[column - DB_COLUMN_AMPLITUDE];
-#else
-    return &sums->column[column];
-#endif
-}
-#endif
-
-#define REAL SHAPE_REAL
-#define DIRS 0
-AD_INLINE fine fine_set(double a) { return l_set((SHAPE_REAL)a); }
-#undef REAL
-#undef DIRS
-
-#include "kernel/amplitude.h"
+#include "kernel/debye_waller.h"
 #include "kernel/lattice_free.h"
-#include "kernel/row.h"
 #include "kernel/row_reach.h"
 #include "kernel/samples.h"
-#include "kernel/debye_waller.h"
 #include "kernel/site.h"
 
 /* 1 where a sample's spacing is not below the resolution limit, else 0. */
 AD_INLINE fine resolved(const db_kernel_job *job, wide_vec3 q) {
-    return narrow(l_select_double(
-        within_resolution_double_0(v3_square_double_0(q).v, l_set_double(job->d_min)),
-        l_set_double(1), l_set_double(0)));
+    return narrow(
+        w_select(w_within_resolution(w3_square(q).v, w_set(job->d_min)), w_set(1), w_set(0)));
 }
 
-#define REAL SHAPE_REAL
-#define DIRS 0
-
-AD_INLINE num polarization_form(const fine d[3], const fine_source *source, fine tensor_on_d[3]) {
-    num tensor[6];
-    for (int n = 0; n < 6; n++) tensor[n] = n_passive(l_set(source->polarization[n]));
-    const vec3 direction = v3_passive(d[0], d[1], d[2]), turned = v3_symmetric(tensor, direction);
+AD_INLINE fine_num polarization_form(const fine d[3], const fine_source *source,
+                                     fine tensor_on_d[3]) {
+    fine_num tensor[6];
+    for (int n = 0; n < 6; n++) tensor[n] = fn_passive(f_set(source->polarization[n]));
+    const fine_vec3 direction = f3_passive(d[0], d[1], d[2]),
+                    turned = f3_symmetric(tensor, direction);
     tensor_on_d[0] = turned.x.v;
     tensor_on_d[1] = turned.y.v;
     tensor_on_d[2] = turned.z.v;
-    return v3_dot(direction, turned);
+    return f3_dot(direction, turned);
 }
 
 /* The polarization factor; in gradient instances with its slope by d. */
 AD_INLINE fine polarization_of(const fine d[3], const fine_source *source, fine by_d[3]) {
     fine tensor_on_d[3];
-    const num form = polarization_form(d, source, tensor_on_d);
+    const fine_num form = polarization_form(d, source, tensor_on_d);
 #if DB_INSTANCE_KIND > 0
     const DISTANCE(num) p = DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form.v, 0));
-    v3_form_back(tensor_on_d, p.d[0], by_d);
+    f3_form_back(tensor_on_d, p.d[0], by_d);
 #else
-    const num p = polarization_of_form(form);
+    const fine_num p = f_polarization_of_form(form);
     (void)by_d;
 #endif
     return p.v;
@@ -85,8 +52,7 @@ AD_INLINE fine polarization_of(const fine d[3], const fine_source *source, fine 
 
 /* In double, and narrowed last: near the direct beam q is a small difference. */
 AD_INLINE wide_vec3 q_of(const db_kernel_source_double *source, wide_vec3 d) {
-    return scattering_vector_double_0(d, n_passive_double_0(l_set_double(source->kappa)),
-                                      wide_passive(source->s0));
+    return w_scattering_vector(d, wn_passive(w_set(source->kappa)), wide_vector(source->s0));
 }
 
 #if DB_INSTANCE_KIND > 0
@@ -96,20 +62,20 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine 
                                  const fine q[3], fine omega, fine weight, fine p,
                                  const source_sums *source, pixel_sums *sums) {
     const fine along =
-        l_fma(source->by_q[0], q[0], l_fma(source->by_q[1], q[1], l_mul(source->by_q[2], q[2])));
-    const fine both = l_mul(omega, source->sum);
+        f_fma(source->by_q[0], q[0], f_fma(source->by_q[1], q[1], f_mul(source->by_q[2], q[2])));
+    const fine both = f_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
         const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
         /* the factor is linear in d.W d, whose slope is d.W'd: not a difference near the beam */
         fine unused[3];
         const fine form = polarization_form(d, slope, unused).v;
         const fine p_slope =
-            l_mul(DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form, 0)).d[0], form);
+            f_mul(DISTANCE(polarization_of_form)(DISTANCE(n_seed)(form, 0)).d[0], form);
         fine column = *loose_column(sums, DB_COLUMN_SOURCE + n);
-        column = l_fma(along, l_set(slope->kappa), column);
-        for (int c = 0; c < 3; c++) column = l_fnma(source->by_q[c], l_set(slope->s0[c]), column);
-        column = l_fma(l_mul(both, weight), p_slope, column);
-        column = l_fma(l_mul(both, p), l_set(slope->weight), column);
+        column = f_fma(along, f_set(slope->kappa), column);
+        for (int c = 0; c < 3; c++) column = f_fnma(source->by_q[c], f_set(slope->s0[c]), column);
+        column = f_fma(f_mul(both, weight), p_slope, column);
+        column = f_fma(f_mul(both, p), f_set(slope->weight), column);
         *loose_column(sums, DB_COLUMN_SOURCE + n) = column;
     }
 }
@@ -156,13 +122,12 @@ AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, 
     source_sums source = sampled(shape, general, mode, samples, job, view, q, u, sums);
     if (!thermal) return source;
     if (mode == BY_VECTOR) {
-        source.sum = thermal_sum(job, v3_square_double_0(view->q).v, source.sum);
+        source.sum = thermal_sum(job, w3_square(view->q).v, source.sum);
         return source;
     }
     wide incident[2];
     if (mode == ALONG_ROW)
-        for (int c = 0; c < 2; c++)
-            incident[c] = l_set_double(rows->row->incident[2 * j + (size_t)c]);
+        for (int c = 0; c < 2; c++) incident[c] = w_set(rows->row->incident[2 * j + (size_t)c]);
     else
         row_incident_terms(panel, &job->source_double[j], rows->view->start, incident);
     source.sum = thermal_row(job, incident, j, view->fast, view->inverse_distance, source.sum);
@@ -177,7 +142,7 @@ AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, 
     struct thermal factor;
     fine reduced = u;
     if (__builtin_expect(thermal, 0))
-        reduced = l_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
+        reduced = f_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
     source_sums source = sampled(shape, general, mode, samples, job, view, q, reduced, sums);
     if (__builtin_expect(thermal, 0)) source = with_thermal_slopes(&factor, u, source, sums);
     return source;
@@ -187,17 +152,17 @@ AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, 
 /* Crystal and background for one scattering vector; general jobs. */
 AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
                                 const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
-    fine counts = fine_set(1);
+    fine counts = f_set(1);
     if (job->d_min > 0) counts = resolved(job, view->q);
     source_sums source = crystal(shape, 1, BY_VECTOR, job->debye_waller, job->sample_count, job,
-                                 NULL, NULL, 0, view, q, l_mul(u, counts), sums);
+                                 NULL, NULL, 0, view, q, f_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, view->q);
-    source.sum = l_fma(source.sum, counts, background.sum);
+    source.sum = f_fma(source.sum, counts, background.sum);
 #if DB_INSTANCE_KIND > 0
-    for (int c = 0; c < 3; c++) source.by_q[c] = l_fma(u, background.by_q[c], source.by_q[c]);
-    sums->column[DB_COLUMN_WATER] = l_add(sums->column[DB_COLUMN_WATER], u);
+    for (int c = 0; c < 3; c++) source.by_q[c] = f_fma(u, background.by_q[c], source.by_q[c]);
+    sums->column[DB_COLUMN_WATER] = f_add(sums->column[DB_COLUMN_WATER], u);
     sums->column[DB_COLUMN_MOLECULES] =
-        l_fma(u, background.per_molecule, sums->column[DB_COLUMN_MOLECULES]);
+        f_fma(u, background.per_molecule, sums->column[DB_COLUMN_MOLECULES]);
 #endif
     return source;
 }
@@ -210,13 +175,13 @@ AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
     fine power[3];
     if (mode == BY_VECTOR) return polarization_of(s->d, &job->FINE(source)[j], NULL);
     if (mode == ALONG_ROW) {
-        for (int c = 0; c < 3; c++) power[c] = l_set(rows->row->polarization[3 * j + (size_t)c]);
+        for (int c = 0; c < 3; c++) power[c] = f_set(rows->row->polarization[3 * j + (size_t)c]);
     } else {
         wide terms[3];
         row_polarization_terms(panel, &job->source_double[j], rows->view->start, terms);
         for (int c = 0; c < 3; c++) power[c] = narrow(terms[c]);
     }
-    return row_polarization(power, s->fast, l_mul(s->inverse, s->inverse));
+    return f_row_polarization(power, s->fast, f_mul(s->inverse, s->inverse));
 }
 #endif
 
@@ -226,12 +191,12 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
                            loop_counts loops, int only, const db_kernel_job *job,
                            const db_kernel_panel *panel, const group_rows *rows, const site *s,
                            index_view *view, pixel_sums *sums) {
-    const fine omega = general ? l_mul(s->omega.v, s->capture) : s->omega.v;
+    const fine omega = general ? f_mul(s->omega.v, s->capture) : s->omega.v;
 #if DB_INSTANCE_KIND > 0
-    fine by_d[3] = { fine_set(0), fine_set(0), fine_set(0) }, by_omega = fine_set(0);
+    fine by_d[3] = { f_set(0), f_set(0), f_set(0) }, by_omega = f_set(0);
 #endif
     view->only = only;
-    fine intensity = fine_set(0);
+    fine intensity = f_set(0);
     for (size_t j = 0; j < loops.sources; j++) {
         const db_kernel_source_double *wide_s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
@@ -251,54 +216,51 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
 #else
         const fine p = image_polarization(mode, job, panel, rows, j, s);
 #endif
-        const fine weight = l_set(fine_s->weight), wp = l_mul(weight, p), u = l_mul(omega, wp);
+        const fine weight = f_set(fine_s->weight), wp = f_mul(weight, p), u = f_mul(omega, wp);
         const source_sums source = general ? scattered(shape, job, view, q, u, sums)
                                            : crystal(shape, 0, mode, thermal, loops.samples, job,
                                                      panel, rows, j, view, q, u, sums);
-        intensity = l_fma(u, source.sum, intensity);
+        intensity = f_fma(u, source.sum, intensity);
         if (j % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
-            sums->intensity = l_add(sums->intensity, intensity);
-            intensity = fine_set(0);
+            sums->intensity = f_add(sums->intensity, intensity);
+            intensity = f_set(0);
         }
 #if DB_INSTANCE_KIND > 0
-        const fine by_p = l_mul(l_mul(omega, weight), source.sum), kappa = l_set(fine_s->kappa);
+        const fine by_p = f_mul(f_mul(omega, weight), source.sum), kappa = f_set(fine_s->kappa);
         for (int c = 0; c < 3; c++)
-            by_d[c] = l_fma(source.by_q[c], kappa, l_fma(by_p, p_by_d[c], by_d[c]));
-        by_omega = l_fma(wp, source.sum, by_omega);
+            by_d[c] = f_fma(source.by_q[c], kappa, f_fma(by_p, p_by_d[c], by_d[c]));
+        by_omega = f_fma(wp, source.sum, by_omega);
         add_source_slopes(job, j, s->d, q, omega, weight, p, &source, sums);
 #endif
     }
-    sums->intensity = l_add(sums->intensity, intensity);
+    sums->intensity = f_add(sums->intensity, intensity);
 #if DB_INSTANCE_KIND > 0
     add_site_slopes(general, only, job, panel, s, by_d, by_omega, sums);
 #endif
 }
 
-#undef REAL
-#undef DIRS
-
 AD_INLINE void clear_sums(int general, int only, const db_kernel_job *job, pixel_sums *sums) {
-    sums->intensity = fine_set(0);
+    sums->intensity = f_set(0);
 #if DB_INSTANCE_KIND > 0
 #if !defined(__CUDACC__)
 #pragma GCC unroll 18
 #endif
-    for (int c = 0; c < DB_COLUMN_INTENSITY && !only; c++) sums->column[c] = fine_set(0);
-    sums->column[DB_COLUMN_DEBYE_WALLER] = fine_set(0);
+    for (int c = 0; c < DB_COLUMN_INTENSITY && !only; c++) sums->column[c] = f_set(0);
+    sums->column[DB_COLUMN_DEBYE_WALLER] = f_set(0);
     if (general) {
-        for (int c = DB_COLUMN_Z; c < DB_COLUMN_CELLS; c++) sums->column[c] = fine_set(0);
+        for (int c = DB_COLUMN_Z; c < DB_COLUMN_CELLS; c++) sums->column[c] = f_set(0);
         for (int c = 0; c < job->amplitude_slopes; c++)
-            *loose_column(sums, DB_COLUMN_AMPLITUDE + c) = fine_set(0);
+            *loose_column(sums, DB_COLUMN_AMPLITUDE + c) = f_set(0);
     }
     for (int c = 0; c < job->rotation_slopes; c++)
-        *loose_column(sums, DB_COLUMN_ROTATION + c) = fine_set(0);
+        *loose_column(sums, DB_COLUMN_ROTATION + c) = f_set(0);
     for (int c = 0; c < job->source_slopes; c++)
-        *loose_column(sums, DB_COLUMN_SOURCE + c) = fine_set(0);
+        *loose_column(sums, DB_COLUMN_SOURCE + c) = f_set(0);
 #else
     (void)general, (void)only, (void)job;
 #endif
 #if DB_INSTANCE_KIND > 1
-    for (int c = 0; c < 3; c++) sums->column[DB_COLUMN_CELLS + c] = fine_set(0);
+    for (int c = 0; c < 3; c++) sums->column[DB_COLUMN_CELLS + c] = f_set(0);
 #endif
 }
 
@@ -318,10 +280,8 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
     clear_sums(general, 0, job, sums);
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
-            const wide f = l_mul_double(l_add_double(fast, l_set_double((j + 0.5) * step)),
-                                        l_set_double(panel->pixel_size[0]));
-            const wide s = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * step)),
-                                        l_set_double(panel->pixel_size[1]));
+            const wide f = w_mul(w_add(fast, w_set((j + 0.5) * step)), w_set(panel->pixel_size[0]));
+            const wide s = w_mul(w_add(slow, w_set((i + 0.5) * step)), w_set(panel->pixel_size[1]));
             for (int layer = 0; layer < layers; layer++) {
                 const site place = site_of(general, job, panel, layer, f, s);
                 index_view view;
@@ -352,8 +312,7 @@ AD_INLINE void render_row_places(kernel_shape shape, int thermal, loop_counts lo
         for (int j = 0; j < loops.oversample; j++) {
             index_view view;
             const site place =
-                row_site(job, panel, &row,
-                         l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
+                row_site(job, panel, &row, w_add(fast, w_set((j + 0.5) * job->sub_pixel)), &view);
             if (shape >= KERNEL_CUT)
                 view.ends = ends_of_group(shape, job, rows.row, view.fast, view.inverse_distance);
             add_sources(shape, 0, ALONG_ROW, thermal, loops, only, job, panel, &rows, &place, &view,
@@ -396,14 +355,13 @@ DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *
     clear_sums(0, 0, job, sums);
     for (int i = 0; i < job->oversample; i++) {
         index_view view;
-        view.slow = l_mul_double(l_add_double(slow, l_set_double((i + 0.5) * job->sub_pixel)),
-                                 l_set_double(panel->pixel_size[1]));
+        view.slow =
+            w_mul(w_add(slow, w_set((i + 0.5) * job->sub_pixel)), w_set(panel->pixel_size[1]));
         const row_view row = view_across_rows(panel, view.slow);
         const group_rows rows = { NULL, tile->panel, tile->row[0].term, &row };
         for (int j = 0; j < job->oversample; j++) {
             const site place =
-                row_site(job, panel, &row,
-                         l_add_double(fast, l_set_double((j + 0.5) * job->sub_pixel)), &view);
+                row_site(job, panel, &row, w_add(fast, w_set((j + 0.5) * job->sub_pixel)), &view);
             add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, loops_of(job), 0, job, panel,
                         &rows, &place, &view, sums);
         }

@@ -3,22 +3,14 @@
 #ifndef DB_KERNEL_REGION_ROWS_H
 #define DB_KERNEL_REGION_ROWS_H
 
-/* Where the pixels of a group are and go. */
-typedef struct {
-    int count;      /* pixels in use, the rest of the lanes is padding */
-    int contiguous; /* 1: only element[0] is given, the others follow it */
-    size_t element[LANES];
-} group_target;
-
-AD_INLINE size_t element_of(const group_target *target, int i) {
-    return target->contiguous ? target->element[0] + (size_t)i : target->element[i];
-}
+#include "kernel/contraction.h"
+#include "kernel/normal_rows.h"
+#include "kernel/pixel_group.h"
 
 /* How the pixels of a group are stored: one at a time, as a vector of floats, or as such past the
  * caches. */
 typedef enum { STORE_PIXELS, STORE_FLOATS, STORE_STREAM } store_kind;
 
-#define REAL SHAPE_REAL
 AD_INLINE store_kind store_kind_of(const db_kernel_job *job, const group_target *target) {
     if (!target->contiguous || target->count < LANES || job->pixel_type != DB_FLOAT32)
         return STORE_PIXELS;
@@ -28,7 +20,7 @@ AD_INLINE store_kind store_kind_of(const db_kernel_job *job, const group_target 
 AD_INLINE void store_pixels(const db_kernel_job *job, const group_target *target, void *buffer,
                             fine value) {
     SHAPE_REAL pixel[LANES];
-    l_store(pixel, value);
+    f_store(pixel, value);
     for (int i = 0; i < target->count; i++) {
         const size_t element = element_of(target, i);
         if (job->pixel_type == DB_FLOAT32)
@@ -49,53 +41,11 @@ AD_INLINE void store_group(store_kind kind, const db_kernel_job *job, const grou
     if (kind == STORE_STREAM)
         vec_stream_float(out, value);
     else
-        l_store(out, value);
+        f_store(out, value);
 #else
     for (int i = 0; i < LANES; i++) out[i] = (float)value[i];
 #endif
 }
-
-#if DB_INSTANCE_KIND > 0
-/* The nine columns of the lattice times coefficients. */
-AD_INLINE fine contract_lattice(const db_kernel_contraction *contraction,
-                                const fine column[DB_LATTICE_COLUMNS]) {
-    const SHAPE_REAL *c = contraction->FINE(coefficient);
-    fine row[3];
-    for (int r = 0; r < 3; r++)
-        row[r] = l_fma(
-            l_set(c[3 * r + 2]), column[3 * r + 2],
-            l_fma(l_set(c[3 * r + 1]), column[3 * r + 1], l_mul(l_set(c[3 * r]), column[3 * r])));
-    return l_add(row[0], l_add(row[1], row[2]));
-}
-
-AD_INLINE fine contract_single(const db_kernel_contraction *contraction, const pixel_sums *sums) {
-    return l_mul(l_set(contraction->FINE(coefficient)[0]), sums->column[contraction->first_column]);
-}
-
-/* Columns times coefficients. The lengths of runs repeat from group to group, so that one jump is
- * well predicted where the ends of many short loops are not. */
-AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_sums *sums) {
-    const SHAPE_REAL *c = contraction->FINE(coefficient);
-    const fine *column = &sums->column[contraction->first_column];
-    fine slope = fine_set(0);
-    switch (contraction->columns) {
-        /* clang-format off */
-#define DB_RUN(n) \
-    case n: slope = l_fma(l_set(c[n - 1]), column[n - 1], slope); __attribute__((fallthrough));
-        DB_RUN(14) DB_RUN(13) DB_RUN(12) DB_RUN(11) DB_RUN(10) DB_RUN(9) DB_RUN(8) DB_RUN(7) DB_RUN(6)
-        DB_RUN(5) DB_RUN(4) DB_RUN(3) DB_RUN(2) DB_RUN(1)
-#undef DB_RUN
-    default: break;
-        /* clang-format on */
-    }
-    return slope;
-}
-#undef REAL
-#include "kernel/normal_rows.h"
-#define REAL SHAPE_REAL
-#else
-typedef struct normal_run normal_run; /* forward instances have none */
-#endif
 
 /* run: NULL where images are stored */
 AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
@@ -136,7 +86,7 @@ AD_INLINE void store_images(store_kind kind, const db_kernel_job *job, const db_
 #else
     (void)region;
 #endif
-    store_group(kind, job, target, job->image, l_mul(sums->intensity, fine_set(job->scale)));
+    store_group(kind, job, target, job->image, f_mul(sums->intensity, f_set(job->scale)));
 }
 
 DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region,
@@ -156,7 +106,6 @@ DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region
     case STORE_STREAM: store_images(STORE_STREAM, job, region, sums, target); break;
     }
 }
-#undef REAL
 
 /* Lanes along a row; the last group of a row may hang over its end. */
 AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel_job *job,
@@ -172,8 +121,8 @@ AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel
             if (!group_wanted(job, &target, run)) continue;
             pixel_sums sums;
             render_group(shape, general, job, panel,
-                         l_add_double(l_iota_double(), l_set_double(region->fast_start + column)),
-                         l_set_double(region->slow_start + row), &sums);
+                         w_add(w_iota(), w_set(region->fast_start + column)),
+                         w_set(region->slow_start + row), &sums);
             finish_group(job, region, &sums, &target, run);
         }
 }
@@ -210,7 +159,7 @@ AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kerne
     while (next_pixels(region, row_end, &row, &column, fast, slow, &target)) {
         if (!group_wanted(job, &target, run)) continue;
         pixel_sums sums;
-        render_group(shape, general, job, panel, l_load_double(fast), l_load_double(slow), &sums);
+        render_group(shape, general, job, panel, w_load(fast), w_load(slow), &sums);
         finish_group(job, region, &sums, &target, run);
     }
 }
@@ -239,8 +188,7 @@ AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, int st
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             if (!group_wanted(job, &target, run)) continue;
             pixel_sums sums;
-            const wide fast =
-                l_add_double(l_iota_double(), l_set_double(region->fast_start + column));
+            const wide fast = w_add(w_iota(), w_set(region->fast_start + column));
 #if DB_INSTANCE_KIND == 0
             if (still)
                 render_still_group(shape, job, panel, tile->row, fast, &sums);
@@ -262,7 +210,7 @@ AD_INLINE void render_short_rows_by_terms(kernel_shape shape, const db_kernel_jo
     while (next_pixels(region, row_end, &row, &column, fast, slow, &target)) {
         if (!group_wanted(job, &target, run)) continue;
         pixel_sums sums;
-        render_rows_group(shape, job, panel, tile, l_load_double(fast), l_load_double(slow), &sums);
+        render_rows_group(shape, job, panel, tile, w_load(fast), w_load(slow), &sums);
         finish_group(job, region, &sums, &target, run);
     }
 }

@@ -4,7 +4,10 @@
 #ifndef DB_KERNEL_ROW_H
 #define DB_KERNEL_ROW_H
 
+#include "kernel/instance_types.h"
 #include "kernel/row_room.h"
+
+#include <string.h>
 
 typedef struct {
     double start[3];  /* position of the row's first point (m) */
@@ -23,52 +26,46 @@ typedef struct {
 #endif
 } row_terms;
 
-#define REAL double
-#define DIRS 0
-AD_INLINE wide_vec3 row_vector(const double v[3]) {
-    return v3_passive(l_set(v[0]), l_set(v[1]), l_set(v[2]));
-}
-
 /* Rows at `slow` (m from the panel's corner): their first points, ... */
 AD_INLINE wide_vec3 row_start(const db_kernel_panel *panel, wide slow) {
-    return v3_add(row_vector(panel->origin), v3_scale(row_vector(panel->slow), n_passive(slow)));
+    return w3_add(wide_vector(panel->origin), w3_scale(wide_vector(panel->slow), wn_passive(slow)));
 }
 
 /* ... and the coefficients of powers of f in |x|^2, ... */
 AD_INLINE void row_square_terms(const db_kernel_panel *panel, wide_vec3 start, wide power[3]) {
-    const wide_vec3 fast = row_vector(panel->fast);
-    const wide mixed = v3_dot(start, fast).v;
-    power[0] = v3_dot(start, start).v;
-    power[1] = l_add(mixed, mixed);
-    power[2] = v3_dot(fast, fast).v;
+    const wide_vec3 fast = wide_vector(panel->fast);
+    const wide mixed = w3_dot(start, fast).v;
+    power[0] = w3_dot(start, start).v;
+    power[1] = w_add(mixed, mixed);
+    power[2] = w3_dot(fast, fast).v;
 }
 
 /* ... in x.W x ... */
 AD_INLINE void row_polarization_terms(const db_kernel_panel *panel,
                                       const db_kernel_source_double *source, wide_vec3 start,
                                       wide power[3]) {
-    num tensor[6];
-    for (int n = 0; n < 6; n++) tensor[n] = n_passive(l_set(source->polarization[n]));
-    const wide_vec3 fast = row_vector(panel->fast), turned = v3_symmetric(tensor, fast);
-    const wide mixed = v3_dot(start, turned).v;
-    power[0] = v3_dot(start, v3_symmetric(tensor, start)).v;
-    power[1] = l_add(mixed, mixed);
-    power[2] = v3_dot(fast, turned).v;
+    wide_num tensor[6];
+    for (int n = 0; n < 6; n++) tensor[n] = wn_passive(w_set(source->polarization[n]));
+    const wide_vec3 fast = wide_vector(panel->fast), turned = w3_symmetric(tensor, fast);
+    const wide mixed = w3_dot(start, turned).v;
+    power[0] = w3_dot(start, w3_symmetric(tensor, start)).v;
+    power[1] = w_add(mixed, mixed);
+    power[2] = w3_dot(fast, turned).v;
 }
 
 /* ... and in -2 kappa x.s0. */
 AD_INLINE void row_incident_terms(const db_kernel_panel *panel,
                                   const db_kernel_source_double *source, wide_vec3 start,
                                   wide power[2]) {
-    const wide_vec3 s0 = row_vector(source->s0);
-    const wide factor = l_set(-2 * source->kappa);
-    power[0] = l_mul(factor, v3_dot(s0, start).v);
-    power[1] = l_mul(factor, v3_dot(s0, row_vector(panel->fast)).v);
+    const wide_vec3 s0 = wide_vector(source->s0);
+    const wide factor = w_set(-2 * source->kappa);
+    power[0] = w_mul(factor, w3_dot(s0, start).v);
+    power[1] = w_mul(factor, w3_dot(s0, wide_vector(panel->fast)).v);
 }
 
 /* kappa a.x at the beginning of rows. */
 AD_INLINE wide row_linear(const panel_term *term, int axis, wide slow) {
-    return l_fma(slow, l_set(term->along_slow[axis]), l_set(term->corner[axis]));
+    return w_fma(slow, w_set(term->along_slow[axis]), w_set(term->corner[axis]));
 }
 
 /* The same for one row: one lane of it. */
@@ -82,11 +79,9 @@ AD_INLINE double one_row_linear(const panel_term *term, int axis, double slow) {
 
 AD_INLINE double first_lane(wide a) {
     double lanes[LANES];
-    l_store(lanes, a);
+    w_store(lanes, a);
     return lanes[0];
 }
-#undef REAL
-#undef DIRS
 
 AD_INLINE double row_dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -115,7 +110,7 @@ AD_INLINE void place_term(const panel_term *whole, double slow, row_term *term) 
 
 /* The row itself, and what one source makes of it. */
 AD_INLINE void place_row(const db_kernel_panel *panel, double slow, row_terms *row) {
-    const wide_vec3 start = row_start(panel, l_set_double(slow));
+    const wide_vec3 start = row_start(panel, w_set(slow));
     wide power[3];
     row->slow = (SHAPE_REAL)slow;
     row->start[0] = first_lane(start.x.v);
@@ -127,7 +122,7 @@ AD_INLINE void place_row(const db_kernel_panel *panel, double slow, row_terms *r
 AD_INLINE void fill_row_source(const db_kernel_job *job, const db_kernel_panel *panel,
                                size_t source, double slow, const row_terms *row) {
     const db_kernel_source_double *s = &job->source_double[source];
-    const wide_vec3 start = row_start(panel, l_set_double(slow));
+    const wide_vec3 start = row_start(panel, w_set(slow));
     wide power[3];
     row_polarization_terms(panel, s, start, power);
     for (int c = 0; c < 3; c++)

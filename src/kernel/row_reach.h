@@ -5,6 +5,9 @@
 #ifndef DB_KERNEL_ROW_REACH_H
 #define DB_KERNEL_ROW_REACH_H
 
+#include "kernel/lattice_factor.h"
+#include "kernel/row.h"
+
 #if LANES > 1
 /* The first and last pixel of a group. */
 typedef struct {
@@ -16,17 +19,14 @@ typedef struct {
     SHAPE_REAL fast[2], inverse_distance[2], excess;
 } group_ends;
 
-#define REAL SHAPE_REAL
-#define DIRS 0
-
 /* Between the ends a direction d departs from the straight line by at most (3/8) (l/R)^2, l being
  * their distance: |d''| <= 3/R^2. An index is kappa a.d, at most half the largest, and a constant.
  * 1.1: R is smaller between the ends, by less than that if l < 0.4 R. 2^-20: rounding. */
 AD_INLINE group_ends ends_of_group(kernel_shape shape, const db_kernel_job *job,
                                    const row_terms *row, wide fast, wide inverse_distance) {
     double place[LANES], inverse[LANES];
-    l_store_double(place, fast);
-    l_store_double(inverse, inverse_distance);
+    w_store(place, fast);
+    w_store(inverse, inverse_distance);
     const double nearest = inverse[0] > inverse[LANES - 1] ? inverse[0] : inverse[LANES - 1],
                  angle = (place[LANES - 1] - place[0]) * nearest,
                  half_largest = job->largest_index / 2;
@@ -50,25 +50,23 @@ AD_INLINE group_ends ends_of_group(kernel_shape shape, const db_kernel_job *job,
 AD_INLINE unsigned samples_in_reach(kernel_shape shape, const db_kernel_job *job,
                                     const group_ends *e, size_t s) {
     const size_t n = e->first_term + s;
-    const fine half = fine_set(0.5), zero = fine_set(0);
+    const fine half = f_set(0.5), zero = f_set(0);
     fine offset[3];
     for (int c = 0; c < 3; c++) {
-        const fine at_start = l_load(e->row->at_start[c] + n),
-                   along = l_load(e->row->along_fast[c] + n),
-                   constant = l_load(e->row->constant[c] + n);
+        const fine at_start = f_load(e->row->at_start[c] + n),
+                   along = f_load(e->row->along_fast[c] + n),
+                   constant = f_load(e->row->constant[c] + n);
         fine h[2];
         for (int i = 0; i < 2; i++)
-            h[i] = l_fma(l_fma(along, l_set(e->fast[i]), at_start), l_set(e->inverse_distance[i]),
+            h[i] = f_fma(f_fma(along, f_set(e->fast[i]), at_start), f_set(e->inverse_distance[i]),
                          constant);
-        const fine reach = l_fma(half, l_abs(l_sub(h[1], h[0])), l_set(e->excess));
-        const fine middle = l_reduce(l_mul(half, l_add(h[0], h[1])));
-        offset[c] = l_max(l_sub(l_abs(middle), reach), zero);
+        const fine reach = f_fma(half, f_abs(f_sub(h[1], h[0])), f_set(e->excess));
+        const fine middle = f_reduce(f_mul(half, f_add(h[0], h[1])));
+        offset[c] = f_max(f_sub(f_abs(middle), reach), zero);
     }
-    return l_bitmask(sample_counts(shape, job, offset));
+    return f_bitmask(sample_counts(shape, job, offset));
 }
 
-#undef REAL
-#undef DIRS
 #else
 /* A single pixel is looked at by itself. */
 typedef struct {

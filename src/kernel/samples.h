@@ -4,6 +4,11 @@
 #ifndef DB_KERNEL_SAMPLES_H
 #define DB_KERNEL_SAMPLES_H
 
+#include "kernel/amplitude.h"
+#include "kernel/lattice_factor.h"
+#include "kernel/pixel_sums.h"
+#include "kernel/row_reach.h"
+
 /* Where Miller indices come from: a scattering vector, or a place along a row, which is the same
  * for all lanes or not. */
 typedef enum { BY_VECTOR, ALONG_ROW, ACROSS_ROWS } index_mode;
@@ -26,12 +31,9 @@ typedef struct {
 #endif
 } source_sums;
 
-#define REAL SHAPE_REAL
-#define DIRS 0
-
 #if DB_INSTANCE_KIND > 0
 AD_INLINE fine dot3(const SHAPE_REAL m[3], const fine v[3]) {
-    return l_fma(l_set(m[0]), v[0], l_fma(l_set(m[1]), v[1], l_mul(l_set(m[2]), v[2])));
+    return f_fma(f_set(m[0]), v[0], f_fma(f_set(m[1]), v[1], f_mul(f_set(m[2]), v[2])));
 }
 
 /* Adds one sample's slopes: gh = u d(F_c^2 F_latt^2)/dh. */
@@ -42,15 +44,15 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
     for (int c = 0; c < 3; c++) {
         const fine q_crystal = dot3(&sample->rotation[3 * c], q);
         for (int r = 0; r < 3; r++)
-            lattice[3 * r + c] = l_fma(gh[r], q_crystal, lattice[3 * r + c]);
+            lattice[3 * r + c] = f_fma(gh[r], q_crystal, lattice[3 * r + c]);
         for (int r = 0; r < 3; r++)
-            source->by_q[c] = l_fma(l_set(sample->lattice[3 * r + c]), gh[r], source->by_q[c]);
+            source->by_q[c] = f_fma(f_set(sample->lattice[3 * r + c]), gh[r], source->by_q[c]);
     }
     for (int n = 0; n < job->rotation_slopes; n++) {
         const SHAPE_REAL *slope =
             job->FINE(lattice_slope) + ((size_t)n * job->sample_count + s) * 9;
         fine *const column = loose_column(sums, DB_COLUMN_ROTATION + n);
-        for (int r = 0; r < 3; r++) *column = l_fma(gh[r], dot3(slope + 3 * r, q), *column);
+        for (int r = 0; r < 3; r++) *column = f_fma(gh[r], dot3(slope + 3 * r, q), *column);
     }
 }
 #endif
@@ -61,16 +63,15 @@ AD_INLINE void miller_indices(index_mode mode, const db_kernel_job *job, size_t 
         const row_term *term = &view->term[sample];
         for (int j = 0; j < 3; j++) {
             const wide linear[2] = { mode == ALONG_ROW
-                                         ? l_set_double(term->linear[j][0])
+                                         ? w_set(term->linear[j][0])
                                          : row_linear(&view->panel_term[sample], j, view->slow),
-                                     l_set_double(term->linear[j][1]) };
-            h[j] = row_index_double_0(linear, l_set_double(term->constant[j]), view->fast,
-                                      view->inverse_distance);
+                                     w_set(term->linear[j][1]) };
+            h[j] =
+                w_row_index(linear, w_set(term->constant[j]), view->fast, view->inverse_distance);
         }
         return;
     }
-    const wide_vec3 hkl =
-        m3_apply_double_0(m3_passive_double_0(job->sample_double[sample].lattice), view->q);
+    const wide_vec3 hkl = wm3_apply(wm3_passive(job->sample_double[sample].lattice), view->q);
     h[0] = hkl.x.v;
     h[1] = hkl.y.v;
     h[2] = hkl.z.v;
@@ -98,11 +99,10 @@ AD_INLINE met_sample meet_sample(index_mode mode, int look_up, const db_kernel_j
         m.node[j] = m.h[j];
         /* which of two equally near nodes it is matters to the table only */
         if (look_up) {
-            m.node[j] = nearest_node_double_0(m.h[j]);
-            m.offset[j] = narrow(l_sub_double(m.h[j], m.node[j]));
+            m.node[j] = w_nearest_node(m.h[j]);
+            m.offset[j] = narrow(w_sub(m.h[j], m.node[j]));
         } else
-            m.offset[j] =
-                mode == BY_VECTOR ? narrow(l_reduce_double(m.h[j])) : narrow_offset(m.h[j]);
+            m.offset[j] = mode == BY_VECTOR ? narrow(w_reduce(m.h[j])) : narrow_offset(m.h[j]);
     }
     return m;
 }
@@ -118,18 +118,18 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
     const int constant = !general && !tabled; /* the same F_c for all samples */
     const int ahead = DB_SAMPLES_AHEAD && !cut;
     squared_amplitude f;
-    f.intensity = fine_set(job->default_intensity);
+    f.intensity = f_set(job->default_intensity);
     source_sums source;
-    source.sum = fine_set(0);
-    fine partial = fine_set(0);
+    source.sum = f_set(0);
+    fine partial = f_set(0);
     (void)u;
     (void)q;
     (void)sums;
 #if DB_INSTANCE_KIND > 0
-    for (int c = 0; c < 3; c++) source.by_q[c] = fine_set(0);
+    for (int c = 0; c < 3; c++) source.by_q[c] = f_set(0);
 #if LANES > 1
     fine lattice_columns[DB_LATTICE_COLUMNS]; /* what is in memory is added to at the end */
-    for (int c = 0; c < DB_LATTICE_COLUMNS; c++) lattice_columns[c] = fine_set(0);
+    for (int c = 0; c < DB_LATTICE_COLUMNS; c++) lattice_columns[c] = f_set(0);
 #else
     fine *const lattice_columns = &sums->column[DB_COLUMN_LATTICE];
 #endif
@@ -140,8 +140,8 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
     (void)in_reach;
     for (size_t s = 0; s < samples; s++) {
         if (s > 0 && s % DB_PARTIAL_SUM == 0) {
-            source.sum = l_add(source.sum, partial);
-            partial = fine_set(0);
+            source.sum = f_add(source.sum, partial);
+            partial = f_set(0);
         }
         if (cut && mode == ALONG_ROW && view->ends.used) {
             if (s % LANES == 0) in_reach = samples_in_reach(shape, job, &view->ends, s);
@@ -153,7 +153,7 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
         }
         const met_sample here = ahead ? next : meet_sample(mode, look_up, job, view, s);
         if (ahead && s + 1 < samples) next = meet_sample(mode, look_up, job, view, s + 1);
-        if (cut && !l_any(sample_counts(shape, job, here.offset))) continue;
+        if (cut && !f_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
             f = interpolated(job, here.h);
         else if (look_up && general)
@@ -164,18 +164,18 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
         if (cut && shape != KERNEL_TOPHAT)
             leave_out_beyond(sample_counts(shape, job, here.offset), &lattice);
         partial =
-            constant ? l_add(partial, lattice.value) : l_fma(f.intensity, lattice.value, partial);
+            constant ? f_add(partial, lattice.value) : f_fma(f.intensity, lattice.value, partial);
 #if DB_INSTANCE_KIND > 0
-        const fine weight = l_mul(u, f.intensity);
-        fine gh[3] = { l_mul(weight, lattice.slope[0]), l_mul(weight, lattice.slope[1]),
-                       l_mul(weight, lattice.slope[2]) };
+        const fine weight = f_mul(u, f.intensity);
+        fine gh[3] = { f_mul(weight, lattice.slope[0]), f_mul(weight, lattice.slope[1]),
+                       f_mul(weight, lattice.slope[2]) };
         if (general) {
-            const fine by_intensity = l_mul(u, lattice.value);
+            const fine by_intensity = f_mul(u, lattice.value);
             if (interpolate)
-                for (int j = 0; j < 3; j++) gh[j] = l_fma(by_intensity, f.slope[j], gh[j]);
+                for (int j = 0; j < 3; j++) gh[j] = f_fma(by_intensity, f.slope[j], gh[j]);
             for (int n = 0; n < job->amplitude_slopes; n++) {
                 fine *const column = loose_column(sums, DB_COLUMN_AMPLITUDE + n);
-                *column = l_fma(by_intensity, f.by_amplitude[n], *column);
+                *column = f_fma(by_intensity, f.by_amplitude[n], *column);
             }
         }
         add_sample_slopes(job, s, q, gh, lattice_columns, sums, &source);
@@ -183,18 +183,18 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
 #if DB_INSTANCE_KIND > 1
         for (int j = 0; j < 3; j++)
             sums->column[DB_COLUMN_CELLS + j] =
-                l_fma(weight, lattice.cells[j], sums->column[DB_COLUMN_CELLS + j]);
+                f_fma(weight, lattice.cells[j], sums->column[DB_COLUMN_CELLS + j]);
 #endif
     }
 #if DB_INSTANCE_KIND > 0 && LANES > 1
     if (!view->only)
         for (int c = 0; c < DB_LATTICE_COLUMNS; c++)
-            lattice_columns[c] = l_add(sums->column[DB_COLUMN_LATTICE + c], lattice_columns[c]);
+            lattice_columns[c] = f_add(sums->column[DB_COLUMN_LATTICE + c], lattice_columns[c]);
     for (int c = 0; c < DB_LATTICE_COLUMNS; c++)
         sums->column[DB_COLUMN_LATTICE + c] = lattice_columns[c];
 #endif
-    source.sum = l_add(source.sum, partial);
-    if (constant) source.sum = l_mul(source.sum, fine_set(job->default_intensity));
+    source.sum = f_add(source.sum, partial);
+    if (constant) source.sum = f_mul(source.sum, f_set(job->default_intensity));
     return source;
 }
 
@@ -256,6 +256,4 @@ AD_INLINE sample_loop sample_loop_of(const db_kernel_job *job, index_mode mode) 
 #define DB_SAMPLE_LOOPS 0
 #endif
 
-#undef REAL
-#undef DIRS
 #endif

@@ -4,24 +4,9 @@
 #ifndef DB_KERNEL_SITE_H
 #define DB_KERNEL_SITE_H
 
-#define REAL SHAPE_REAL
-#define DIRS 0
-/* Functions of several values, in double. */
-#if DB_INSTANCE_KIND > 0
-#define WIDE_DIRS(name) name##_double_3
-#else
-#define WIDE_DIRS(name) name##_double_0
-#endif
-/* Functions of the distance alone. */
-#if DB_INSTANCE_KIND > 0 && defined(DB_INSTANCE_PRECISION_MIXED)
-#define DISTANCE(name) name##_float_1
-#elif DB_INSTANCE_KIND > 0
-#define DISTANCE(name) name##_double_1
-#elif defined(DB_INSTANCE_PRECISION_MIXED)
-#define DISTANCE(name) name##_float_0
-#else
-#define DISTANCE(name) name##_double_0
-#endif
+#include "kernel/pixel_sums.h"
+#include "kernel/row.h"
+#include "kernel/samples.h"
 
 #if DB_INSTANCE_KIND > 0
 /* Where a layer of the sensor lies behind a flat panel's front, and what that depends on. */
@@ -50,58 +35,46 @@ typedef struct {
 #endif
 } site;
 
-AD_INLINE void narrow_vector(wide_vec3 v, fine narrowed[3]) {
-    narrowed[0] = narrow(v.x.v);
-    narrowed[1] = narrow(v.y.v);
-    narrowed[2] = narrow(v.z.v);
-}
-
 /* z: of the panel, the layer's depth included */
 AD_INLINE DISTANCE(num) solid_angle_of(const db_kernel_job *job, const db_kernel_panel *panel,
                                        fine z, fine inverse_distance) {
     const DISTANCE(num) inverse = DISTANCE(n_seed)(inverse_distance, 0);
     if (job->point_pixel) return DISTANCE(point_solid_angle)(inverse);
     return DISTANCE(solid_angle)(inverse, DISTANCE(n_passive)(z),
-                                 fine_set(panel->pixel_size[0] * panel->pixel_size[1]));
-}
-
-AD_INLINE wide_vec3 wide_passive(const double v[3]) {
-    return v3_passive_double_0(l_set_double(v[0]), l_set_double(v[1]), l_set_double(v[2]));
+                                 f_set(panel->pixel_size[0] * panel->pixel_size[1]));
 }
 
 /* Depth of a layer behind a point of a flat panel's front (m along the normal); its slopes go to
  * s. */
 AD_INLINE wide layer_depth(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                            wide_vec3 front, site *s) {
-    const wide depth = l_set_double(layer * job->layer_step);
+    const wide depth = w_set(layer * job->layer_step);
 #if DB_INSTANCE_KIND > 0
-    s->layer = (layer_place){ .by_step = fine_set(layer),
-                              .by_attenuation = fine_set(0),
-                              .by_obliquity = fine_set(0) };
+    s->layer = (layer_place){ .by_step = f_set(layer),
+                              .by_attenuation = f_set(0),
+                              .by_obliquity = f_set(0) };
 #else
     (void)s;
 #endif
     if (job->layers_at_front) return depth;
     const double middle_step = layer + 0.5, middle = middle_step * job->layer_step;
-    const wide_vec3 normal = wide_passive(panel->normal),
-                    at = v3_add_double_0(
-                        front, v3_scale_double_0(normal, n_passive_double_0(l_set_double(middle))));
-    const num_double_0 inverse = v3_inverse_length_double_0(at),
-                       along = v3_dot_double_0(at, normal);
-    const WIDE_DIRS(num) a = WIDE_DIRS(absorption_depth)(
-        WIDE_DIRS(n_seed)(l_mul_double(along.v, inverse.v), 0),
-        WIDE_DIRS(n_seed)(l_set_double(job->layer_step), 1),
-        WIDE_DIRS(n_seed)(l_set_double(job->attenuation), 2), l_set_double(layer));
+    const wide_vec3 normal = wide_vector(panel->normal),
+                    at = w3_add(front, w3_scale(normal, wn_passive(w_set(middle))));
+    const wide_num inverse = w3_inverse_length(at), along = w3_dot(at, normal);
+    const WIDE_DIRS(num) a =
+        WIDE_DIRS(absorption_depth)(WIDE_DIRS(n_seed)(w_mul(along.v, inverse.v), 0),
+                                    WIDE_DIRS(n_seed)(w_set(job->layer_step), 1),
+                                    WIDE_DIRS(n_seed)(w_set(job->attenuation), 2), w_set(layer));
 #if DB_INSTANCE_KIND > 0
-    s->layer = (layer_place){ .by_step = narrow(a.d[1]),
-                              .by_attenuation = narrow(a.d[2]),
-                              .by_obliquity = narrow(a.d[0]),
-                              .d = { narrow(l_mul_double(at.x.v, inverse.v)),
-                                     narrow(l_mul_double(at.y.v, inverse.v)),
-                                     narrow(l_mul_double(at.z.v, inverse.v)) },
-                              .inverse = narrow(inverse.v),
-                              .middle = (SHAPE_REAL)middle,
-                              .middle_step = (SHAPE_REAL)middle_step };
+    s->layer =
+        (layer_place){ .by_step = narrow(a.d[1]),
+                       .by_attenuation = narrow(a.d[2]),
+                       .by_obliquity = narrow(a.d[0]),
+                       .d = { narrow(w_mul(at.x.v, inverse.v)), narrow(w_mul(at.y.v, inverse.v)),
+                              narrow(w_mul(at.z.v, inverse.v)) },
+                       .inverse = narrow(inverse.v),
+                       .middle = (SHAPE_REAL)middle,
+                       .middle_step = (SHAPE_REAL)middle_step };
 #endif
     return a.v;
 }
@@ -109,13 +82,11 @@ AD_INLINE wide layer_depth(const db_kernel_job *job, const db_kernel_panel *pane
 /* Position on a flat panel, in a layer of the sensor behind its front. */
 AD_INLINE wide_vec3 flat_place(int general, const db_kernel_job *job, const db_kernel_panel *panel,
                                int layer, wide fast, wide slow, wide *depth, site *s) {
-    const wide_vec3 front =
-        pixel_position_double_0(wide_passive(panel->origin), wide_passive(panel->fast),
-                                wide_passive(panel->slow), fast, slow);
+    const wide_vec3 front = w_pixel_position(wide_vector(panel->origin), wide_vector(panel->fast),
+                                             wide_vector(panel->slow), fast, slow);
     if (!general || !job->sensor) return front;
     *depth = layer_depth(job, panel, layer, front, s);
-    return v3_add_double_0(
-        front, v3_scale_double_0(wide_passive(panel->normal), n_passive_double_0(*depth)));
+    return w3_add(front, w3_scale(wide_vector(panel->normal), wn_passive(*depth)));
 }
 
 /* Position on a curved one: only the values that place the sphere carry slopes, those by the axes
@@ -124,13 +95,11 @@ AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel 
                                 wide slow, site *s) {
     const double *b = job->beam_direction, *f = panel->fast, *w = panel->slow;
     const WIDE_DIRS(curved_place) p = WIDE_DIRS(curved_position)(
-        WIDE_DIRS(n_seed)(l_set_double(panel->radius), 0),
-        WIDE_DIRS(n_seed)(l_set_double(panel->beam_fast), 1),
-        WIDE_DIRS(n_seed)(l_set_double(panel->beam_slow), 2),
-        WIDE_DIRS(v3_passive)(l_set_double(b[0]), l_set_double(b[1]), l_set_double(b[2])),
-        WIDE_DIRS(v3_passive)(l_set_double(f[0]), l_set_double(f[1]), l_set_double(f[2])),
-        WIDE_DIRS(v3_passive)(l_set_double(w[0]), l_set_double(w[1]), l_set_double(w[2])), fast,
-        slow);
+        WIDE_DIRS(n_seed)(w_set(panel->radius), 0), WIDE_DIRS(n_seed)(w_set(panel->beam_fast), 1),
+        WIDE_DIRS(n_seed)(w_set(panel->beam_slow), 2),
+        WIDE_DIRS(v3_passive)(w_set(b[0]), w_set(b[1]), w_set(b[2])),
+        WIDE_DIRS(v3_passive)(w_set(f[0]), w_set(f[1]), w_set(f[2])),
+        WIDE_DIRS(v3_passive)(w_set(w[0]), w_set(w[1]), w_set(w[2])), fast, slow);
 #if DB_INSTANCE_KIND > 0
     s->fast = narrow(p.along_fast.v);
     s->slow = narrow(p.along_slow.v);
@@ -142,17 +111,16 @@ AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel 
 #else
     (void)s;
 #endif
-    return v3_passive_double_0(p.x.x.v, p.x.y.v, p.x.z.v);
+    return w3_passive(p.x.x.v, p.x.y.v, p.x.z.v);
 }
 
 /* In double: thin layers absorb the difference of two nearly equal numbers. */
 AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                             site *s) {
-    const wide obliquity =
-        job->curved ? l_set_double(1) : v3_dot_double_0(s->wide_d, wide_passive(panel->normal)).v;
+    const wide obliquity = job->curved ? w_set(1) : w3_dot(s->wide_d, wide_vector(panel->normal)).v;
     const WIDE_DIRS(num) a = WIDE_DIRS(capture_fraction)(
-        WIDE_DIRS(n_seed)(obliquity, 0), WIDE_DIRS(n_seed)(l_set_double(job->layer_step), 1),
-        WIDE_DIRS(n_seed)(l_set_double(job->attenuation), 2), l_set_double(layer));
+        WIDE_DIRS(n_seed)(obliquity, 0), WIDE_DIRS(n_seed)(w_set(job->layer_step), 1),
+        WIDE_DIRS(n_seed)(w_set(job->attenuation), 2), w_set(layer));
     s->capture = narrow(a.v);
 #if DB_INSTANCE_KIND > 0
     for (int k = 0; k < 3; k++) s->capture_slope[k] = narrow(a.d[k]);
@@ -163,23 +131,21 @@ AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_pa
                        int layer, wide fast, wide slow) {
     site s;
     const int curved = general && job->curved;
-    wide depth = l_set_double(0);
+    wide depth = w_set(0);
     s.fast = narrow(fast);
     s.slow = narrow(slow);
     const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, &s)
                                : flat_place(general, job, panel, layer, fast, slow, &depth, &s);
-    const num_double_0 inverse = v3_inverse_length_double_0(x);
-    s.wide_d = v3_scale_double_0(x, inverse);
+    const wide_num inverse = w3_inverse_length(x);
+    s.wide_d = w3_scale(x, inverse);
     narrow_vector(s.wide_d, s.d);
     s.inverse = narrow(inverse.v);
-    s.omega = solid_angle_of(job, panel,
-                             general ? narrow(l_add_double(l_set_double(panel->z), depth))
-                                     : fine_set(panel->z),
-                             s.inverse);
+    s.omega = solid_angle_of(
+        job, panel, general ? narrow(w_add(w_set(panel->z), depth)) : f_set(panel->z), s.inverse);
 #if DB_INSTANCE_KIND > 0
     s.layer.depth = narrow(depth);
 #endif
-    s.capture = l_set(1);
+    s.capture = f_set(1);
     if (general && job->sensor) capture_site(job, panel, layer, &s);
     return s;
 }
@@ -194,9 +160,9 @@ typedef struct {
 /* One row for all lanes. */
 AD_INLINE row_view view_along_row(const row_terms *row) {
     row_view r;
-    for (int c = 0; c < 3; c++) r.square[c] = l_set_double(row->square[c]);
-    r.start = wide_passive(row->start);
-    r.slow = l_set(row->slow);
+    for (int c = 0; c < 3; c++) r.square[c] = w_set(row->square[c]);
+    r.start = wide_vector(row->start);
+    r.slow = f_set(row->slow);
     return r;
 }
 
@@ -214,16 +180,16 @@ AD_INLINE row_view view_across_rows(const db_kernel_panel *panel, wide slow) {
 AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, const row_view *row,
                         wide fast, index_view *view) {
     site s;
-    view->fast = l_mul_double(fast, l_set_double(panel->pixel_size[0]));
-    view->inverse_distance = l_rsqrt_double(row_square_double_0(row->square, view->fast));
+    view->fast = w_mul(fast, w_set(panel->pixel_size[0]));
+    view->inverse_distance = w_rsqrt(w_row_square(row->square, view->fast));
     s.fast = narrow(view->fast);
     s.inverse = narrow(view->inverse_distance);
-    s.omega = solid_angle_of(job, panel, fine_set(panel->z), s.inverse);
-    s.capture = l_set(1);
+    s.omega = solid_angle_of(job, panel, f_set(panel->z), s.inverse);
+    s.capture = f_set(1);
 #if DB_INSTANCE_KIND > 0
-    const wide_vec3 place = v3_add_double_0(
-        row->start, v3_scale_double_0(wide_passive(panel->fast), n_passive_double_0(view->fast)));
-    s.wide_d = v3_scale_double_0(place, n_passive_double_0(view->inverse_distance));
+    const wide_vec3 place =
+        w3_add(row->start, w3_scale(wide_vector(panel->fast), wn_passive(view->fast)));
+    s.wide_d = w3_scale(place, wn_passive(view->inverse_distance));
     narrow_vector(s.wide_d, s.d);
     s.slow = row->slow;
 #endif
@@ -232,7 +198,7 @@ AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, 
 
 #if DB_INSTANCE_KIND > 0
 AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
-    sums->column[column] = l_add(sums->column[column], value);
+    sums->column[column] = f_add(sums->column[column], value);
 }
 
 /* Columns of what a layer's mean depth depends on beside the layer step: attenuation, and obliquity
@@ -240,20 +206,20 @@ AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
 AD_INLINE void add_depth_slopes(const db_kernel_panel *panel, const site *s, fine by_depth,
                                 pixel_sums *sums) {
     const layer_place *const layer = &s->layer;
-    const fine by_obliquity = l_mul(by_depth, layer->by_obliquity);
-    fine along[3], by_middle[3], inwards = l_set(0);
-    add_to(sums, DB_COLUMN_ATTENUATION, l_mul(by_depth, layer->by_attenuation));
-    for (int c = 0; c < 3; c++) along[c] = l_mul(by_obliquity, l_set((SHAPE_REAL)panel->normal[c]));
-    v3_unit_back(layer->d, layer->inverse, along, l_set(0), by_middle);
+    const fine by_obliquity = f_mul(by_depth, layer->by_obliquity);
+    fine along[3], by_middle[3], inwards = f_set(0);
+    add_to(sums, DB_COLUMN_ATTENUATION, f_mul(by_depth, layer->by_attenuation));
+    for (int c = 0; c < 3; c++) along[c] = f_mul(by_obliquity, f_set(panel->normal[c]));
+    f3_unit_back(layer->d, layer->inverse, along, f_set(0), by_middle);
     for (int c = 0; c < 3; c++) {
         add_to(sums, DB_COLUMN_ORIGIN + c, by_middle[c]);
-        add_to(sums, DB_COLUMN_FAST + c, l_mul(s->fast, by_middle[c]));
-        add_to(sums, DB_COLUMN_SLOW + c, l_mul(s->slow, by_middle[c]));
+        add_to(sums, DB_COLUMN_FAST + c, f_mul(s->fast, by_middle[c]));
+        add_to(sums, DB_COLUMN_SLOW + c, f_mul(s->slow, by_middle[c]));
         add_to(sums, DB_COLUMN_NORMAL + c,
-               l_fma(by_middle[c], l_set(layer->middle), l_mul(by_obliquity, layer->d[c])));
-        inwards = l_fma(by_middle[c], l_set((SHAPE_REAL)panel->normal[c]), inwards);
+               f_fma(by_middle[c], f_set(layer->middle), f_mul(by_obliquity, layer->d[c])));
+        inwards = f_fma(by_middle[c], f_set(panel->normal[c]), inwards);
     }
-    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(inwards, l_set(layer->middle_step)));
+    add_to(sums, DB_COLUMN_LAYER_STEP, f_mul(inwards, f_set(layer->middle_step)));
 }
 
 /* Columns of the values that place the panel and its layers. only: the pixels have no other site,
@@ -263,54 +229,52 @@ AD_INLINE void add_site_slopes(int general, int only, const db_kernel_job *job,
                                const db_kernel_panel *panel, const site *s, const fine by_d[3],
                                fine by_omega, pixel_sums *sums) {
     const int sensor = general && job->sensor, curved = general && job->curved;
-    const fine pixel = l_mul(by_omega, s->omega.v); /* of this site, without capture */
-    const fine captured = sensor ? l_mul(by_omega, s->capture) : by_omega;
+    const fine pixel = f_mul(by_omega, s->omega.v); /* of this site, without capture */
+    const fine captured = sensor ? f_mul(by_omega, s->capture) : by_omega;
     fine along[3] = { by_d[0], by_d[1], by_d[2] }, by_x[3];
-    fine by_obliquity = l_set(0);
+    fine by_obliquity = f_set(0);
     if (sensor && !curved) {
-        by_obliquity = l_mul(pixel, s->capture_slope[0]);
+        by_obliquity = f_mul(pixel, s->capture_slope[0]);
         for (int c = 0; c < 3; c++)
-            along[c] = l_fma(by_obliquity, l_set((SHAPE_REAL)panel->normal[c]), along[c]);
+            along[c] = f_fma(by_obliquity, f_set(panel->normal[c]), along[c]);
     }
-    v3_unit_back(s->d, s->inverse, along, l_mul(captured, s->omega.d[0]), by_x);
+    f3_unit_back(s->d, s->inverse, along, f_mul(captured, s->omega.d[0]), by_x);
     for (int c = 0; c < 3; c++) {
         fine *const column = sums->column;
         if (only) {
             column[DB_COLUMN_ORIGIN + c] = by_x[c];
-            column[DB_COLUMN_FAST + c] = l_mul(s->fast, by_x[c]);
-            column[DB_COLUMN_SLOW + c] = l_mul(s->slow, by_x[c]);
+            column[DB_COLUMN_FAST + c] = f_mul(s->fast, by_x[c]);
+            column[DB_COLUMN_SLOW + c] = f_mul(s->slow, by_x[c]);
             continue;
         }
         if (!curved) add_to(sums, DB_COLUMN_ORIGIN + c, by_x[c]);
-        column[DB_COLUMN_FAST + c] = l_fma(s->fast, by_x[c], column[DB_COLUMN_FAST + c]);
-        column[DB_COLUMN_SLOW + c] = l_fma(s->slow, by_x[c], column[DB_COLUMN_SLOW + c]);
+        column[DB_COLUMN_FAST + c] = f_fma(s->fast, by_x[c], column[DB_COLUMN_FAST + c]);
+        column[DB_COLUMN_SLOW + c] = f_fma(s->slow, by_x[c], column[DB_COLUMN_SLOW + c]);
     }
     if (!general) return;
     if (curved)
         for (int k = 0; k < 3; k++)
             add_to(sums, DB_COLUMN_ORIGIN + k,
-                   l_fma(by_x[0], s->by_sphere[k][0],
-                         l_fma(by_x[1], s->by_sphere[k][1], l_mul(by_x[2], s->by_sphere[k][2]))));
+                   f_fma(by_x[0], s->by_sphere[k][0],
+                         f_fma(by_x[1], s->by_sphere[k][1], f_mul(by_x[2], s->by_sphere[k][2]))));
     /* the solid angle of a flat pixel is proportional to its distance along the normal */
     const fine distance =
-        sensor && !curved ? l_add(fine_set(panel->z), s->layer.depth) : fine_set(panel->z);
-    const fine by_z = job->point_pixel ? l_set(0) : l_div(l_mul(captured, s->omega.v), distance);
+        sensor && !curved ? f_add(f_set(panel->z), s->layer.depth) : f_set(panel->z);
+    const fine by_z = job->point_pixel ? f_set(0) : f_div(f_mul(captured, s->omega.v), distance);
     add_to(sums, DB_COLUMN_Z, by_z);
     if (!sensor) return;
-    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(pixel, s->capture_slope[1]));
-    add_to(sums, DB_COLUMN_ATTENUATION, l_mul(pixel, s->capture_slope[2]));
+    add_to(sums, DB_COLUMN_LAYER_STEP, f_mul(pixel, s->capture_slope[1]));
+    add_to(sums, DB_COLUMN_ATTENUATION, f_mul(pixel, s->capture_slope[2]));
     if (curved) return;
     fine by_depth = by_z;
     for (int c = 0; c < 3; c++) {
-        by_depth = l_fma(by_x[c], l_set((SHAPE_REAL)panel->normal[c]), by_depth);
+        by_depth = f_fma(by_x[c], f_set(panel->normal[c]), by_depth);
         add_to(sums, DB_COLUMN_NORMAL + c,
-               l_fma(by_x[c], s->layer.depth, l_mul(by_obliquity, s->d[c])));
+               f_fma(by_x[c], s->layer.depth, f_mul(by_obliquity, s->d[c])));
     }
-    add_to(sums, DB_COLUMN_LAYER_STEP, l_mul(by_depth, s->layer.by_step));
+    add_to(sums, DB_COLUMN_LAYER_STEP, f_mul(by_depth, s->layer.by_step));
     if (!job->layers_at_front) add_depth_slopes(panel, s, by_depth, sums);
 }
 #endif
 
-#undef REAL
-#undef DIRS
 #endif

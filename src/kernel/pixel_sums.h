@@ -1,0 +1,30 @@
+/* What is summed for each pixel of a group: the intensity and, in gradient instances, the columns. */
+#ifndef DB_KERNEL_PIXEL_SUMS_H
+#define DB_KERNEL_PIXEL_SUMS_H
+
+#include "kernel/instance_types.h"
+
+/* Loose columns, from DB_COLUMN_AMPLITUDE on, are as many as the job has parameters of their kinds.
+ * Numbers that are known only at run time keep an array out of registers: on devices that matters,
+ * and these columns are apart. */
+typedef struct {
+    fine intensity;
+#if DB_INSTANCE_KIND > 0 && defined(DB_LOOSE_COLUMNS_APART)
+    fine column[DB_COLUMN_AMPLITUDE];
+    fine *loose; /* [DB_LOOSE_COLUMNS] */
+#elif DB_INSTANCE_KIND > 0
+    fine column[DB_COLUMN_COUNT];
+#endif
+} pixel_sums;
+
+#if DB_INSTANCE_KIND > 0
+AD_INLINE fine *loose_column(pixel_sums *sums, int column) {
+#if defined(DB_LOOSE_COLUMNS_APART)
+    return &sums->loose[column - DB_COLUMN_AMPLITUDE];
+#else
+    return &sums->column[column];
+#endif
+}
+#endif
+
+#endif

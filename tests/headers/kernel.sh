@@ -1,0 +1,52 @@
+#!/bin/sh
+# Every header of the kernels compiles alone, as the instances need it. Those with formulas, which are included once for
+# each kind of number, compile after the numbers that they ask for.
+set -eu
+compile() { # HEADER OPTION...: standard input is what comes before it
+    header=$1
+    shift
+    { cat; printf '#include "%s"\nint unit_is_not_empty;\n' "$header"; } |
+        "${CC:-cc}" -std=c17 -Wall -Wextra -Werror -fsyntax-only -x c "$@" -I"$SOURCE_DIR/src/include" -I"$SOURCE_DIR/src" \
+            -I"$SOURCE_DIR" - || { echo "$header does not stand alone"; exit 1; }
+}
+
+headers=0
+cd "$SOURCE_DIR/src"
+for header in kernel/*.h; do
+    headers=$((headers + 1))
+    case $header in
+    kernel/scattering.h | kernel/radiometry.h | kernel/lattice.h | kernel/structure_factor.h | kernel/spot_cut.h | kernel/one_*.h)
+        before='#define REAL double
+#define LANES 1
+#define DIRS 3
+#include "ad/lane.h"
+#include "ad/num.h"'
+        case $header in
+        kernel/spot_cut.h) before="$before
+#include <math.h>
+#include \"dualbragg/experiment.h\"
+#include \"kernel/lattice.h\"" ;;
+        kernel/one_*) before='#include "kernel/job.h"
+#include "model/model.h"
+#include <math.h>
+#define REAL double
+#define LANES 1
+#define DIRS many
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+#include "kernel/scattering.h"
+#include "kernel/structure_factor.h"' ;;
+        esac
+        [ $header != kernel/one_pixel.h ] || before="$before
+#include \"kernel/one_sample.h\""
+        echo "$before" | compile "$header"
+        ;;
+    *)
+        for instance in "DOUBLE 0" "MIXED 2"; do
+            compile "$header" -DDB_INSTANCE_ISA_SSE2=1 "-DDB_INSTANCE_PRECISION_${instance% *}=1" \
+                "-DDB_INSTANCE_KIND=${instance#* }" -DDB_INSTANCE_GENERAL=0 -DDB_INSTANCE_TAG=alone < /dev/null
+        done
+        ;;
+    esac
+done
+[ $headers -gt 20 ] || { echo "expected more than 20 headers, found $headers"; exit 1; }
