@@ -52,8 +52,8 @@ DB_CUDA_FN void store_intensity(const db_kernel_job *job, size_t element, const 
 DB_CUDA_FN void render_pixel(kernel_shape shape, const db_cuda_arguments *a, const pixel_place *p,
                              pixel_sums *sums) {
     const db_region *region = p->region;
-    render_group(shape, DB_INSTANCE_GENERAL, &a->job, &a->job.panel[region->panel],
-                 region->fast_start + p->fast, region->slow_start + p->slow, sums);
+    render_group(shape, &a->job, &a->job.panel[region->panel], region->fast_start + p->fast,
+                 region->slow_start + p->slow, sums);
 }
 
 #if DB_INSTANCE_KIND > 0
@@ -270,8 +270,8 @@ DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a)
     if (end > (uint32_t)region->fast_count) end = (uint32_t)region->fast_count;
     for (uint32_t fast = first + thread; fast < end; fast += threads) {
         pixel_sums sums;
-        render_row_group(shape, job->debye_waller, job, panel, row, region->fast_start + (int)fast,
-                         &sums);
+        render_row_group(shape, (thermal_mode)job->debye_waller, job, panel, row,
+                         region->fast_start + (int)fast, &sums);
         store_intensity(job, start + fast, &sums);
     }
 }

@@ -32,6 +32,10 @@
 
 #include "kernel/job.h"
 
+/* 0 leaves out whatever plain jobs (flat detector without thickness, nearest structure factors, no
+ * background, no resolution limit) do not have. */
+enum { GENERAL = DB_INSTANCE_GENERAL };
+
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define SHAPE_REAL float
 #else

@@ -53,17 +53,20 @@ AD_INLINE void fold_lanes(fine *v, int count) {
 #undef NORMAL_FOLD
 }
 
-/* Products of `rows` vectors from a with NORMAL_COLUMNS from b. first: with `triangle`, number of
- * the first of b's columns in the block, of which only the lower triangle is wanted. */
+/* What is wanted of a block: on the diagonal its lower triangle. */
+typedef enum { WHOLE_BLOCK, LOWER_TRIANGLE } block_part;
+
+/* Products of `rows` vectors from a with NORMAL_COLUMNS from b. first: number
+ * of the first of b\'s columns in the block. */
 AD_INLINE void add_products(const normal_run *run, const fine *a, const fine *b, int rows,
-                            int triangle, int first, double *sums) {
+                            block_part part, int first, double *sums) {
     fine sum[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
     for (int i = 0; i < DB_NORMAL_BLOCK * NORMAL_COLUMNS; i++) sum[i] = f_set(0);
     for (int g = 0; g < run->rows; g++, a += run->length, b += run->length) {
 #pragma GCC unroll 4
         for (int j = 0; j < NORMAL_COLUMNS; j++)
 #pragma GCC unroll 4
-            for (int i = triangle ? first + j : 0; i < rows; i++)
+            for (int i = part == LOWER_TRIANGLE ? first + j : 0; i < rows; i++)
                 sum[j * DB_NORMAL_BLOCK + i] = f_fma(a[i], b[j], sum[j * DB_NORMAL_BLOCK + i]);
     }
     fold_lanes(sum, DB_NORMAL_BLOCK * NORMAL_COLUMNS);
@@ -74,10 +77,10 @@ AD_INLINE void add_products(const normal_run *run, const fine *a, const fine *b,
 }
 
 AD_INLINE void add_block(const normal_run *run, const fine *a, const fine *b, int rows,
-                         int triangle, double *sums) {
+                         block_part part, double *sums) {
     for (int first = 0; first < DB_NORMAL_BLOCK; first += NORMAL_COLUMNS) {
-        if (triangle && first >= rows) break;
-        add_products(run, a, b + first, rows, triangle, first, sums + first * DB_NORMAL_BLOCK);
+        if (part == LOWER_TRIANGLE && first >= rows) break;
+        add_products(run, a, b + first, rows, part, first, sums + first * DB_NORMAL_BLOCK);
     }
 }
 
@@ -88,14 +91,14 @@ static __attribute__((noinline)) void add_run(normal_run *run) {
             const size_t left = run->length - i;
             const fine *a = run->row + i, *b = run->row + j;
             switch ((left < DB_NORMAL_BLOCK ? left : DB_NORMAL_BLOCK) + (i == j ? 4 : 0)) {
-            case 1: add_block(run, a, b, 1, 0, sums); break;
-            case 2: add_block(run, a, b, 2, 0, sums); break;
-            case 3: add_block(run, a, b, 3, 0, sums); break;
-            case 4: add_block(run, a, b, 4, 0, sums); break;
-            case 5: add_block(run, a, b, 1, 1, sums); break;
-            case 6: add_block(run, a, b, 2, 1, sums); break;
-            case 7: add_block(run, a, b, 3, 1, sums); break;
-            default: add_block(run, a, b, 4, 1, sums); break;
+            case 1: add_block(run, a, b, 1, WHOLE_BLOCK, sums); break;
+            case 2: add_block(run, a, b, 2, WHOLE_BLOCK, sums); break;
+            case 3: add_block(run, a, b, 3, WHOLE_BLOCK, sums); break;
+            case 4: add_block(run, a, b, 4, WHOLE_BLOCK, sums); break;
+            case 5: add_block(run, a, b, 1, LOWER_TRIANGLE, sums); break;
+            case 6: add_block(run, a, b, 2, LOWER_TRIANGLE, sums); break;
+            case 7: add_block(run, a, b, 3, LOWER_TRIANGLE, sums); break;
+            default: add_block(run, a, b, 4, LOWER_TRIANGLE, sums); break;
             }
             sums += DB_NORMAL_BLOCK * DB_NORMAL_BLOCK;
         }
@@ -137,13 +140,15 @@ static __attribute__((noinline)) int group_counts(const db_kernel_job *job,
     return any << 1 != 0; /* without the sign of -0 */
 }
 
-/* alike: all pixels weigh 1 */
-AD_INLINE void fill_normal_row(int alike, const db_kernel_job *job,
+typedef enum { ALL_WEIGH_ONE, WEIGHTS_DIFFER } weight_kind;
+
+AD_INLINE void fill_normal_row(weight_kind kind, const db_kernel_job *job,
                                const db_kernel_contraction *contraction, const pixel_sums *sums,
                                const group_target *target, fine *row) {
     pixel_weight w = { 0 };
-    if (!alike) w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
-#define WEIGHTED(value) (alike ? (value) : weighted(w, value))
+    if (kind == WEIGHTS_DIFFER)
+        w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
+#define WEIGHTED(value) (kind == ALL_WEIGH_ONE ? (value) : weighted(w, value))
     const size_t lattice = job->lattice_wanted, singles = lattice + job->single_wanted;
     size_t k = 0;
     for (; k < lattice; k++)
@@ -159,9 +164,9 @@ AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *
                          const pixel_sums *sums, const group_target *target, normal_run *run) {
     fine *const row = run->row + (size_t)run->rows * run->length;
     if (!job->weight && target->count == LANES)
-        fill_normal_row(1, job, contraction, sums, target, row);
+        fill_normal_row(ALL_WEIGH_ONE, job, contraction, sums, target, row);
     else
-        fill_normal_row(0, job, contraction, sums, target, row);
+        fill_normal_row(WEIGHTS_DIFFER, job, contraction, sums, target, row);
     if (++run->rows == NORMAL_RUN) add_run(run);
 }
 #else

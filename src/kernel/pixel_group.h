@@ -5,10 +5,7 @@
  * A source enters the pixel as u (sum of F_c^2 F_latt^2 over samples + what scatters without a
  * lattice), u = scale omega capture w P. Its dependence on the interface is linear step by step: q
  * = kappa d - s0 is bilinear, so its slopes are its coefficients; what is not linear (omega, d and
- * the capture fraction by the position, P by the direction) carries local duals.
- *
- * `general` is a constant after inlining: 0 leaves out whatever plain jobs (flat detector without
- * thickness, nearest structure factors, no background, no resolution limit) do not have. */
+ * the capture fraction by the position, P by the direction) carries local duals. */
 #ifndef DB_KERNEL_PIXEL_GROUP_H
 #define DB_KERNEL_PIXEL_GROUP_H
 
@@ -90,43 +87,29 @@ typedef struct {
     const row_view *view;
 } group_rows;
 
-/* How often the loops run: as often as the job says, or constants. */
-typedef struct {
-    int oversample;
-    size_t sources, samples;
-} loop_counts;
-
-AD_INLINE loop_counts loops_of(const db_kernel_job *job) {
-    const loop_counts loops = { job->oversample, job->source_count, job->sample_count };
-    return loops;
-}
-
 /* The samples of source j. */
-AD_INLINE source_sums sampled(kernel_shape shape, int general, index_mode mode, size_t samples,
-                              const db_kernel_job *job, const index_view *view, const fine q[3],
-                              fine u, pixel_sums *sums) {
+AD_INLINE source_sums sampled(loop_mode mode, const db_kernel_job *job, const index_view *view,
+                              const fine q[3], fine u, pixel_sums *sums) {
 #if DB_SAMPLE_LOOPS
-    (void)shape, (void)general, (void)samples;
-    return sample_loop_of(job, mode)(job, view, q, u, sums);
+    return sample_loop_of(job, mode.index)(job, view, q, u, sums);
 #else
-    return add_samples(shape, general, mode, job->table_used, samples, job, view, q, u, sums);
+    return add_samples(mode, job, view, q, u, sums);
 #endif
 }
 
 #if DB_INSTANCE_KIND == 0
-/* The same with the Debye-Waller factor, of which there is one if `thermal`. */
-AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, int thermal,
-                              size_t samples, const db_kernel_job *job,
+/* The same with the Debye-Waller factor, if there is one. */
+AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
                               const db_kernel_panel *panel, const group_rows *rows, size_t j,
                               const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
-    source_sums source = sampled(shape, general, mode, samples, job, view, q, u, sums);
-    if (!thermal) return source;
-    if (mode == BY_VECTOR) {
+    source_sums source = sampled(mode, job, view, q, u, sums);
+    if (!mode.thermal) return source;
+    if (mode.index == BY_VECTOR) {
         source.sum = thermal_sum(job, w3_square(view->q).v, source.sum);
         return source;
     }
     wide incident[2];
-    if (mode == ALONG_ROW)
+    if (mode.index == ALONG_ROW)
         for (int c = 0; c < 2; c++) incident[c] = w_set(rows->row->incident[2 * j + (size_t)c]);
     else
         row_incident_terms(panel, &job->source_double[j], rows->view->start, incident);
@@ -134,28 +117,26 @@ AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, 
     return source;
 }
 #else
-AD_INLINE source_sums crystal(kernel_shape shape, int general, index_mode mode, int thermal,
-                              size_t samples, const db_kernel_job *job,
+AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
                               const db_kernel_panel *panel, const group_rows *rows, size_t j,
                               const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
     (void)panel, (void)rows, (void)j;
     struct thermal factor;
     fine reduced = u;
-    if (__builtin_expect(thermal, 0))
+    if (__builtin_expect(mode.thermal, 0))
         reduced = f_mul(u, thermal_at(job, q[0], q[1], q[2], &factor));
-    source_sums source = sampled(shape, general, mode, samples, job, view, q, reduced, sums);
-    if (__builtin_expect(thermal, 0)) source = with_thermal_slopes(&factor, u, source, sums);
+    source_sums source = sampled(mode, job, view, q, reduced, sums);
+    if (__builtin_expect(mode.thermal, 0)) source = with_thermal_slopes(&factor, u, source, sums);
     return source;
 }
 #endif
 
 /* Crystal and background for one scattering vector; general jobs. */
-AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
-                                const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
+AD_INLINE source_sums scattered(loop_mode mode, const db_kernel_job *job, const index_view *view,
+                                const fine q[3], fine u, pixel_sums *sums) {
     fine counts = f_set(1);
     if (job->d_min > 0) counts = resolved(job, view->q);
-    source_sums source = crystal(shape, 1, BY_VECTOR, job->debye_waller, job->sample_count, job,
-                                 NULL, NULL, 0, view, q, f_mul(u, counts), sums);
+    source_sums source = crystal(mode, job, NULL, NULL, 0, view, q, f_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, view->q);
     source.sum = f_fma(source.sum, counts, background.sum);
 #if DB_INSTANCE_KIND > 0
@@ -169,12 +150,12 @@ AD_INLINE source_sums scattered(kernel_shape shape, const db_kernel_job *job,
 
 #if DB_INSTANCE_KIND == 0
 /* The polarization factor in images: along rows a parabola over |x|^2. */
-AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
+AD_INLINE fine image_polarization(index_mode index, const db_kernel_job *job,
                                   const db_kernel_panel *panel, const group_rows *rows, size_t j,
                                   const site *s) {
     fine power[3];
-    if (mode == BY_VECTOR) return polarization_of(s->d, &job->FINE(source)[j], NULL);
-    if (mode == ALONG_ROW) {
+    if (index == BY_VECTOR) return polarization_of(s->d, &job->FINE(source)[j], NULL);
+    if (index == ALONG_ROW) {
         for (int c = 0; c < 3; c++) power[c] = f_set(rows->row->polarization[3 * j + (size_t)c]);
     } else {
         wide terms[3];
@@ -187,39 +168,37 @@ AD_INLINE fine image_polarization(index_mode mode, const db_kernel_job *job,
 
 /* One point of each pixel of the group in one layer: all sources. In images a site along a row is
  * nothing but its solid angle. */
-AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int thermal,
-                           loop_counts loops, int only, const db_kernel_job *job,
-                           const db_kernel_panel *panel, const group_rows *rows, const site *s,
-                           index_view *view, pixel_sums *sums) {
-    const fine omega = general ? f_mul(s->omega.v, s->capture) : s->omega.v;
+AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
+                           const group_rows *rows, const site *s, index_view *view,
+                           pixel_sums *sums) {
+    const fine omega = GENERAL ? f_mul(s->omega.v, s->capture) : s->omega.v;
 #if DB_INSTANCE_KIND > 0
     fine by_d[3] = { f_set(0), f_set(0), f_set(0) }, by_omega = f_set(0);
 #endif
-    view->only = only;
+    view->only = mode.only;
     fine intensity = f_set(0);
-    for (size_t j = 0; j < loops.sources; j++) {
+    for (size_t j = 0; j < mode.sources; j++) {
         const db_kernel_source_double *wide_s = &job->source_double[j];
         const fine_source *fine_s = &job->FINE(source)[j];
         fine q[3] = { omega, omega, omega };
-        if (mode == ALONG_ROW) {
+        if (mode.index == ALONG_ROW) {
             view->ends.first_term = j * job->sample_count;
             view->term = rows->row->term + view->ends.first_term;
-        } else if (mode == ACROSS_ROWS) {
+        } else if (mode.index == ACROSS_ROWS) {
             view->term = rows->term + j * job->sample_count;
             view->panel_term = rows->panel + j * job->sample_count;
         } else
             view->q = q_of(wide_s, s->wide_d);
 #if DB_INSTANCE_KIND > 0
         fine p_by_d[3];
-        narrow_vector(mode == BY_VECTOR ? view->q : q_of(wide_s, s->wide_d), q);
+        narrow_vector(mode.index == BY_VECTOR ? view->q : q_of(wide_s, s->wide_d), q);
         const fine p = polarization_of(s->d, fine_s, p_by_d);
 #else
-        const fine p = image_polarization(mode, job, panel, rows, j, s);
+        const fine p = image_polarization(mode.index, job, panel, rows, j, s);
 #endif
         const fine weight = f_set(fine_s->weight), wp = f_mul(weight, p), u = f_mul(omega, wp);
-        const source_sums source = general ? scattered(shape, job, view, q, u, sums)
-                                           : crystal(shape, 0, mode, thermal, loops.samples, job,
-                                                     panel, rows, j, view, q, u, sums);
+        const source_sums source = GENERAL ? scattered(mode, job, view, q, u, sums)
+                                           : crystal(mode, job, panel, rows, j, view, q, u, sums);
         intensity = f_fma(u, source.sum, intensity);
         if (j % DB_PARTIAL_SUM == DB_PARTIAL_SUM - 1) {
             sums->intensity = f_add(sums->intensity, intensity);
@@ -235,11 +214,11 @@ AD_INLINE void add_sources(kernel_shape shape, int general, index_mode mode, int
     }
     sums->intensity = f_add(sums->intensity, intensity);
 #if DB_INSTANCE_KIND > 0
-    add_site_slopes(general, only, job, panel, s, by_d, by_omega, sums);
+    add_site_slopes(mode.only, job, panel, s, by_d, by_omega, sums);
 #endif
 }
 
-AD_INLINE void clear_sums(int general, int only, const db_kernel_job *job, pixel_sums *sums) {
+AD_INLINE void clear_sums(int only, const db_kernel_job *job, pixel_sums *sums) {
     sums->intensity = f_set(0);
 #if DB_INSTANCE_KIND > 0
 #if !defined(__CUDACC__)
@@ -247,7 +226,7 @@ AD_INLINE void clear_sums(int general, int only, const db_kernel_job *job, pixel
 #endif
     for (int c = 0; c < DB_COLUMN_INTENSITY && !only; c++) sums->column[c] = f_set(0);
     sums->column[DB_COLUMN_DEBYE_WALLER] = f_set(0);
-    if (general) {
+    if (GENERAL) {
         for (int c = DB_COLUMN_Z; c < DB_COLUMN_CELLS; c++) sums->column[c] = f_set(0);
         for (int c = 0; c < job->amplitude_slopes; c++)
             *loose_column(sums, DB_COLUMN_AMPLITUDE + c) = f_set(0);
@@ -257,7 +236,7 @@ AD_INLINE void clear_sums(int general, int only, const db_kernel_job *job, pixel
     for (int c = 0; c < job->source_slopes; c++)
         *loose_column(sums, DB_COLUMN_SOURCE + c) = f_set(0);
 #else
-    (void)general, (void)only, (void)job;
+    (void)only, (void)job;
 #endif
 #if DB_INSTANCE_KIND > 1
     for (int c = 0; c < 3; c++) sums->column[DB_COLUMN_CELLS + c] = f_set(0);
@@ -272,21 +251,20 @@ AD_INLINE void clear_sums(int general, int only, const db_kernel_job *job, pixel
 #endif
 
 /* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
-DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_job *job,
+DB_GROUP_FN void render_group(kernel_shape shape, const db_kernel_job *job,
                               const db_kernel_panel *panel, wide fast, wide slow,
                               pixel_sums *sums) {
     const double step = job->sub_pixel;
-    const int layers = general ? job->layers : 1;
-    clear_sums(general, 0, job, sums);
+    const int layers = GENERAL ? job->layers : 1;
+    clear_sums(0, job, sums);
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
             const wide f = w_mul(w_add(fast, w_set((j + 0.5) * step)), w_set(panel->pixel_size[0]));
             const wide s = w_mul(w_add(slow, w_set((i + 0.5) * step)), w_set(panel->pixel_size[1]));
             for (int layer = 0; layer < layers; layer++) {
-                const site place = site_of(general, job, panel, layer, f, s);
+                const site place = site_of(job, panel, layer, f, s);
                 index_view view;
-                add_sources(shape, general, BY_VECTOR, job->debye_waller, loops_of(job), 0, job,
-                            panel, NULL, &place, &view, sums);
+                add_sources(mode_of(job, shape, BY_VECTOR), job, panel, NULL, &place, &view, sums);
             }
         }
 #if DB_INSTANCE_KIND > 0
@@ -300,23 +278,25 @@ DB_GROUP_FN void render_group(kernel_shape shape, int general, const db_kernel_j
 #define DB_ROW_GROUP_FN AD_INLINE
 #endif
 
+typedef enum { WITHOUT_DEBYE_WALLER, WITH_DEBYE_WALLER } thermal_mode;
+
 /* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
-AD_INLINE void render_row_places(kernel_shape shape, int thermal, loop_counts loops,
-                                 const db_kernel_job *job, const db_kernel_panel *panel,
-                                 const row_terms *sub_rows, wide fast, pixel_sums *sums) {
-    const int only = LANES > 1 && loops.oversample == 1 && loops.sources == 1;
-    clear_sums(0, only, job, sums);
-    for (int i = 0; i < loops.oversample; i++) {
+AD_INLINE void render_row_places(loop_mode mode, const db_kernel_job *job,
+                                 const db_kernel_panel *panel, const row_terms *sub_rows, wide fast,
+                                 pixel_sums *sums) {
+    mode.only = LANES > 1 && mode.oversample == 1 && mode.sources == 1;
+    clear_sums(mode.only, job, sums);
+    for (int i = 0; i < mode.oversample; i++) {
         const row_view row = view_along_row(&sub_rows[i]);
         const group_rows rows = { &sub_rows[i], NULL, NULL, &row };
-        for (int j = 0; j < loops.oversample; j++) {
+        for (int j = 0; j < mode.oversample; j++) {
             index_view view;
             const site place =
                 row_site(job, panel, &row, w_add(fast, w_set((j + 0.5) * job->sub_pixel)), &view);
-            if (shape >= KERNEL_CUT)
-                view.ends = ends_of_group(shape, job, rows.row, view.fast, view.inverse_distance);
-            add_sources(shape, 0, ALONG_ROW, thermal, loops, only, job, panel, &rows, &place, &view,
-                        sums);
+            if (mode.shape >= KERNEL_CUT)
+                view.ends =
+                    ends_of_group(mode.shape, job, rows.row, view.fast, view.inverse_distance);
+            add_sources(mode, job, panel, &rows, &place, &view, sums);
         }
     }
 #if DB_INSTANCE_KIND > 0
@@ -324,17 +304,20 @@ AD_INLINE void render_row_places(kernel_shape shape, int thermal, loop_counts lo
 #endif
 }
 
-DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, int thermal, const db_kernel_job *job,
-                                      const db_kernel_panel *panel, const row_terms *sub_rows,
-                                      wide fast, pixel_sums *sums) {
+DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, thermal_mode thermal,
+                                      const db_kernel_job *job, const db_kernel_panel *panel,
+                                      const row_terms *sub_rows, wide fast, pixel_sums *sums) {
+    loop_mode mode = mode_of(job, shape, ALONG_ROW);
+    mode.thermal = thermal == WITH_DEBYE_WALLER;
 #if DB_INSTANCE_KIND > 0
-    if (job->source_count == 1 && job->oversample == 1 && !thermal) {
-        render_row_places(shape, 0, (loop_counts){ 1, 1, job->sample_count }, job, panel, sub_rows,
-                          fast, sums);
+    if (job->source_count == 1 && job->oversample == 1 && !mode.thermal) {
+        mode.sources = 1;
+        mode.oversample = 1;
+        render_row_places(mode, job, panel, sub_rows, fast, sums);
         return;
     }
 #endif
-    render_row_places(shape, thermal, loops_of(job), job, panel, sub_rows, fast, sums);
+    render_row_places(mode, job, panel, sub_rows, fast, sums);
 }
 
 #if DB_INSTANCE_KIND == 0
@@ -343,7 +326,11 @@ DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, int thermal, const db_
 AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
                                   const db_kernel_panel *panel, const row_terms *row, wide fast,
                                   pixel_sums *sums) {
-    render_row_places(shape, 0, (loop_counts){ 1, 1, 1 }, job, panel, row, fast, sums);
+    loop_mode mode = mode_of(job, shape, ALONG_ROW);
+    mode.thermal = 0;
+    mode.oversample = 1;
+    mode.sources = mode.samples = 1;
+    render_row_places(mode, job, panel, row, fast, sums);
 }
 #endif
 
@@ -352,7 +339,7 @@ AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
 DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *job,
                                        const db_kernel_panel *panel, const tile_terms *tile,
                                        wide fast, wide slow, pixel_sums *sums) {
-    clear_sums(0, 0, job, sums);
+    clear_sums(0, job, sums);
     for (int i = 0; i < job->oversample; i++) {
         index_view view;
         view.slow =
@@ -362,8 +349,7 @@ DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *
         for (int j = 0; j < job->oversample; j++) {
             const site place =
                 row_site(job, panel, &row, w_add(fast, w_set((j + 0.5) * job->sub_pixel)), &view);
-            add_sources(shape, 0, ACROSS_ROWS, job->debye_waller, loops_of(job), 0, job, panel,
-                        &rows, &place, &view, sums);
+            add_sources(mode_of(job, shape, ACROSS_ROWS), job, panel, &rows, &place, &view, sums);
         }
     }
 #if DB_INSTANCE_KIND > 0

@@ -108,7 +108,7 @@ DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region
 }
 
 /* Lanes along a row; the last group of a row may hang over its end. */
-AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel_job *job,
+AD_INLINE void render_long_rows(kernel_shape shape, const db_kernel_job *job,
                                 const db_region *region, int row_begin, int row_end,
                                 normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
@@ -120,8 +120,7 @@ AD_INLINE void render_long_rows(kernel_shape shape, int general, const db_kernel
             target.element[0] = region->offset + (size_t)row * region->stride + (size_t)column;
             if (!group_wanted(job, &target, run)) continue;
             pixel_sums sums;
-            render_group(shape, general, job, panel,
-                         w_add(w_iota(), w_set(region->fast_start + column)),
+            render_group(shape, job, panel, w_add(w_iota(), w_set(region->fast_start + column)),
                          w_set(region->slow_start + row), &sums);
             finish_group(job, region, &sums, &target, run);
         }
@@ -149,7 +148,7 @@ AD_INLINE int next_pixels(const db_region *region, int row_end, int *row, int *c
 }
 
 /* Lanes over the pixels of several rows, for regions too narrow to fill lanes along a row. */
-AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kernel_job *job,
+AD_INLINE void render_short_rows(kernel_shape shape, const db_kernel_job *job,
                                  const db_region *region, int row_begin, int row_end,
                                  normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
@@ -159,7 +158,7 @@ AD_INLINE void render_short_rows(kernel_shape shape, int general, const db_kerne
     while (next_pixels(region, row_end, &row, &column, fast, slow, &target)) {
         if (!group_wanted(job, &target, run)) continue;
         pixel_sums sums;
-        render_group(shape, general, job, panel, w_load(fast), w_load(slow), &sums);
+        render_group(shape, job, panel, w_load(fast), w_load(slow), &sums);
         finish_group(job, region, &sums, &target, run);
     }
 }
@@ -169,12 +168,15 @@ AD_INLINE int rows_fill_lanes(const db_region *region) {
     return region->fast_count % LANES == 0 || region->fast_count > 8 * LANES;
 }
 
+/* Sources, sub-pixels and samples: images of plain jobs with one of each have no loops. */
+typedef enum { ANY_NUMBER, ONE_EACH } loop_lengths;
+
 #if !DB_INSTANCE_GENERAL
 /* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
-AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, int still,
-                                         const db_kernel_job *job, const db_region *region,
-                                         int row_begin, int row_end, tile_terms *tile,
-                                         normal_run *run) {
+AD_INLINE void render_long_rows_by_terms(kernel_shape shape, thermal_mode thermal,
+                                         loop_lengths loops, const db_kernel_job *job,
+                                         const db_region *region, int row_begin, int row_end,
+                                         tile_terms *tile, normal_run *run) {
     const db_kernel_panel *panel = &job->panel[region->panel];
     group_target target = { 0, 1, { 0 } };
     for (int row = row_begin; row < row_end; row++) {
@@ -190,11 +192,11 @@ AD_INLINE void render_long_rows_by_terms(kernel_shape shape, int thermal, int st
             pixel_sums sums;
             const wide fast = w_add(w_iota(), w_set(region->fast_start + column));
 #if DB_INSTANCE_KIND == 0
-            if (still)
+            if (loops == ONE_EACH)
                 render_still_group(shape, job, panel, tile->row, fast, &sums);
             else
 #endif
-                (void)still, render_row_group(shape, thermal, job, panel, tile->row, fast, &sums);
+                (void)loops, render_row_group(shape, thermal, job, panel, tile->row, fast, &sums);
             finish_group(job, region, &sums, &target, run);
         }
     }
@@ -215,61 +217,60 @@ AD_INLINE void render_short_rows_by_terms(kernel_shape shape, const db_kernel_jo
     }
 }
 
-AD_INLINE void render_rows_by_terms(kernel_shape shape, int still, const db_kernel_job *job,
-                                    const db_region *region, int row_begin, int row_end, void *room,
-                                    normal_run *run) {
+AD_INLINE void render_rows_by_terms(kernel_shape shape, loop_lengths loops,
+                                    const db_kernel_job *job, const db_region *region,
+                                    int row_begin, int row_end, void *room, normal_run *run) {
     tile_terms tile = { 0 };
     furnish(job, room, &tile);
     fill_panel_terms(job, &job->panel[region->panel], &tile);
     if (!rows_fill_lanes(region))
         render_short_rows_by_terms(shape, job, region, row_begin, row_end, &tile, run);
     else if (job->debye_waller) /* apart, so that others do not ask for it at every source */
-        render_long_rows_by_terms(shape, 1, 0, job, region, row_begin, row_end, &tile, run);
+        render_long_rows_by_terms(shape, WITH_DEBYE_WALLER, ANY_NUMBER, job, region, row_begin,
+                                  row_end, &tile, run);
     else
-        render_long_rows_by_terms(shape, 0, still, job, region, row_begin, row_end, &tile, run);
+        render_long_rows_by_terms(shape, WITHOUT_DEBYE_WALLER, loops, job, region, row_begin,
+                                  row_end, &tile, run);
 }
 #endif
 
-/* still: 1 for images of plain jobs with one source, sub-pixel and sample; a constant. */
-AD_INLINE void render_rows_of(kernel_shape shape, int general, int still, const db_kernel_job *job,
+AD_INLINE void render_rows_of(kernel_shape shape, loop_lengths loops, const db_kernel_job *job,
                               const db_region *region, int row_begin, int row_end, void *room,
                               normal_run *run) {
 #if DB_INSTANCE_GENERAL
-    (void)still, (void)room;
+    (void)loops, (void)room;
 #else
     if (job->oversample <= DB_MOST_SUB_ROWS &&
         job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
         (INDEX_SHIFT == 0 || db_offsets_suffice(job))) {
-        render_rows_by_terms(shape, still, job, region, row_begin, row_end, room, run);
+        render_rows_by_terms(shape, loops, job, region, row_begin, row_end, room, run);
         return;
     }
 #endif
     if (rows_fill_lanes(region))
-        render_long_rows(shape, general, job, region, row_begin, row_end, run);
+        render_long_rows(shape, job, region, row_begin, row_end, run);
     else
-        render_short_rows(shape, general, job, region, row_begin, row_end, run);
+        render_short_rows(shape, job, region, row_begin, row_end, run);
 }
 
 #if DB_INSTANCE_GENERAL || DB_SAMPLE_LOOPS
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, void *room, normal_run *run) {
-    render_rows_of(shape_of(job), DB_INSTANCE_GENERAL, 0, job, region, row_begin, row_end, room,
-                   run);
+    render_rows_of(shape_of(job), ANY_NUMBER, job, region, row_begin, row_end, room, run);
 }
 #else
 /* In images of plain jobs one specialization per shape, so that the choice costs nothing inside;
  * each a function of its own, lest the compiler merge them again. Flat spots are always cut off
  * where they end. */
-#define DB_SHAPE_ROWS_OF(name, shape, still)                                                       \
+#define DB_SHAPE_ROWS_OF(name, shape, loops)                                                       \
     static __attribute__((noinline)) void name(const db_kernel_job *job, const db_region *region,  \
                                                int row_begin, int row_end, void *room,             \
                                                normal_run *run) {                                  \
-        render_rows_of((kernel_shape)(shape), 0, still, job, region, row_begin, row_end, room,     \
-                       run);                                                                       \
+        render_rows_of((kernel_shape)(shape), loops, job, region, row_begin, row_end, room, run);  \
     }
 #define DB_SHAPE_ROWS(name, shape)                                                                 \
-    DB_SHAPE_ROWS_OF(name##_rows, shape, 0)                                                        \
-    DB_SHAPE_ROWS_OF(name##_still_rows, shape, 1)
+    DB_SHAPE_ROWS_OF(name##_rows, shape, ANY_NUMBER)                                               \
+    DB_SHAPE_ROWS_OF(name##_still_rows, shape, ONE_EACH)
 DB_SHAPE_ROWS(square, KERNEL_SQUARE)
 DB_SHAPE_ROWS(round, KERNEL_ROUND)
 DB_SHAPE_ROWS(gauss, KERNEL_GAUSS)

@@ -23,6 +23,30 @@ typedef struct {
                         added to */
 } index_view;
 
+/* What is the same for all pixels of a loop: what the job says, or constants, for which the compiler
+ * then has a loop of its own. */
+typedef struct {
+    kernel_shape shape;
+    index_mode index;
+    int tabled;     /* structure factors are listed */
+    int thermal;    /* there is a Debye-Waller factor */
+    int only;       /* as in index_view */
+    int oversample; /* how often the loops run */
+    size_t sources, samples;
+} loop_mode;
+
+AD_INLINE loop_mode mode_of(const db_kernel_job *job, kernel_shape shape, index_mode index) {
+    const loop_mode mode = { .shape = shape,
+                             .index = index,
+                             .tabled = job->table_used,
+                             .thermal = job->debye_waller,
+                             .only = 0,
+                             .oversample = job->oversample,
+                             .sources = job->source_count,
+                             .samples = job->sample_count };
+    return mode;
+}
+
 /* One source seen from one sub-pixel. */
 typedef struct {
     fine sum; /* of F_c^2 F_latt^2 over samples */
@@ -57,12 +81,12 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
 }
 #endif
 
-AD_INLINE void miller_indices(index_mode mode, const db_kernel_job *job, size_t sample,
+AD_INLINE void miller_indices(index_mode index, const db_kernel_job *job, size_t sample,
                               const index_view *view, wide h[3]) {
-    if (mode != BY_VECTOR) {
+    if (index != BY_VECTOR) {
         const row_term *term = &view->term[sample];
         for (int j = 0; j < 3; j++) {
-            const wide linear[2] = { mode == ALONG_ROW
+            const wide linear[2] = { index == ALONG_ROW
                                          ? w_set(term->linear[j][0])
                                          : row_linear(&view->panel_term[sample], j, view->slow),
                                      w_set(term->linear[j][1]) };
@@ -85,16 +109,16 @@ enum { DB_PARTIAL_SUM = 16 };
  * have other threads to turn to, and fewer registers. */
 #define DB_SAMPLES_AHEAD (LANES > 1 && DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL)
 
-/* Where a sample is met. */
+/* Where a sample is in reciprocal space. */
 typedef struct {
     wide h[3], node[3]; /* node: if its structure factor is looked up */
     fine offset[3];     /* from the nearest node */
-} met_sample;
+} sample_place;
 
-AD_INLINE met_sample meet_sample(index_mode mode, int look_up, const db_kernel_job *job,
-                                 const index_view *view, size_t s) {
-    met_sample m;
-    miller_indices(mode, job, s, view, m.h);
+AD_INLINE sample_place place_sample(index_mode index, int look_up, const db_kernel_job *job,
+                                    const index_view *view, size_t s) {
+    sample_place m;
+    miller_indices(index, job, s, view, m.h);
     for (int j = 0; j < 3; j++) {
         m.node[j] = m.h[j];
         /* which of two equally near nodes it is matters to the table only */
@@ -102,20 +126,18 @@ AD_INLINE met_sample meet_sample(index_mode mode, int look_up, const db_kernel_j
             m.node[j] = w_nearest_node(m.h[j]);
             m.offset[j] = narrow(w_sub(m.h[j], m.node[j]));
         } else
-            m.offset[j] = mode == BY_VECTOR ? narrow(w_reduce(m.h[j])) : narrow_offset(m.h[j]);
+            m.offset[j] = index == BY_VECTOR ? narrow(w_reduce(m.h[j])) : narrow_offset(m.h[j]);
     }
     return m;
 }
 
-/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes; tabled, samples:
- * the job's table_used and sample_count, perhaps as constants. */
-AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mode, int tabled,
-                                  size_t samples, const db_kernel_job *job, const index_view *view,
+/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes. */
+AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, const index_view *view,
                                   const fine q[3], fine u, pixel_sums *sums) {
-    const int interpolate = general && job->interpolate, cut = drawn >= KERNEL_CUT;
-    const kernel_shape shape = (kernel_shape)(drawn % KERNEL_CUT);
-    const int look_up = tabled && !interpolate;
-    const int constant = !general && !tabled; /* the same F_c for all samples */
+    const int interpolate = GENERAL && job->interpolate, cut = mode.shape >= KERNEL_CUT;
+    const kernel_shape shape = (kernel_shape)(mode.shape % KERNEL_CUT);
+    const int look_up = mode.tabled && !interpolate;
+    const int constant = !GENERAL && !mode.tabled; /* the same F_c for all samples */
     const int ahead = DB_SAMPLES_AHEAD && !cut;
     squared_amplitude f;
     f.intensity = f_set(job->default_intensity);
@@ -134,16 +156,16 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
     fine *const lattice_columns = &sums->column[DB_COLUMN_LATTICE];
 #endif
 #endif
-    met_sample next;
-    if (ahead) next = meet_sample(mode, look_up, job, view, 0);
+    sample_place next;
+    if (ahead) next = place_sample(mode.index, look_up, job, view, 0);
     unsigned in_reach = 0;
     (void)in_reach;
-    for (size_t s = 0; s < samples; s++) {
+    for (size_t s = 0; s < mode.samples; s++) {
         if (s > 0 && s % DB_PARTIAL_SUM == 0) {
             source.sum = f_add(source.sum, partial);
             partial = f_set(0);
         }
-        if (cut && mode == ALONG_ROW && view->ends.used) {
+        if (cut && mode.index == ALONG_ROW && view->ends.used) {
             if (s % LANES == 0) in_reach = samples_in_reach(shape, job, &view->ends, s);
             if (!in_reach) {
                 s += LANES - 1 - s % LANES;
@@ -151,12 +173,13 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
             }
             if (!(in_reach >> s % LANES & 1)) continue;
         }
-        const met_sample here = ahead ? next : meet_sample(mode, look_up, job, view, s);
-        if (ahead && s + 1 < samples) next = meet_sample(mode, look_up, job, view, s + 1);
+        const sample_place here = ahead ? next : place_sample(mode.index, look_up, job, view, s);
+        if (ahead && s + 1 < mode.samples)
+            next = place_sample(mode.index, look_up, job, view, s + 1);
         if (cut && !f_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
             f = interpolated(job, here.h);
-        else if (look_up && general)
+        else if (look_up && GENERAL)
             f = nearest(job, here.node);
         else if (look_up)
             f.intensity = table_intensity(job, here.node);
@@ -169,7 +192,7 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
         const fine weight = f_mul(u, f.intensity);
         fine gh[3] = { f_mul(weight, lattice.slope[0]), f_mul(weight, lattice.slope[1]),
                        f_mul(weight, lattice.slope[2]) };
-        if (general) {
+        if (GENERAL) {
             const fine by_intensity = f_mul(u, lattice.value);
             if (interpolate)
                 for (int j = 0; j < 3; j++) gh[j] = f_fma(by_intensity, f.slope[j], gh[j]);
@@ -203,12 +226,13 @@ AD_INLINE source_sums add_samples(kernel_shape drawn, int general, index_mode mo
  * columns in registers it leaves no room for anything around it. */
 typedef source_sums (*sample_loop)(const db_kernel_job *job, const index_view *view,
                                    const fine q[3], fine u, pixel_sums *sums);
-#define SAMPLE_LOOP(name, shape, mode, tabled)                                                     \
+#define SAMPLE_LOOP(name, shape, index, listed)                                                    \
     static __attribute__((noinline)) source_sums name(const db_kernel_job *job,                    \
                                                       const index_view *view, const fine q[3],     \
                                                       fine u, pixel_sums *sums) {                  \
-        return add_samples((kernel_shape)(shape), 0, mode, tabled, job->sample_count, job, view,   \
-                           q, u, sums);                                                            \
+        loop_mode mode = mode_of(job, (kernel_shape)(shape), index);                               \
+        mode.tabled = listed;                                                                      \
+        return add_samples(mode, job, view, q, u, sums);                                           \
     }
 #define SAMPLE_LOOPS(name, shape)                                                                  \
     SAMPLE_LOOP(name##_by_vector, shape, BY_VECTOR, job->table_used)                               \
@@ -227,7 +251,7 @@ SAMPLE_LOOPS(tophat_cut, KERNEL_TOPHAT | KERNEL_CUT)
 SAMPLE_LOOPS(few_cells, KERNEL_FEW_CELLS)
 #endif
 
-AD_INLINE sample_loop sample_loop_of(const db_kernel_job *job, index_mode mode) {
+AD_INLINE sample_loop sample_loop_of(const db_kernel_job *job, index_mode index) {
 #define LOOPS_OF(name)                                                                             \
     {                                                                                              \
         { name##_by_vector, name##_along_row, name##_across_rows }, {                              \
@@ -247,7 +271,7 @@ AD_INLINE sample_loop sample_loop_of(const db_kernel_job *job, index_mode mode) 
 #endif
     };
 #undef LOOPS_OF
-    return loops[shape_of(job)][job->table_used != 0][mode];
+    return loops[shape_of(job)][job->table_used != 0][index];
 }
 #undef SAMPLE_LOOP
 #undef SAMPLE_LOOPS

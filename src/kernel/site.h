@@ -80,11 +80,11 @@ AD_INLINE wide layer_depth(const db_kernel_job *job, const db_kernel_panel *pane
 }
 
 /* Position on a flat panel, in a layer of the sensor behind its front. */
-AD_INLINE wide_vec3 flat_place(int general, const db_kernel_job *job, const db_kernel_panel *panel,
-                               int layer, wide fast, wide slow, wide *depth, site *s) {
+AD_INLINE wide_vec3 flat_place(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
+                               wide fast, wide slow, wide *depth, site *s) {
     const wide_vec3 front = w_pixel_position(wide_vector(panel->origin), wide_vector(panel->fast),
                                              wide_vector(panel->slow), fast, slow);
-    if (!general || !job->sensor) return front;
+    if (!GENERAL || !job->sensor) return front;
     *depth = layer_depth(job, panel, layer, front, s);
     return w3_add(front, w3_scale(wide_vector(panel->normal), wn_passive(*depth)));
 }
@@ -127,26 +127,26 @@ AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *pan
 #endif
 }
 
-AD_INLINE site site_of(int general, const db_kernel_job *job, const db_kernel_panel *panel,
-                       int layer, wide fast, wide slow) {
+AD_INLINE site site_of(const db_kernel_job *job, const db_kernel_panel *panel, int layer, wide fast,
+                       wide slow) {
     site s;
-    const int curved = general && job->curved;
+    const int curved = GENERAL && job->curved;
     wide depth = w_set(0);
     s.fast = narrow(fast);
     s.slow = narrow(slow);
     const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, &s)
-                               : flat_place(general, job, panel, layer, fast, slow, &depth, &s);
+                               : flat_place(job, panel, layer, fast, slow, &depth, &s);
     const wide_num inverse = w3_inverse_length(x);
     s.wide_d = w3_scale(x, inverse);
     narrow_vector(s.wide_d, s.d);
     s.inverse = narrow(inverse.v);
     s.omega = solid_angle_of(
-        job, panel, general ? narrow(w_add(w_set(panel->z), depth)) : f_set(panel->z), s.inverse);
+        job, panel, GENERAL ? narrow(w_add(w_set(panel->z), depth)) : f_set(panel->z), s.inverse);
 #if DB_INSTANCE_KIND > 0
     s.layer.depth = narrow(depth);
 #endif
     s.capture = f_set(1);
-    if (general && job->sensor) capture_site(job, panel, layer, &s);
+    if (GENERAL && job->sensor) capture_site(job, panel, layer, &s);
     return s;
 }
 
@@ -225,10 +225,9 @@ AD_INLINE void add_depth_slopes(const db_kernel_panel *panel, const site *s, fin
 /* Columns of the values that place the panel and its layers. only: the pixels have no other site,
  * and their columns have not been cleared. by_d, by_omega: slopes of the pixel by
  * direction and solid angle, without the layer's capture fraction in the latter. */
-AD_INLINE void add_site_slopes(int general, int only, const db_kernel_job *job,
-                               const db_kernel_panel *panel, const site *s, const fine by_d[3],
-                               fine by_omega, pixel_sums *sums) {
-    const int sensor = general && job->sensor, curved = general && job->curved;
+AD_INLINE void add_site_slopes(int only, const db_kernel_job *job, const db_kernel_panel *panel,
+                               const site *s, const fine by_d[3], fine by_omega, pixel_sums *sums) {
+    const int sensor = GENERAL && job->sensor, curved = GENERAL && job->curved;
     const fine pixel = f_mul(by_omega, s->omega.v); /* of this site, without capture */
     const fine captured = sensor ? f_mul(by_omega, s->capture) : by_omega;
     fine along[3] = { by_d[0], by_d[1], by_d[2] }, by_x[3];
@@ -251,7 +250,7 @@ AD_INLINE void add_site_slopes(int general, int only, const db_kernel_job *job,
         column[DB_COLUMN_FAST + c] = f_fma(s->fast, by_x[c], column[DB_COLUMN_FAST + c]);
         column[DB_COLUMN_SLOW + c] = f_fma(s->slow, by_x[c], column[DB_COLUMN_SLOW + c]);
     }
-    if (!general) return;
+    if (!GENERAL) return;
     if (curved)
         for (int k = 0; k < 3; k++)
             add_to(sums, DB_COLUMN_ORIGIN + k,
