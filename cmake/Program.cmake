@@ -51,3 +51,25 @@ if(DB_HAVE_FIT)
     target_link_libraries(dualbragg_program PRIVATE MPI::MPI_C)
   endif()
 endif()
+
+# Manual pages and the completion of shells are what the program prints.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(man ${PROJECT_BINARY_DIR}/man)
+  set(completion ${PROJECT_BINARY_DIR}/completion)
+  file(MAKE_DIRECTORY ${man} ${completion})
+  set(DB_MANUAL_PAGES "")
+  foreach(command IN LISTS DB_COMMANDS)
+    string(REPLACE "-help" "" page dualbragg-${command}.1)
+    if(NOT command STREQUAL fit OR DB_HAVE_FIT)
+      add_custom_command(TARGET dualbragg_program POST_BUILD
+                         COMMAND dualbragg_program help man ${command} > ${man}/${page})
+      list(APPEND DB_MANUAL_PAGES ${man}/${page})
+    endif()
+  endforeach()
+  add_custom_command(TARGET dualbragg_program POST_BUILD
+                     COMMAND dualbragg_program help completion bash > ${completion}/dualbragg
+                     COMMAND dualbragg_program help completion zsh > ${completion}/_dualbragg)
+  install(FILES ${DB_MANUAL_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${completion}/dualbragg DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion}/_dualbragg DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()

@@ -3,6 +3,7 @@
 #include "cli/complaint.h"
 #include "base/nearest_name.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -95,6 +96,7 @@ static db_status unknown_flag(const db_flag_table *table, const char *token, con
     static char names[MOST_NAMES][NAME_SIZE];
     const char *list[MOST_NAMES];
     size_t count = 0;
+    assert(table->flags);
     for (size_t i = 0; i < table->count && count < MOST_NAMES; i++) {
         if (!db_flag_is_taken(table, &table->flags[i])) continue;
         const char *rest = table->flags[i].aliases;

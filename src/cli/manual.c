@@ -82,24 +82,25 @@ static void print_line(FILE *out, const char *line, size_t length, int *example)
     fputc('\n', out);
 }
 
+static const char exit_status[] = "Exit status";
+
 static int begins(const char *line, const char *word) {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
-void db_print_man(FILE *out, const db_command *command) {
-    static const char usage[] = "usage: ", exit_status[] = "Exit status";
-    char name[DB_FLAG_NAME_SIZE], summary[DB_SUMMARY_SIZE];
+/* Blank lines before what becomes a heading of its own. */
+static int is_before_heading(const char *line) {
+    return *line == '\n' && (line[1] == '{' || line[1] == 0 || begins(line + 1, exit_status));
+}
+
+static void print_text_of(FILE *out, const db_command *command) {
+    static const char usage[] = "usage: ";
     int example = 0, described = 0;
-    snprintf(name, sizeof name, command->flags ? "dualbragg\\-%s" : "dualbragg", command->name);
-    db_command_summary(command, summary);
-    fprintf(out, ".TH %s 1 \"\" \"dualbragg %s\" \"dualbragg manual\"\n.SH NAME\n%s \\- ", name,
-            DB_VERSION_STRING, name);
-    print_whole(out, summary);
-    fputs("\n.SH SYNOPSIS\n", out);
-    const char *line = strchr(command->help, '\n') + 1;
-    for (size_t length; *line; line += length + 1) {
+    size_t length;
+    for (const char *line = strchr(command->help, '\n') + 1; *line; line += length + 1) {
         length = strcspn(line, "\n");
         if (begins(line, usage)) {
+            fputs("\n.SH SYNOPSIS\n", out);
             print_text(out, line + strlen(usage), length - strlen(usage));
             fputs("\n.SH DESCRIPTION\n", out);
             described = 1;
@@ -108,16 +109,23 @@ void db_print_man(FILE *out, const db_command *command) {
         } else if (begins(line, "{commands}")) {
             print_commands(out);
             fputs(".SH EXAMPLES\n", out);
-        } else if (begins(line, exit_status)) {
-            fputs(".SH EXIT STATUS\n", out);
-            print_line(out, line, length, &example);
-        } else if (described && !(length == 0 && begins(line + 1, "{")) &&
-                   !(length == 0 && begins(line + 1, exit_status)) && line[1]) {
+        } else if (described && !is_before_heading(line)) {
+            if (begins(line, exit_status)) fputs(".SH EXIT STATUS\n", out);
             print_line(out, line, length, &example);
         }
     }
     if (example) fputs(".fi\n", out);
+}
+
+void db_print_man(FILE *out, const db_command *command) {
+    char name[DB_FLAG_NAME_SIZE], summary[DB_SUMMARY_SIZE];
+    snprintf(name, sizeof name, command->flags ? "dualbragg\\-%s" : "dualbragg", command->name);
+    db_command_summary(command, summary);
+    fprintf(out, ".TH %s 1 \"\" \"dualbragg %s\" \"dualbragg manual\"\n.SH NAME\n%s \\- ", name,
+            DB_VERSION_STRING, name);
+    print_whole(out, summary);
+    print_text_of(out, command);
     fputs(".SH SEE ALSO\n", out);
     if (command->flags) fputs("\\fBdualbragg\\fR(1), ", out);
-    fprintf(out, "the documentation that is installed with the program.\n");
+    fputs("the documentation that is installed with the program.\n", out);
 }

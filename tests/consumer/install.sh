@@ -42,6 +42,10 @@ fi
 # The installed program runs from where it is, and the installed example with it, in a folder of the user's.
 if [ -n "${DUALBRAGG:-}" ]; then
     "$prefix/bin/dualbragg" --version
+    for file in man/man1/dualbragg.1 man/man1/dualbragg-sim.1 bash-completion/completions/dualbragg \
+        zsh/site-functions/_dualbragg; do
+        [ -s "$prefix/share/$file" ] || { echo "FAILED: share/$file is not installed"; exit 1; }
+    done
     mkdir "$work/user" && cd "$work/user"
     status=0
     PATH=$prefix/bin:$PATH DUALBRAGG='' SHARED_DIR='' sh "$prefix/share/doc/dualbragg/examples/thaumatin.sh" > "$work/example.log" 2>&1 ||
