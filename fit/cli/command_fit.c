@@ -2,17 +2,15 @@
 #include "cli/complaint.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "fit/cli/fit_files.h"
+#include "fit/cli/run_files.h"
 #include "fit/cli/printout.h"
 #include "fit/cli/fit_options.h"
 #include "fit/cli/progress.h"
-#include "fit/cli/fit_tables.h"
-#include "fit/cli/interrupt.h"
 #include "fit/cli/many_shots.h"
-#include "fit/cli/run_files.h"
-#include "fit/shots/shots_document.h"
 #include "fit/config/config_print.h"
 #include "fit/config/output_prefix.h"
+#include "fit/shots/shot_list.h"
+#include "fit/shots/shots_document.h"
 
 #include <dualbragg/fit_shots.h>
 
@@ -257,23 +255,12 @@ static db_status refine(fit_run *run) {
     return run->result ? DB_OK : complain(run, status);
 }
 
-/* What was trusted, for readers who do not have the masks. */
-static void trusted_range(const db_measured_image *image, double range[2]) {
-    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    range[0] = 0;
-    range[1] = 1e9;
-    for (size_t i = 0; i < count; i++)
-        if (image->mask[i] == DB_MASK_TRUSTED && (double)image->value[i] < range[0])
-            range[0] = floor((double)image->value[i]);
-    if (isfinite(image->overload)) range[1] = image->overload;
-}
-
 static db_status write_list(const fit_run *run, const char *path) {
     char *const whole = realpath(run->config.image_file, NULL);
     db_expt_image image = { .path = whole ? whole : run->config.image_file,
                             .pedestal = run->image.pedestal,
                             .gain = run->config.settings.gain };
-    trusted_range(&run->image, image.trusted);
+    db_trusted_range(&run->image, image.trusted);
     const db_status status = db_write_expt(run->context, path, &run->result->experiment, &image);
     free(whole);
     return status;

@@ -3,14 +3,12 @@
 
 #include "cli/complaint.h"
 #include "cli/output.h"
-#include "fit/cli/fit_files.h"
-#include "fit/cli/printout.h"
-#include "fit/cli/interrupt.h"
-#include "fit/cli/mpi_team.h"
 #include "fit/cli/run_files.h"
-#include "fit/cli/shots_progress.h"
-#include "fit/cli/shots_tables.h"
-#include "fit/shots/model_name.h"
+#include "fit/cli/printout.h"
+#include "fit/cli/progress.h"
+#include "fit/cli/mpi_team.h"
+#include "fit/shots/shot_list.h"
+#include "fit/shots/workers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,19 +119,9 @@ static db_status check_outputs(many *m) {
     return DB_OK;
 }
 
-/* What one process found out becomes known to all. */
+/* The first failure of all processes, in each of them. */
 static db_status agree(const many *m, db_status status) {
-    if (m->team.size == 1) return status;
-    size_t *const bytes = malloc((size_t)m->team.size * sizeof *bytes);
-    int *const all = malloc((size_t)m->team.size * sizeof *all), own = (int)status;
-    for (int r = 0; r < m->team.size && bytes; r++) bytes[r] = sizeof own;
-    if (!bytes || !all || m->team.gather(m->team.user, &own, bytes, all) != 0)
-        status = DB_ERROR_DEVICE;
-    for (int r = 0; r < m->team.size && bytes && all; r++)
-        if (status == DB_OK && all[r] != (int)DB_OK) status = (db_status)all[r];
-    free(bytes);
-    free(all);
-    return status;
+    return db_team_common_status(&m->team, m->context, status);
 }
 
 static void say_head(many *m, const db_fit_shot_source *source) {

@@ -1,10 +1,39 @@
-#include "fit/cli/fit_tables.h"
+/* What dualbragg fit prints: the log, and tables of one image and of many shots. */
+#include "fit/cli/printout.h"
 
 #include "fit/report/value_with_error.h"
+#include "fit/shots/spread.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
+
+db_status db_fit_log_open(db_context *context, db_fit_log *log, int quiet) {
+    log->quiet = quiet;
+    return db_text_stream_open(context, &log->text);
+}
+
+void db_fit_say(db_fit_log *log, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(log->text.stream, format, arguments);
+    va_end(arguments);
+    if (log->quiet) return;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    fflush(stdout);
+}
+
+void db_fit_say_line(void *user, const char *line) { db_fit_say(user, "%s\n", line); }
+
+db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *path) {
+    if (path) return db_text_stream_write(context, &log->text, DB_OK, path);
+    const db_status status = db_text_stream_finish(context, &log->text);
+    if (status == DB_OK) db_text_stream_free(&log->text);
+    return status;
+}
 
 static void say_bound(db_fit_log *log, double bound) {
     if (isfinite(bound))
@@ -199,4 +228,53 @@ void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_
             db_fit_say(log, " %.*f", i < 3 ? 4 : 3, value);
     }
     db_fit_say(log, "\n");
+}
+
+static void say_shared(db_fit_log *log, const db_fit_shots_result *r) {
+    int any = 0;
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        char refined[DB_VALUE_TEXT_SIZE];
+        if (!r->shared[i]) continue;
+        if (!any++)
+            db_fit_say(log, "\n  %-24s  %12s  %-18s  %s\n", "shared by all shots", "start",
+                       "refined", "unit");
+        db_fit_say(log, "  %-24s  %12.7g  %-18s  %s%s\n", r->name[i], r->start[i],
+                   db_value_with_error(refined, r->refined[i], r->error[i]),
+                   db_parameter_describe(r->parameter[i])->unit,
+                   r->at_bound[i] ? ", at its bound" : "");
+    }
+}
+
+static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
+    db_fit_say(log, "\n  %-24s  %12s  %12s  %12s  %12s\n", "each shot's own", "median",
+               "lower decile", "upper decile", "median error");
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        db_spread values, errors;
+        if (r->shared[i]) continue;
+        if (!db_shots_spread(r, i, DB_SPREAD_REFINED, &values)) continue;
+        const int known = db_shots_spread(r, i, DB_SPREAD_ERROR, &errors);
+        db_fit_say(log, "  %-24s  %12.7g  %12.7g  %12.7g  ", r->name[i], values.median, values.low,
+                   values.high);
+        if (known)
+            db_fit_say(log, "%12.3g\n", errors.median);
+        else
+            db_fit_say(log, "%12s\n", "-");
+    }
+}
+
+void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
+    db_fit_say(log, "\nAfter %.2f s: %s%s\n", r->seconds,
+               r->status == DB_OK ? "" : "NOT CONVERGED: ", r->reason);
+    db_fit_say(log,
+               "%zu of %zu shots in use, %zu pixels in %zu shoeboxes: chi2 per degree of freedom "
+               "%.4f -> %.4f\n",
+               r->used, r->shot_count, r->pixels, r->shoeboxes, r->chi2_reduced[0],
+               r->chi2_reduced[1]);
+    say_shared(log, r);
+    say_local(log, r);
+    if (r->used < r->shot_count)
+        db_fit_say(log, "\n%zu shot%s set aside:\n", r->shot_count - r->used,
+                   r->shot_count - r->used == 1 ? " was" : "s were");
+    for (size_t s = 0; s < r->shot_count; s++)
+        if (!r->shot[s].used) db_fit_say(log, "  %s: %s\n", r->shot[s].name, r->shot[s].reason);
 }

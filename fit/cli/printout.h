@@ -4,6 +4,8 @@
 
 #include "base/text_stream.h"
 
+#include <dualbragg/fit_shots.h>
+
 typedef struct db_fit_log {
     db_text_stream text;
     int quiet;
@@ -18,5 +20,18 @@ void db_fit_say_line(void *user, const char *line);
 
 /* Writes the log file and frees the log; path NULL: only frees it. */
 db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *path);
+
+/* Image, starting model, what is refined. */
+void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_measured_image *image,
+                      const db_experiment *start);
+
+/* Statistics before and after, parameters with errors, strong correlations. */
+void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result);
+
+/* The refined cell, in one line. */
+void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_result *result);
+
+/* What a refinement of many shots ends with. */
+void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *result);
 
 #endif

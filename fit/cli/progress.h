@@ -6,7 +6,7 @@
 #include "cli/progress_bar.h"
 #include "fit/cli/printout.h"
 
-#include <dualbragg/fit.h>
+#include <dualbragg/fit_shots.h>
 
 typedef struct db_fit_progress_state {
     db_context *context;
@@ -35,5 +35,28 @@ int db_fit_progress_entry(void *user, const db_fit_history *entry);
 /* Puts the last evaluation into the log, clears the terminal's line, and forgets the context. Safe
  * if nothing was started. */
 void db_fit_progress_finish(db_fit_progress_state *state);
+
+/* The same for many shots: lines in the log, a bar on a terminal. */
+typedef struct db_shots_progress {
+    db_fit_log *log;
+    const db_fit_settings *settings;
+    db_progress_bar bar;
+    int stage;        /* whose evaluations are being told */
+    const char *what; /* the pass that the bar is of, ... */
+    size_t done;      /* and how far it was */
+} db_shots_progress;
+
+void db_shots_progress_start(db_shots_progress *progress, db_fit_log *log,
+                             const db_fit_settings *settings);
+/* A db_fit_shots_options.progress; user: the db_shots_progress. */
+void db_shots_progress_event(void *user, const db_fit_shots_event *event);
+void db_shots_progress_finish(db_shots_progress *progress);
+
+/* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to end
+ * with the best model so far, the second one ends the program. */
+void db_interrupt_install(void);
+
+/* 1: the refinement is to end. Any thread may ask. */
+int db_interrupt_asked(void);
 
 #endif

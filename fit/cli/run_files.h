@@ -1,7 +1,9 @@
-/* Keeps two runs from writing to the same PREFIX: a lock on the file PREFIX.lock. The system gives
- * it back when its process ends, however that happens. */
+/* The files of a run: those that it reads, and PREFIX.lock, which keeps two runs from writing to the
+ * same PREFIX. The system releases the lock when its process ends, however that happens. */
 #ifndef DB_FIT_CLI_RUN_FILES_H
 #define DB_FIT_CLI_RUN_FILES_H
+
+#include "cli/named_files.h"
 
 #include <dualbragg/fit.h>
 
@@ -15,7 +17,10 @@ typedef struct db_run_lock {
  * locks gets a remark. */
 db_status db_run_lock_take(db_run_lock *lock, const char *prefix);
 
-/* Removes the file, and gives the lock back. Safe if it is not taken. */
+/* Removes the file and releases the lock. Safe if it is not taken. */
 void db_run_lock_release(db_run_lock *lock);
+
+/* The configuration and every file that it names; messages call them by their keys. */
+void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files);
 
 #endif

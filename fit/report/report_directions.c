@@ -1,5 +1,5 @@
 /* What the data determine well and badly: eigenvectors of the scaled normal matrix. */
-#include "fit/verdict/direction_text.h"
+#include "fit/verdict/warnings.h"
 #include "fit/report/report_html.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "fit/report/result_fields.h"
 
 #include "fit/report/value_with_error.h"
-#include "fit/verdict/direction_text.h"
+#include "fit/verdict/warnings.h"
 
 #include <time.h>
 

@@ -169,7 +169,7 @@ static db_status write_state(const db_shots *all, const db_joint_log *log, const
 db_status db_checkpoint_keep(db_shots *all) {
     if (!all->options->checkpoint) return DB_OK;
     const db_status status = all->team.rank == 0 ? write_state(all, NULL, NULL) : DB_OK;
-    return db_workers_agree(all, status);
+    return db_workers_common_status(all, status);
 }
 
 db_status db_checkpoint_keep_joint(db_shots *all, const db_joint_log *log) {
@@ -177,14 +177,14 @@ db_status db_checkpoint_keep_joint(db_shots *all, const db_joint_log *log) {
     if (!all->options->checkpoint) return DB_OK;
     double *const points = calloc(all->count * size + 1, sizeof *points);
     db_status status = points ? DB_OK : db_fail_memory(all->context, "the checkpoint");
-    status = db_workers_agree(all, status);
+    status = db_workers_common_status(all, status);
     for (size_t i = 0; i < all->count && status == DB_OK && points; i++)
         if (all->state[i].best.local) /* the tail lies behind */
             memcpy(points + i * size, all->state[i].best.local, size * sizeof *points);
-    if (status == DB_OK && size) status = db_workers_share(all, points, size * sizeof *points, 0);
+    if (status == DB_OK && size) status = db_workers_gather(all, points, size * sizeof *points, 0);
     if (status == DB_OK && all->team.rank == 0) status = write_state(all, log, points);
     free(points);
-    return db_workers_agree(all, status);
+    return db_workers_common_status(all, status);
 }
 
 /* Do names of the file agree with those of the refinement? */

@@ -109,13 +109,14 @@ static db_status sum_shots(joint *j) {
     memset(j->sums, 0, j->chunks * j->sums_size * sizeof *j->sums);
     db_status status =
         db_workers_each(all, "evaluation", j->stage, 0, all->count, evaluate_shot, j);
-    if (status == DB_OK) status = db_workers_share(all, j->sums, j->sums_size * sizeof *j->sums, 1);
-    if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
+    if (status == DB_OK)
+        status = db_workers_gather(all, j->sums, j->sums_size * sizeof *j->sums, 1);
+    if (status == DB_OK) status = db_workers_gather(all, all->news, sizeof *all->news, 0);
     if (status == DB_OK) j->lost = (int)db_shots_report_aside(all);
     for (size_t c = 1; c < j->chunks && status == DB_OK; c++)
         for (size_t k = 0; k < j->sums_size; k++) j->sums[k] += j->sums[c * j->sums_size + k];
     /* Processes on unlike machines must not part ways. */
-    return status == DB_OK ? db_workers_follow(all, j->sums, j->sums_size * sizeof *j->sums)
+    return status == DB_OK ? db_workers_broadcast(all, j->sums, j->sums_size * sizeof *j->sums)
                            : status;
 }
 
@@ -206,7 +207,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     if (j->lost && j->started) return 1;
     if (j->replayed == j->known)
         j->status = db_joint_log_add(j->all->context, j->log, x, j->sums, j->lost);
-    j->status = db_workers_agree(j->all, j->status);
+    j->status = db_workers_common_status(j->all, j->status);
     if (j->status != DB_OK) return 1;
     count_degrees(j);
     db_arrow_total(j->order.shared, j->sums, loss, gradient, normal);
@@ -299,8 +300,8 @@ static db_status store_shot(db_shots *all, db_context *context, size_t shot, voi
 static db_status store(joint *j) {
     db_shots *const all = j->all;
     DB_TRY(db_workers_each(all, "models", j->stage, 0, all->count, store_shot, j));
-    DB_TRY(db_workers_share(all, all->value, all->parameters * sizeof *all->value, 0));
-    DB_TRY(db_workers_share(all, all->news, sizeof *all->news, 0));
+    DB_TRY(db_workers_gather(all, all->value, all->parameters * sizeof *all->value, 0));
+    DB_TRY(db_workers_gather(all, all->news, sizeof *all->news, 0));
     for (size_t i = 0; i < j->order.shared; i++) all->common[j->order.index[i]] = j->best_at[i];
     db_shots_tie_common(all);
     return DB_OK;
@@ -423,7 +424,7 @@ db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_joint_end
     j->log = log;
     j->known = log->stage == stage ? log->count : 0;
     if (j->known) take_points(j);
-    db_status status = db_workers_agree(all, prepare(j));
+    db_status status = db_workers_common_status(all, prepare(j));
     if (status == DB_OK) status = search(j, end);
     if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;

@@ -324,12 +324,12 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
     db_status status = c.sums && c.covariance
                            ? DB_OK
                            : db_fail_memory(all->context, "the errors of the refinement");
-    status = db_workers_agree(all, status);
+    status = db_workers_common_status(all, status);
     if (status == DB_OK)
         status = db_workers_each(all, "errors", stage, 0, all->count, conclude_shot, &c);
     if (status == DB_OK)
-        status = db_workers_share(all, c.sums, SUMS * c.sums_size * sizeof *c.sums, 1);
-    if (status == DB_OK) status = db_workers_share(all, all->news, sizeof *all->news, 0);
+        status = db_workers_gather(all, c.sums, SUMS * c.sums_size * sizeof *c.sums, 1);
+    if (status == DB_OK) status = db_workers_gather(all, all->news, sizeof *all->news, 0);
     if (status == DB_OK) {
         add_up(&c);
         status = describe_shared(&c, result);
@@ -337,9 +337,9 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
     if (status == DB_OK)
         status = db_workers_each(all, "errors", stage, 0, all->count, widen_local, &c);
     if (status == DB_OK)
-        status = db_workers_share(all, all->error, all->parameters * sizeof *all->error, 0);
+        status = db_workers_gather(all, all->error, all->parameters * sizeof *all->error, 0);
     if (status == DB_OK)
-        status = db_workers_share(all, all->at_bound, all->parameters * sizeof *all->at_bound, 0);
+        status = db_workers_gather(all, all->at_bound, all->parameters * sizeof *all->at_bound, 0);
     free(c.sums);
     free(c.covariance);
     return status;

@@ -88,11 +88,11 @@ static void report_done(const db_shots *all, const db_segment *segment, size_t d
 
 static db_status share_shots(db_shots *all) {
     const size_t row = all->parameters;
-    DB_TRY(db_workers_share(all, all->news, sizeof *all->news, 0));
-    DB_TRY(db_workers_share(all, all->value, row * sizeof *all->value, 0));
-    DB_TRY(db_workers_share(all, all->begin, row * sizeof *all->begin, 0));
-    DB_TRY(db_workers_share(all, all->error, row * sizeof *all->error, 0));
-    return db_workers_share(all, all->at_bound, row * sizeof *all->at_bound, 0);
+    DB_TRY(db_workers_gather(all, all->news, sizeof *all->news, 0));
+    DB_TRY(db_workers_gather(all, all->value, row * sizeof *all->value, 0));
+    DB_TRY(db_workers_gather(all, all->begin, row * sizeof *all->begin, 0));
+    DB_TRY(db_workers_gather(all, all->error, row * sizeof *all->error, 0));
+    return db_workers_gather(all, all->at_bound, row * sizeof *all->at_bound, 0);
 }
 
 /* Shots by themselves, some at a time, so that little is lost if the run is cut off. */
@@ -101,7 +101,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     size_t batch = 16 * (size_t)all->worker_count * (size_t)all->team.size * all->chunk;
     const char *const what =
         segment->to > segment->from ? "refining shots by themselves" : "reading shots";
-    db_status status = db_workers_follow(all, &batch, sizeof batch);
+    db_status status = db_workers_broadcast(all, &batch, sizeof batch);
     for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
         const size_t to = from + batch < all->count ? from + batch : all->count;
         status = db_workers_each(all, what, segment->from, from, to, db_segment_work,
@@ -122,10 +122,10 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     if (last) return DB_OK;
-    DB_TRY(db_workers_agree(all, db_shots_set_outliers_aside(all)));
+    DB_TRY(db_workers_common_status(all, db_shots_set_outliers_aside(all)));
     DB_TRY(db_shots_enough(all));
     DB_TRY(db_checkpoint_keep(all));
-    return db_workers_agree(all, db_spool_empty(all->context, &all->spool));
+    return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
 }
 
 static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
@@ -137,7 +137,7 @@ static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_res
         const db_segment segment = db_segment_from(all, stage);
         if (segment.joint >= 0) {
             const db_status room = db_joint_make_room(all, segment.joint);
-            DB_TRY(db_workers_agree(all, room));
+            DB_TRY(db_workers_common_status(all, room));
         }
         DB_TRY(run_segment(all, &segment));
         if (segment.joint < 0) break;
@@ -307,13 +307,13 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
 static db_status refine(db_shots *all, db_fit_shots_result *result) {
     db_joint_log log;
     int found;
-    DB_TRY(db_workers_agree(all, start_common(all)));
+    DB_TRY(db_workers_common_status(all, start_common(all)));
     memcpy(result->start, all->common, all->parameters * sizeof *result->start);
-    db_status status = db_workers_agree(all, db_checkpoint_resume(all, &found, &log));
+    db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found, &log));
     if (status == DB_OK && found) report_resumed(all);
     if (status == DB_OK) status = run_segments(all, &log, result);
     if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
-    if (status == DB_OK) status = db_workers_agree(all, fill_result(all, result));
+    if (status == DB_OK) status = db_workers_common_status(all, fill_result(all, result));
     db_joint_log_clear(&log);
     return status;
 }
@@ -365,7 +365,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
-    return db_workers_agree(all, status);
+    return db_workers_common_status(all, status);
 }
 
 db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source,
@@ -384,7 +384,7 @@ db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source
     all->spool.file = -1;
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);
-    if (status == DB_OK) status = db_workers_agree(all, create_result(all, &made));
+    if (status == DB_OK) status = db_workers_common_status(all, create_result(all, &made));
     if (status == DB_OK) status = refine(all, made);
     clear(all);
     if (status != DB_OK) {

@@ -1,11 +1,64 @@
-/* Lists of shots as text: a name in each line, then KEY=VALUE. */
-#include "base/context_internal.h"
-#include "fit/config/config_keys.h"
-#include "fit/shots/shot_list.h"
-#include "base/text_reader.h"
+/* Lists of shots: text files, a name in each line, then KEY=VALUE; and DIALS experiment lists, of which
+ * each experiment is a shot. */
+#include "fit/shots/shot_entries.h"
 
+#include "base/context_internal.h"
+#include "base/json_reader.h"
+#include "base/text_reader.h"
+#include "fit/config/config_keys.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+char *db_copy_text(const char *text) {
+    char *const copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+int db_has_ending(const char *name, const char *ending) {
+    const size_t length = strlen(name), own = strlen(ending);
+    return length >= own && strcmp(name + length - own, ending) == 0;
+}
+
+/* "folder of beside" + name, unless name begins with '/'; NULL: out of memory. */
+static char *name_beside(const char *beside, const char *name) {
+    const char *const slash = strrchr(beside, '/');
+    const size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash - beside) + 1;
+    char *const whole = malloc(folder + strlen(name) + 1);
+    if (!whole) return NULL;
+    memcpy(whole, beside, folder);
+    strcpy(whole + folder, name);
+    return whole;
+}
+
+/* A new, empty entry; NULL: out of memory. */
+static db_shot_entry *add_entry(db_fit_shot_list *list, const char *name, int line) {
+    if ((list->count & (list->count - 1)) == 0) { /* room doubles */
+        const size_t room = list->count ? 2 * list->count : 1;
+        db_shot_entry *const grown = realloc(list->entry, room * sizeof *grown);
+        if (!grown) return NULL;
+        list->entry = grown;
+    }
+    db_shot_entry *const entry = &list->entry[list->count];
+    memset(entry, 0, sizeof *entry);
+    entry->name = db_copy_text(name);
+    if (!entry->name) return NULL;
+    entry->line = line;
+    entry->is_config = db_has_ending(name, ".yaml") || db_has_ending(name, ".yml");
+    list->count++;
+    return entry;
+}
+
+/* Adds "key=value" to an entry, file names in it as opened; 0: out of memory. */
+static int add_override(db_shot_entry *entry, const char *override) {
+    char **const grown = realloc(entry->override, (entry->count + 1) * sizeof *grown);
+    if (!grown) return 0;
+    entry->override = grown;
+    grown[entry->count] = db_copy_text(override);
+    return grown[entry->count] ? (int)++entry->count : 0;
+}
 
 /* End of a word: white space outside brackets and quotes. NULL: one of them stays open. */
 static const char *end_of_word(const char *at) {
@@ -63,15 +116,15 @@ static db_status take_override(db_context *context, const db_text *text, char *w
                        text->line_number, word);
     const size_t key = (size_t)(equals - word);
     if (!is_file_key(word, key))
-        return db_shot_entry_add(entry, word) ? DB_OK : db_fail_memory(context, text->path);
+        return add_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
     (void)unquote(equals + 1);
-    char *const file = db_name_beside(text->path, equals + 1);
+    char *const file = name_beside(text->path, equals + 1);
     char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
     int added = 0;
     if (whole) {
         memcpy(whole, word, key + 1);
         strcpy(whole + key + 1, file);
-        added = db_shot_entry_add(entry, whole);
+        added = add_override(entry, whole);
     }
     free(file);
     free(whole);
@@ -101,8 +154,8 @@ static db_status take_line(db_context *context, const db_text *text, db_fit_shot
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",
                        text->path, text->line_number, word);
-    char *const name = db_name_beside(text->path, word);
-    db_shot_entry *const entry = name ? db_shot_list_add(list, name, (int)text->line_number) : NULL;
+    char *const name = name_beside(text->path, word);
+    db_shot_entry *const entry = name ? add_entry(list, name, (int)text->line_number) : NULL;
     free(name);
     if (!entry) return db_fail_memory(context, text->path);
     for (;;) {
@@ -112,11 +165,120 @@ static db_status take_line(db_context *context, const db_text *text, db_fit_shot
     }
 }
 
-db_status db_shot_list_read_text(db_context *context, const char *path, db_fit_shot_list *list) {
+static db_status read_text(db_context *context, const char *path, db_fit_shot_list *list) {
     db_text text;
     DB_TRY(db_text_open(context, path, &text));
     db_status status = DB_OK;
     while (status == DB_OK && db_text_next_line(&text)) status = take_line(context, &text, list);
     db_text_close(&text);
     return status;
+}
+
+static const char *last_part(const char *path) {
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* An image of a template such as shot_#####.cbf: the number, from 0, with as many digits as there
+ * are signs, or more. */
+static char *fill_template(const char *pattern, long number) {
+    char digits[24];
+    const size_t length = (size_t)snprintf(digits, sizeof digits, "%ld", number);
+    const size_t first = strcspn(pattern, "#"), signs = strspn(pattern + first, "#");
+    const size_t zeros = signs > length ? signs - length : 0;
+    char *const name = malloc(strlen(pattern) + length + 1);
+    if (!name) return NULL;
+    strcpy(name, pattern);
+    if (signs == 0) return name;
+    memset(name + first, '0', zeros);
+    strcpy(name + first + zeros, digits);
+    strcat(name + first + zeros + length, pattern + first + signs);
+    return name;
+}
+
+/* The first image of a scan, or 1 without one. */
+static db_status first_number(const db_json *root, const db_json *experiment, long *number) {
+    const db_json reference = db_json_member(experiment, "scan"),
+                  scans = db_json_member(root, "scan");
+    *number = 1;
+    if (!json_is_integer(reference.value)) return DB_OK;
+    const db_json scan = db_json_element(&scans, (size_t)json_integer_value(reference.value)),
+                  range = db_json_member(&scan, "image_range"), first = db_json_element(&range, 0);
+    if (!first.value) return DB_OK;
+    *number = (long)json_integer_value(first.value);
+    return json_is_integer(first.value) && *number >= 0
+               ? DB_OK
+               : db_json_fail(&first, "the number of an image, from 0");
+}
+
+/* The image of an experiment, as the list names it; the caller frees it. */
+static db_status image_of(const db_json *root, const db_json *experiment, char **name) {
+    const db_json reference = db_json_member(experiment, "imageset"),
+                  sets = db_json_member(root, "imageset");
+    *name = NULL;
+    if (!json_is_integer(reference.value)) return db_json_fail(&reference, "the number of a set");
+    const db_json set = db_json_element(&sets, (size_t)json_integer_value(reference.value));
+    const char *const pattern = db_json_text(&set, "template");
+    if (pattern) {
+        long number;
+        DB_TRY(first_number(root, experiment, &number));
+        *name = fill_template(pattern, number);
+    } else {
+        const db_json images = db_json_member(&set, "images");
+        const char *const first = json_string_value(json_array_get(images.value, 0));
+        if (!first) return db_json_fail(&images, "a list of images");
+        *name = malloc(strlen(first) + 1);
+        if (*name) strcpy(*name, first);
+    }
+    return *name ? DB_OK : db_fail_memory(root->context, root->path);
+}
+
+/* Where the image is: as named, or, if data have moved, beside the list. */
+static char *find_image(const char *list, const char *name) {
+    char *const named = name_beside(list, name);
+    if (!named || access(named, R_OK) == 0) return named;
+    char *const beside = name_beside(list, last_part(name));
+    if (!beside || access(beside, R_OK) != 0) {
+        free(beside);
+        return named;
+    }
+    free(named);
+    return beside;
+}
+
+static db_status add_experiment(const db_json *root, const db_json *experiments, size_t number,
+                                db_fit_shot_list *list) {
+    const db_json experiment = db_json_element(experiments, number);
+    char *name, override[2 * DB_FIT_PATH_SIZE];
+    DB_TRY(image_of(root, &experiment, &name));
+    char *const image = name ? find_image(root->path, name) : NULL;
+    free(name);
+    db_shot_entry *const entry = image ? add_entry(list, image, (int)number) : NULL;
+    free(image);
+    int whole = entry != NULL;
+    if (whole) {
+        snprintf(override, sizeof override, "model.expt=%s", root->path);
+        whole = add_override(entry, override);
+        snprintf(override, sizeof override, "model.expt_number=%zu", number);
+        whole = whole && add_override(entry, override);
+    }
+    return whole ? DB_OK : db_fail_memory(root->context, root->path);
+}
+
+static db_status read_expt(db_context *context, const char *path, db_fit_shot_list *list) {
+    json_t *document = NULL;
+    db_json root;
+    DB_TRY(db_json_open(context, path, &document, &root));
+    const db_json experiments = db_json_member(&root, "experiment");
+    db_status status = DB_OK;
+    if (!json_is_array(experiments.value)) status = db_json_fail(&experiments, "a list");
+    for (size_t i = 0; i < json_array_size(experiments.value) && status == DB_OK; i++)
+        status = add_experiment(&root, &experiments, i, list);
+    json_decref(document);
+    return status;
+}
+
+db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list) {
+    const int is_expt = db_has_ending(path, ".expt") || db_has_ending(path, ".json");
+    return is_expt ? read_expt(context, path, list) : read_text(context, path, list);
 }

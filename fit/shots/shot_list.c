@@ -1,3 +1,4 @@
+/* A list of shots as a source of shots: their configurations, images and starting models. */
 #include "fit/shots/shot_list.h"
 
 #include "base/context_internal.h"
@@ -7,51 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *copy_text(const char *text) {
-    char *const copy = malloc(strlen(text) + 1);
-    return copy ? strcpy(copy, text) : NULL;
-}
-
-char *db_name_beside(const char *beside, const char *name) {
-    const char *const slash = strrchr(beside, '/');
-    const size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash - beside) + 1;
-    char *const whole = malloc(folder + strlen(name) + 1);
-    if (!whole) return NULL;
-    memcpy(whole, beside, folder);
-    strcpy(whole + folder, name);
-    return whole;
-}
-
-static int has_ending(const char *name, const char *ending) {
-    const size_t length = strlen(name), own = strlen(ending);
-    return length >= own && strcmp(name + length - own, ending) == 0;
-}
-
-db_shot_entry *db_shot_list_add(db_fit_shot_list *list, const char *name, int line) {
-    if ((list->count & (list->count - 1)) == 0) { /* room doubles */
-        const size_t room = list->count ? 2 * list->count : 1;
-        db_shot_entry *const grown = realloc(list->entry, room * sizeof *grown);
-        if (!grown) return NULL;
-        list->entry = grown;
-    }
-    db_shot_entry *const entry = &list->entry[list->count];
-    memset(entry, 0, sizeof *entry);
-    entry->name = copy_text(name);
-    if (!entry->name) return NULL;
-    entry->line = line;
-    entry->is_config = has_ending(name, ".yaml") || has_ending(name, ".yml");
-    list->count++;
-    return entry;
-}
-
-int db_shot_entry_add(db_shot_entry *entry, const char *override) {
-    char **const grown = realloc(entry->override, (entry->count + 1) * sizeof *grown);
-    if (!grown) return 0;
-    entry->override = grown;
-    grown[entry->count] = copy_text(override);
-    return grown[entry->count] ? (int)++entry->count : 0;
-}
 
 db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
                                 const char *const *overrides, size_t override_count,
@@ -63,15 +19,11 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
     made->override = calloc(override_count + 1, sizeof *made->override);
     db_status status = made->override ? DB_OK : db_fail_memory(context, config->shot_list);
     for (size_t i = 0; i < override_count && status == DB_OK; i++) {
-        made->override[i] = copy_text(overrides[i]);
+        made->override[i] = db_copy_text(overrides[i]);
         if (!made->override[i]) status = db_fail_memory(context, config->shot_list);
         made->override_count++;
     }
-    const int is_expt =
-        has_ending(config->shot_list, ".expt") || has_ending(config->shot_list, ".json");
-    if (status == DB_OK)
-        status = is_expt ? db_shot_list_read_expt(context, config->shot_list, made)
-                         : db_shot_list_read_text(context, config->shot_list, made);
+    if (status == DB_OK) status = db_shot_entries_read(context, config->shot_list, made);
     if (status == DB_OK && made->count == 0)
         status =
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
@@ -163,8 +115,7 @@ static db_status read_spots(db_context *context, const db_fit_config *config,
     return DB_OK;
 }
 
-/* Least and largest count that was trusted. */
-static void find_trusted(const db_measured_image *image, double range[2]) {
+void db_trusted_range(const db_measured_image *image, double range[2]) {
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     range[0] = 0;
     range[1] = isfinite(image->overload) ? image->overload : 1e9;
@@ -180,7 +131,7 @@ static db_status remember(db_context *context, const db_fit_config *config,
     *entry->setup = config->setup;
     entry->gain = config->settings.gain;
     entry->pedestal = image->pedestal;
-    find_trusted(image, entry->trusted);
+    db_trusted_range(image, entry->trusted);
     return DB_OK;
 }
 
@@ -246,4 +197,73 @@ static db_status identify(void *user, db_context *context, size_t shot,
 
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
     return (db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config };
+}
+
+/* The parameters of a tied configuration, with what the common one says of them. Bounds of the tied
+ * one are those of its shot. */
+static db_status take_parameters(db_context *context, const db_fit_settings *tied,
+                                 db_fit_config *common) {
+    db_fit_settings *const settings = &common->settings;
+    db_fit_config *const was = malloc(sizeof *was);
+    if (!was) return db_fail_memory(context, "the parameters of all shots");
+    *was = *common;
+    settings->parameter_count = tied->parameter_count;
+    for (size_t i = 0; i < tied->parameter_count; i++) {
+        const int quantity = db_fit_quantity_of(&tied->parameters[i]);
+        size_t k = 0;
+        while (k < was->settings.parameter_count &&
+               db_fit_quantity_of(&was->settings.parameters[k]) != quantity)
+            k++;
+        const int known = k < was->settings.parameter_count;
+        settings->parameters[i] =
+            known ? was->settings.parameters[k] : db_fit_parameter_free((db_parameter)quantity);
+        settings->parameters[i].follows = tied->parameters[i].follows;
+        common->range[i] = known ? was->range[k] : (double)NAN;
+        common->refine_line[i] = known ? was->refine_line[k] : 0;
+    }
+    free(was);
+    return DB_OK;
+}
+
+static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_t shot,
+                        db_fit_config *own, db_fit_config *config) {
+    db_measured_image image;
+    db_experiment start;
+    DB_TRY(db_fit_shot_list_config(context, list, shot, own));
+    own->settings.stage_count = config->settings.stage_count;
+    memcpy(own->settings.stages, config->settings.stages, sizeof own->settings.stages);
+    DB_TRY(db_fit_config_read_image(context, own, &image, NULL, NULL));
+    const db_status status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
+    db_measured_image_clear(&image);
+    DB_TRY(status);
+    db_experiment_clear(&start);
+    DB_TRY(take_parameters(context, &own->settings, config));
+    for (size_t s = 0; s < config->settings.stage_count; s++)
+        config->settings.stages[s] = own->settings.stages[s];
+    return DB_OK;
+}
+
+db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
+                               db_fit_config *config) {
+    if (!*config->symmetry) return DB_OK;
+    db_fit_config *const own = malloc(sizeof *own);
+    if (!own) return db_fail_memory(context, "the configuration of a shot");
+    db_status status = DB_ERROR_INPUT;
+    for (size_t s = 0; s < list->count && status != DB_OK; s++)
+        status = tie_by(context, list, s, own, config);
+    free(own);
+    return status;
+}
+
+void db_shots_model_name(const char *whole, size_t shot, size_t count,
+                         char name[DB_FIT_PATH_SIZE]) {
+    const char *const slash = strrchr(whole, '/');
+    const char *const last = slash ? slash + 1 : whole, *const dot = strrchr(last, '.');
+    const size_t length = dot && dot != last ? (size_t)(dot - last) : strlen(last);
+    int digits = 4;
+    for (size_t n = count; n >= 10000; n /= 10) digits++;
+    snprintf(name, DB_FIT_PATH_SIZE, "%0*zu_%.*s", digits, shot + 1,
+             (int)(length < 200 ? length : 200), last);
+    /* Lists of shots give other meanings to these. */
+    for (char *c = name; (c = strpbrk(c, " \t\r\n#=[]{}'\"")) != NULL;) *c = '_';
 }

@@ -47,12 +47,11 @@ void db_workers_destroy(db_shots *all) {
     all->worker = NULL;
 }
 
-static db_status broken(db_shots *all) {
-    return db_fail(all->context, DB_ERROR_DEVICE, "the processes lost touch with each other");
+static db_status fail_team(db_context *context) {
+    return db_fail(context, DB_ERROR_DEVICE, "the processes lost touch with each other");
 }
 
-db_status db_workers_agree(db_shots *all, db_status status) {
-    const db_fit_team *const team = &all->team;
+db_status db_team_common_status(const db_fit_team *team, db_context *context, db_status status) {
     if (team->size == 1) return status;
     enum { NOTE = 512 };
     struct note {
@@ -62,24 +61,30 @@ db_status db_workers_agree(db_shots *all, db_status status) {
     size_t *const bytes = malloc((size_t)team->size * sizeof *bytes);
     struct note *const list = malloc((size_t)team->size * sizeof *list);
     if (status != DB_OK)
-        snprintf(own.message, sizeof own.message, "%s", db_context_message(all->context));
+        snprintf(own.message, sizeof own.message, "%s", db_context_message(context));
     for (int r = 0; r < team->size && bytes; r++) bytes[r] = sizeof own;
     db_status common = status;
     if (!bytes || !list || team->gather(team->user, &own, bytes, list) != 0) {
-        common = broken(all);
+        common = fail_team(context);
     } else {
         for (int r = 0; r < team->size && common == DB_OK; r++)
             if (list[r].status != (int32_t)DB_OK)
-                common = db_fail(all->context, (db_status)list[r].status, "%s", list[r].message);
+                common = db_fail(context, (db_status)list[r].status, "%s", list[r].message);
     }
     free(bytes);
     free(list);
     return common;
 }
 
-db_status db_workers_follow(db_shots *all, void *data, size_t bytes) {
+db_status db_workers_common_status(db_shots *all, db_status status) {
+    return db_team_common_status(&all->team, all->context, status);
+}
+
+db_status db_workers_broadcast(db_shots *all, void *data, size_t bytes) {
     const db_fit_team *const team = &all->team;
-    return team->size == 1 || team->broadcast(team->user, data, bytes) == 0 ? DB_OK : broken(all);
+    return team->size == 1 || team->broadcast(team->user, data, bytes) == 0
+               ? DB_OK
+               : fail_team(all->context);
 }
 
 int db_workers_cancelled(const db_shots *all) {
@@ -150,7 +155,7 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, size_t fro
             failed = status;
         }
     }
-    return db_workers_agree(all, failed);
+    return db_workers_common_status(all, failed);
 }
 
 /* Elements of records that a process has written, in their order. */
@@ -164,7 +169,7 @@ static size_t elements_of(const db_shots *all, int rank, int by_chunk, size_t *l
     return n;
 }
 
-db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_chunk) {
+db_status db_workers_gather(db_shots *all, void *records, size_t bytes, int by_chunk) {
     const db_fit_team *const team = &all->team;
     if (team->size == 1) return DB_OK;
     char *const record = records;
@@ -174,12 +179,12 @@ db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_ch
     db_status status = list && sizes && own && every
                            ? DB_OK
                            : db_fail_memory(all->context, "what processes tell each other");
-    status = db_workers_agree(all, status);
+    status = db_workers_common_status(all, status);
     if (status == DB_OK && list && sizes && own && every) {
         for (int r = 0; r < team->size; r++) sizes[r] = bytes * elements_of(all, r, by_chunk, list);
         const size_t n = elements_of(all, team->rank, by_chunk, list);
         for (size_t i = 0; i < n; i++) memcpy(own + i * bytes, record + list[i] * bytes, bytes);
-        if (team->gather(team->user, own, sizes, every) != 0) status = broken(all);
+        if (team->gather(team->user, own, sizes, every) != 0) status = fail_team(all->context);
         const char *next = every;
         for (int r = 0; r < team->size && status == DB_OK; r++) {
             const size_t count = elements_of(all, r, by_chunk, list);

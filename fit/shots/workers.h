@@ -19,14 +19,16 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, size_t fro
 /* Does this process want to end? */
 int db_workers_cancelled(const db_shots *all);
 
-/* Tells all processes what the owners of shots (or, by_chunk, of chunks) have written: element i of
+/* Gives all processes what the owners of shots (or, by_chunk, of chunks) have written: element i of
  * `records`, each of `bytes` bytes. */
-db_status db_workers_share(db_shots *all, void *records, size_t bytes, int by_chunk);
+db_status db_workers_gather(db_shots *all, void *records, size_t bytes, int by_chunk);
 
-/* Everybody takes what rank 0 has. */
-db_status db_workers_follow(db_shots *all, void *data, size_t bytes);
+/* Gives all processes the data of rank 0. */
+db_status db_workers_broadcast(db_shots *all, void *data, size_t bytes);
 
-/* Are all processes well? A status that only one knows becomes that of all. */
-db_status db_workers_agree(db_shots *all, db_status status);
+/* DB_OK if all processes call it with DB_OK; otherwise the first failure, with its message, in all of
+ * them. */
+db_status db_workers_common_status(db_shots *all, db_status status);
+db_status db_team_common_status(const db_fit_team *team, db_context *context, db_status status);
 
 #endif

@@ -4,7 +4,6 @@
 #include "fit/config/config_move.h"
 #include "fit/config/config_print.h"
 #include "fit/report/refined_config.h"
-#include "fit/shots/model_name.h"
 #include "fit/shots/shot_list.h"
 #include "base/text_stream.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/context_internal.h"
 #include "fit/verdict/covariance.h"
-#include "fit/verdict/distrusted_pixels.h"
 #include "fit/verdict/goodness.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/result_boxes.h"

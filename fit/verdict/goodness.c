@@ -1,3 +1,4 @@
+/* Goodness of fit in shells of resolution and areas of the detector; pixels far off the model. */
 #include "fit/verdict/goodness.h"
 
 #include "base/context_internal.h"
@@ -221,4 +222,61 @@ void db_goodness_free(db_fit_result *result) {
     result->shells = NULL;
     result->areas = NULL;
     result->shell_count = result->area_count = 0;
+}
+
+enum { MOST_LISTED = 100 };
+/* Standard deviations; noise alone goes beyond them in one pixel of two million, if it is normal.
+ */
+static const double FAR_OFF = 5;
+
+/* Least trusted first; equals in the order of the detector. */
+static int least_trusted_first(const void *a, const void *b) {
+    const db_fit_pixel *const x = a, *const y = b;
+    if (x->trust != y->trust) return x->trust < y->trust ? -1 : 1;
+    if (x->panel != y->panel) return x->panel < y->panel ? -1 : 1;
+    return x->slow != y->slow ? x->slow - y->slow : x->fast - y->fast;
+}
+
+/* Pixels that are far off. */
+typedef struct far_pixels {
+    db_fit_pixel *list; /* NULL: they are only counted */
+    size_t count;
+} far_pixels;
+
+static void add_if_far(void *user, const db_objective *objective, size_t b, int fast, int slow,
+                       size_t element) {
+    far_pixels *const far = user;
+    const db_region *const r = &objective->blocks.region[b];
+    const db_block block = db_objective_block(objective, b);
+    const db_pixel_report report =
+        db_block_pixel(&block, objective->solution[b].linear, fast, slow);
+    const double counts = (double)objective->blocks.value[element];
+    const double z = (counts - report.expected) / sqrt(report.variance);
+    if (!(fabs(z) > FAR_OFF)) return;
+    if (far->list)
+        far->list[far->count] = (db_fit_pixel){ .panel = r->panel,
+                                                .fast = r->fast_start + fast,
+                                                .slow = r->slow_start + slow,
+                                                .counts = counts,
+                                                .model = report.expected,
+                                                .z = z,
+                                                .trust = report.trust };
+    far->count++;
+}
+
+db_status db_distrusted_pixels_find(db_context *context, const db_objective *shot,
+                                    db_fit_result *result) {
+    const db_fit_target target = shot->loss_of.target;
+    if (target != DB_FIT_HUBER && target != DB_FIT_STUDENT) return DB_OK;
+    far_pixels far = { NULL, 0 };
+    visit_pixels(shot, add_if_far, &far);
+    far.list = malloc((far.count + 1) * sizeof *far.list);
+    if (!far.list) return db_fail_memory(context, "the distrusted pixels");
+    far.count = 0;
+    visit_pixels(shot, add_if_far, &far);
+    qsort(far.list, far.count, sizeof *far.list, least_trusted_first);
+    result->distrusted_count = far.count;
+    result->distrusted_listed = far.count < MOST_LISTED ? far.count : MOST_LISTED;
+    result->distrusted = far.list;
+    return DB_OK;
 }

@@ -1,4 +1,4 @@
-/* Goodness of fit by resolution and by place on the detector. */
+/* Goodness of fit by resolution, by place on the detector, and of single pixels. */
 #ifndef DB_FIT_VERDICT_GOODNESS_H
 #define DB_FIT_VERDICT_GOODNESS_H
 
@@ -16,6 +16,11 @@ db_status db_goodness_measure(db_context *context, const db_objective *shot, db_
 
 /* Fills spots and shift of the areas from the result's shoeboxes. */
 void db_goodness_shifts(db_fit_result *result);
+
+/* Fills the result's distrusted pixels from the target as last evaluated; other targets than huber
+ * and student trust all pixels alike. */
+db_status db_distrusted_pixels_find(db_context *context, const db_objective *shot,
+                                    db_fit_result *result);
 
 void db_goodness_free(db_fit_result *result);
 

@@ -1,4 +1,4 @@
-/* What to look at before a result is used. */
+/* What to look at before a result is used, in words. */
 #ifndef DB_FIT_VERDICT_WARNINGS_H
 #define DB_FIT_VERDICT_WARNINGS_H
 
@@ -6,5 +6,12 @@
 
 /* Fills the result's warnings, replacing those it has. */
 db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
+
+enum { DB_DIRECTION_TEXT_SIZE = 256 };
+
+/* A direction in the space of parameters: those that make it up, the largest component first: "distance +0.71 with cell_a +0.70".
+ * Components below a fifth are left out. Returns text. */
+const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
+                              const db_fit_direction *direction);
 
 #endif

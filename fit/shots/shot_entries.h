@@ -1,0 +1,37 @@
+/* The entries of a list of shots: which images there are, and what the list says of each. */
+#ifndef DB_FIT_SHOTS_SHOT_ENTRIES_H
+#define DB_FIT_SHOTS_SHOT_ENTRIES_H
+
+#include <dualbragg/fit_shots.h>
+
+typedef struct db_shot_entry {
+    char *name;         /* of the image or configuration, as opened */
+    int line;           /* in the list, from 1; of an experiment list: its number, from 0 */
+    int is_config;      /* 1: name is a configuration */
+    size_t count;       /* "key.path=value" */
+    char **override;    /* file names in them as opened */
+    db_fit_spots spots; /* reflections that get shoeboxes, once read */
+    int has_spots;
+    /* What the image's header completed, once it has been read. */
+    db_setup *setup; /* owned; names of files in it are not to be used */
+    double gain, pedestal, trusted[2];
+} db_shot_entry;
+
+struct db_fit_shot_list {
+    db_fit_config config; /* of all */
+    size_t override_count;
+    char **override; /* of all */
+    size_t count;
+    db_shot_entry *entry;
+};
+
+/* Copies of a text; NULL: out of memory. */
+char *db_copy_text(const char *text);
+
+int db_has_ending(const char *name, const char *ending);
+
+/* Fills the list from a DIALS experiment list (.expt, .json), or else from a text file: a name in each
+ * line, then KEY=VALUE. */
+db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list);
+
+#endif
