@@ -4,7 +4,6 @@
 #include "fit/config/cell_ties.h"
 #include "fit/config/misset.h"
 #include "fit/config/physical_range.h"
-#include "io/dials_frame.h"
 
 #include <math.h>
 #include <stdio.h>

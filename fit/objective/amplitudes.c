@@ -1,8 +1,8 @@
 #include "fit/objective/amplitudes.h"
 
 #include "base/context_internal.h"
-#include "io/symmetry.h"
 
+#include <dualbragg/reflections.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

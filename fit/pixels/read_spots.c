@@ -1,10 +1,11 @@
 /* Lists of reflections that get shoeboxes: files of them, and the one that a configuration names. */
 #include "base/context_internal.h"
-#include "io/reflection_table.h"
+#include "base/growth.h"
 #include "base/text_reader.h"
 
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
+#include <dualbragg/reflections.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,13 +13,7 @@
 
 static db_status append(db_context *context, db_fit_spots *spots, size_t *room,
                         const db_fit_spot *spot) {
-    if (spots->count == *room) {
-        const size_t more = *room ? 2 * *room : 256;
-        db_fit_spot *const grown = realloc(spots->spot, more * sizeof *grown);
-        if (!grown) return db_fail_memory(context, "the list of spots");
-        spots->spot = grown;
-        *room = more;
-    }
+    DB_GROW(context, spots->spot, *room, spots->count + 1, "the list of spots");
     spots->spot[spots->count++] = *spot;
     return DB_OK;
 }
@@ -183,7 +178,7 @@ static db_status read_reflections(db_context *context, const char *path,
                                   const db_file_content *content, int experiment,
                                   db_fit_spots *spots) {
     db_reflection_table table;
-    DB_TRY(db_reflection_table_read(context, path, content, &table));
+    DB_TRY(db_reflection_table_read(context, path, content->bytes, content->size, &table));
     const db_status status = read_table(context, path, &table, experiment, spots);
     db_reflection_table_clear(&table);
     return status;
@@ -209,7 +204,7 @@ db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listin
     db_file_content content;
     *spots = (db_fit_spots){ .listing = listing };
     DB_TRY(db_file_content_read(context, path, &content));
-    const db_status status = db_is_reflection_table(&content)
+    const db_status status = db_is_reflection_table(content.bytes, content.size)
                                  ? read_reflections(context, path, &content, experiment, spots)
                                  : read_text(context, path, spots);
     db_file_content_clear(&content);

@@ -5,7 +5,6 @@
 #include "fit/report/picture_frames.h"
 #include "fit/report/report_html.h"
 #include "fit/report/report_packed.h"
-#include "io/colour.h"
 #include "base/quantile.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/pixels/measured_image.h"
-#include "io/symmetry.h"
 
+#include <dualbragg/reflections.h>
 #include <math.h>
 #include <string.h>
 

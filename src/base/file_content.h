@@ -11,8 +11,9 @@ typedef struct db_file_content {
 } db_file_content;
 
 /* Reads everything. The content is zeroed on failure. Compressed files are refused with a hint. */
-db_status db_file_content_read(db_context *context, const char *path, db_file_content *content);
-void db_file_content_clear(db_file_content *content);
+DB_API db_status db_file_content_read(db_context *context, const char *path,
+                                      db_file_content *content);
+DB_API void db_file_content_clear(db_file_content *content);
 
 /* Little-endian or big-endian machine? */
 static inline int db_machine_is_big_endian(void) { return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; }

@@ -15,27 +15,28 @@ typedef struct db_json {
 } db_json;
 
 /* Reads a document whose root is an object. To be given back by json_decref. */
-db_status db_json_open(db_context *context, const char *path, json_t **document, db_json *root);
+DB_API db_status db_json_open(db_context *context, const char *path, json_t **document,
+                              db_json *root);
 
 /* A member of an object, an element of an array; absent (value NULL) where there is none, or it is
  * null. */
-db_json db_json_member(const db_json *object, const char *key);
-db_json db_json_element(const db_json *array, size_t index);
+DB_API db_json db_json_member(const db_json *object, const char *key);
+DB_API db_json db_json_element(const db_json *array, size_t index);
 
 /* Fails with "<file>: <place>: expected <what>, found ...". */
-db_status db_json_fail(const db_json *at, const char *expected);
+DB_API db_status db_json_fail(const db_json *at, const char *expected);
 
 /* Finite numbers. Those of a list: exactly `count`. */
-db_status db_json_number(const db_json *at, double *value);
-db_status db_json_numbers(const db_json *at, double *values, size_t count);
-db_status db_json_integers(const db_json *at, int *values, size_t count);
+DB_API db_status db_json_number(const db_json *at, double *value);
+DB_API db_status db_json_numbers(const db_json *at, double *values, size_t count);
+DB_API db_status db_json_integers(const db_json *at, int *values, size_t count);
 
 /* The same where the value may be absent; then *values stay what they are. */
-db_status db_json_optional_number(const db_json *object, const char *key, double *value);
-db_status db_json_optional_numbers(const db_json *object, const char *key, double *values,
-                                   size_t count);
+DB_API db_status db_json_optional_number(const db_json *object, const char *key, double *value);
+DB_API db_status db_json_optional_numbers(const db_json *object, const char *key, double *values,
+                                          size_t count);
 
 /* A string, or NULL where there is none. Borrowed from the document. */
-const char *db_json_text(const db_json *object, const char *key);
+DB_API const char *db_json_text(const db_json *object, const char *key);
 
 #endif

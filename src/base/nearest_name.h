@@ -9,14 +9,14 @@
  * differences of case count half; dashes in front do not count); the first of equals. NULL if none
  * is near: at most a third of the letters of the longer name may differ, or only case does, or the
  * wanted name goes on behind a known one of three letters or more ("-oscillation" is "-osc"). */
-const char *db_nearest_name(const char *wanted, const char *const *names, size_t count);
+DB_API const char *db_nearest_name(const char *wanted, const char *const *names, size_t count);
 
 /* What a message about an unknown name ends with: "; the nearest known one is 'NAME'", or, if none
  * is near, "; " and `otherwise` (NULL: nothing). */
 typedef struct db_name_hint {
     char text[256];
 } db_name_hint;
-db_name_hint db_hint_at_names(const char *wanted, const char *const *names, size_t count,
-                              const char *otherwise);
+DB_API db_name_hint db_hint_at_names(const char *wanted, const char *const *names, size_t count,
+                                     const char *otherwise);
 
 #endif

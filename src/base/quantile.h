@@ -7,10 +7,10 @@
 
 /* The values below which the shares low_share <= high_share (0 to 1) of all finite values lie; both
  * 0 if none is finite. Exact, in time proportional to count. */
-db_status db_quantiles(db_context *context, const float *values, size_t count, double low_share,
-                       double high_share, float *low, float *high);
+DB_API db_status db_quantiles(db_context *context, const float *values, size_t count,
+                              double low_share, double high_share, float *low, float *high);
 
 /* The median of values, which are sorted in place; NAN if there are none. */
-double db_median(double *values, size_t count);
+DB_API double db_median(double *values, size_t count);
 
 #endif

@@ -12,6 +12,7 @@ static const struct {
     SIZE(db_background),
     SIZE(db_beam),
     SIZE(db_beam_spread),
+    SIZE(db_colour_scale),
     SIZE(db_crystal),
     SIZE(db_detector),
     SIZE(db_experiment),
@@ -31,6 +32,7 @@ static const struct {
     SIZE(db_plan_options),
     SIZE(db_precision_advice),
     SIZE(db_reference_mode),
+    SIZE(db_reflection_table),
     SIZE(db_region),
     SIZE(db_setup),
     SIZE(db_smv_style),
@@ -43,6 +45,7 @@ static const struct {
     SIZE(db_sum_options),
     SIZE(db_sum_statistics),
     SIZE(db_summand),
+    SIZE(db_symmetry),
     SIZE(db_trace_sample),
     SIZE(db_trace_sum),
 };

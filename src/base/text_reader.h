@@ -13,11 +13,11 @@ typedef struct db_text {
 } db_text;
 
 /* Reads a text file; refuses binary ones. */
-db_status db_text_open(db_context *context, const char *path, db_text *text);
-void db_text_close(db_text *text);
+DB_API db_status db_text_open(db_context *context, const char *path, db_text *text);
+DB_API void db_text_close(db_text *text);
 
 /* Moves to the next line that holds more than white space and comment; 0 at the end. */
-int db_text_next_line(db_text *text);
+DB_API int db_text_next_line(db_text *text);
 
 /* A word of a line. */
 typedef struct db_word {
@@ -26,12 +26,12 @@ typedef struct db_word {
 } db_word;
 
 /* Takes the next word, separated by any of the characters of `separators`, off *cursor. */
-db_word db_next_word(const char **cursor, const char *separators);
+DB_API db_word db_next_word(const char **cursor, const char *separators);
 #define DB_WHITE_SPACE " \t\v\f"
 
 /* The number a word consists of, decimal and independent of the locale. 0 if it is no number or not
  * finite. */
-int db_word_number(db_word word, double *value);
+DB_API int db_word_number(db_word word, double *value);
 
 /* For messages: length and start of at most 40 characters of a word, as %.*s wants them. */
 #define DB_WORD_ARGUMENTS(word) (int)((word).length < 40 ? (word).length : 40), (word).start

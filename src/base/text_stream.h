@@ -15,16 +15,16 @@ typedef struct db_text_stream {
     db_c_locale locale;
 } db_text_stream;
 
-db_status db_text_stream_open(db_context *context, db_text_stream *text);
+DB_API db_status db_text_stream_open(db_context *context, db_text_stream *text);
 
 /* Ends the text; bytes and length are valid then. DB_ERROR_MEMORY if
  * something got lost. */
-db_status db_text_stream_finish(db_context *context, db_text_stream *text);
-void db_text_stream_free(db_text_stream *text);
+DB_API db_status db_text_stream_finish(db_context *context, db_text_stream *text);
+DB_API void db_text_stream_free(db_text_stream *text);
 
 /* Ends the text, writes it to a file (atomically) unless `status` says that composing it failed,
  * and frees it. */
-db_status db_text_stream_write(db_context *context, db_text_stream *text, db_status status,
-                               const char *path);
+DB_API db_status db_text_stream_write(db_context *context, db_text_stream *text, db_status status,
+                                      const char *path);
 
 #endif

@@ -1,4 +1,6 @@
-#include "io/colour.h"
+/* Colour scales of pictures: maps by a few stops, and ends chosen from the pixels. */
+#include <dualbragg/colour.h>
+
 #include "base/context_internal.h"
 #include "base/quantile.h"
 

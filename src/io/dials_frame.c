@@ -2,6 +2,8 @@
 
 #include "base/vector.h"
 
+#include <dualbragg/io.h>
+
 #define LANES 1
 #define REAL double
 #define DIRS 0

@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 #include "base/atomic_file.h"
-#include "io/colour.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* A table is a MessagePack document: [name, version, {nrows, identifiers, data}], where data has
  * for each column [type, [rows, bytes]], the bytes as little-endian machines hold them. */
-#include "io/reflection_table.h"
+#include <dualbragg/reflections.h>
 
 #include "base/context_internal.h"
+#include "base/file_content.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,13 +11,12 @@
 
 static const char name_of_tables[] = "dials::af::reflection_table";
 
-int db_is_reflection_table(const db_file_content *content) {
-    /* an array of three, and a string of 27 bytes: 32 + length in one byte, as short ones have it
-     */
+int db_is_reflection_table(const void *bytes, size_t size) {
+    /* an array of three, and a string of 27 bytes: 0xa0 + length in one byte, as short ones are */
     const size_t length = sizeof name_of_tables - 1;
-    return content->size > length + 2 && (unsigned char)content->bytes[0] == 0x93 &&
-           (unsigned char)content->bytes[1] == 0xa0 + length &&
-           memcmp(content->bytes + 2, name_of_tables, length) == 0;
+    const unsigned char *const start = bytes;
+    return size > length + 2 && start[0] == 0x93 && start[1] == 0xa0 + length &&
+           memcmp(start + 2, name_of_tables, length) == 0;
 }
 
 void db_reflection_table_clear(db_reflection_table *table) {
@@ -143,7 +143,7 @@ static db_status read_document(db_context *context, const char *path, const msgp
     return read_columns(&r, table);
 }
 
-static db_status read_table(db_context *context, const char *path, const db_file_content *content,
+static db_status read_table(db_context *context, const char *path, const void *bytes, size_t size,
                             db_reflection_table *table) {
     msgpack_unpacked document;
     size_t offset = 0;
@@ -151,8 +151,7 @@ static db_status read_table(db_context *context, const char *path, const db_file
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "%s: reflection tables are for little-endian machines", path);
     msgpack_unpacked_init(&document);
-    const msgpack_unpack_return found =
-        msgpack_unpack_next(&document, content->bytes, content->size, &offset);
+    const msgpack_unpack_return found = msgpack_unpack_next(&document, bytes, size, &offset);
     const db_status status =
         found == MSGPACK_UNPACK_SUCCESS || found == MSGPACK_UNPACK_EXTRA_BYTES
             ? read_document(context, path, &document.data, table)
@@ -166,9 +165,9 @@ static db_status read_table(db_context *context, const char *path, const db_file
     return status;
 }
 #else
-static db_status read_table(db_context *context, const char *path, const db_file_content *content,
+static db_status read_table(db_context *context, const char *path, const void *bytes, size_t size,
                             db_reflection_table *table) {
-    (void)content, (void)table;
+    (void)bytes, (void)size, (void)table;
     return db_fail(
         context, DB_ERROR_UNSUPPORTED,
         "%s: this build reads no reflection tables of DIALS (msgpack); expected lines of "
@@ -177,10 +176,10 @@ static db_status read_table(db_context *context, const char *path, const db_file
 }
 #endif
 
-db_status db_reflection_table_read(db_context *context, const char *path,
-                                   const db_file_content *content, db_reflection_table *table) {
+db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
+                                   size_t size, db_reflection_table *table) {
     memset(table, 0, sizeof *table);
-    const db_status status = read_table(context, path, content, table);
+    const db_status status = read_table(context, path, bytes, size, table);
     if (status != DB_OK) db_reflection_table_clear(table);
     return status;
 }

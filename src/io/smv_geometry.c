@@ -1,8 +1,9 @@
 #include "io/smv_geometry.h"
+
 #include "base/context_internal.h"
-#include "io/dials_frame.h"
 #include "base/vector.h"
 
+#include <dualbragg/io.h>
 #include <math.h>
 
 /* Origin and unit vectors of the panel in the laboratory, from the positions of three of its

@@ -2,6 +2,7 @@
 #ifndef DUALBRAGG_H
 #define DUALBRAGG_H
 
+#include <dualbragg/colour.h>
 #include <dualbragg/context.h>
 #include <dualbragg/device.h>
 #include <dualbragg/experiment.h>
@@ -12,6 +13,7 @@
 #include <dualbragg/parameters.h>
 #include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>
+#include <dualbragg/reflections.h>
 #include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/status.h>

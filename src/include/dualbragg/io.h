@@ -6,6 +6,7 @@
 #ifndef DUALBRAGG_IO_H
 #define DUALBRAGG_IO_H
 
+#include <dualbragg/colour.h>
 #include <dualbragg/setup.h>
 #include <stdint.h>
 
@@ -234,6 +235,15 @@ typedef struct db_expt_image {
 DB_API db_status db_write_expt(db_context *context, const char *path,
                                const db_experiment *experiment, const db_expt_image *image);
 
+/** The laboratory frame that dxtbx gives simulated images, in which lists are written: x along the
+ * spindle (or along the electric field where the spindle is along the beam), z against the beam. An
+ * experiment whose beam is within 10 degree of -z stands in such a frame already, that of the list
+ * it came from, and stays there.
+ *
+ * @param experiment laboratory
+ * @param frame rows: unit vectors x, y = z x x, and z in the laboratory */
+DB_API void db_dials_frame(const db_experiment *experiment, double frame[3][3]);
+
 /* Which experiment of a list. */
 typedef struct db_expt_selection {
     long number;       /* counted from 0; -1: open */
@@ -286,13 +296,6 @@ DB_API db_status db_read_expt(db_context *context, const char *path,
                               const db_expt_selection *selection, db_experiment *experiment,
                               db_expt_content *content);
 DB_API void db_expt_content_clear(db_expt_content *content);
-
-/* Colour scales of PNG pictures. */
-typedef enum db_colour_map {
-    DB_COLOUR_GREY,   /* black on white, square-root-like, as diffraction images are looked at */
-    DB_COLOUR_SIGNED, /* blue - white - red, symmetric around 0 */
-    DB_COLOUR_HEAT    /* dark to bright */
-} db_colour_map;
 
 /* Writes an 8-bit RGB PNG. low/high: values at the ends of the scale; NAN: chosen from the data
  * (robust quantiles). Pixels that are NAN are drawn in a neutral colour. DB_ERROR_UNSUPPORTED
