@@ -2,7 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
+#include "base/file_content.h"
+
 #include <dualbragg/io.h>
+#include <dualbragg/reflections.h>
 #include <dualbragg/setup.h>
 
 #include <math.h>
