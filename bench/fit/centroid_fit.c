@@ -139,18 +139,19 @@ static db_status moves(fit *f, db_parameter p, int *moving) {
     return status;
 }
 
-static db_status choose_variables(fit *f, const db_fit_settings *settings) {
-    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
+/* Those that move spots become the parameters of the first stage. */
+static db_status choose_variables(fit *f, db_fit_settings *settings) {
     const db_panel_placement nothing_moves = { .groups = &settings->panel_groups };
     for (size_t i = 0; i < settings->parameter_count; i++) {
-        const db_fit_parameter *const p = &settings->parameters[i];
+        db_fit_parameter *const p = &settings->parameters[i];
         int moving;
+        db_fit_parameter_set_stage(p, 0, 0);
         if (p->follows >= 0 || p->group >= 0) continue;
         const db_status status = moves(f, p->parameter, &moving);
         if (status != DB_OK) return status;
-        active[p->parameter] = (unsigned char)moving;
+        db_fit_parameter_set_stage(p, 0, moving);
     }
-    db_variables_make(settings, active, NULL, f->model, &nothing_moves, &f->variables);
+    db_variables_make(settings, 1, NULL, f->model, &nothing_moves, &f->variables);
     for (size_t k = 0; k < f->variables.count; k++)
         f->unit[k] =
             db_parameter_describe(settings->parameters[f->variables.index[k]].parameter)->scale;

@@ -92,10 +92,13 @@ static int shape_stage(db_fit_settings *settings) {
     stage->tolerance = 1e-5;
     settings->stage_count = 1;
     snprintf(stage->name, sizeof stage->name, "shape");
-    memset(stage->active, 0, sizeof stage->active);
-    for (size_t i = 0; i < settings->parameter_count; i++)
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        int is_shape = 0;
         for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++)
-            if (settings->parameters[i].parameter == shape[k]) some |= stage->active[shape[k]] = 1;
+            is_shape |= settings->parameters[i].parameter == shape[k];
+        db_fit_parameter_set_stage(&settings->parameters[i], 0, is_shape);
+        some |= is_shape;
+    }
     return some;
 }
 

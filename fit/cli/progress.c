@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "fit/cli/progress.h"
 
+#include "fit/config/config_refine.h"
 #include "fit/config/algorithms.h"
 #include "cli/signals.h"
 
@@ -78,8 +79,9 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     if (s->dmin > 0) db_fit_say(state->log, ", to %g A", s->dmin);
     if (s->blur > 1) db_fit_say(state->log, ", spots of a crystal 1/%g the size", s->blur);
     db_fit_say(state->log, "; refines");
+    const db_stage_entry entry = db_stage_entry_of(state->settings, (size_t)stage);
     for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
-        if (s->active[q])
+        if (entry.refine[q])
             db_fit_say(state->log, " %s",
                        db_fit_quantity_name(&state->settings->panel_groups, q, name));
     db_fit_say(state->log, "\n  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");

@@ -23,8 +23,6 @@ static const char *name_of(int i) { return db_parameter_describe(cell_parameters
 static void drop_parameter(db_fit_config *config, size_t at) {
     db_fit_settings *const s = &config->settings;
     const size_t after = s->parameter_count - at - 1;
-    for (size_t stage = 0; stage < s->stage_count; stage++)
-        s->stages[stage].active[db_fit_quantity_of(&s->parameters[at])] = 0;
     memmove(&s->parameters[at], &s->parameters[at + 1], after * sizeof s->parameters[0]);
     memmove(&config->range[at], &config->range[at + 1], after * sizeof config->range[0]);
     memmove(&config->refine_line[at], &config->refine_line[at + 1],
@@ -49,13 +47,12 @@ static void tie(const tying *t, int i) {
     const int leader = t->ties->follows[i];
     if (leader < 0) return;
     const db_parameter own = cell_parameters[i], first = cell_parameters[leader];
-    size_t at = db_fit_parameter_index(s, own);
-    if (db_fit_parameter_index(s, first) == s->parameter_count) {
+    size_t at = db_fit_parameter_index(s, own), led = db_fit_parameter_index(s, first);
+    if (led == s->parameter_count) {
         if (at == s->parameter_count) return;
-        s->parameters[at].parameter = first;
-        s->parameters[at].follows = -1;
-        for (size_t k = 0; k < s->stage_count; k++)
-            s->stages[k].active[first] |= s->stages[k].active[own];
+        led = at;
+        s->parameters[led].parameter = first;
+        s->parameters[led].follows = -1;
         at = s->parameter_count;
     }
     if (at == s->parameter_count) {
@@ -65,9 +62,8 @@ static void tie(const tying *t, int i) {
     }
     s->parameters[at] = db_fit_parameter_free(own);
     s->parameters[at].follows = (int)first;
+    s->parameters[at].stages = s->parameters[led].stages;
     t->config->range[at] = NAN;
-    for (size_t k = 0; k < s->stage_count; k++)
-        s->stages[k].active[own] = s->stages[k].active[first];
 }
 
 /* What was tied otherwise before: a follower of a follower, or of an angle that is fixed. */

@@ -11,7 +11,7 @@
 #define COUNT_FROM(least) (least), INT_MAX
 
 #define IN_CONFIG(member) offsetof(db_fit_config, member)
-#define IN_STAGE(member) offsetof(db_fit_stage, member)
+#define IN_STAGE(member) offsetof(db_stage_entry, stage.member)
 #define IN_REFINE(member) offsetof(db_refine_entry, member)
 
 /* clang-format off */
@@ -346,7 +346,7 @@ static const db_config_key stage_keys[] = {
     { .name = "refine",
       .type = DB_KEY_PARAMETER_SET,
       .count = 1,
-      .offset = IN_STAGE(active),
+      .offset = offsetof(db_stage_entry, refine),
       .factor = 1,
       .unit = "",
       .help = "parameters refined in this stage, a list, or all" },

@@ -52,13 +52,18 @@ enum {
 };
 extern const db_config_section db_config_sections[DB_SECTION_COUNT];
 
-/* Keys of one refined parameter (a db_refine_entry) and of one stage (a db_fit_stage). */
+/* Keys of one refined parameter (a db_refine_entry) and of one stage (a db_stage_entry). */
 typedef struct db_refine_entry {
     double range, lower, upper, scale; /* NAN: open */
     int follows;
     double prior[2]; /* centre, sigma; NAN: open */
     int shared;      /* 0, 1; -1: open */
 } db_refine_entry;
+typedef struct db_stage_entry {
+    db_fit_stage stage;
+    unsigned char
+        refine[DB_FIT_MOST_PARAMETERS]; /* of each quantity by its number: 1: refined in it */
+} db_stage_entry;
 extern const db_config_section db_refine_section, db_stage_section;
 
 /* 1 for the parameters that a configuration can refine: those of the table whose start it can say.

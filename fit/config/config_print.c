@@ -190,11 +190,11 @@ static void print_stages(const db_fit_settings *settings, db_config_style style,
     if (settings->stage_count) print_heading(&db_stage_section, style, stream);
     for (size_t s = 0; s < settings->stage_count; s++) {
         const char *indent = "  - ";
+        const db_stage_entry entry = db_stage_entry_of(settings, s);
         for (size_t k = 0; k < db_stage_section.count; k++) {
             const db_config_key *const key = &db_stage_section.keys[k];
-            if (db_config_key_is_open(key, &settings->stages[s]))
-                continue; /* a stage without a name */
-            print_line(key, &settings->stages[s], &settings->panel_groups, indent,
+            if (db_config_key_is_open(key, &entry)) continue; /* a stage without a name */
+            print_line(key, &entry, &settings->panel_groups, indent,
                        s == 0 ? style : DB_CONFIG_PLAIN, stream);
             indent = "    ";
         }

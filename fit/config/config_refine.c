@@ -25,6 +25,25 @@ size_t db_fit_parameter_index(const db_fit_settings *settings, int quantity) {
     return i;
 }
 
+void db_fit_settings_take_stages(db_fit_settings *settings, const db_fit_settings *from) {
+    settings->stage_count = from->stage_count;
+    memcpy(settings->stages, from->stages, sizeof settings->stages);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        const size_t k = db_fit_parameter_index(from, db_fit_quantity_of(p));
+        p->stages = k < from->parameter_count ? from->parameters[k].stages : 0;
+    }
+}
+
+db_stage_entry db_stage_entry_of(const db_fit_settings *settings, size_t s) {
+    db_stage_entry entry = { .stage = settings->stages[s] };
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        entry.refine[db_fit_quantity_of(p)] = (unsigned char)db_fit_parameter_in_stage(p, s);
+    }
+    return entry;
+}
+
 static db_status check_bounds(const db_config_reader *reader, const db_yaml_node *node,
                               const char *name, const db_refine_entry *entry) {
     const char *const section = db_refine_section.name;
@@ -194,12 +213,11 @@ static db_status check_algorithm(const db_config_reader *reader, const db_yaml_n
 
 /* A stage names parameters of refine; tied ones go with those they follow. */
 static db_status check_stage_parameters(const db_config_reader *reader, const db_yaml_node *node,
-                                        const char *section, const db_fit_settings *settings,
-                                        db_fit_stage *stage) {
+                                        const char *section, db_fit_settings *settings,
+                                        size_t stage, const unsigned char *refine) {
     for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
-        if (!stage->active[p]) continue;
         char name[DB_FIT_NAME_SIZE], leader[DB_FIT_NAME_SIZE];
-        const int named = stage->active[p] == 1;
+        const int named = refine[p] == 1;
         const size_t i = db_fit_parameter_index(settings, p);
         if (named) db_fit_quantity_name(&settings->panel_groups, p, name);
         const int refined = i < settings->parameter_count;
@@ -207,11 +225,11 @@ static db_status check_stage_parameters(const db_config_reader *reader, const db
         if (named && !refined)
             return db_config_fail(reader, node, section, "refine",
                                   "%s is not among the parameters of refine", name);
-        if (named && follows >= 0 && !stage->active[follows])
+        if (named && follows >= 0 && !refine[follows])
             return db_config_fail(reader, node, section, "refine",
                                   "%s follows %s, which this stage does not refine", name,
                                   db_fit_quantity_name(&settings->panel_groups, follows, leader));
-        stage->active[p] = refined ? 1 : 0;
+        if (refined) db_fit_parameter_set_stage(&settings->parameters[i], stage, refine[p] != 0);
     }
     return DB_OK;
 }
@@ -219,17 +237,17 @@ static db_status check_stage_parameters(const db_config_reader *reader, const db
 static db_status take_stage(const db_config_reader *reader, const db_yaml_node *node, size_t number,
                             db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
-    db_fit_stage *const stage = &settings->stages[settings->stage_count];
-    *stage = db_stage_default;
-    memset(stage->active, 2, sizeof stage->active);
-    snprintf(stage->name, sizeof stage->name, "stage %zu", number);
+    db_stage_entry entry = { .stage = db_stage_default };
+    memset(entry.refine, 2, sizeof entry.refine);
+    snprintf(entry.stage.name, sizeof entry.stage.name, "stage %zu", number);
     char section[32];
     snprintf(section, sizeof section, "%s.%zu", db_stage_section.name, number);
-    DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, stage));
+    DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, &entry));
     const db_yaml_node *const algorithm = db_yaml_find(node, "algorithm");
-    if (algorithm) DB_TRY(check_algorithm(reader, algorithm, section, stage->algorithm));
-    DB_TRY(check_stage_parameters(reader, db_yaml_find(node, "refine"), section, settings, stage));
-    settings->stage_count++;
+    if (algorithm) DB_TRY(check_algorithm(reader, algorithm, section, entry.stage.algorithm));
+    DB_TRY(check_stage_parameters(reader, db_yaml_find(node, "refine"), section, settings,
+                                  settings->stage_count, entry.refine));
+    settings->stages[settings->stage_count++] = entry.stage;
     return DB_OK;
 }
 

@@ -8,6 +8,12 @@
 extern const db_refine_entry db_refine_default;
 extern const db_fit_stage db_stage_default;
 
+/* The stages of other settings, for the quantities that both refine. */
+void db_fit_settings_take_stages(db_fit_settings *settings, const db_fit_settings *from);
+
+/* Stage number s of the settings and what it refines. */
+db_stage_entry db_stage_entry_of(const db_fit_settings *settings, size_t s);
+
 db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
                                 db_fit_config *config);
 

@@ -60,10 +60,10 @@ static void add_stage(db_fit_settings *settings, const char *name, stage_subject
     int any = 0;
     memset(stage, 0, sizeof *stage);
     for (size_t i = 0; i < settings->parameter_count; i++) {
-        const db_fit_parameter *const p = &settings->parameters[i];
-        if (!belongs(p->parameter, subject)) continue;
-        stage->active[db_fit_quantity_of(p)] = 1;
-        any |= p->follows < 0;
+        db_fit_parameter *const p = &settings->parameters[i];
+        const int refined = belongs(p->parameter, subject);
+        db_fit_parameter_set_stage(p, settings->stage_count, refined);
+        any |= refined && p->follows < 0;
     }
     if (!any) return;
     snprintf(stage->name, sizeof stage->name, "%s", name);
@@ -95,4 +95,12 @@ void db_fit_settings_default_stages(db_fit_settings *settings) {
     /* Shoeboxes placed anew by a better model, until the start is forgotten. */
     add_stage(settings, "again", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
     add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+}
+
+void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to) {
+    settings->stages[to] = settings->stages[from];
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        db_fit_parameter_set_stage(p, to, db_fit_parameter_in_stage(p, from));
+    }
 }

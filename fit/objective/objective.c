@@ -107,7 +107,7 @@ static db_status build(db_objective *shot, const db_experiment *experiment,
                ? db_panel_placement_copy(shot->context, options->placement, &shot->placement)
                : db_panel_placement_make(shot->context, &experiment->detector,
                                          &shot->settings->panel_groups, &shot->placement));
-    db_variables_make(shot->settings, options->active, options->turned, experiment,
+    db_variables_make(shot->settings, options->stages, options->turned, experiment,
                       &shot->placement, &shot->variables);
     memcpy(shot->work->links, shot->variables.links, sizeof shot->work->links);
     count_degrees(shot);

@@ -52,8 +52,8 @@ typedef struct db_objective {
 } db_objective;
 
 typedef struct db_objective_options {
-    const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]: 1 refined; followers follow */
-    const double *turned;                /* see db_variables_make; NULL: none */
+    unsigned stages;      /* bits of those whose parameters are refined, see db_variables_make */
+    const double *turned; /* see db_variables_make; NULL: none */
     const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
                                             experiment; NULL: they have not moved */
     const struct db_amplitudes

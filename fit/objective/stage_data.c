@@ -118,9 +118,8 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
 db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_stage_data *taken,
                              const db_objective_request *request, db_objective *shot) {
-    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
-    const int refined = request->active && taken->amplitudes.count;
-    const db_objective_options options = { .active = request->active ? request->active : none,
+    const int refined = request->stages && taken->amplitudes.count;
+    const db_objective_options options = { .stages = request->stages,
                                            .turned = request->turned,
                                            .placement = request->placement,
                                            .amplitudes = refined ? &taken->amplitudes : NULL,

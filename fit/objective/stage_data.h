@@ -31,8 +31,8 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
 void db_stage_data_clear(db_stage_data *taken);
 
 typedef struct db_objective_request {
-    const unsigned char *active;         /* [DB_FIT_MOST_PARAMETERS]; NULL: nothing is refined */
-    const double *turned;                /* see db_variables_make; NULL: none */
+    unsigned stages;      /* bits of those whose parameters are refined, see db_variables_make */
+    const double *turned; /* see db_variables_make; NULL: none */
     const db_panel_placement *placement; /* see db_objective_options; NULL: nothing has moved */
     db_fit_target target;
 } db_objective_request;

@@ -43,11 +43,16 @@ static short *motion_of(db_variables *v, const db_fit_parameter *p) {
     return &v->motion[p->group][(int)p->parameter - (int)DB_PANEL_SHIFT_FAST];
 }
 
-static void add_motions(const db_fit_settings *settings, const unsigned char *active,
+/* Is it refined by itself in one of these stages? */
+static int is_refined(const db_fit_parameter *p, unsigned stages) {
+    return p->follows < 0 && (stages == DB_FIT_ALL_STAGES || (p->stages & stages) != 0);
+}
+
+static void add_motions(const db_fit_settings *settings, unsigned stages,
                         const db_panel_placement *placement, db_variables *v) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if (p->follows >= 0 || p->group < 0 || !active[db_fit_quantity_of(p)]) continue;
+        if (p->group < 0 || !is_refined(p, stages)) continue;
         const int kind = (int)p->parameter - (int)DB_PANEL_SHIFT_FAST;
         const double value = *db_panel_placement_value(placement, p->group, kind);
         *motion_of(v, p) = (short)add_quantity(settings, i, 0, value, v);
@@ -87,20 +92,19 @@ static void add_own_motions(db_variables *v) {
     }
 }
 
-void db_variables_make(const db_fit_settings *settings, const unsigned char *active,
-                       const double *turned, const db_experiment *experiment,
-                       const db_panel_placement *placement, db_variables *variables) {
+void db_variables_make(const db_fit_settings *settings, unsigned stages, const double *turned,
+                       const db_experiment *experiment, const db_panel_placement *placement,
+                       db_variables *variables) {
     db_variables *const v = variables;
     memset(v, 0, sizeof *v);
     for (int g = 0; g < DB_FIT_MOST_GROUPS; g++)
         for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) v->motion[g][kind] = -1;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if (p->follows < 0 && p->group < 0 && active[p->parameter])
-            add_variable(settings, i, turned, experiment, v);
+        if (p->group < 0 && is_refined(p, stages)) add_variable(settings, i, turned, experiment, v);
     }
     v->table_count = v->count;
-    add_motions(settings, active, placement, v);
+    add_motions(settings, stages, placement, v);
     add_followers(settings, v);
     add_own_motions(v);
 }

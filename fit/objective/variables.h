@@ -33,13 +33,13 @@ typedef struct db_variables {
     short motion[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_MOTIONS]; /* quantity of each; -1: rests */
 } db_variables;
 
-/* Those of the settings' parameters that are marked in active[quantity], with the followers of
- * each, starting from the values of experiment and placement. `turned` (degree, about the
+/* Those of the settings' parameters that are refined in one of some stages (bits as in
+ * db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all parameters), with the followers of each, starting from the values of experiment and placement. `turned` (degree, about the
  * laboratory axes; NULL: none) is what of the misset has been folded into the experiment's
  * orientation since the values that bounds and priors mean (see fit/config/misset.h). */
-void db_variables_make(const db_fit_settings *settings, const unsigned char *active,
-                       const double *turned, const db_experiment *experiment,
-                       const db_panel_placement *placement, db_variables *variables);
+void db_variables_make(const db_fit_settings *settings, unsigned stages, const double *turned,
+                       const db_experiment *experiment, const db_panel_placement *placement,
+                       db_variables *variables);
 
 /* Writes the parameters of the table that belong to values of the quantities into an experiment. */
 void db_variables_set(const db_variables *variables, const double *values,

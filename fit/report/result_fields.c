@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fit/report/result_fields.h"
 
+#include "fit/config/config_refine.h"
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/warnings.h"
 
@@ -90,8 +91,10 @@ static json_t *stages(db_document *d, const void *of) {
     const db_fit_settings *const settings = &d->config->settings;
     json_t *const array = json_array();
     (void)of;
-    for (size_t s = 0; s < settings->stage_count; s++)
-        add(d, array, db_document_section(d, &db_stage_section, &settings->stages[s]));
+    for (size_t s = 0; s < settings->stage_count; s++) {
+        const db_stage_entry entry = db_stage_entry_of(settings, s);
+        add(d, array, db_document_section(d, &db_stage_section, &entry));
+    }
     return array;
 }
 

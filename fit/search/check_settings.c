@@ -255,19 +255,13 @@ static db_status check_amplitudes(db_context *context, const db_experiment *star
     return db_symmetry_of_group(context, s->amplitude_group, &symmetry);
 }
 
-static db_status check_stage(db_context *context, const db_fit_settings *settings,
-                             const db_fit_stage *stage) {
+static db_status check_stage(db_context *context, const db_fit_settings *settings, size_t s) {
+    const db_fit_stage *const stage = &settings->stages[s];
     db_algorithm algorithm;
     int any = 0;
-    char name[DB_FIT_NAME_SIZE];
-    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
-        const size_t i = db_fit_parameter_index(settings, p);
-        if (!stage->active[p]) continue;
-        if (i == settings->parameter_count)
-            return db_fail(context, DB_ERROR_USAGE,
-                           "stage %s: %s is not among the fit's parameters", stage->name,
-                           quantity_name(settings, p, name));
-        any |= settings->parameters[i].follows < 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        any |= p->follows < 0 && db_fit_parameter_in_stage(p, s);
     }
     if (!any)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
@@ -293,7 +287,8 @@ static db_status check_turns(db_context *context, const db_experiment *start,
     const double most = settings->starts.misset;
     for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++) {
         const size_t i = db_fit_parameter_index(settings, p);
-        if (i == settings->parameter_count || !settings->stages[0].active[p])
+        if (i == settings->parameter_count ||
+            !db_fit_parameter_in_stage(&settings->parameters[i], 0))
             return db_fail(context, DB_ERROR_USAGE,
                            "starts: %d of them differ by the misset, but %s is not refined in the "
                            "first stage",
@@ -337,7 +332,6 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
     if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
                        settings->stage_count, DB_FIT_MAX_STAGES);
-    for (size_t s = 0; s < settings->stage_count; s++)
-        DB_TRY(check_stage(context, settings, &settings->stages[s]));
+    for (size_t s = 0; s < settings->stage_count; s++) DB_TRY(check_stage(context, settings, s));
     return check_starts(context, start, settings);
 }

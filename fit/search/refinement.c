@@ -76,14 +76,19 @@ static db_status take_enough(const db_refinement *r, const db_fit_stage *stage,
                    "stage %s: the model predicts none of the strong reflections", stage->name);
 }
 
-int db_refinement_turns(const db_fit_stage *stage) {
-    return stage->active[DB_MISSET_X] && stage->active[DB_MISSET_Y] && stage->active[DB_MISSET_Z];
+int db_refinement_turns(const db_fit_settings *settings, int stage) {
+    int angles = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_parameter p = settings->parameters[i].parameter;
+        angles += (p == DB_MISSET_X || p == DB_MISSET_Y || p == DB_MISSET_Z) &&
+                  db_fit_parameter_in_stage(&settings->parameters[i], (size_t)stage);
+    }
+    return angles == 3;
 }
 
 static int some_stage_turns(const db_fit_settings *settings) {
     int turns = 0;
-    for (size_t i = 0; i < settings->stage_count; i++)
-        turns |= db_refinement_turns(&settings->stages[i]);
+    for (int i = 0; i < (int)settings->stage_count; i++) turns |= db_refinement_turns(settings, i);
     return turns;
 }
 
@@ -151,7 +156,7 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     db_fit_result *const result = r->result;
     const size_t i = position_of(result, DB_SCALE);
     if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count || r->scaled ||
-        r->data.settings->stages[number].active[DB_SCALE])
+        db_fit_parameter_in_stage(&r->data.settings->parameters[i], (size_t)number))
         return DB_OK;
     const db_objective_request request = { .target = DB_FIT_WEIGHTED };
     db_objective shot;
@@ -204,14 +209,15 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     DB_TRY(take_enough(r, stage, taken));
     db_status status = match_total(r, number, taken);
     turned_so_far(r, turned);
-    const db_objective_request request = { .active = stage->active,
-                                           .turned = db_refinement_turns(stage) ? turned : NULL,
+    const int turns = db_refinement_turns(r->data.settings, number);
+    const db_objective_request request = { .stages = 1u << number,
+                                           .turned = turns ? turned : NULL,
                                            .placement = &r->placement,
                                            .target = stage->target < 0
                                                          ? r->data.settings->target
                                                          : (db_fit_target)stage->target };
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
-    if (db_refinement_turns(stage)) db_misset_fold(&from.crystal);
+    if (turns) db_misset_fold(&from.crystal);
     if (status == DB_OK)
         status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, shot);
     if (status == DB_OK) {

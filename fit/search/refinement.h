@@ -28,7 +28,7 @@ db_status db_refinement_refuse_blank(const db_refinement *r);
 
 /* Does a stage turn the crystal about the laboratory's axes? If it refines all three angles: those
  * that are held would not keep their values. */
-int db_refinement_turns(const db_fit_stage *stage);
+int db_refinement_turns(const db_fit_settings *settings, int stage);
 
 /* The data of a stage of the settings and the shot that refines it, ready to be evaluated at its
  * variables' start; both are the caller's to clear. turned: see db_variables_make. */

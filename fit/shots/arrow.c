@@ -6,13 +6,13 @@
 
 /* Variables stand in the order of the settings, motions of groups behind all others
  * (db_variables_make). */
-static int is_variable(const db_fit_settings *settings, const db_fit_stage *stage, size_t i,
-                       int motion) {
+static int is_variable(const db_fit_settings *settings, int stage, size_t i, int motion) {
     const db_fit_parameter *const p = &settings->parameters[i];
-    return p->follows < 0 && stage->active[db_fit_quantity_of(p)] && (p->group >= 0) == motion;
+    return p->follows < 0 && db_fit_parameter_in_stage(p, (size_t)stage) &&
+           (p->group >= 0) == motion;
 }
 
-db_arrow_order db_arrow_order_make(const db_fit_settings *settings, const db_fit_stage *stage,
+db_arrow_order db_arrow_order_make(const db_fit_settings *settings, int stage,
                                    const unsigned char *shared) {
     db_arrow_order order;
     memset(&order, 0, sizeof order);

@@ -20,7 +20,7 @@ typedef struct db_arrow_order {
 } db_arrow_order;
 
 /* Of the variables of a stage of the settings. shared: one flag per parameter of the settings. */
-db_arrow_order db_arrow_order_make(const db_fit_settings *settings, const db_fit_stage *stage,
+db_arrow_order db_arrow_order_make(const db_fit_settings *settings, int stage,
                                    const unsigned char *shared);
 
 /* What elimination leaves of local quantities: how they answer to the shared ones. */

@@ -327,8 +327,7 @@ static db_status take_joint(db_shots *all, const db_json *root, db_joint_log *lo
     int stage = 0;
     if (!joint.value) return DB_OK;
     DB_TRY(whole_number(&joint, "stage", 0, (int)all->settings.stage_count - 1, &stage));
-    const db_arrow_order order =
-        db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
+    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     db_joint_log_begin(log, stage, &order);
     log->points = calloc(all->count * log->point + 1, sizeof *log->points);
     if (!log->points) return db_fail_memory(all->context, "the checkpoint");

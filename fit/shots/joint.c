@@ -42,8 +42,7 @@ static size_t chunk_count(const db_shots *all) {
 }
 
 db_status db_joint_make_room(db_shots *all, int stage) {
-    const db_arrow_order order =
-        db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
+    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     const size_t point = db_joint_point_size(&order);
     for (size_t i = 0; i < all->count; i++) {
         db_shot_state *const state = &all->state[i];
@@ -263,11 +262,11 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
     const db_arrow_order *const order = &j->order;
     db_experiment *const e = &model->experiment, folded = *e;
     double values[DB_FIT_MOST_PARAMETERS];
-    const int turns = db_refinement_turns(j->settings);
+    const int turns = db_refinement_turns(&all->settings, j->stage);
     if (turns) db_misset_fold(&folded.crystal);
     db_shots_settings(all, shot, settings);
-    db_variables_make(settings, j->settings->active, turns ? all->state[shot].turned : NULL,
-                      &folded, &model->placement, variables);
+    db_variables_make(settings, 1u << j->stage, turns ? all->state[shot].turned : NULL, &folded,
+                      &model->placement, variables);
     for (size_t i = 0; i < order->shared + order->local; i++)
         values[order->variable[i]] =
             i < order->shared ? j->best_at[i] : all->state[shot].best.local[i - order->shared];
@@ -420,7 +419,7 @@ db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_joint_end
     j->all = all;
     j->stage = stage;
     j->settings = &all->settings.stages[stage];
-    j->order = db_arrow_order_make(&all->settings, j->settings, all->shared);
+    j->order = db_arrow_order_make(&all->settings, stage, all->shared);
     j->log = log;
     j->known = log->stage == stage ? log->count : 0;
     if (j->known) take_points(j);

@@ -46,10 +46,7 @@ static db_status measure(const db_objective *shot, const db_spooled *pixels, int
 /* The starting model on the same pixels. */
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
-    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
-    const db_objective_options options = { .active = none,
-                                           .blur = 1,
-                                           .target = open->shot.loss_of.target };
+    const db_objective_options options = { .blur = 1, .target = open->shot.loss_of.target };
     db_experiment start = all->state[shot].start; /* borrows */
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
     db_objective before;
@@ -316,7 +313,7 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
     conclusion c = {
         .all = all, .stage = stage, .settings = &all->settings.stages[stage], .at = shared
     };
-    c.order = db_arrow_order_make(&all->settings, c.settings, all->shared);
+    c.order = db_arrow_order_make(&all->settings, stage, all->shared);
     c.chunks = (all->count + all->chunk - 1) / all->chunk;
     c.sums_size = db_arrow_sums_size(c.order.shared);
     c.sums = calloc(SUMS * c.chunks * c.sums_size, sizeof *c.sums);

@@ -16,13 +16,16 @@ static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p)
     return db_fit_parameter_is_shared(p);
 }
 
-/* Leaves what is shared out of a stage; 0: nothing is left of it. */
-static int keep_local(const db_fit_settings *settings, db_fit_stage *stage) {
+/* Stage number `to` refines what stage number `from` does, but for what is shared if only_local. 0:
+ * that is nothing. */
+static int take_over(db_fit_settings *settings, size_t from, size_t to, int only_local) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
-        const db_fit_parameter *const p = &settings->parameters[i];
-        if (is_shared(settings, p)) stage->active[db_fit_quantity_of(p)] = 0;
-        any |= p->follows < 0 && stage->active[db_fit_quantity_of(p)];
+        db_fit_parameter *const p = &settings->parameters[i];
+        const int refined =
+            db_fit_parameter_in_stage(p, from) && !(only_local && is_shared(settings, p));
+        db_fit_parameter_set_stage(p, to, refined);
+        any |= refined && p->follows < 0;
     }
     return any;
 }
@@ -33,15 +36,15 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
         any |= db_fit_parameter_is_shared(&settings->parameters[i]);
     db_fit_settings_default_stages(settings);
     if (!any || settings->stage_count == 0) return;
-    const db_fit_stage final = settings->stages[settings->stage_count - 1];
+    const size_t last = settings->stage_count - 1;
+    const db_fit_stage final = settings->stages[last];
     size_t kept = 0;
-    for (size_t s = 0; s + 1 < settings->stage_count; s++) {
-        db_fit_stage stage = settings->stages[s];
-        if (keep_local(settings, &stage)) settings->stages[kept++] = stage;
-    }
+    for (size_t s = 0; s < last; s++)
+        if (take_over(settings, s, kept, 1)) settings->stages[kept++] = settings->stages[s];
     /* Joint twice: the first time with pixels chosen by models of the wrong detector. */
     for (int pass = 0; pass < 2; pass++) {
-        db_fit_stage *const stage = &settings->stages[kept++];
+        db_fit_stage *const stage = &settings->stages[kept];
+        (void)take_over(settings, last, kept++, 0);
         *stage = final;
         snprintf(stage->name, sizeof stage->name, "%s", pass == 0 ? "joint" : "final");
         if (pass == 1) continue;
@@ -58,11 +61,11 @@ void db_stages_mark_shared(db_shots *all) {
 
 /* Does a stage refine something shared? */
 static int is_joint(const db_shots *all, int stage) {
-    const db_fit_stage *const s = &all->settings.stages[stage];
-    for (size_t i = 0; i < all->parameters; i++)
-        if (all->shared[i] && all->settings.parameters[i].follows < 0 &&
-            s->active[db_fit_quantity_of(&all->settings.parameters[i])])
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[i];
+        if (all->shared[i] && p->follows < 0 && db_fit_parameter_in_stage(p, (size_t)stage))
             return 1;
+    }
     return 0;
 }
 

@@ -125,8 +125,7 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
 static db_status spool(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_shot_state *const state = &all->state[w->shot];
-    const db_arrow_order order =
-        db_arrow_order_make(&all->settings, &all->settings.stages[stage], all->shared);
+    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     db_stage_data taken;
     db_objective shot;
     w->refinement.scaled = all->news[w->shot].opened == stage + 1;

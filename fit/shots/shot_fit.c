@@ -12,7 +12,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                               const db_arrow_order *order, db_open_shot *open) {
     const db_fit_stage *const s = &all->settings.stages[stage];
     const db_shot_state *const state = &all->state[shot];
-    const int turns = db_refinement_turns(s);
+    const int turns = db_refinement_turns(&all->settings, stage);
     const size_t variables = order->shared + order->local;
     memset(open, 0, sizeof *open);
     open->settings = malloc(sizeof *open->settings);
@@ -28,7 +28,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
     }
     if (status == DB_OK) {
         if (turns) db_misset_fold(&open->model.experiment.crystal);
-        const db_objective_options options = { .active = s->active,
+        const db_objective_options options = { .stages = 1u << stage,
                                                .turned = turns ? state->turned : NULL,
                                                .placement = &open->model.placement,
                                                .blur = s->blur,

@@ -2,6 +2,7 @@
 #include "fit/shots/shot_list.h"
 
 #include "base/context_internal.h"
+#include "fit/config/config_refine.h"
 #include "fit/shots/identity.h"
 
 #include <math.h>
@@ -162,8 +163,7 @@ static db_status load(void *user, db_context *context, size_t shot, db_measured_
     db_status status = db_fit_shot_list_config(context, list, shot, config);
     if (status == DB_OK) status = db_fit_config_read_image(context, config, image, NULL, NULL);
     if (status == DB_OK && start) {
-        config->settings.stage_count = settings->stage_count; /* known already */
-        memcpy(config->settings.stages, settings->stages, sizeof settings->stages);
+        db_fit_settings_take_stages(&config->settings, settings); /* known already */
         status = db_fit_config_start(context, config, image, start, NULL, NULL);
         if (status == DB_OK) status = read_spots(context, config, &list->entry[shot]);
         if (status == DB_OK) status = remember(context, config, image, &list->entry[shot]);
@@ -218,6 +218,7 @@ static db_status take_parameters(db_context *context, const db_fit_settings *tie
         settings->parameters[i] =
             known ? was->settings.parameters[k] : db_fit_parameter_free((db_parameter)quantity);
         settings->parameters[i].follows = tied->parameters[i].follows;
+        settings->parameters[i].stages = tied->parameters[i].stages;
         common->range[i] = known ? was->range[k] : (double)NAN;
         common->refine_line[i] = known ? was->refine_line[k] : 0;
     }
@@ -230,17 +231,13 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
     db_measured_image image;
     db_experiment start;
     DB_TRY(db_fit_shot_list_config(context, list, shot, own));
-    own->settings.stage_count = config->settings.stage_count;
-    memcpy(own->settings.stages, config->settings.stages, sizeof own->settings.stages);
+    db_fit_settings_take_stages(&own->settings, &config->settings);
     DB_TRY(db_fit_config_read_image(context, own, &image, NULL, NULL));
     const db_status status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
     db_measured_image_clear(&image);
     DB_TRY(status);
     db_experiment_clear(&start);
-    DB_TRY(take_parameters(context, &own->settings, config));
-    for (size_t s = 0; s < config->settings.stage_count; s++)
-        config->settings.stages[s] = own->settings.stages[s];
-    return DB_OK;
+    return take_parameters(context, &own->settings, config);
 }
 
 db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,

@@ -71,16 +71,15 @@ static db_status make_display(db_context *context, const db_fit_data *data,
                               const db_objective *tiles, double model_error,
                               db_shoebox_choice choice, display *shown) {
     db_experiment model = tiles->experiment; /* borrows */
-    static const unsigned char none[DB_FIT_MOST_PARAMETERS];
     db_shoeboxes *const boxes = &shown->boxes;
     memset(shown, 0, sizeof *shown);
     DB_TRY(db_shoeboxes_place(context, &tiles->experiment, data, 0, choice, boxes));
     if (boxes->count == 0) return DB_OK;
     DB_TRY(db_shoeboxes_weigh(context, data->settings, model_error, boxes));
     const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
-    const db_objective_options options = {
-        .active = none, .placement = &tiles->placement, .blur = 1, .target = tiles->loss_of.target
-    };
+    const db_objective_options options = { .placement = &tiles->placement,
+                                           .blur = 1,
+                                           .target = tiles->loss_of.target };
     if (tiles->blocks.count) model.beam.scale *= tiles->solution[0].linear[0];
     DB_TRY(db_objective_create(context, &model, data->settings, &blocks, &options, &shown->shot));
     shown->shot.rule = DB_INTENSITY_ONE;
@@ -257,10 +256,7 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
                                        const db_fit_data *data, const db_panel_placement *placement,
                                        db_fit_result *compared, db_fit_result *result) {
     const db_fit_settings *const settings = data->settings;
-    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        active[db_fit_quantity_of(&settings->parameters[i])] = 1;
-    const db_objective_request request = { .active = active,
+    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES,
                                            .placement = placement,
                                            .target = settings->target };
     db_stage_data taken;

@@ -121,6 +121,7 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     config->settings.parameter_count = 4;
     for (size_t i = 0; i < 4; i++) {
         config->settings.parameters[i] = db_fit_parameter_free(parameters[i]);
+        if (parameters[i] != DB_MISSET_X) config->settings.parameters[i].stages = 0;
         config->settings.parameters[i].lower = start[i] - 1;
         config->settings.parameters[i].upper = start[i] + 1;
         r->parameter[i] = parameters[i];
@@ -240,7 +241,6 @@ db_status synthetic_make(db_context *context, synthetic *s) {
         static const char *const names[] = { "coarse", "medium", "fine" };
         snprintf(config->settings.stages[i].name, DB_FIT_NAME_SIZE, "%s", names[i]);
         snprintf(config->settings.stages[i].algorithm, DB_FIT_NAME_SIZE, "LD_LBFGS");
-        config->settings.stages[i].active[DB_MISSET_X] = 1;
         config->settings.stages[i].blur = 1;
         config->settings.stages[i].tolerance = 1e-4;
         config->settings.stages[i].max_evaluations = 100;

@@ -190,10 +190,7 @@ static void a_restraint_holds_what_was_given(void **state) {
 }
 
 static void take(db_stage_data *taken, const db_experiment *model, db_objective *shot) {
-    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t i = 0; i < settings.parameter_count; i++)
-        active[settings.parameters[i].parameter] = 1;
-    const db_objective_request request = { .active = active, .target = settings.target };
+    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = settings.target };
     expect_ok(db_stage_data_take(context, model, &data, 2, 1, DB_SHOEBOXES_STRONG, taken));
     assert_true(taken->amplitudes.count > 50);
     expect_ok(db_stage_data_shot(context, model, &data, taken, &request, shot));

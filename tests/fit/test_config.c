@@ -87,12 +87,18 @@ static void values_arrive(void **state) {
     assert_true(isinf(s->parameters[3].lower) && isnan(config.range[3]));
     assert_int_equal(s->stage_count, 2);
     assert_string_equal(s->stages[0].name, "coarse");
-    assert_true(s->stages[0].active[DB_MISSET_X] && !s->stages[0].active[DB_CELL_A]);
+    enum { MISSET_X, CELL_A, CELL_B, DISTANCE };
+    assert_int_equal(s->parameters[CELL_A].parameter, DB_CELL_A);
+    assert_int_equal(s->parameters[CELL_B].parameter, DB_CELL_B);
+    assert_int_equal(s->parameters[DISTANCE].parameter, DB_DISTANCE);
+    assert_true(db_fit_parameter_in_stage(&s->parameters[MISSET_X], 0));
+    assert_false(db_fit_parameter_in_stage(&s->parameters[CELL_A], 0));
     assert_true(s->stages[0].dmin == 6 && s->stages[0].blur == 3);
     assert_string_equal(s->stages[0].algorithm, "LD_SLSQP");
-    assert_true(s->stages[1].active[DB_MISSET_X] && s->stages[1].active[DB_DISTANCE]);
-    assert_true(s->stages[1].active[DB_CELL_B]); /* goes with cell_a */
-    assert_false(s->stages[0].active[DB_CELL_B]);
+    assert_true(db_fit_parameter_in_stage(&s->parameters[MISSET_X], 1));
+    assert_true(db_fit_parameter_in_stage(&s->parameters[DISTANCE], 1));
+    assert_true(db_fit_parameter_in_stage(&s->parameters[CELL_B], 1)); /* goes with cell_a */
+    assert_false(db_fit_parameter_in_stage(&s->parameters[CELL_B], 0));
     assert_int_equal(s->stages[1].max_evaluations, 7);
     assert_true(s->dmin == 2.5);
     assert_int_equal(s->roi[3], 40);

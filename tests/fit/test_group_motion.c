@@ -85,10 +85,7 @@ static void refine_groups(db_fit_intensity intensity) {
 }
 
 static void create(db_fit_target target) {
-    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t i = 0; i < settings.parameter_count; i++)
-        active[db_fit_quantity_of(&settings.parameters[i])] = 1;
-    const db_objective_request request = { .active = active, .target = target };
+    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = target };
     assert_int_equal(db_stage_data_take(context, &model, &data, 2, 1, DB_SHOEBOXES_STRONG, &taken),
                      DB_OK);
     assert_int_equal(db_stage_data_shot(context, &model, &data, &taken, &request, &shot), DB_OK);
@@ -243,10 +240,9 @@ static void scatter_is_that_of_the_blocks(void **state) {
     memcpy(scatter, shot.scatter, n * n * sizeof *scatter);
     /* shots of one block each */
     db_fit_blocks all = shot.blocks;
-    unsigned char active[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t i = 0; i < settings.parameter_count; i++)
-        active[db_fit_quantity_of(&settings.parameters[i])] = 1;
-    const db_objective_options options = { .active = active, .blur = 1, .target = DB_FIT_WEIGHTED };
+    const db_objective_options options = { .stages = DB_FIT_ALL_STAGES,
+                                           .blur = 1,
+                                           .target = DB_FIT_WEIGHTED };
     for (size_t b = 0; b < all.count; b++) {
         db_fit_blocks one = all;
         db_objective single;

@@ -87,7 +87,6 @@ static void refine(const db_parameter *angles, size_t count, double misset[3]) {
                                           .max_evaluations = 30 };
     for (size_t i = 0; i < count; i++) {
         refine_parameter(settings, angles[i], -1);
-        settings->stages[0].active[angles[i]] = 1;
         db_parameter_set(&start, angles[i], db_parameter_get(&start, angles[i]) + 0.06);
     }
     const db_status status = db_fit_run(context, &start, &image, settings, NULL, NULL, &result);

@@ -105,8 +105,8 @@ static int set_up(void **state) {
     refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
     refine_parameter(&settings, DB_DISTANCE, -1);
     db_fit_settings_default_joint_stages(&settings);
-    memmove(settings.stages + 1, settings.stages + settings.stage_count - 3,
-            3 * sizeof *settings.stages);
+    const size_t skipped = settings.stage_count - 4;
+    for (size_t s = 1; s < 4; s++) db_fit_settings_copy_stage(&settings, s + skipped, s);
     settings.stage_count = 4; /* two of each shot by itself, two joint ones */
     return 0;
 }

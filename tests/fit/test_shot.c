@@ -62,12 +62,6 @@ static void refine_everything(db_fit_intensity intensity) {
     refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
 }
 
-static void all_active(unsigned char active[DB_FIT_MOST_PARAMETERS]) {
-    memset(active, 0, DB_FIT_MOST_PARAMETERS);
-    for (size_t i = 0; i < settings.parameter_count; i++)
-        active[settings.parameters[i].parameter] = 1;
-}
-
 static double loss_at(db_objective *shot, const double *values, size_t k, double step) {
     double moved[DB_PARAMETER_COUNT];
     memcpy(moved, values, sizeof moved);
@@ -114,10 +108,8 @@ static void stand(db_fit_target target) {
 }
 
 static void create(db_stage_data *taken, double blur, db_fit_target target, db_objective *shot) {
-    unsigned char active[DB_FIT_MOST_PARAMETERS];
-    all_active(active);
     stand(target);
-    const db_objective_request request = { .active = active, .target = target };
+    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = target };
     assert_int_equal(
         db_stage_data_take(context, &crystal, &data, 2, blur, DB_SHOEBOXES_STRONG, taken), DB_OK);
     assert_int_equal(db_stage_data_shot(context, &crystal, &data, taken, &request, shot), DB_OK);

@@ -88,8 +88,8 @@ static int set_up(void **state) {
     /* Starts are good: the stages between the first and the last before the joint ones are not
      * needed. */
     db_fit_settings_default_joint_stages(&settings);
-    memmove(settings.stages + 1, settings.stages + settings.stage_count - 3,
-            3 * sizeof *settings.stages);
+    const size_t skipped = settings.stage_count - 4;
+    for (size_t s = 1; s < 4; s++) db_fit_settings_copy_stage(&settings, s + skipped, s);
     settings.stage_count = 4;
     return 0;
 }
@@ -314,7 +314,7 @@ static void wrong_stages_are_refused(void **state) {
     strcpy(own.stages[own.stage_count - 1].algorithm, "LD_LBFGS");
     assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "LD_LBFGS"));
-    own.stages[own.stage_count++] = own.stages[0];
+    db_fit_settings_copy_stage(&own, 0, own.stage_count++);
     strcpy(own.stages[own.stage_count - 2].algorithm, "LM");
     assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "last stage"));

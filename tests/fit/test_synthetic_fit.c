@@ -425,9 +425,11 @@ static void impossible_settings_are_refused(void **state) {
     strcpy(settings.stages[1].algorithm, "LN_COBYLA");
     expect_refusal(DB_ERROR_USAGE, "LN_COBYLA");
     strcpy(settings.stages[1].algorithm, "LD_LBFGS");
-    settings.stages[0].active[DB_DISTANCE] = 1;
-    expect_refusal(DB_ERROR_USAGE, "distance is not among");
-    settings.stages[0].active[DB_DISTANCE] = 0;
+    for (size_t i = 0; i < settings.parameter_count; i++)
+        db_fit_parameter_set_stage(&settings.parameters[i], 0, 0);
+    expect_refusal(DB_ERROR_USAGE, "no parameter to refine");
+    for (size_t i = 0; i < settings.parameter_count; i++)
+        db_fit_parameter_set_stage(&settings.parameters[i], 0, 1);
     settings.gain = -1;
     expect_refusal(DB_ERROR_USAGE, "gain");
     settings.gain = 1;

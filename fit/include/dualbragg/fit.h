@@ -80,7 +80,20 @@ typedef struct db_fit_parameter {
                    group along or about the axes of its frame (db_panel_group_frame) */
     int shared; /* of several images: 1 all share one value, 0 each has its own, -1 as
                    db_fit_parameter_is_shared says */
+    unsigned stages; /* in which stages it is refined (tied: goes along): bit s stands for stage
+                        number s; DB_FIT_ALL_STAGES unless something else is said */
 } db_fit_parameter;
+
+#define DB_FIT_ALL_STAGES (~0u)
+
+/* Is the parameter refined in stage number `stage`? And says whether it is to be. */
+static inline int db_fit_parameter_in_stage(const db_fit_parameter *parameter, size_t stage) {
+    return (int)(parameter->stages >> stage & 1);
+}
+static inline void db_fit_parameter_set_stage(db_fit_parameter *parameter, size_t stage,
+                                              int refined) {
+    parameter->stages = (parameter->stages & ~(1u << stage)) | (refined ? 1u << stage : 0);
+}
 
 /* A parameter of the table that is refined with nothing said about it. */
 DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
@@ -100,12 +113,10 @@ DB_API void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group
 DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, int quantity,
                                         char name[DB_FIT_NAME_SIZE]);
 
-/* A stage refines some of the parameters on part of the data; stages run in order, each from the
- * last one's end. */
+/* A stage refines some of the parameters (db_fit_parameter.stages) on part of the data; stages run in
+ * order, each from the last one's end. */
 typedef struct db_fit_stage {
     char name[DB_FIT_NAME_SIZE];
-    unsigned char active[DB_FIT_MOST_PARAMETERS]; /* of each quantity by its number: 1: refined here
-                                                     (must be among the fit's parameters) */
     double dmin; /* resolution limit of the data used (A); 0: none */
     double blur; /* >= 1: cell counts N divided by this, to widen the spots and the radius of
                     convergence */
@@ -452,6 +463,9 @@ DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_
  * resolution and width of the spots. Sets stages and stage_count from the parameters; db_fit_run
  * does this itself if stage_count is 0. */
 DB_API void db_fit_settings_default_stages(db_fit_settings *settings);
+
+/* Stage number `to` becomes one like stage number `from`, and refines the same; stage_count stays. */
+DB_API void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to);
 
 enum { DB_FIT_PATH_SIZE = 1024 };
 
