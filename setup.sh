@@ -160,7 +160,7 @@ case ${1-} in
 demo)
     install_packages $tools $libraries
     find_instruction_sets
-    build_preset demo dualbragg_program stand_in
+    build_preset demo dualbragg_program
     echo "Running examples/thaumatin.sh"
     start=$(date +%s)
     DUALBRAGG=$root/build/demo/dualbragg sh examples/thaumatin.sh "$root/build/demo/results"

@@ -1,9 +1,8 @@
-/* Renders a stand-in for a measured still image: a thaumatin-like crystal with made-up structure
+/* Renders a still image in place of a measured one: a thaumatin-like crystal with made-up structure
  * factors, a smooth background and photon noise. The answer is known, so that a refinement can be
  * checked against it.
  *
- *     stand_in PREFIX     writes PREFIX.img (SMV, counts) and PREFIX.mat (the true orientation
- * matrix)
+ *     stand_in PREFIX     writes PREFIX.img (SMV, counts) and PREFIX.mat (the true orientation)
  *
  * Uses the public interface of libdualbragg only. The same numbers come out on every machine: all
  * random numbers are functions of a counter. */
