@@ -1,6 +1,6 @@
 /* From what users say to an experiment: defaults, order of the parts, and the checks that need the
  * whole. */
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 #include <dualbragg/io.h>
 

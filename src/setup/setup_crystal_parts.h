@@ -3,7 +3,7 @@
 #define DB_SETUP_SETUP_CRYSTAL_PARTS_H
 
 #include "model/ran1.h"
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 /* Cell and orientation without misset, from cell constants, a matrix file or both; the ratio of
  * reciprocal vectors goes to experiment->reference. */

@@ -4,7 +4,7 @@
 #define DB_SETUP_SETUP_DETECTOR_PARTS_H
 
 #include "base/vector.h"
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 /* The convention that holds: vectors given make it CUSTOM, and the user is told; in the reference's
  * way it is the one that was said, and vectors count in CUSTOM alone. */

@@ -1,5 +1,5 @@
 /* Phi steps (docs/theory/crystal.md, Spindle steps). */
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 #include "base/context_internal.h"
 

@@ -1,6 +1,6 @@
 /* Amorphous matter in the beam: its amplitudes and how much there is of it (docs/theory/pixel.md,
  * Scattering without a lattice). */
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 #include <dualbragg/io.h>
 

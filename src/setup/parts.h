@@ -1,7 +1,7 @@
 /* The parts of db_setup_resolve: each fills its share of the experiment from the user's
  * description. They run in the order in which they stand here. */
-#ifndef DB_SETUP_SETUP_PARTS_H
-#define DB_SETUP_SETUP_PARTS_H
+#ifndef DB_SETUP_PARTS_H
+#define DB_SETUP_PARTS_H
 
 #include <dualbragg/setup.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Wavelength, fluence and the list of sources (docs/theory/beam.md, Sources). */
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 #include <dualbragg/io.h>
 

@@ -1,5 +1,5 @@
 /* Frame, detector and crystal from an experiment list. */
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 #include <dualbragg/io.h>
 

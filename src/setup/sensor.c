@@ -1,5 +1,5 @@
 /* The sensor: thickness, absorption and layers (docs/theory/detector.md, Sensor). */
-#include "setup/setup_parts.h"
+#include "setup/parts.h"
 
 #include <dualbragg/sensor.h>
 
