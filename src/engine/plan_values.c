@@ -6,24 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-static void vector_out(db_vector v, double out[3]) {
-    out[0] = v.x.v;
-    out[1] = v.y.v;
-    out[2] = v.z.v;
-}
-
 static void matrix_out(const db_matrix *m, double out[9]) {
-    for (int r = 0; r < 3; r++) vector_out(m->r[r], out + 3 * r);
+    for (int r = 0; r < 3; r++) db_vector_out(m->r[r], out + 3 * r);
 }
 
 static void fill_panels(db_plan *plan) {
     for (size_t p = 0; p < plan->experiment.detector.panel_count; p++) {
         const db_panel_interface *z = &plan->plain.panel[p];
         db_kernel_panel *k = &plan->panel[p];
-        vector_out(z->origin, k->origin);
-        vector_out(z->fast, k->fast);
-        vector_out(z->slow, k->slow);
-        vector_out(z->normal, k->normal);
+        db_vector_out(z->origin, k->origin);
+        db_vector_out(z->fast, k->fast);
+        db_vector_out(z->slow, k->slow);
+        db_vector_out(z->normal, k->normal);
         k->z = z->z.v;
         k->radius = z->radius.v;
         k->beam_fast = z->beam_fast.v;
@@ -38,7 +32,7 @@ static void fill_sources(db_plan *plan) {
         const db_source_interface *z = &plan->plain.source[j];
         db_kernel_source_double *k = &plan->source_double[j];
         k->kappa = z->kappa.v;
-        vector_out(z->s0, k->s0);
+        db_vector_out(z->s0, k->s0);
         for (int n = 0; n < 6; n++) k->polarization[n] = z->polarization[n].v;
         k->weight = z->weight.v;
         plan->source_float[j] = db_source_to_float(k);
@@ -121,7 +115,7 @@ static double largest_index(const db_plan *plan) {
     double edge = 0, kappa = 0;
     for (int r = 0; r < 3; r++) {
         double v[3];
-        vector_out(plan->plain.lattice.r[r], v);
+        db_vector_out(plan->plain.lattice.r[r], v);
         edge = fmax(edge, db_length(v));
     }
     for (size_t j = 0; j < plan->experiment.beam.source_count; j++)

@@ -52,6 +52,12 @@ void db_model_lattice(const db_experiment *experiment, double rows[9]);
 /* Only the panels (all of them), without slopes. */
 void db_model_panels(const db_experiment *experiment, db_panel_interface *panels);
 
+static inline void db_vector_out(db_vector v, double out[3]) {
+    out[0] = v.x.v;
+    out[1] = v.y.v;
+    out[2] = v.z.v;
+}
+
 /* Sub-pixel x layer x source x phi step x domain. */
 double db_samples_per_pixel(const db_experiment *experiment);
 

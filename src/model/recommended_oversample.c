@@ -16,10 +16,10 @@ static double panel_distance(const db_experiment *experiment, size_t panel) {
     one.detector.panels += panel;
     one.detector.panel_count = 1;
     db_model_panels(&one, &placed);
-    const double f[3] = { placed.fast.x.v, placed.fast.y.v, placed.fast.z.v },
-                 s[3] = { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
-                 r[3] = { placed.origin.x.v, placed.origin.y.v, placed.origin.z.v };
-    double n[3];
+    double f[3], s[3], r[3], n[3];
+    db_vector_out(placed.fast, f);
+    db_vector_out(placed.slow, s);
+    db_vector_out(placed.origin, r);
     db_cross(f, s, n);
     const double *b = experiment->beam.direction;
     const double length = db_length(n);

@@ -1,6 +1,6 @@
 /* Axes of the detector conventions, and those that users give instead (docs/theory/detector.md,
  * Conventions of the axes). */
-#include "setup/setup_detector_parts.h"
+#include "setup/parts.h"
 
 #include "base/context_internal.h"
 

@@ -1,6 +1,6 @@
 /* Size of the panel and its centre in the meaning of each convention (docs/theory/detector.md, Size
  * and centre). */
-#include "setup/setup_detector_parts.h"
+#include "setup/parts.h"
 
 #include "base/context_internal.h"
 

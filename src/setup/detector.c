@@ -1,10 +1,68 @@
-/* The detector: its parts put together, distance, origin (docs/theory/detector.md, Placement). */
-#include "setup/setup_detector_parts.h"
+/* The detector: its parts put together, distance, origin (docs/theory/detector.md, Placement), and where
+ * the reference program puts it. */
+#include "setup/parts.h"
 
 #include "base/context_internal.h"
 #include "model/model.h"
 
+#include <float.h>
 #include <string.h>
+
+/* A normal of any other length than exactly 1 is replaced by fast x slow, whichever way that
+ * points. */
+static void regenerated_normal(const db_setup *setup, db_detector *detector) {
+    const double *const given = setup->normal;
+    if (!db_setup_given(given[0]) || sqrt(db_dot(given, given)) == 1) return;
+    double normal[3];
+    db_cross(detector->fast_axis, detector->slow_axis, normal);
+    const double length = sqrt(db_dot(normal, normal));
+    for (int i = 0; i < 3; i++) detector->normal[i] = normal[i] / length;
+}
+
+/* Cosine between the beam and the plate's normal, as the reference takes it: without two-theta. */
+static double obliquity(const db_experiment *experiment) {
+    db_experiment upright = *experiment; /* borrows the lists */
+    db_panel_interface placed;
+    double normal[3];
+    upright.detector.twotheta = 0;
+    db_model_panels(&upright, &placed);
+    db_vector_out(placed.normal, normal);
+    const double cosine = db_dot(experiment->beam.direction, normal);
+    return cosine == 0 ? DBL_MIN : cosine;
+}
+
+/* Where the reference program puts the detector described by the setup; fills
+ * experiment->reference. The experiment's detector is complete but for a plate that looks away from
+ * the beam before two-theta, whose distance becomes one along the normal, as the reference has
+ * it. */
+static void reference_placement(const db_setup *setup, db_convention convention,
+                                db_experiment *experiment) {
+    db_reference_mode *const r = &experiment->reference;
+    db_experiment distorted = *experiment; /* borrows the lists */
+    db_detector *const d = &distorted.detector;
+    if (convention == DB_CONVENTION_CUSTOM) {
+        if (db_setup_given(setup->twotheta_axis[0]))
+            memcpy(d->twotheta_axis, setup->twotheta_axis, sizeof d->twotheta_axis);
+        regenerated_normal(setup, d);
+    }
+    const double ratio = obliquity(&distorted);
+    if (!d->distance_is_close) d->distance = fabs(ratio * d->distance);
+    d->distance_is_close = 1;
+
+    db_panel_interface placed;
+    db_model_panels(&distorted, &placed);
+    db_vector_out(placed.origin, r->origin);
+    db_vector_out(placed.fast, r->fast_axis);
+    db_vector_out(placed.slow, r->slow_axis);
+    db_vector_out(placed.normal, r->normal);
+    r->close_distance = db_dot(r->origin, r->normal);
+    r->distance = r->close_distance / ratio;
+
+    if (obliquity(experiment) < 0) {
+        experiment->detector.distance = d->distance;
+        experiment->detector.distance_is_close = 1;
+    }
+}
 
 static db_status distance(db_context *context, const db_setup *setup, db_detector *detector,
                           const db_setup_notes *notes) {
@@ -40,10 +98,10 @@ static db_status place_origin(db_context *context, const double r0[3], db_experi
     detector->distance_is_close = detector->pivot == DB_PIVOT_SAMPLE;
     detector->centre[0] = detector->centre[1] = 0;
     db_model_panels(experiment, &placed);
-    const double f[3] = { placed.fast.x.v, placed.fast.y.v, placed.fast.z.v },
-                 s[3] = { placed.slow.x.v, placed.slow.y.v, placed.slow.z.v },
-                 leg[3] = { placed.origin.x.v, placed.origin.y.v, placed.origin.z.v };
-    double n[3], n_f[3], s_n[3], rest[3];
+    double f[3], s[3], leg[3], n[3], n_f[3], s_n[3], rest[3];
+    db_vector_out(placed.fast, f);
+    db_vector_out(placed.slow, s);
+    db_vector_out(placed.origin, leg);
     db_cross(f, s, n);
     db_cross(n, f, n_f);
     db_cross(s, n, s_n);
@@ -98,7 +156,8 @@ static db_status curved(db_context *context, const db_setup *setup, db_experimen
     experiment->detector.curved = setup->curved;
     if (!setup->curved || setup->compat) return DB_OK;
     db_model_panels(experiment, &placed);
-    const double normal[3] = { placed.normal.x.v, placed.normal.y.v, placed.normal.z.v };
+    double normal[3];
+    db_vector_out(placed.normal, normal);
     const double cosine = db_dot(normal, experiment->beam.direction);
     if (cosine > 1 - 1e-9) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
@@ -126,7 +185,7 @@ db_status db_setup_detector(db_context *context, const db_setup *setup, db_exper
     DB_TRY(distance(context, &completed, detector, notes));
     DB_TRY(db_setup_centre(context, &completed, convention, size, detector, notes));
     if (setup->compat)
-        db_setup_reference_placement(setup, convention, experiment);
+        reference_placement(setup, convention, experiment);
     else if (db_setup_given(setup->origin[0]))
         DB_TRY(custom_origin(context, setup, experiment, notes));
     return curved(context, setup, experiment);

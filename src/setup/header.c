@@ -1,5 +1,5 @@
 /* Setups from the headers of images. */
-#include "setup/setup_detector_parts.h"
+#include "setup/parts.h"
 
 #include "base/context_internal.h"
 #include "io/image_geometry.h"

@@ -1,7 +1,8 @@
 /* Misset angles, given or random (docs/theory/crystal.md, Random misset). */
 #include "base/context_internal.h"
 #include "model/model.h"
-#include "setup/setup_crystal_parts.h"
+#include "model/ran1.h"
+#include "setup/parts.h"
 
 /* matrices of plain numbers */
 #define REAL double

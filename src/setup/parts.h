@@ -3,8 +3,9 @@
 #ifndef DB_SETUP_PARTS_H
 #define DB_SETUP_PARTS_H
 
+#include "base/vector.h"
+
 #include <dualbragg/setup.h>
-#include <math.h>
 
 /* Where notices go; line may be NULL. */
 typedef struct db_setup_notes {
@@ -29,12 +30,48 @@ db_status db_setup_sensor(db_context *context, const db_setup *setup, db_experim
                           const db_setup_notes *notes);
 db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experiment *experiment,
                            const db_setup_notes *notes);
-db_status db_setup_spindle(db_context *context, const db_setup *setup, db_goniometer *goniometer,
-                           const db_setup_notes *notes);
 
 /* The amorphous matter; without a file of amplitudes none. */
 db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
                               const db_setup_notes *notes);
+
+/* Parts of db_setup_crystal. */
+
+/* Misset angles: given, or those of a random rotation. */
+db_status db_setup_misset(db_context *context, const db_setup *setup, db_crystal *crystal,
+                          const db_setup_notes *notes);
+
+/* DB_ERROR_INPUT, naming the seed, unless it starts a proper stream. */
+db_status db_setup_check_seed(db_context *context, const char *name, long seed);
+
+/* Parts of db_setup_detector. */
+
+/* The convention that holds: vectors given make it CUSTOM, and the user is told; in the reference's
+ * way it is the one that was said, and vectors count in CUSTOM alone. */
+db_convention db_setup_effective_convention(const db_setup *setup, const db_setup_notes *notes);
+
+/* The pivot of a convention; CUSTOM: while no flag implies another. */
+db_pivot db_setup_convention_pivot(db_convention convention);
+
+/* Axes of beam, polarization, spindle, two-theta and plate: unit vectors, the plate's
+ * perpendicular. */
+db_status db_setup_axes(db_context *context, const db_setup *setup, db_convention convention,
+                        db_experiment *experiment, const db_setup_notes *notes);
+
+/* Pixel counts; size[] is that of the plate (mm), which need not be a whole number of pixels
+ * (docs/theory/detector.md, Size and centre). */
+db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_panel *panel,
+                              double size[2]);
+
+/* Beam centre for pivot beam, near point for pivot sample, along fast and slow (mm;
+ * docs/theory/detector.md, Size and centre). What the user says must have a meaning there; in the
+ * reference's way it is passed over. */
+db_status db_setup_centre(db_context *context, const db_setup *setup, db_convention convention,
+                          const double size[2], db_detector *detector, const db_setup_notes *notes);
+
+/* An image may state the direct beam or the near point, and one distance or the other: works out
+ * the rest, the experiment's axes and rotations of the detector being known. */
+void db_setup_complete_placement(const db_experiment *experiment, db_stated_placement *stated);
 
 /* 1 if a number that may be left open was given. */
 static inline int db_setup_given(double value) { return !isnan(value); }
