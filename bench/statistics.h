@@ -1,11 +1,6 @@
-/* The clock, and few numbers that stand for many. */
+/* Few numbers that stand for many. */
 #ifndef DB_BENCH_STATISTICS_H
 #define DB_BENCH_STATISTICS_H
-
-/* Seconds since some fixed moment; never set back. */
-double db_bench_seconds(void);
-
-/* Few numbers that stand for many. */
 
 enum { DB_BENCH_MAX_ROUNDS = 1000 };
 

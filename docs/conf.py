@@ -10,7 +10,7 @@ release = version = os.environ.get("DB_VERSION", "")
 
 # The pages' root is the repository, so that links between Markdown files work here as on any viewer.
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "*.md", "bench/*.md"]
+include_patterns = ["docs/**.md", "*.md", "bench/*.md", "cuda/*.md"]
 exclude_patterns = ["build*", ".*", "tests", ".github"]
 extensions = ["myst_parser", "breathe"]
 

@@ -1,15 +1,17 @@
 #!/bin/sh
-# The commands of docs/howto/jobs.md run as they stand.
+# What the commands of the pages on amorphous matter, orientation matrices and sums of images make.
 . "$SOURCE_DIR/tests/cli/expectations"
 mkdir ../bin
 ln -s "$DUALBRAGG" ../bin/dualbragg
 PATH=$work/bin:$PATH
-sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "$SOURCE_DIR/docs/howto/jobs.md" > ../examples
-[ "$(grep -c '^dualbragg' ../examples)" -ge 10 ] || complain "only $(grep -c '^dualbragg' ../examples) commands found in docs/howto/jobs.md"
-sh -eu ../examples > ../out 2> ../err || complain "an example of docs/howto/jobs.md fails: $(cat ../err)"
+for page in amorphous orientation-matrices images; do
+    sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "$SOURCE_DIR/docs/howto/$page.md" >> ../examples
+done
+[ "$(grep -c '^dualbragg' ../examples)" -ge 10 ] || complain "only $(grep -c '^dualbragg' ../examples) commands found"
+sh -eu ../examples > ../out 2> ../err || complain "an example fails: $(cat ../err)"
 grep -q '^the images agree$' ../out || complain "compare does not say that the images agree"
 [ -s compare.json ] || complain "no compare.json"
-[ ! -s ../err ] || complain "examples of docs/howto/jobs.md have something to say: $(cat ../err)"
+[ ! -s ../err ] || complain "the examples have something to say: $(cat ../err)"
 for file in water.bin air.bin both.bin image.bin spots.bin some.bin sum.bin; do
     [ "$(size_of $file)" -eq 262144 ] || complain "$file has $(size_of $file) bytes, expected 256 x 256 x 4"
 done

@@ -18,7 +18,7 @@ extern "C" {
 typedef enum db_fit_intensity { DB_FIT_FREE, DB_FIT_KNOWN } db_fit_intensity;
 
 /* What is minimized: the sum over pixels of -2 ln(likelihood of the counts), in forms that a good
- * model brings to about 1 per degree of freedom. Formulas in docs/howto/refine.md. */
+ * model brings to about 1 per degree of freedom. Formulas in docs/theory/refinement.md. */
 typedef enum db_fit_target {
     DB_FIT_WEIGHTED, /* chi2 with variances from the measured counts, smoothed: no model, however
                         far off, can change them */
