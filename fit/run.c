@@ -8,7 +8,7 @@
 #include "fit/config/physical_range.h"
 #include "fit/search/refinement.h"
 #include "fit/verdict/result_boxes.h"
-#include "fit/pixels/shoebox_size.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/search/starts.h"
 
 #include <stdio.h>

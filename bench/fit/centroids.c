@@ -4,7 +4,7 @@
 #include "held_out.h"
 #include "scene.h"
 
-#include "fit/pixels/shoebox_size.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include <math.h>
 #include <stdio.h>

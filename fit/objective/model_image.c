@@ -1,9 +1,9 @@
 #include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/statistics.h"
-#include "base/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void paint_boxes(const db_objective *shot, const db_shoeboxes *boxes,
                       fast = (int)(i % (size_t)boxes->width);
             const size_t at = b * boxes->pixels + i;
             if (boxes->own[at])
-                image[db_sheet_index(data->image, &boxes->region[b], fast, slow)] +=
+                image[db_measured_index(data->image, &boxes->region[b], fast, slow)] +=
                     (float)(intensity * (double)shot->shape[at]);
         }
     }
@@ -47,7 +47,7 @@ static void paint_tile(const db_objective *shot, const db_fit_data *data, size_t
     const db_region *const r = &shot->blocks.region[tile];
     const db_block block = db_objective_block(shot, tile);
     for (int s = 0; s < r->slow_count; s++) {
-        const size_t row = db_sheet_index(data->image, r, 0, s);
+        const size_t row = db_measured_index(data->image, r, 0, s);
         for (int f = 0; f < r->fast_count; f++)
             image[row + (size_t)f] =
                 (float)db_block_pixel(&block, shot->solution[tile].linear, f, s).expected;

@@ -1,11 +1,11 @@
 #include "fit/objective/objective.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/eliminate.h"
-#include "fit/objective/reflection_intensities.h"
 #include "fit/objective/objective_work.h"
-#include "base/threads.h"
+#include "fit/objective/reflection_intensities.h"
 
 #include <math.h>
 #include <stdlib.h>

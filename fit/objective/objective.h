@@ -5,8 +5,8 @@
 #ifndef DB_FIT_OBJECTIVE_OBJECTIVE_H
 #define DB_FIT_OBJECTIVE_OBJECTIVE_H
 
-#include "fit/objective/variables.h"
 #include "fit/pixels/fit_data.h"
+#include "fit/objective/variables.h"
 
 struct db_amplitudes;
 

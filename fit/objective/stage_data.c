@@ -2,6 +2,7 @@
 #include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/pixels/overlap.h"
 
 #include <math.h>

@@ -3,10 +3,10 @@
 #ifndef DB_FIT_OBJECTIVE_STAGE_DATA_H
 #define DB_FIT_OBJECTIVE_STAGE_DATA_H
 
-#include "fit/objective/amplitudes.h"
-#include "fit/pixels/shoeboxes.h"
-#include "fit/objective/objective.h"
 #include "fit/pixels/image_tiles.h"
+#include "fit/pixels/shoeboxes.h"
+#include "fit/objective/amplitudes.h"
+#include "fit/objective/objective.h"
 
 typedef struct db_stage_data {
     db_shoeboxes boxes;       /* empty for tiles */

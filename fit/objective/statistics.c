@@ -1,8 +1,8 @@
 #include "fit/objective/statistics.h"
 
 #include "base/context_internal.h"
-#include "fit/objective/residual_sums.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/objective/residual_sums.h"
 
 #include <math.h>
 
@@ -86,7 +86,7 @@ static size_t explained_in_tile(const db_objective *shot, const db_fit_data *dat
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            const size_t at = db_sheet_index(data->image, r, f, s);
+            const size_t at = db_measured_index(data->image, r, f, s);
             if (!data->strong->strong[at] || !(shot->blocks.weight[i] > 0)) continue;
             const double bragg = shot->solution[tile].linear[0] * (double)shot->shape[i];
             count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
@@ -109,8 +109,8 @@ db_status db_statistics_strong_pixels(db_context *context, const db_experiment *
     const int *const roi = settings->roi, known = settings->intensity == DB_FIT_KNOWN;
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     *count = 0;
-    for (size_t p = 0; p < db_sheet_panels(data->image); p++) {
-        const int first = db_sheet_first_row(data->image, p), rows = db_sheet_rows(data->image, p);
+    for (size_t p = 0; p < db_measured_panels(data->image); p++) {
+        const int first = db_measured_first_row(data->image, p), rows = db_measured_rows(data->image, p);
         for (int slow = first; slow < first + rows; slow++)
             for (int fast = 0; fast < data->image->fast_pixels; fast++) {
                 const size_t at = (size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast;

@@ -1,7 +1,6 @@
 #include "fit/pixels/hot_pixels.h"
 
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/strong_pixels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,8 +70,8 @@ static size_t search(const db_fit_settings *settings, double sigma, db_measured_
 size_t db_mask_hot_pixels(const db_fit_settings *settings, double sigma, db_measured_image *image) {
     size_t found = 0;
     if (!(sigma > 0)) return 0;
-    for (size_t p = 0; p < db_sheet_panels(image); p++) {
-        db_measured_image panel = db_sheet_panel(image, p);
+    for (size_t p = 0; p < db_measured_panels(image); p++) {
+        db_measured_image panel = db_measured_panel(image, p);
         found += search(settings, sigma, &panel);
     }
     image->masked += found;

@@ -62,9 +62,9 @@ static db_status cut_panel(db_context *context, int wanted, size_t panel, int fi
 
 static db_status cut(db_context *context, int wanted, const db_measured_image *image,
                      db_tiles *tiles) {
-    for (size_t p = 0; p < db_sheet_panels(image); p++)
-        DB_TRY(cut_panel(context, wanted, p, db_sheet_first_row(image, p), db_sheet_rows(image, p),
-                         tiles));
+    for (size_t p = 0; p < db_measured_panels(image); p++)
+        DB_TRY(cut_panel(context, wanted, p, db_measured_first_row(image, p),
+                         db_measured_rows(image, p), tiles));
     return DB_OK;
 }
 
@@ -76,7 +76,7 @@ static void fill(const db_fit_data *data, const db_fit_geometry *geometry, doubl
     for (int s = 0; s < tile->slow_count; s++) {
         for (int f = 0; f < tile->fast_count; f++) {
             const size_t i = tile->offset + (size_t)s * tile->stride + (size_t)f;
-            const size_t at = db_sheet_index(data->image, tile, f, s);
+            const size_t at = db_measured_index(data->image, tile, f, s);
             const double d = db_fit_geometry_resolution(
                 geometry, tile->panel, tile->fast_start + f + 0.5, tile->slow_start + s + 0.5);
             const int used = data->image->mask[at] == DB_MASK_TRUSTED && d >= dmin && d <= dmax;

@@ -1,8 +1,8 @@
-#include "fit/pixels/local_background.h"
+#include "fit/pixels/background.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/strong_pixels.h"
 #include "base/threads.h"
+#include "fit/pixels/measured_image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,72 +1,59 @@
 #include "fit/pixels/observed_spots.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/predict.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/pixels/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct search {
-    const db_measured_image *image;
-    const db_strong_pixels *strong;
-    uint8_t *seen;
-    size_t *list; /* pixels of the group */
-} search;
-
-/* The group that holds a pixel, within the rows of its panel; returns its size. */
-static size_t collect(const search *s, size_t seed, int first_row, int rows) {
-    const int columns = s->image->fast_pixels;
-    size_t count = 0;
-    s->seen[seed] = 1;
-    s->list[count++] = seed;
-    for (size_t next = 0; next < count; next++) {
-        const int fast = (int)(s->list[next] % (size_t)columns),
-                  slow = (int)(s->list[next] / (size_t)columns);
-        for (int v = slow - 1; v <= slow + 1; v++)
-            for (int u = fast - 1; u <= fast + 1; u++) {
-                if (u < 0 || u >= columns || v < first_row || v >= first_row + rows) continue;
-                const size_t i = (size_t)v * (size_t)columns + (size_t)u;
-                if (!s->strong->strong[i] || s->seen[i]) continue;
-                s->seen[i] = 1;
-                s->list[count++] = i;
-            }
-    }
-    return count;
-}
-
-static db_observed_spot centroid(const search *s, size_t count, size_t panel, int first_row) {
-    const size_t columns = (size_t)s->image->fast_pixels;
-    db_observed_spot spot = { .panel = panel };
+/* Centroid of a group of pixels, which are counted from the panel's first one. */
+static db_observed_spot centroid(const db_measured_image *panel, const float *background,
+                                 const size_t *list, size_t count) {
+    const size_t columns = (size_t)panel->fast_pixels;
+    db_observed_spot spot = { 0 };
     for (size_t k = 0; k < count; k++) {
-        const size_t i = s->list[k], row = i / columns;
-        const double excess = (double)s->image->value[i] - (double)s->strong->background[i];
+        const size_t i = list[k];
+        const double excess = (double)panel->value[i] - (double)background[i];
         spot.counts += excess;
         spot.position[0] += excess * ((double)(i % columns) + 0.5);
-        spot.position[1] += excess * ((double)row - first_row + 0.5);
+        spot.position[1] += excess * ((double)(i / columns) + 0.5);
     }
     for (int i = 0; i < 2; i++) spot.position[i] /= spot.counts;
     return spot;
 }
 
+/* left: the strong pixels of the panel, which become 2 on the way. */
+static void find_on_panel(const db_measured_image *panel, size_t number, const float *background,
+                          uint8_t *left, size_t most, size_t *list, db_observed_spots *spots) {
+    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+    for (size_t i = 0; i < pixels && spots->count < most; i++) {
+        if (left[i] != 1) continue;
+        const size_t count =
+            db_collect_touching(left, panel->fast_pixels, panel->slow_pixels, i, list);
+        db_observed_spot *const spot = &spots->spot[spots->count++];
+        *spot = centroid(panel, background, list, count);
+        spot->panel = number;
+    }
+}
+
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, db_observed_spots *spots) {
-    const size_t columns = (size_t)image->fast_pixels,
-                 pixels = columns * (size_t)image->slow_pixels;
-    search s = { image, strong, calloc(pixels, 1), malloc(pixels * sizeof *s.list) };
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    uint8_t *const left = malloc(pixels);
+    size_t *const list = malloc(pixels * sizeof *list);
     *spots = (db_observed_spots){ 0, calloc(strong->spots + 1, sizeof *spots->spot) };
-    const int enough = s.seen && s.list && spots->spot;
-    for (size_t p = 0; p < db_sheet_panels(image) && enough; p++) {
-        const int first = db_sheet_first_row(image, p), rows = db_sheet_rows(image, p);
-        for (size_t i = (size_t)first * columns; i < (size_t)(first + rows) * columns; i++) {
-            if (!strong->strong[i] || s.seen[i] || spots->count == strong->spots) continue;
-            const size_t count = collect(&s, i, first, rows);
-            spots->spot[spots->count++] = centroid(&s, count, p, first);
-        }
+    const int enough = left && list && spots->spot;
+    if (enough) memcpy(left, strong->strong, pixels);
+    for (size_t p = 0; p < db_measured_panels(image) && enough; p++) {
+        const db_measured_image panel = db_measured_panel(image, p);
+        const size_t first = (size_t)(panel.value - image->value);
+        find_on_panel(&panel, p, strong->background + first, left + first, strong->spots, list,
+                      spots);
     }
-    free(s.seen);
-    free(s.list);
+    free(left);
+    free(list);
     if (enough) return DB_OK;
     db_observed_spots_clear(spots);
     return db_fail_memory(context, "the spots of the image");

@@ -20,7 +20,7 @@ void db_panel_layout_clear(db_panel_layout *layout) {
 static void stack(const db_experiment *e, const db_measured_image *image, db_panel_layout *layout) {
     for (size_t p = 0; p < layout->count; p++) {
         const db_panel *const panel = &e->detector.panels[p];
-        const int row = db_sheet_first_row(image, p);
+        const int row = db_measured_first_row(image, p);
         layout->panel[p] = (db_panel_place){ .first_row = row,
                                              .fast_pixels = panel->fast_pixels,
                                              .slow_pixels = panel->slow_pixels,

@@ -54,7 +54,7 @@ static void mask_rectangle(const int r[4], int first_row, int rows, db_measured_
 static db_status apply_panel(const reading *r, const db_expt_content *content, size_t p) {
     db_measured_image *const image = r->image;
     const db_expt_panel *const listed = &content->panel[p];
-    const int first = db_sheet_first_row(image, p), rows = db_sheet_rows(image, p);
+    const int first = db_measured_first_row(image, p), rows = db_measured_rows(image, p);
     for (size_t k = 0; k < image->panel_count; k++)
         if (k != p && *listed->name && strcmp(image->panels[k].name, listed->name) == 0)
             return db_fail(r->context, DB_ERROR_INPUT,
@@ -68,11 +68,11 @@ static db_status apply_panel(const reading *r, const db_expt_content *content, s
 
 static db_status apply_content(const reading *r, const db_expt_content *content) {
     db_measured_image *const image = r->image;
-    if (content->panel_count != db_sheet_panels(image))
+    if (content->panel_count != db_measured_panels(image))
         return db_fail(r->context, DB_ERROR_INPUT, "%s: %zu panel%s, the image %s has %zu",
                        r->config->expt_file, content->panel_count,
                        content->panel_count == 1 ? "" : "s", r->config->image_file,
-                       db_sheet_panels(image));
+                       db_measured_panels(image));
     if (image->gain == 1 && content->panel[0].gain > 0) image->gain = content->panel[0].gain;
     for (size_t p = 0; p < content->panel_count; p++) DB_TRY(apply_panel(r, content, p));
     return DB_OK;
@@ -110,14 +110,14 @@ static db_status mask_listed(const reading *r, const db_fit_spots *spots) {
     for (size_t i = 0; i < spots->count; i++) {
         const db_fit_spot *const s = &spots->spot[i];
         const int fast = (int)s->position[0], slow = (int)s->position[1];
-        const int there = s->panel < db_sheet_panels(image) && s->position[0] >= 0 &&
+        const int there = s->panel < db_measured_panels(image) && s->position[0] >= 0 &&
                           s->position[1] >= 0 && s->position[0] < image->fast_pixels &&
-                          s->position[1] < db_sheet_rows(image, s->panel);
+                          s->position[1] < db_measured_rows(image, s->panel);
         if (!there)
             return db_fail(r->context, DB_ERROR_INPUT,
                            "%s: pixel %g %g of panel %zu is not on the image",
                            r->config->hot_pixel_file, s->position[0], s->position[1], s->panel);
-        const size_t row = (size_t)db_sheet_first_row(image, s->panel) + (size_t)slow;
+        const size_t row = (size_t)db_measured_first_row(image, s->panel) + (size_t)slow;
         image->mask[row * (size_t)image->fast_pixels + (size_t)fast] |= DB_MASK_BAD;
     }
     return DB_OK;

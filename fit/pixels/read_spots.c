@@ -1,4 +1,4 @@
-/* Lists of reflections that get shoeboxes: files of them, and the one that a configuration names. */
+/* Lists of reflections that get shoeboxes: files of them, and the one of a configuration. */
 #include "base/context_internal.h"
 #include "base/growth.h"
 #include "base/text_reader.h"

@@ -1,9 +1,8 @@
-#include "fit/pixels/shoebox_size.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/pixels/reflection_grid.h"
-#include "fit/pixels/shoeboxes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,21 +14,6 @@ enum {
     SAMPLE = 500, /* reflections looked at, evenly along the list */
     FEWEST = 10   /* to tell anything */
 };
-
-static db_region box_around(const db_reflection *reflection) {
-    return (db_region){ .panel = reflection->panel,
-                        .fast_start = (int)floor(reflection->position[0]) - DB_SHOEBOX_USUAL,
-                        .slow_start = (int)floor(reflection->position[1]) - DB_SHOEBOX_USUAL,
-                        .fast_count = WIDTH,
-                        .slow_count = WIDTH,
-                        .stride = WIDTH };
-}
-
-static int inside(const db_region *r, const db_panel *panel) {
-    return r->fast_start >= 0 && r->slow_start >= 0 &&
-           r->fast_start + r->fast_count <= panel->fast_pixels &&
-           r->slow_start + r->slow_count <= panel->slow_pixels;
-}
 
 /* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box would be a box with enough. */
 static void try_widths(const uint8_t *own, size_t enough[DB_SHOEBOX_USUAL + 1]) {
@@ -49,9 +33,10 @@ static int largest(const db_reflection_grid *grid, const db_detector *detector) 
     const size_t step = prediction->count / SAMPLE + 1;
     size_t enough[DB_SHOEBOX_USUAL + 1] = { 0 }, tried = 0;
     for (size_t i = 0; i < prediction->count; i += step) {
-        const db_region box = box_around(&prediction->reflection[i]);
+        const db_region box = db_shoebox_square(&prediction->reflection[i], DB_SHOEBOX_USUAL);
         uint8_t own[WIDTH * WIDTH];
-        if (!inside(&box, &detector->panels[box.panel])) continue;
+        const db_panel *const panel = &detector->panels[box.panel];
+        if (!db_is_on_panel(&box, panel->fast_pixels, panel->slow_pixels)) continue;
         memset(own, 1, sizeof own);
         db_reflection_grid_share(grid, i, &box, own);
         try_widths(own, enough);

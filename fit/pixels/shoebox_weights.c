@@ -1,7 +1,8 @@
 /* Weights of the pixels of shoeboxes. */
 #include "base/context_internal.h"
-#include "fit/pixels/shoeboxes.h"
 #include "base/threads.h"
+#include "fit/pixels/measured_image.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/given_boxes.h"
-#include "fit/pixels/reflection_grid.h"
-#include "fit/pixels/measured_image.h"
-#include "fit/pixels/rendering.h"
 #include "base/threads.h"
+#include "fit/pixels/given_boxes.h"
+#include "fit/pixels/measured_image.h"
+#include "fit/pixels/reflection_grid.h"
+#include "fit/pixels/rendering.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct candidate {
     int chosen;
 } candidate;
 
-static db_region region_at(const db_reflection *reflection, int half_width) {
+db_region db_shoebox_square(const db_reflection *reflection, int half_width) {
     const int width = 2 * half_width + 1;
     return (db_region){ .panel = reflection->panel,
                         .fast_start = (int)floor(reflection->position[0]) - half_width,
@@ -43,15 +43,14 @@ typedef struct placing {
 static db_region region_of(const placing *p, size_t reflection) {
     const db_reflection *const r = &p->grid->prediction->reflection[reflection];
     const int half_width = p->data->settings->shoebox_half_width;
-    if (!p->given || !p->given[reflection]) return region_at(r, half_width);
-    const int pixels[2] = { p->data->image->fast_pixels, db_sheet_rows(p->data->image, r->panel) };
+    if (!p->given || !p->given[reflection]) return db_shoebox_square(r, half_width);
+    const int pixels[2] = { p->data->image->fast_pixels,
+                            db_measured_rows(p->data->image, r->panel) };
     return db_given_box_region(p->given[reflection], half_width, pixels);
 }
 
-static int inside(const db_region *r, const db_measured_image *image) {
-    return r->fast_start >= 0 && r->slow_start >= 0 &&
-           r->fast_start + r->fast_count <= image->fast_pixels &&
-           r->slow_start + r->slow_count <= db_sheet_rows(image, r->panel);
+static int is_inside(const db_region *r, const db_measured_image *image) {
+    return db_is_on_panel(r, image->fast_pixels, db_measured_rows(image, r->panel));
 }
 
 /* Marks the own pixels of a reflection's box; returns whether there are enough. */
@@ -61,7 +60,7 @@ static int own_pixels(const placing *p, size_t reflection, const db_region *regi
     size_t count = 0;
     for (size_t s = 0; s < width; s++) {
         const uint8_t *const mask =
-            data->image->mask + db_sheet_index(data->image, region, 0, (int)s);
+            data->image->mask + db_measured_index(data->image, region, 0, (int)s);
         for (size_t f = 0; f < width; f++) own[s * width + f] = mask[f] == DB_MASK_TRUSTED;
     }
     if (p->given && p->given[reflection])
@@ -77,7 +76,7 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
     int count = 0;
     *excess = 0;
     for (size_t s = 0; s < region->stride; s++) {
-        const size_t start = db_sheet_index(data->image, region, 0, (int)s);
+        const size_t start = db_measured_index(data->image, region, 0, (int)s);
         for (size_t f = 0; f < region->stride; f++) {
             const size_t at = start + f;
             if (!own[s * region->stride + f] || !data->strong->strong[at]) continue;
@@ -91,7 +90,7 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
 /* May a box have so many strong pixels? Counts them whoever's they are, which is far less work than
  * to ask whose they are. */
 static int may_have(const db_fit_data *data, const db_region *region, int least) {
-    const int first = db_sheet_first_row(data->image, region->panel) + region->slow_start;
+    const int first = db_measured_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
     const int slow[2] = { first, first + region->slow_count - 1 };
     return db_strong_pixels_at_most(data->strong, fast, slow) >= (size_t)least;
@@ -152,7 +151,7 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
                       : choice == DB_SHOEBOXES_TOUCHED    ? 1
                                                           : FEWEST_STRONG;
     if (p->given && !p->given[reflection]) return 0;
-    if (!inside(&region, data->image)) return 0;
+    if (!is_inside(&region, data->image)) return 0;
     if (choice == DB_SHOEBOXES_BRIGHT)
         return of_interest(data, &region) && own_pixels(p, reflection, &region, own);
     if (least > 0 && !may_have(data, &region, least)) return 0;
@@ -229,7 +228,8 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
     region->offset = first;
     own_pixels(p, reflection, region, boxes->own + first);
     for (size_t s = 0; s < width; s++) {
-        const size_t start = db_sheet_index(data->image, region, 0, (int)s), to = first + s * width;
+        const size_t start = db_measured_index(data->image, region, 0, (int)s),
+                     to = first + s * width;
         memcpy(boxes->value + to, data->image->value + start, width * sizeof *boxes->value);
         memcpy(boxes->background + to, data->strong->background + start,
                width * sizeof *boxes->background);
@@ -267,8 +267,9 @@ static db_status place(db_context *context, const db_fit_data *data,
     int pixels[2] = { data->image->fast_pixels, 0 };
     db_reflection_grid grid;
     const db_fit_spot **given = NULL;
-    for (size_t p = 0; p < db_sheet_panels(data->image); p++)
-        if (db_sheet_rows(data->image, p) > pixels[1]) pixels[1] = db_sheet_rows(data->image, p);
+    for (size_t p = 0; p < db_measured_panels(data->image); p++)
+        if (db_measured_rows(data->image, p) > pixels[1])
+            pixels[1] = db_measured_rows(data->image, p);
     const double reach = db_shoebox_sharing_distance(data->settings->shoebox_half_width);
     DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
     db_status status = DB_OK;
@@ -290,16 +291,9 @@ static size_t light_regions(const db_fit_data *data, const db_prediction *predic
                             db_region *regions, size_t *number) {
     size_t count = 0;
     for (size_t i = 0; i < prediction->count; i++) {
-        const db_reflection *const r = &prediction->reflection[i];
-        const int fast = (int)floor(r->position[0]) - LIGHT_HALF,
-                  slow = (int)floor(r->position[1]) - LIGHT_HALF;
-        if (fast < 0 || slow < 0 || fast + LIGHT_WIDTH > data->image->fast_pixels ||
-            slow + LIGHT_WIDTH > db_sheet_rows(data->image, r->panel))
-            continue;
-        regions[count] =
-            (db_region){ r->panel,   fast, slow, LIGHT_WIDTH, LIGHT_WIDTH, count * LIGHT_PIXELS,
-                         LIGHT_WIDTH };
-        number[count++] = i;
+        regions[count] = db_shoebox_square(&prediction->reflection[i], LIGHT_HALF);
+        regions[count].offset = count * LIGHT_PIXELS;
+        if (is_inside(&regions[count], data->image)) number[count++] = i;
     }
     return count;
 }

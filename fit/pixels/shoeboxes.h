@@ -38,6 +38,15 @@ typedef enum db_shoebox_choice {
                              whatever was measured; at most as many; in the region of interest */
 } db_shoebox_choice;
 
+static inline int db_is_on_panel(const db_region *r, int fast_pixels, int slow_pixels) {
+    return r->fast_start >= 0 && r->slow_start >= 0 &&
+           r->fast_start + r->fast_count <= fast_pixels &&
+           r->slow_start + r->slow_count <= slow_pixels;
+}
+
+/* Square of pixels around a predicted position. */
+db_region db_shoebox_square(const db_reflection *reflection, int half_width);
+
 /* Places boxes at the reflections that the experiment predicts down to dmin. A box that reaches
  * over a panel's edge, or has fewer than 30 % usable pixels, is left out. */
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
@@ -53,5 +62,12 @@ db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
  * They do not depend on the model, so that J and the plane stay linear. */
 db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
                              double model_error, db_shoeboxes *boxes);
+
+/* Settles settings->shoebox_half_width: where boxes are given, so that the largest fits; else, if
+ * it is 0: the largest, up to the usual one, with which nine of ten boxes around the reflections
+ * that the experiment predicts keep as many pixels from their neighbours as they need (see
+ * db_shoeboxes_place). */
+db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
+                                 db_fit_settings *settings);
 
 #endif

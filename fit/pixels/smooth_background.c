@@ -1,7 +1,7 @@
-#include "fit/pixels/smooth_background.h"
+#include "fit/pixels/background.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/strong_pixels.h"
+#include "fit/pixels/measured_image.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>

@@ -1,11 +1,9 @@
 #include "fit/pixels/strong_pixels.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/local_background.h"
-#include "fit/pixels/measured_image.h"
-#include "fit/pixels/smooth_background.h"
-#include "fit/pixels/shoebox_size.h"
 #include "base/threads.h"
+#include "fit/pixels/background.h"
+#include "fit/pixels/measured_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,21 +42,19 @@ static void mark(db_context *context, const db_measured_image *image,
                   first + ROWS < image->slow_pixels ? first + ROWS : image->slow_pixels, strong);
 }
 
-/* Collects the strong pixels that touch `seed` by side or corner into list, and marks them 2. */
-static size_t collect(const db_measured_image *image, db_strong_pixels *strong, size_t seed,
-                      size_t *list) {
-    const size_t columns = (size_t)image->fast_pixels;
+size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, size_t *list) {
     size_t count = 0;
-    strong->strong[seed] = 2;
+    pixels[seed] = 2;
     list[count++] = seed;
     for (size_t next = 0; next < count; next++) {
-        const int fast = (int)(list[next] % columns), slow = (int)(list[next] / columns);
+        const int fast = (int)(list[next] % (size_t)columns);
+        const int slow = (int)(list[next] / (size_t)columns);
         for (int s = slow - 1; s <= slow + 1; s++) {
             for (int f = fast - 1; f <= fast + 1; f++) {
-                if (f < 0 || s < 0 || f >= image->fast_pixels || s >= image->slow_pixels) continue;
-                const size_t i = (size_t)s * columns + (size_t)f;
-                if (strong->strong[i] != 1) continue;
-                strong->strong[i] = 2;
+                if (f < 0 || s < 0 || f >= columns || s >= rows) continue;
+                const size_t i = (size_t)s * (size_t)columns + (size_t)f;
+                if (pixels[i] != 1) continue;
+                pixels[i] = 2;
                 list[count++] = i;
             }
         }
@@ -73,7 +69,9 @@ static void keep_spots(const db_measured_image *image, const db_fit_settings *se
     const size_t width = 2 * (size_t)surroundings(settings) + 1;
     const uint8_t *const end = strong->strong + pixels, *next = strong->strong;
     while (next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL) {
-        const size_t size = collect(image, strong, (size_t)(next - strong->strong), list);
+        const size_t size =
+            db_collect_touching(strong->strong, image->fast_pixels, image->slow_pixels,
+                                (size_t)(next - strong->strong), list);
         if (size >= SMALLEST_SPOT && size <= width * width) {
             strong->spots++;
             strong->count += size;
@@ -88,7 +86,7 @@ static void keep_spots(const db_measured_image *image, const db_fit_settings *se
 static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
                                const db_fit_settings *settings, db_strong_pixels *strong,
                                size_t *list) {
-    const db_measured_image one = db_sheet_panel(image, panel);
+    const db_measured_image one = db_measured_panel(image, panel);
     const size_t first = (size_t)(one.value - image->value);
     db_strong_pixels part = { .background = strong->background + first,
                               .strong = strong->strong + first };
@@ -125,7 +123,7 @@ static db_status find(db_context *context, const db_measured_image *image,
     db_status status = list && strong->background && strong->strong && strong->in_square
                            ? DB_OK
                            : db_fail_memory(context, "the strong pixels of the image");
-    for (size_t p = 0; p < db_sheet_panels(image) && status == DB_OK; p++)
+    for (size_t p = 0; p < db_measured_panels(image) && status == DB_OK; p++)
         status = find_on_panel(context, image, p, settings, strong, list);
     free(list);
     return status;

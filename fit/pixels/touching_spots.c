@@ -81,11 +81,11 @@ static void take(landscape *l, size_t rank, int first_row, int rows) {
 static void panel_of(const landscape *l, size_t at, size_t *panel, int *first_row, int *rows) {
     const int row = (int)(at / (size_t)l->image->fast_pixels);
     *panel = 0;
-    while (*panel + 1 < db_sheet_panels(l->image) &&
-           row >= db_sheet_first_row(l->image, *panel) + db_sheet_rows(l->image, *panel))
+    while (*panel + 1 < db_measured_panels(l->image) &&
+           row >= db_measured_first_row(l->image, *panel) + db_measured_rows(l->image, *panel))
         ++*panel;
-    *first_row = db_sheet_first_row(l->image, *panel);
-    *rows = db_sheet_rows(l->image, *panel);
+    *first_row = db_measured_first_row(l->image, *panel);
+    *rows = db_measured_rows(l->image, *panel);
 }
 
 static void add_up(landscape *l, db_observed_spots *spots) {

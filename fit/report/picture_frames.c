@@ -25,7 +25,7 @@ static void paint_boxes(const db_fit_result *r, const db_measured_image *image,
         for (int s = 0; s < g->slow_count; s++)
             for (int f = 0; f < g->fast_count; f++) {
                 const size_t from = g->offset + (size_t)s * g->stride + (size_t)f;
-                const size_t to = db_sheet_index(image, g, f, s);
+                const size_t to = db_measured_index(image, g, f, s);
                 const int used = box->sigma[from] > 0;
                 if (used || isnan(frames->model[to])) frames->model[to] = box->model[from];
                 if (used) frames->sigma[to] = box->sigma[from];

@@ -60,18 +60,18 @@ static db_status check_image(db_context *context, const db_experiment *start,
                              const db_measured_image *image, const db_fit_settings *settings) {
     const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
     const db_detector *const detector = &start->detector;
-    if (detector->panel_count != db_sheet_panels(image))
+    if (detector->panel_count != db_measured_panels(image))
         return db_fail(context, DB_ERROR_INPUT,
                        "the image has %zu panel%s, the detector of the starting model %zu",
-                       db_sheet_panels(image), db_sheet_panels(image) == 1 ? "" : "s",
+                       db_measured_panels(image), db_measured_panels(image) == 1 ? "" : "s",
                        detector->panel_count);
     for (size_t p = 0; p < detector->panel_count; p++) {
         const db_panel *const panel = &detector->panels[p];
-        if (panel->fast_pixels != fast || panel->slow_pixels != db_sheet_rows(image, p))
+        if (panel->fast_pixels != fast || panel->slow_pixels != db_measured_rows(image, p))
             return db_fail(context, DB_ERROR_INPUT,
                            "the image has %d x %d pixels%s, the detector of the starting model "
                            "%d x %d",
-                           fast, db_sheet_rows(image, p),
+                           fast, db_measured_rows(image, p),
                            detector->panel_count > 1 ? " on a panel" : "", panel->fast_pixels,
                            panel->slow_pixels);
     }

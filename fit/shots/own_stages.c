@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/verdict/conclude.h"
-#include "fit/pixels/shoebox_size.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict.h"
 

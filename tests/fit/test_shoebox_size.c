@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fit/rendered_image.h"
-#include "fit/pixels/shoebox_size.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include <string.h>
 

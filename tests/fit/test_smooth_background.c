@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "fit/rendered_image.h"
-#include "fit/pixels/smooth_background.h"
+#include "fit/pixels/background.h"
 #include "fit/pixels/strong_pixels.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "fit/four_panels.h"
 #include "fit/objective/model_image.h"
 #include "fit/rendered_image.h"
-#include "fit/pixels/shoebox_size.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
 

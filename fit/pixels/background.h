@@ -1,9 +1,16 @@
-/* Background of an image as one smooth surface. */
-#ifndef DB_FIT_PIXELS_SMOOTH_BACKGROUND_H
-#define DB_FIT_PIXELS_SMOOTH_BACKGROUND_H
+/* Background of an image, known before any model: pixel by pixel from the pixels around
+ * (local_background.c), or as one smooth surface (smooth_background.c). */
+#ifndef DB_FIT_PIXELS_BACKGROUND_H
+#define DB_FIT_PIXELS_BACKGROUND_H
 
 #include <dualbragg/fit.h>
 #include <stdint.h>
+
+/* Mean of the trusted pixels within half_width pixels in each direction. Those that exceed it by
+ * more than three standard deviations (photons and readout noise) are left out, again and again
+ * until spots are gone; masked pixels never count. background: fast_pixels x slow_pixels. */
+db_status db_local_background(db_context *context, const db_measured_image *image,
+                              const db_fit_settings *settings, int half_width, float *background);
 
 enum { DB_SMOOTH_KNOTS = 64 };
 
