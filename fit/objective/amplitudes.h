@@ -1,6 +1,6 @@
 /* Structure-factor amplitudes as unknowns: one intensity for all equivalent reflections that the
  * shoeboxes of a stage hold, each held to what was given by a restraint. They meet other unknowns
- * in their own boxes only, and one another nowhere (fit/objective/reflection_intensities.h). */
+ * in their own boxes only, and one another nowhere (fit/objective/shared_intensities.h). */
 #ifndef DB_FIT_OBJECTIVE_AMPLITUDES_H
 #define DB_FIT_OBJECTIVE_AMPLITUDES_H
 

@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "base/threads.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
 
 #include <stdlib.h>

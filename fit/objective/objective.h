@@ -1,14 +1,13 @@
-/* A shot: one image, or the part of it in use, as a function of the refined quantities. Given their
- * values it tells the loss, its gradient and its normal matrix, with the linear coefficients of
- * every block (intensity, background) eliminated. It knows no optimizer, no priors and no other
- * shot. */
+/* The objective of one image, or of the part of it in use, as a function of the refined quantities:
+ * given their values (evaluate.h), the loss, its gradient and its normal matrix, with the linear
+ * coefficients of every block (intensity, background) eliminated. It knows no optimizer, no priors
+ * and no other image. */
 #ifndef DB_FIT_OBJECTIVE_OBJECTIVE_H
 #define DB_FIT_OBJECTIVE_OBJECTIVE_H
 
 #include "fit/pixels/fit_data.h"
+#include "fit/objective/amplitudes.h"
 #include "fit/objective/variables.h"
-
-struct db_amplitudes;
 
 /* How the intensity J of blocks is found. */
 typedef enum db_intensity_rule {
@@ -23,6 +22,23 @@ typedef struct db_linear_solution {
     double loss;              /* of the block */
 } db_linear_solution;
 
+/* What an evaluation works with; for the files of the objective alone. */
+struct db_objective_work {
+    db_plan *plan;
+    db_experiment rendered; /* blurred */
+    float *derivative[DB_PARAMETER_COUNT];
+    db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
+    int fresh;                         /* no evaluation yet since the coefficients were reset */
+    size_t most;                       /* variables that a block can depend on */
+    double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2 */
+    size_t room;   /* doubles per block */
+    double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */
+    double *pulls; /* likewise, with NORMAL: the products of half the blocks' gradients */
+    double *cross; /* [2][variables]: of a reflection */
+    db_block_sums *linear_sums; /* [blocks], for an intensity that they share */
+    double (*steps)[DB_LINEAR]; /* [blocks], likewise: the last step */
+};
+
 typedef struct db_objective {
     db_context *context;
     db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned,
@@ -33,7 +49,7 @@ typedef struct db_objective {
     db_loss loss_of;
     db_intensity_rule rule;
     double blur;
-    const struct db_amplitudes *amplitudes; /* as in the options */
+    const db_amplitudes *amplitudes; /* as in the options */
     db_variables variables;
 
     double degrees; /* of freedom: pixels - linear coefficients - refined quantities */
@@ -56,41 +72,55 @@ typedef struct db_objective_options {
     const double *turned; /* see db_variables_make; NULL: none */
     const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
                                             experiment; NULL: they have not moved */
-    const struct db_amplitudes
-        *amplitudes; /* reflections of the blocks (fit/objective/amplitudes.h), whose
-                                               intensities are unknowns if the scale is a parameter;
-                                               J is then that over the given one. NULL: they are as
-                                               given. Borrowed */
-    double blur;     /* >= 1: divides the cell counts */
+    const db_amplitudes *amplitudes; /* reflections of the blocks, whose intensities are unknowns if
+                                        the scale is a parameter; J is then that over the given one.
+                                        NULL: they are as given. Borrowed */
+    double blur;                     /* >= 1: divides the cell counts */
     db_fit_target target;
 } db_objective_options;
 
-/* *shot is zeroed on failure. Starts from the experiment's values; borrows its structure factors,
- * which must outlive the shot. */
+/* *objective is zeroed on failure. Starts from the experiment's values; borrows its structure
+ * factors, which must outlive the objective. */
 db_status db_objective_create(db_context *context, const db_experiment *experiment,
                               const db_fit_settings *settings, const db_fit_blocks *blocks,
-                              const db_objective_options *options, db_objective *shot);
-void db_objective_destroy(db_objective *shot);
+                              const db_objective_options *options, db_objective *objective);
+void db_objective_destroy(db_objective *objective);
 
+/* Forgets the coefficients of the last evaluation: the next one begins as the first did. */
+void db_objective_restart(db_objective *objective);
+
+/* A block as the functions of block.h take it, under the model of the last evaluation. */
+db_block db_objective_block(const db_objective *objective, size_t block);
+
+/* How much an evaluation finds out. NORMAL includes the gradient. */
 typedef enum db_objective_depth {
     DB_OBJECTIVE_LOSS,
     DB_OBJECTIVE_GRADIENT,
     DB_OBJECTIVE_NORMAL
 } db_objective_depth;
 
-/* Evaluates at values of the refined quantities. NORMAL includes the gradient. Allocates nothing;
- * the same bits for any number of threads. */
-db_status db_objective_evaluate(db_objective *shot, const double *values, db_objective_depth depth);
+/* The rest is for the files of the objective alone. */
 
-/* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
- * which may be found again for the same image after weights have changed. */
-db_status db_objective_render(db_objective *shot, const double *values);
-void db_objective_solve(db_objective *shot);
+static inline double *db_objective_block_gradient(const db_objective *objective, size_t b) {
+    return objective->work->sums + b * objective->work->room;
+}
+static inline double *db_objective_block_normal(const db_objective *objective, size_t b) {
+    return db_objective_block_gradient(objective, b) + objective->work->most + DB_LINEAR;
+}
 
-/* Forgets the coefficients of the last evaluation: the next one begins as the first did. */
-void db_objective_restart(db_objective *shot);
+/* The variables that a block depends on: motions of other groups do not move a panel's pixels. */
+static inline size_t db_objective_block_variables(const db_objective *objective, size_t b,
+                                                  size_t *list) {
+    const db_panel_placement *const placement = &objective->placement;
+    const size_t panel = objective->blocks.region[b].panel;
+    return db_variables_of_group(&objective->variables,
+                                 placement->start ? placement->groups->of_panel[panel] : -1, list);
+}
 
-/* A block as the functions of fit/objective/block.h take it, under the model of the last evaluation. */
-db_block db_objective_block(const db_objective *shot, size_t block);
+/* Whether the intensities of reflections are unknowns. They are not while all blocks share a scale.
+ */
+static inline int db_objective_has_reflections(const db_objective *objective) {
+    return objective->amplitudes && objective->rule == DB_INTENSITY_ONE;
+}
 
 #endif

@@ -4,6 +4,8 @@
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/overlap.h"
+#include "fit/pixels/rendering.h"
+#include "fit/objective/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,8 +69,7 @@ static db_status take_bright_boxes(db_context *context, const db_experiment *exp
                                    const db_fit_data *data, double dmin, db_stage_data *taken) {
     db_shoeboxes *const boxes = &taken->boxes;
     db_experiment blurred = *experiment; /* borrows everything but the crystal */
-    for (int i = 0; i < 3; i++)
-        blurred.crystal.cells[i] = fmax(1, experiment->crystal.cells[i] / taken->blur);
+    db_experiment_blur(experiment, taken->blur, &blurred);
     DB_TRY(db_shoeboxes_place(context, &blurred, data, dmin, DB_SHOEBOXES_BRIGHT, boxes));
     const int refined = !isnan(data->settings->amplitude_sigma) && is_sharp(taken);
     /* The light of neighbours is not that of the amplitude that a box refines. */

@@ -110,7 +110,8 @@ db_status db_statistics_strong_pixels(db_context *context, const db_experiment *
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     *count = 0;
     for (size_t p = 0; p < db_measured_panels(data->image); p++) {
-        const int first = db_measured_first_row(data->image, p), rows = db_measured_rows(data->image, p);
+        const int first = db_measured_first_row(data->image, p),
+                  rows = db_measured_rows(data->image, p);
         for (int slow = first; slow < first + rows; slow++)
             for (int fast = 0; fast < data->image->fast_pixels; fast++) {
                 const size_t at = (size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast;

@@ -3,6 +3,8 @@
 
 #include "base/context_internal.h"
 
+#include <math.h>
+
 db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,
                                db_experiment *copy) {
     db_experiment bare = *experiment;
@@ -25,6 +27,10 @@ db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment
     copy->beam.fluence = DB_DEFAULT_FLUENCE;
     copy->beam.scale = 1;
     return DB_OK;
+}
+
+void db_experiment_blur(const db_experiment *sharp, double blur, db_experiment *blurred) {
+    for (int i = 0; i < 3; i++) blurred->crystal.cells[i] = fmax(1, sharp->crystal.cells[i] / blur);
 }
 
 db_status db_render_regions(db_context *context, const db_experiment *experiment,

@@ -14,6 +14,10 @@ void db_experiment_give_back(db_experiment *copy);
 db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment *experiment,
                                         db_experiment *copy);
 
+/* Smaller crystals have wider spots: divides the cell counts of `sharp` by `blur` for a copy of it.
+ * None becomes smaller than one cell. */
+void db_experiment_blur(const db_experiment *sharp, double blur, db_experiment *blurred);
+
 /* Renders some regions; image: where their offsets and strides say. */
 db_status db_render_regions(db_context *context, const db_experiment *experiment,
                             const db_fit_settings *settings, const db_region *regions, size_t count,

@@ -1,6 +1,7 @@
 #include "fit/search/optimize.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
 #include "fit/config/algorithms.h"
 #include "fit/search/levenberg_marquardt.h"
 #include "fit/search/stage_search.h"

@@ -1,6 +1,7 @@
 #include "fit/search/refinement.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
 #include "fit/config/misset.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "fit/shots/joint_conclude.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
 #include "fit/verdict/covariance.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"

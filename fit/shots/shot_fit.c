@@ -1,6 +1,7 @@
 #include "fit/shots/shot_fit.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
 #include "fit/search/levenberg_marquardt.h"
 #include "fit/config/misset.h"
 

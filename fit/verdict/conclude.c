@@ -1,11 +1,12 @@
 #include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
 #include "fit/verdict/covariance.h"
 #include "fit/verdict/goodness.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/result_boxes.h"
-#include "fit/objective/reflection_intensities.h"
+#include "fit/objective/shared_intensities.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/warnings.h"

@@ -6,9 +6,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "fit/objective/evaluate.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
-#include "fit/objective/reflection_intensities.h"
+#include "fit/objective/shared_intensities.h"
 #include "fit/objective/stage_data.h"
 
 #include <dualbragg/io.h>

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "fit/objective/evaluate.h"
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 #include "fit/objective/stage_data.h"

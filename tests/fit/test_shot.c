@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "fit/objective/evaluate.h"
 #include "fit/objective/eliminate.h"
 #include "fit/rendered_image.h"
 #include "fit/objective/stage_data.h"

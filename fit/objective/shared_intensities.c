@@ -1,0 +1,209 @@
+#include "fit/objective/shared_intensities.h"
+
+#include "fit/objective/eliminate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Blocks that share an intensity. */
+typedef struct sharing {
+    const size_t *box; /* NULL: all of the objective */
+    size_t count;
+    double inverse_variance; /* of the restraint to 1; 0: none */
+    int threads;
+} sharing;
+
+static sharing boxes_of(const db_objective *objective, size_t r) {
+    const db_amplitudes *const a = objective->amplitudes;
+    return (sharing){ a->box + a->first[r], a->first[r + 1] - a->first[r],
+                      1 / (a->sigma[r] * a->sigma[r]), 1 };
+}
+
+static size_t box_at(const sharing *of, size_t i) { return of->box ? of->box[i] : i; }
+
+static double intensity_of(const db_objective *objective, const sharing *of) {
+    return objective->solution[box_at(of, 0)].linear[0];
+}
+
+static double sum_boxes(db_objective *objective, const sharing *of) {
+    const double off = intensity_of(objective, of) - 1;
+    double value = off * off * of->inverse_variance;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(of->threads)
+    for (long i = 0; i < (long)of->count; i++) {
+        const size_t b = box_at(of, (size_t)i);
+        const db_block block = db_objective_block(objective, b);
+        db_block_sum(&block, objective->solution[b].linear, &objective->work->linear_sums[b]);
+    }
+    for (size_t i = 0; i < of->count; i++)
+        value += objective->work->linear_sums[box_at(of, i)].value;
+    return value;
+}
+
+/* A step of the intensity, not below 0, and all planes; returns the decrease that it promises. */
+static double step_boxes(db_objective *objective, const sharing *of, double *variance) {
+    const double intensity = intensity_of(objective, of);
+    double gradient = 2 * (intensity - 1) * of->inverse_variance;
+    double curvature = of->inverse_variance, promise = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        db_block_sums *const s = &objective->work->linear_sums[box_at(of, i)];
+        promise += db_eliminate(DB_LINEAR, 1, s->gradient, s->normal, DB_LINEAR);
+        gradient += s->gradient[0];
+        curvature += s->normal[0];
+    }
+    const double step = curvature > 0 ? fmax(-0.5 * gradient / curvature, -intensity) : 0;
+    promise -= step * (gradient + curvature * step);
+    *variance = 1 / curvature;
+    for (size_t i = 0; i < of->count; i++) {
+        const size_t b = box_at(of, i);
+        const db_block_sums *const s = &objective->work->linear_sums[b];
+        double *const steps = objective->work->steps[b];
+        steps[0] = step;
+        for (size_t k = 1; k < DB_LINEAR; k++)
+            steps[k] = db_eliminated_step(k, s->gradient, s->normal, DB_LINEAR, steps);
+        for (size_t k = 0; k < DB_LINEAR; k++) objective->solution[b].linear[k] += steps[k];
+    }
+    return promise;
+}
+
+static void step_back(db_objective *objective, const sharing *of) {
+    for (size_t i = 0; i < of->count; i++) {
+        const size_t b = box_at(of, i);
+        for (int k = 0; k < DB_LINEAR; k++)
+            objective->solution[b].linear[k] -= objective->work->steps[b][k] *= 0.5;
+    }
+}
+
+/* The shared intensity, and every plane with it. Returns the variance of the intensity. */
+static double solve_together(db_objective *objective, const sharing *of) {
+    enum { PASSES = 40 };
+    double before = INFINITY, variance = 0;
+    for (int pass = 0; pass < PASSES && of->count; pass++) {
+        const double value = sum_boxes(objective, of);
+        if (value > before + 1e-9 * fabs(before)) { /* too far: halfway back */
+            step_back(objective, of);
+            continue;
+        }
+        before = value;
+        const double promise = step_boxes(objective, of, &variance);
+        if (promise <= 1e-10 * fmax(1, value) || objective->loss_of.target == DB_FIT_WEIGHTED)
+            break;
+    }
+    /* The planes once more by themselves, which also gives each block its loss. */
+#pragma omp parallel for schedule(dynamic, 4) num_threads(of->threads)
+    for (long i = 0; i < (long)of->count; i++) {
+        const size_t b = box_at(of, (size_t)i);
+        db_linear_solution *const solution = &objective->solution[b];
+        db_block block = db_objective_block(objective, b);
+        block.used[0] = 0;
+        solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
+    }
+    return variance;
+}
+
+void db_objective_solve_common(db_objective *objective, int threads) {
+    const sharing all = { NULL, objective->blocks.count, 0, threads };
+    (void)solve_together(objective, &all);
+}
+
+void db_objective_solve_reflection(db_objective *objective, size_t reflection) {
+    const sharing of = boxes_of(objective, reflection);
+    const double variance = solve_together(objective, &of);
+    for (size_t i = 0; i < of.count; i++) objective->solution[of.box[i]].variance = variance;
+}
+
+double db_objective_restraint_loss(const db_objective *objective) {
+    double sum = 0;
+    for (size_t r = 0; r < objective->amplitudes->count; r++) {
+        const sharing of = boxes_of(objective, r);
+        const double off = intensity_of(objective, &of) - 1;
+        sum += off * off * of.inverse_variance;
+    }
+    return sum;
+}
+
+void db_objective_reflection_sums(const db_objective *objective, size_t reflection,
+                                  double *gradient, double *normal, double *cross) {
+    const sharing of = boxes_of(objective, reflection);
+    size_t list[DB_BLOCK_MOST];
+    *gradient = *normal = 0;
+    memset(cross, 0, objective->variables.count * sizeof *cross);
+    for (size_t i = 0; i < of.count; i++) {
+        const size_t b = of.box[i], n = db_objective_block_variables(objective, b, list),
+                     all = n + DB_LINEAR;
+        const double *const row = db_objective_block_normal(objective, b) + n * all;
+        *gradient += db_objective_block_gradient(objective, b)[n];
+        *normal += row[n];
+        for (size_t k = 0; k < n; k++) cross[list[k]] += row[k];
+    }
+}
+
+/* Adds the restraint to slope and half second derivative by the intensity; returns 0 if that is
+ * held at 0. */
+static int add_restraint(const db_objective *objective, size_t r, double *gradient,
+                         double *normal) {
+    const sharing of = boxes_of(objective, r);
+    const double intensity = intensity_of(objective, &of);
+    *gradient += 2 * (intensity - 1) * of.inverse_variance;
+    *normal += of.inverse_variance;
+    return intensity > 0;
+}
+
+/* Sum of the gradients of a reflection's boxes. */
+static void gradient_of_boxes(const db_objective *objective, size_t r, double *sum) {
+    const sharing of = boxes_of(objective, r);
+    size_t list[DB_BLOCK_MOST];
+    memset(sum, 0, objective->variables.count * sizeof *sum);
+    for (size_t i = 0; i < of.count; i++) {
+        const size_t n = db_objective_block_variables(objective, of.box[i], list);
+        const double *const gradient = db_objective_block_gradient(objective, of.box[i]);
+        for (size_t k = 0; k < n; k++) sum[list[k]] += gradient[k];
+    }
+}
+
+static void add_pull(db_objective *objective, const double *gradient) {
+    const size_t n = objective->variables.count, rows = n + 1;
+    for (size_t k = 0; k < n; k++)
+        for (size_t l = 0; l <= k && fabs(gradient[k]) > 0; l++)
+            objective->work->pulls[k * rows + l] += 0.25 * gradient[k] * gradient[l];
+}
+
+/* Without the mixed derivatives, which come with NORMAL, nothing is lost: where the intensity is
+ * best its slope is 0. */
+void db_objective_eliminate_reflections(db_objective *objective, db_objective_depth depth) {
+    const size_t n = objective->variables.count, rows = n + 1;
+    double *const total = objective->work->total, *const totals = total + rows;
+    double *const cross = objective->work->cross, *const own = cross + n;
+    for (size_t r = 0; r < objective->amplitudes->count && depth == DB_OBJECTIVE_NORMAL; r++) {
+        double gradient, normal;
+        db_objective_reflection_sums(objective, r, &gradient, &normal, cross);
+        gradient_of_boxes(objective, r, own);
+        const int is_free = add_restraint(objective, r, &gradient, &normal);
+        for (size_t k = 0; k < n && is_free; k++) {
+            const double part = cross[k] / normal;
+            own[k] -= part * gradient;
+            total[k] -= part * gradient;
+            for (size_t l = 0; l <= k && fabs(part) > 0; l++)
+                totals[k * rows + l] -= part * cross[l];
+        }
+        if (is_free) objective->loss -= 0.25 * gradient * gradient / normal;
+        add_pull(objective, own);
+    }
+}
+
+void db_objective_reflection_errors(const db_objective *objective, const double *error,
+                                    double *const *correlation, double *own) {
+    const size_t n = objective->variables.count;
+    double *const cross = objective->work->cross;
+    for (size_t r = 0; r < objective->amplitudes->count; r++) {
+        double gradient, normal, variance = 0;
+        db_objective_reflection_sums(objective, r, &gradient, &normal, cross);
+        (void)add_restraint(objective, r, &gradient, &normal);
+        for (size_t k = 0; k < n; k++) {
+            const double left = isfinite(error[k]) ? cross[k] * error[k] / normal : 0;
+            for (size_t l = 0; l < n; l++)
+                if (isfinite(error[l]))
+                    variance += left * correlation[k][l] * cross[l] * error[l] / normal;
+        }
+        own[r] = sqrt(1 / normal + fmax(0, variance));
+    }
+}
