@@ -108,7 +108,7 @@ void db_objective_solve_common(db_objective *objective, int threads) {
 void db_objective_solve_reflection(db_objective *objective, size_t reflection) {
     const sharing of = boxes_of(objective, reflection);
     const double variance = solve_together(objective, &of);
-    for (size_t i = 0; i < of.count; i++) objective->solution[of.box[i]].variance = variance;
+    for (size_t i = 0; i < of.count; i++) objective->solution[box_at(&of, i)].variance = variance;
 }
 
 double db_objective_restraint_loss(const db_objective *objective) {
@@ -128,7 +128,7 @@ void db_objective_reflection_sums(const db_objective *objective, size_t reflecti
     *gradient = *normal = 0;
     memset(cross, 0, objective->variables.count * sizeof *cross);
     for (size_t i = 0; i < of.count; i++) {
-        const size_t b = of.box[i], n = db_objective_block_variables(objective, b, list),
+        const size_t b = box_at(&of, i), n = db_objective_block_variables(objective, b, list),
                      all = n + DB_LINEAR;
         const double *const row = db_objective_block_normal(objective, b) + n * all;
         *gradient += db_objective_block_gradient(objective, b)[n];
@@ -154,8 +154,8 @@ static void gradient_of_boxes(const db_objective *objective, size_t r, double *s
     size_t list[DB_BLOCK_MOST];
     memset(sum, 0, objective->variables.count * sizeof *sum);
     for (size_t i = 0; i < of.count; i++) {
-        const size_t n = db_objective_block_variables(objective, of.box[i], list);
-        const double *const gradient = db_objective_block_gradient(objective, of.box[i]);
+        const size_t n = db_objective_block_variables(objective, box_at(&of, i), list);
+        const double *const gradient = db_objective_block_gradient(objective, box_at(&of, i));
         for (size_t k = 0; k < n; k++) sum[list[k]] += gradient[k];
     }
 }

@@ -14,11 +14,11 @@ static db_observed_spot centroid(const db_measured_image *panel, const float *ba
     const size_t columns = (size_t)panel->fast_pixels;
     db_observed_spot spot = { 0 };
     for (size_t k = 0; k < count; k++) {
-        const size_t i = list[k];
+        const size_t i = list[k], row = i / columns;
         const double excess = (double)panel->value[i] - (double)background[i];
         spot.counts += excess;
         spot.position[0] += excess * ((double)(i % columns) + 0.5);
-        spot.position[1] += excess * ((double)(i / columns) + 0.5);
+        spot.position[1] += excess * ((double)row + 0.5);
     }
     for (int i = 0; i < 2; i++) spot.position[i] /= spot.counts;
     return spot;
