@@ -1,9 +1,39 @@
-/* The library's calls as they are timed. */
+/* The library's calls, timed: memory for their images, warm and cold calls, calls on a device. */
 #ifndef DB_BENCH_LIBRARY_CALLS_H
 #define DB_BENCH_LIBRARY_CALLS_H
 
-#include "bench/allocations.h"
-#include "bench/image_buffers.h"
+#include "bench/statistics.h"
+#include "bench/workloads.h"
+
+#include <stddef.h>
+
+typedef struct db_bench_heap {
+    size_t calls; /* of malloc and its kin, from this program and the library linked into it, since
+                     the start */
+    size_t bytes; /* handed out by the C library to everybody, the thread runtime included */
+} db_bench_heap;
+
+db_bench_heap db_bench_heap_now(void);
+
+/* Memory for an image and its derivative images. */
+
+typedef struct db_bench_images {
+    float *image;
+    void *derivative[DB_BENCH_PARAMETERS]; /* the first derivative_count are there */
+    int derivative_count;
+    size_t bytes;
+} db_bench_images;
+
+typedef enum db_bench_pages {
+    DB_BENCH_FRESH_PAGES,  /* as malloc gives large blocks: never written before */
+    DB_BENCH_TOUCHED_PAGES /* the same, written once */
+} db_bench_pages;
+
+db_status db_bench_images_create(db_context *context, size_t pixels, int derivative_count,
+                                 db_bench_pages pages, db_bench_images *images);
+void db_bench_images_destroy(db_bench_images *images);
+
+/* The library's calls as they are timed. */
 
 typedef enum db_bench_output {
     DB_BENCH_IMAGE,       /* db_plan_forward */
@@ -47,5 +77,44 @@ db_status db_bench_call_heap(db_bench_caller *caller, const db_bench_images *ima
 
 /* The workload's own image, without the small change that warm calls make. */
 db_status db_bench_render(db_bench_caller *caller, float *image);
+
+/* Warm calls, timed. */
+
+/* Finds how many calls make a visit; the first creates threads and is thrown away. */
+db_status db_bench_choose_calls(db_bench_caller *caller, db_bench_output output,
+                                const db_bench_images *images, db_bench_series *series);
+
+/* Adds a time to the series: the median of a visit's calls, which is not moved by one that was
+ * interrupted. */
+db_status db_bench_visit(db_bench_caller *caller, db_bench_output output,
+                         const db_bench_images *images, db_bench_series *series);
+
+/* Calls of plans on a device, apart from what the host does for them. */
+
+typedef enum db_bench_device_timing {
+    DB_BENCH_DEVICE_IMAGE, /* results stay on the device, nothing has changed: the kernels and */
+    DB_BENCH_DEVICE_DERIVATIVES, /* their start alone */
+    DB_BENCH_DEVICE_NORMAL,
+    DB_BENCH_DEVICE_TO_LOCKED, /* an image of a changed plan, into locked memory of the host */
+    DB_BENCH_DEVICE_TIMINGS
+} db_bench_device_timing;
+
+extern const char *const db_bench_device_timing_names[DB_BENCH_DEVICE_TIMINGS]; /* JSON */
+
+/* Memory for the results of any caller. */
+typedef struct db_bench_device_memory {
+    db_plan *plan; /* which it was made with; NULL: there is no device */
+    db_bench_images images;
+    void *locked;
+} db_bench_device_memory;
+
+/* Makes it with a plan that outlives it, for images of so many pixels; nothing on the processor. */
+db_status db_bench_device_memory_create(db_plan *plan, size_t pixels,
+                                        db_bench_device_memory *memory);
+void db_bench_device_memory_destroy(db_bench_device_memory *memory);
+
+/* Adds to the series the median of some calls. */
+db_status db_bench_device_visit(db_bench_caller *caller, db_bench_device_timing timing,
+                                const db_bench_device_memory *memory, db_bench_series *series);
 
 #endif

@@ -1,6 +1,6 @@
 /* dualbragg_bench: how long images and derivative images take. */
 #include "bench/report.h"
-#include "bench/single_call.h"
+#include "bench/measure.h"
 #include "base/context_internal.h"
 #include "base/path.h"
 

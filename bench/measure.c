@@ -1,20 +1,70 @@
-/* The rounds. Each visits everything once, every other one backwards, so that what disturbs the
- * machine for a while falls on all alike and cancels in ratios of neighbours. */
+#include "bench/library_calls.h"
+#include "bench/measure.h"
 #include "bench/programs.h"
-#include "bench/results.h"
-#include "bench/rows.h"
-#include "bench/visits.h"
-#include "bench/whole_program.h"
+#include "bench/workloads.h"
 #include "base/context_internal.h"
 #include "base/path.h"
 
 #include <dualbragg/device.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+/* What sizes of loads are divided by in a trial. Regions keep their detector. */
+enum { QUICK_SHRINK = 4 };
+
+int db_bench_row_is_plain(const db_bench_row *row) { return row->workload.load->size == 0; }
+
+static void add(db_bench_results *results, const db_bench_load *load, int size) {
+    for (int p = 0; p < DB_BENCH_PRECISIONS; p++) {
+        db_bench_row *row = &results->rows[results->row_count++];
+        row->precision = p == 0 ? DB_PRECISION_DOUBLE : DB_PRECISION_MIXED;
+        row->workload.load = load;
+        row->workload.size = size;
+    }
+}
+
+static void add_plain(db_bench_results *results, int size) {
+    for (int i = 0; i < DB_BENCH_PLAIN_LOADS; i++) {
+        const db_bench_workload workload = { .size = size, .load = &db_bench_loads[i] };
+        if (db_bench_workload_samples(&workload) <= results->options.sample_limit)
+            add(results, workload.load, size);
+    }
+}
+
+db_status db_bench_rows_create(db_context *context, db_bench_results *results) {
+    const db_bench_options *o = &results->options;
+    const size_t most = (size_t)(o->size_count * DB_BENCH_PLAIN_LOADS + DB_BENCH_LOADS);
+    results->rows = calloc(most * DB_BENCH_PRECISIONS, sizeof *results->rows);
+    if (!results->rows) return db_fail_memory(context, "the results");
+    for (int i = 0; i < o->size_count; i++) add_plain(results, o->sizes[i]);
+    for (int i = DB_BENCH_PLAIN_LOADS; i < DB_BENCH_LOADS; i++) {
+        const db_bench_load *load = &db_bench_loads[i];
+        if (o->load[i])
+            add(results, load, o->quick && !load->boxes ? load->size / QUICK_SHRINK : load->size);
+    }
+    return DB_OK;
+}
+
+db_status db_bench_rows_write_list(db_context *context, db_bench_results *results,
+                                   const char *folder, char path[DB_BENCH_PATH_SIZE]) {
+    int largest = 0;
+    if (snprintf(path, DB_BENCH_PATH_SIZE, "%s/list.hkl", folder) >= DB_BENCH_PATH_SIZE)
+        return db_fail(context, DB_ERROR_FILE, "%s: the name is too long", folder);
+    for (int i = 0; i < results->row_count; i++) {
+        db_bench_workload *workload = &results->rows[i].workload;
+        if (!workload->load->table) continue;
+        workload->list = path;
+        largest = workload->load->table;
+    }
+    return largest ? db_bench_write_list(context, path, largest) : DB_OK;
+}
+
+/* The rounds. Each visits everything once, every other one backwards, so that what disturbs the
+ * machine for a while falls on all alike and cancels in ratios of neighbours. */
 const db_bench_timing_info db_bench_timings[DB_BENCH_TIMINGS] = {
     [DB_BENCH_FORWARD_WARM] = { "forward_warm", DB_BENCH_IMAGE, 0 },
     [DB_BENCH_GRADIENT_WARM] = { "gradient_warm", DB_BENCH_DERIVATIVES, 0 },
@@ -222,4 +272,36 @@ void db_bench_results_clear(db_bench_results *results) {
     free(results->rows);
     results->rows = NULL;
     results->row_count = 0;
+}
+
+static db_status call(db_context *context, const db_bench_options *options,
+                      const db_bench_workload *workload) {
+    const size_t pixels = (size_t)workload->size * (size_t)workload->size;
+    db_bench_caller caller;
+    db_bench_images images;
+    db_status status = db_bench_images_create(context, pixels, DB_BENCH_PARAMETERS,
+                                              DB_BENCH_TOUCHED_PAGES, &images);
+    if (status != DB_OK) return status;
+    status = db_bench_caller_open(context, workload, options->once_precision, DB_BENCH_PARAMETERS,
+                                  &caller);
+    if (status == DB_OK)
+        status = db_bench_execute(
+            &caller, options->once_derivatives ? DB_BENCH_DERIVATIVES : DB_BENCH_IMAGE, &images);
+    db_bench_caller_close(&caller);
+    db_bench_images_destroy(&images);
+    return status;
+}
+
+db_status db_bench_single_call(db_context *context, const db_bench_options *options) {
+    db_bench_row row = { .workload = { .size = options->sizes[0], .load = options->once } };
+    db_bench_results results = { .rows = &row, .row_count = 1 };
+    char folder[DB_BENCH_PATH_SIZE] = "", list[DB_BENCH_PATH_SIZE];
+    DB_TRY(db_context_set_threads(context, options->threads));
+    if (options->isa) DB_TRY(db_context_set_isa(context, options->isa));
+    if (options->device) DB_TRY(db_context_set_device(context, options->device));
+    DB_TRY(db_bench_scratch_create(context, folder));
+    db_status status = db_bench_rows_write_list(context, &results, folder, list);
+    if (status == DB_OK) status = call(context, options, &row.workload);
+    db_bench_scratch_remove(folder);
+    return status;
 }

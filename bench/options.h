@@ -2,7 +2,7 @@
 #ifndef DB_BENCH_OPTIONS_H
 #define DB_BENCH_OPTIONS_H
 
-#include "bench/loads.h"
+#include "bench/workloads.h"
 
 #include <dualbragg/plan.h>
 

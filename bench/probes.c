@@ -1,6 +1,6 @@
 #include "bench/probes.h"
 
-#include "bench/visits.h"
+#include "bench/library_calls.h"
 #include "base/context_internal.h"
 
 #include <string.h>

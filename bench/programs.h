@@ -1,10 +1,37 @@
-/* Whole programs run on a workload: the reference, and ours beside it. */
+/* Whole programs, timed: the reference, and ours beside it. */
 #ifndef DB_BENCH_PROGRAMS_H
 #define DB_BENCH_PROGRAMS_H
 
 #include "bench/options.h"
-#include "bench/scratch_folder.h"
+#include "bench/statistics.h"
 #include "bench/workloads.h"
+
+#include <dualbragg/context.h>
+
+enum { DB_BENCH_PATH_SIZE = 4096 };
+
+/* Makes an empty folder in TMPDIR (or the system's place for such); its path is absolute. */
+db_status db_bench_scratch_create(db_context *context, char path[DB_BENCH_PATH_SIZE]);
+
+/* Removes the files in it. */
+void db_bench_scratch_empty(const char *path);
+
+/* Removes it with the files in it; "" is allowed. */
+void db_bench_scratch_remove(char *path);
+
+/* Another program, run to its end. */
+
+/* Runs program (searched for in PATH if its name has no slash) in a folder, with OMP_NUM_THREADS
+ * set and its output thrown away; argv as for main, ended by NULL. *seconds: from before its start
+ * to after its end. *peak_bytes (may be NULL): the most memory that was resident in it, or
+ * in this process when it was started, whichever is more. DB_ERROR_FILE if it cannot be started, or
+ * ends with anything but exit status 0.
+ */
+db_status db_bench_run_program(db_context *context, const char *program, char *const *argv,
+                               int threads, const char *folder, double *seconds,
+                               double *peak_bytes);
+
+/* Whole programs run on a workload: the reference, and ours beside it. */
 
 typedef struct db_bench_programs {
     char reference[DB_BENCH_PATH_SIZE]; /* "": none */
@@ -31,5 +58,17 @@ db_status db_bench_run_ours(db_context *context, const db_bench_programs *progra
 db_status db_bench_run_ours_alone(db_context *context, const db_bench_programs *programs,
                                   const db_bench_workload *workload, double *seconds,
                                   double *peak_bytes);
+
+/* What our program needs from its start to an image on disk. */
+
+/* Peak memory (bytes) beyond the image of 4096 x 4096 floats (quick: 1024 x 1024), program and
+ * libraries included. To be measured before this process has grown, see db_bench_run_program. */
+db_status db_bench_peak_memory(db_context *context, const db_bench_programs *programs, int quick,
+                               double *bytes);
+
+/* Adds the time from the start of a process to its end, with an image of 512 x 512 pixels of one
+ * sample written. */
+db_status db_bench_visit_cold_start(db_context *context, const db_bench_programs *programs,
+                                    db_bench_series *series);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef DB_BENCH_REPORT_H
 #define DB_BENCH_REPORT_H
 
-#include "bench/results.h"
+#include "bench/measure.h"
 
 /* Each makes a whole text, to be freed with free(). */
 db_status db_bench_report_markdown(db_context *context, const db_bench_results *results,

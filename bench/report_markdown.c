@@ -1,19 +1,115 @@
 #include "bench/report.h"
-#include "bench/report_cells.h"
-#include "bench/report_loads.h"
-#include "bench/rows.h"
+#include "bench/measure.h"
 #include "bench/targets.h"
 #include "base/context_internal.h"
 
 #include <dualbragg/version.h>
+
 #include <math.h>
 #include <stdio.h>
+
+static void put_number(FILE *out, double value) {
+    if (!isfinite(value)) {
+        fputs("-", out);
+        return;
+    }
+    const double size = fabs(value);
+    const int decimals = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+    if (size < 1e-3 && size > 0)
+        fprintf(out, "%.1e", value);
+    else
+        fprintf(out, "%.*f", decimals, value);
+}
+
+static void put_cell(FILE *out, double value) {
+    fputc(' ', out);
+    put_number(out, value);
+    fputs(" |", out);
+}
+
+static void put_times(FILE *out, const db_bench_series *series) {
+    const db_bench_summary s = db_bench_summarize(series);
+    put_cell(out, 1e3 * s.minimum);
+    put_cell(out, 1e3 * s.median);
+}
+
+static void put_head(FILE *out, const char *const *titles, int texts) {
+    fputc('|', out);
+    for (int i = 0; titles[i]; i++) fprintf(out, " %s |", titles[i]);
+    fputs("\n|", out);
+    for (int i = 0; titles[i]; i++) fputs(i < texts ? "---|" : "---:|", out);
+    fputc('\n', out);
+}
+
+static void put_difference(FILE *out, const db_bench_comparison *c) {
+    if (isfinite(c->largest_difference))
+        fprintf(out, c->largest_difference > 0 ? " %.1e" : " %.0f", c->largest_difference);
+    else
+        fputs(" -", out);
+    if (c->left_out) fprintf(out, " (%zu pixels left out)", c->left_out);
+    fputs(" |", out);
+}
+
+static double sample_rate(const db_bench_row *row, double seconds) {
+    return 1e-6 * db_bench_workload_samples(&row->workload) / seconds;
+}
+
+static void put_row(FILE *out, const db_bench_row *row, int beside_reference) {
+    const db_bench_series *image = &row->timing[DB_BENCH_FORWARD_WARM],
+                          *derivatives = &row->timing[DB_BENCH_GRADIENT_WARM];
+    const double fastest = db_bench_summarize(image).minimum;
+    fprintf(out, "| %s | %.0f | %s |", row->workload.load->name,
+            db_bench_workload_pixels(&row->workload), db_bench_precision_name(row->precision));
+    put_cell(out, db_bench_load_samples(row->workload.load));
+    put_cell(out, 1e3 * fastest);
+    put_cell(out, sample_rate(row, fastest));
+    put_cell(out, 1e3 * db_bench_summarize(derivatives).minimum);
+    put_cell(out, db_bench_median_ratio(derivatives, image));
+    if (beside_reference && row->reference.count) {
+        put_cell(out, 1e3 * db_bench_summarize(&row->reference).minimum);
+        put_cell(out, 1e3 * db_bench_summarize(&row->program).minimum);
+        put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
+        put_cell(out, db_bench_median_ratio(&row->reference, image));
+        put_difference(out, &row->to_reference);
+    } else if (beside_reference) {
+        fputs(" - | - | - | - | - |", out);
+    }
+    fputc('\n', out);
+}
+
+static void put_loads(FILE *out, const db_bench_results *r) {
+    const char *titles[] = { "load",
+                             "pixels",
+                             "precision",
+                             "samples",
+                             "image, ms",
+                             "Msample/s",
+                             "16 derivatives, ms",
+                             "derivatives / image",
+                             "reference, ms",
+                             "dualbragg sim, ms",
+                             "reference / dualbragg sim",
+                             "reference / warm image",
+                             "largest difference / maximum",
+                             NULL };
+    const int beside_reference = *r->reference_name != '\0';
+    int rows = 0;
+    if (!beside_reference) titles[8] = NULL;
+    for (int i = 0; i < r->row_count; i++) {
+        if (db_bench_row_is_plain(&r->rows[i])) continue;
+        if (rows++ == 0) {
+            fputs("\n## Realistic loads\n\nMinima; warm, and whole programs.\n\n", out);
+            put_head(out, titles, 3);
+        }
+        put_row(out, &r->rows[i], beside_reference);
+    }
+}
 
 /* Millions of pixels and of samples per second, by the median. */
 static void put_rates(FILE *out, const db_bench_row *row, db_bench_timing timing) {
     const double seconds = db_bench_summarize(&row->timing[timing]).median;
-    db_bench_put_cell(out, 1e-6 * db_bench_workload_pixels(&row->workload) / seconds);
-    db_bench_put_cell(out, db_bench_sample_rate(row, seconds));
+    put_cell(out, 1e-6 * db_bench_workload_pixels(&row->workload) / seconds);
+    put_cell(out, sample_rate(row, seconds));
 }
 
 static void put_row_name(FILE *out, const db_bench_row *row) {
@@ -47,7 +143,7 @@ static void put_targets(FILE *out, const db_bench_results *r) {
         if (isnan(t->measured)) continue;
         fprintf(out, "| %s | %s | %g%s | ", t->text, t->at_least ? "at least" : "at most", t->limit,
                 t->unit);
-        db_bench_put_number(out, t->measured);
+        put_number(out, t->measured);
         fprintf(out, "%s | %s |\n", t->unit, t->reached ? "reached" : "missed");
     }
 }
@@ -62,12 +158,12 @@ static void put_rounding(FILE *out, const db_bench_results *r) {
     fputs("\n## Rounding\n\nImages of 32-bit floats beside long double arithmetic, model "
           "included.\n\n",
           out);
-    db_bench_put_head(out, titles, 1);
+    put_head(out, titles, 1);
     for (int i = 0; i < r->rounding_count; i++) {
         const db_bench_rounding *one = &r->rounding[i];
         fprintf(out, "| %s | %zu | %zu |", one->load->name, one->pixels, one->bright);
-        db_bench_put_cell(out, one->in_double);
-        db_bench_put_cell(out, one->mixed);
+        put_cell(out, one->in_double);
+        put_cell(out, one->mixed);
         fputc('\n', out);
     }
 }
@@ -80,17 +176,17 @@ static void put_warm(FILE *out, const db_bench_results *r) {
         "allocations", "heap growth, byte", NULL
     };
     fputs("\n## Warm: plan and memory are there\n\n", out);
-    db_bench_put_head(out, titles, 3);
+    put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         const db_bench_row *row = &r->rows[i];
         if (!db_bench_row_is_plain(row)) continue;
         put_row_name(out, row);
-        db_bench_put_times(out, &row->timing[DB_BENCH_FORWARD_WARM]);
+        put_times(out, &row->timing[DB_BENCH_FORWARD_WARM]);
         put_rates(out, row, DB_BENCH_FORWARD_WARM);
-        db_bench_put_times(out, &row->timing[DB_BENCH_GRADIENT_WARM]);
+        put_times(out, &row->timing[DB_BENCH_GRADIENT_WARM]);
         put_rates(out, row, DB_BENCH_GRADIENT_WARM);
-        db_bench_put_cell(out, db_bench_median_ratio(&row->timing[DB_BENCH_GRADIENT_WARM],
-                                                     &row->timing[DB_BENCH_FORWARD_WARM]));
+        put_cell(out, db_bench_median_ratio(&row->timing[DB_BENCH_GRADIENT_WARM],
+                                            &row->timing[DB_BENCH_FORWARD_WARM]));
         fprintf(out, " %zu | %zu |", row->warm_heap.calls, row->warm_heap.bytes);
         fputc('\n', out);
     }
@@ -108,17 +204,16 @@ static void put_cold(FILE *out, const db_bench_results *r) {
                                           "cold / warm",
                                           NULL };
     fputs("\n## Cold: context, plan, first call into fresh memory\n\n", out);
-    db_bench_put_head(out, titles, 3);
+    put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         const db_bench_series *t = r->rows[i].timing;
         if (!db_bench_row_is_plain(&r->rows[i])) continue;
         put_row_name(out, &r->rows[i]);
-        db_bench_put_times(out, &t[DB_BENCH_FORWARD_COLD]);
-        db_bench_put_cell(
-            out, db_bench_median_ratio(&t[DB_BENCH_FORWARD_COLD], &t[DB_BENCH_FORWARD_WARM]));
-        db_bench_put_times(out, &t[DB_BENCH_GRADIENT_COLD]);
-        db_bench_put_cell(
-            out, db_bench_median_ratio(&t[DB_BENCH_GRADIENT_COLD], &t[DB_BENCH_GRADIENT_WARM]));
+        put_times(out, &t[DB_BENCH_FORWARD_COLD]);
+        put_cell(out, db_bench_median_ratio(&t[DB_BENCH_FORWARD_COLD], &t[DB_BENCH_FORWARD_WARM]));
+        put_times(out, &t[DB_BENCH_GRADIENT_COLD]);
+        put_cell(out,
+                 db_bench_median_ratio(&t[DB_BENCH_GRADIENT_COLD], &t[DB_BENCH_GRADIENT_WARM]));
         fputc('\n', out);
     }
 }
@@ -131,12 +226,12 @@ static void put_device(FILE *out, const db_bench_results *r) {
                                           "median, ms", "image to locked memory min, ms",
                                           "median, ms", NULL };
     fputs("\n## Kernels alone, and an image of a changed plan copied to locked memory\n\n", out);
-    db_bench_put_head(out, titles, 3);
+    put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         if (!db_bench_row_is_plain(&r->rows[i])) continue;
         put_row_name(out, &r->rows[i]);
         for (db_bench_device_timing t = 0; t < DB_BENCH_DEVICE_TIMINGS; t++)
-            db_bench_put_times(out, &r->rows[i].device[t]);
+            put_times(out, &r->rows[i].device[t]);
         fputc('\n', out);
     }
 }
@@ -146,7 +241,7 @@ static void put_comparison(FILE *out, const db_bench_comparison *c) {
         fprintf(out, " %.9f |", c->correlation);
     else
         fputs(" - |", out);
-    db_bench_put_difference(out, c);
+    put_difference(out, c);
 }
 
 static void put_reference(FILE *out, const db_bench_results *r) {
@@ -163,16 +258,15 @@ static void put_reference(FILE *out, const db_bench_results *r) {
                                           "largest difference / maximum",
                                           NULL };
     fprintf(out, "\n## Beside the reference program %s\n\n", r->reference_name);
-    db_bench_put_head(out, titles, 3);
+    put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         const db_bench_row *row = &r->rows[i];
         if (!row->reference.count || !db_bench_row_is_plain(row)) continue;
         put_row_name(out, row);
-        db_bench_put_times(out, &row->reference);
-        db_bench_put_times(out, &row->program);
-        db_bench_put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
-        db_bench_put_cell(
-            out, db_bench_median_ratio(&row->reference, &row->timing[DB_BENCH_FORWARD_WARM]));
+        put_times(out, &row->reference);
+        put_times(out, &row->program);
+        put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
+        put_cell(out, db_bench_median_ratio(&row->reference, &row->timing[DB_BENCH_FORWARD_WARM]));
         put_comparison(out, &row->to_reference);
         fputc('\n', out);
     }
@@ -190,7 +284,7 @@ db_status db_bench_report_markdown(db_context *context, const db_bench_results *
     put_cold(out, results);
     if (*results->device) put_device(out, results);
     if (*results->reference_name) put_reference(out, results);
-    db_bench_put_loads(out, results);
+    put_loads(out, results);
     put_rounding(out, results);
     return fclose(out) == 0 ? DB_OK : db_fail_memory(context, "the Markdown report");
 }

@@ -1,6 +1,11 @@
-/* Few numbers that stand for many. */
+/* The clock, and few numbers that stand for many. */
 #ifndef DB_BENCH_STATISTICS_H
 #define DB_BENCH_STATISTICS_H
+
+/* Seconds since some fixed moment; never set back. */
+double db_bench_seconds(void);
+
+/* Few numbers that stand for many. */
 
 enum { DB_BENCH_MAX_ROUNDS = 1000 };
 

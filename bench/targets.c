@@ -1,6 +1,6 @@
 #include "bench/targets.h"
 
-#include "bench/rows.h"
+#include "bench/measure.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DB_BENCH_TARGETS_H
 #define DB_BENCH_TARGETS_H
 
-#include "bench/results.h"
+#include "bench/measure.h"
 
 typedef struct db_bench_target {
     const char *text, *unit; /* unit: to follow the number, or "" */

@@ -1,8 +1,21 @@
-/* How exact the images of the loads are. */
-#ifndef DB_BENCH_ROUNDING_H
-#define DB_BENCH_ROUNDING_H
+/* How alike two images are, and how exact those of the loads. */
+#ifndef DB_BENCH_ACCURACY_H
+#define DB_BENCH_ACCURACY_H
 
 #include "bench/workloads.h"
+
+#include <stddef.h>
+
+typedef struct db_bench_comparison {
+    double correlation;        /* Pearson's; NAN if an image is constant */
+    double largest_difference; /* |image - reference| / largest pixel of the reference; NAN if that
+                                  is 0 */
+    size_t left_out;           /* pixels that are not finite in one of them */
+} db_bench_comparison;
+
+db_bench_comparison db_bench_compare(const float *image, const float *reference, size_t pixels);
+
+/* How exact the images of the loads are. */
 
 typedef struct db_bench_rounding {
     const db_bench_load *load;

@@ -1,14 +1,13 @@
-/* Everything a run of the benchmark found. */
-#ifndef DB_BENCH_RESULTS_H
-#define DB_BENCH_RESULTS_H
+/* What is measured: the rows of the tables, and everything a run of the benchmark found. */
+#ifndef DB_BENCH_MEASURE_H
+#define DB_BENCH_MEASURE_H
 
-#include "bench/device_calls.h"
-#include "bench/image_comparison.h"
 #include "bench/library_calls.h"
+#include "bench/accuracy.h"
 #include "bench/machine.h"
 #include "bench/options.h"
 #include "bench/probes.h"
-#include "bench/rounding.h"
+#include "bench/programs.h"
 #include "bench/statistics.h"
 
 typedef enum db_bench_timing {
@@ -59,5 +58,23 @@ typedef struct db_bench_results {
 db_status db_bench_measure(db_context *context, const db_bench_options *options,
                            db_bench_results *results);
 void db_bench_results_clear(db_bench_results *results);
+
+/* Which rows the tables have. */
+
+/* Makes the rows from the options: the loads of the main tables at all sizes, then the others. */
+db_status db_bench_rows_create(db_context *context, db_bench_results *results);
+
+/* 1 if a row is one of the main tables. */
+int db_bench_row_is_plain(const db_bench_row *row);
+
+/* Writes the list of structure factors that some loads use into the folder, if one is among the
+ * rows, and tells them. path: where the rows keep its name. */
+db_status db_bench_rows_write_list(db_context *context, db_bench_results *results,
+                                   const char *folder, char path[DB_BENCH_PATH_SIZE]);
+
+/* One call alone, to be looked at by a profiler. */
+
+/* Does what --once says, by one db_plan_forward or db_plan_gradient. */
+db_status db_bench_single_call(db_context *context, const db_bench_options *options);
 
 #endif
