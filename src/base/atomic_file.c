@@ -1,10 +1,13 @@
 #define _POSIX_C_SOURCE 200809L
+/* Files that come into being as a whole, or not at all. */
 #include "base/atomic_file.h"
+
 #include "base/context_internal.h"
-#include "base/stage.h"
 #include "base/output_target.h"
+#include "base/stage.h"
 #include "base/temporary_file.h"
 
+#include <dualbragg/io.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -124,4 +127,9 @@ db_status db_write_atomically(db_context *context, const char *path, const db_fi
                               size_t part_count) {
     part_list list = { parts, parts + part_count };
     return db_write_atomically_from(context, path, next_of_list, &list);
+}
+
+db_status db_write_text(db_context *context, const char *path, const char *text, size_t length) {
+    const db_file_part part = { text, length };
+    return db_write_atomically(context, path, &part, 1);
 }

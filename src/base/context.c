@@ -1,8 +1,10 @@
+/* The context, and the texts of statuses. */
 #include "base/context_internal.h"
+
 #include "base/stage.h"
 
 #include <dualbragg/device.h>
-
+#include <dualbragg/status.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,3 +111,20 @@ static void report_stage(const db_context *context, const char *name, int begins
 
 void db_stage_begin(const db_context *context, const char *name) { report_stage(context, name, 1); }
 void db_stage_end(const db_context *context, const char *name) { report_stage(context, name, 0); }
+
+static const struct {
+    int exit_code;
+    const char *text;
+} entries[] = {
+#define DB_STATUS_ENTRY(name, exit_code, text) { exit_code, text },
+    DB_STATUS_LIST(DB_STATUS_ENTRY)
+#undef DB_STATUS_ENTRY
+};
+
+const char *db_status_text(db_status status) {
+    return (unsigned)status < DB_STATUS_COUNT ? entries[status].text : "unknown status";
+}
+
+int db_status_exit_code(db_status status) {
+    return (unsigned)status < DB_STATUS_COUNT ? entries[status].exit_code : 3;
+}

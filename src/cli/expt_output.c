@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "cli/complaint.h"
-#include "io/image_template.h"
+#include "io/dxtbx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

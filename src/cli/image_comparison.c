@@ -1,6 +1,6 @@
 #include "cli/image_comparison.h"
 
-#include "io/float_moments.h"
+#include "base/moments.h"
 
 #include <math.h>
 

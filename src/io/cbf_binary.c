@@ -1,6 +1,6 @@
-#include "io/cbf_binary.h"
+/* The binary section of CBF files: what its header says, and its checksum. */
 #include "base/context_internal.h"
-#include "io/cbf_packed.h"
+#include "io/cbf.h"
 #include "base/md5.h"
 #include "base/text_reader.h"
 

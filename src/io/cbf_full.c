@@ -3,12 +3,9 @@
  * dimension is a panel. Panels are taken in the order of the arrays in the file, and within one as
  * the table names them. Values up to undefined_value have no data, those from overload on are
  * overloads. */
-#include "io/cbf_full.h"
-
 #include "base/context_internal.h"
+#include "io/cbf.h"
 #include "base/growth.h"
-#include "io/cbf_binary.h"
-#include "io/cbf_packed.h"
 #include "io/cif.h"
 
 #include <math.h>

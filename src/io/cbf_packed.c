@@ -2,7 +2,7 @@
  * 3.3.2): 32 bytes of header, then blocks. A block has a code of 6 bits (version 2: 7), the lowest
  * three of which say that 2^n differences follow, the others of how many bits each; all bits from
  * the lowest of each byte up. */
-#include "io/cbf_packed.h"
+#include "io/cbf.h"
 
 enum { HEADER = 32, WHOLE = 65 }; /* 65 bits stand for a whole element */
 

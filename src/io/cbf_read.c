@@ -6,9 +6,7 @@
  * -1 lie between the modules, other negative ones are defective, those at and above Count_cutoff
  * are overloads. In unsigned arrays the largest number marks pixels without data. */
 #include "base/context_internal.h"
-#include "io/cbf_binary.h"
-#include "io/cbf_full.h"
-#include "io/image_formats.h"
+#include "io/cbf.h"
 #include "base/text_reader.h"
 
 #include <dualbragg/sensor.h>

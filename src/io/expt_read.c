@@ -8,7 +8,7 @@
 #include <string.h>
 
 #if defined(DB_HAVE_JANSSON)
-#include "io/dials_frame.h"
+#include "io/dxtbx.h"
 #include "io/expt_detector.h"
 #include "base/path.h"
 #include "base/vector.h"

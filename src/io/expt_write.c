@@ -9,8 +9,7 @@
 #include "base/context_internal.h"
 
 #if defined(DB_HAVE_JANSSON)
-#include "io/dials_frame.h"
-#include "io/image_template.h"
+#include "io/dxtbx.h"
 #include "base/json_memory.h"
 #include "base/vector.h"
 

@@ -5,7 +5,7 @@
 #include "base/context_internal.h"
 #include "base/atomic_file.h"
 #include "base/file_content.h"
-#include "io/float_moments.h"
+#include "base/moments.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,115 +1,11 @@
+/* What the header of an image file says about the experiment, for set-ups. */
 #include "io/image_geometry.h"
 
 #include "base/context_internal.h"
-#include "io/image_formats.h"
-#include "io/smv_layout.h"
-#include "base/text_reader.h"
+#include "io/smv.h"
 
-#include <dualbragg/sensor.h>
 #include <math.h>
 #include <string.h>
-
-static const db_image_geometry nothing = { .pixel_size = NAN,
-                                           .wavelength = NAN,
-                                           .distance = NAN,
-                                           .close_distance = NAN,
-                                           .beam_centre = { NAN, NAN },
-                                           .near_point = { NAN, NAN },
-                                           .phi = NAN,
-                                           .osc_range = NAN,
-                                           .twotheta = NAN,
-                                           .rotation = { NAN, NAN, NAN },
-                                           .sensor_thickness = NAN,
-                                           .attenuation_depth = NAN };
-
-static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
-    static const struct {
-        const char *x, *y;
-        double shift; /* pixels to be added */
-    } keys[] = { { "DENZO_X_BEAM", "DENZO_Y_BEAM", 0 },
-                 { "MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", 0.5 },
-                 { "BEAM_CENTER_X", "BEAM_CENTER_Y", 0 } };
-    const size_t count = isnan(g->near_point[0]) ? 3 : 2;
-    for (size_t i = 0; i < count; i++) {
-        double pair[2];
-        int found;
-        DB_TRY(db_smv_header_pair(header, keys[i].x, keys[i].y, pair, &found));
-        const double shift = keys[i].shift == 0 ? 0 : keys[i].shift * g->pixel_size;
-        if (!found || isnan(shift)) continue;
-        g->beam_centre[0] = pair[1] + shift;
-        g->beam_centre[1] = pair[0] + shift;
-        break;
-    }
-    return DB_OK;
-}
-
-static db_status near_point(const db_smv_header *header, db_image_geometry *g) {
-    double pair[2];
-    int found;
-    DB_TRY(db_smv_header_pair(header, "XDS_ORGX", "XDS_ORGY", pair, &found));
-    for (int i = 0; i < 2 && found; i++) g->near_point[i] = (pair[i] - 0.5) * g->pixel_size;
-    return DB_OK;
-}
-
-/* Three numbers of one key; untouched if there is no such key. */
-static db_status read_triple(const db_smv_header *header, const char *key, double triple[3]) {
-    char text[128];
-    if (!db_smv_header_text(header, key, text, sizeof text)) return DB_OK;
-    const char *cursor = text;
-    for (int i = 0; i < 3; i++)
-        if (!db_word_number(db_next_word(&cursor, DB_WHITE_SPACE ","), &triple[i]))
-            return db_fail(header->context, DB_ERROR_INPUT,
-                           "%s: expected three numbers as %s, found '%.40s'", header->path, key,
-                           text);
-    return DB_OK;
-}
-
-/* Keys of db_write_smv, lengths in mm. */
-static db_status read_sensor(const db_smv_header *header, db_image_geometry *g) {
-    char material[20];
-    DB_TRY(db_smv_header_positive(header, "SENSOR_THICKNESS", &g->sensor_thickness));
-    DB_TRY(db_smv_header_positive(header, "SENSOR_ATTENUATION_DEPTH", &g->attenuation_depth));
-    g->sensor_thickness *= 1e3;
-    g->attenuation_depth *= 1e3;
-    db_smv_header_text(header, "SENSOR_MATERIAL", material, sizeof material);
-    g->sensor_material = db_sensor_material_find(material);
-    return DB_OK;
-}
-
-static db_status read_numbers(const db_smv_header *header, db_image_geometry *g) {
-    double steps = 0;
-    DB_TRY(db_smv_header_positive(header, "PIXEL_SIZE", &g->pixel_size));
-    DB_TRY(db_smv_header_positive(header, "DISTANCE", &g->distance));
-    DB_TRY(db_smv_header_positive(header, "CLOSE_DISTANCE", &g->close_distance));
-    DB_TRY(db_smv_header_positive(header, "WAVELENGTH", &g->wavelength));
-    DB_TRY(db_smv_header_number(header, "PHI", &g->phi));
-    DB_TRY(db_smv_header_number(header, "OSC_START", &g->phi));
-    DB_TRY(db_smv_header_number(header, "OSC_RANGE", &g->osc_range));
-    DB_TRY(db_smv_header_number(header, "TWOTHETA", &g->twotheta));
-    DB_TRY(read_triple(header, "DETECTOR_ROTATION", g->rotation));
-    DB_TRY(db_smv_header_number(header, "OSC_STEPS", &steps));
-    if (!(steps >= 0 && steps <= 1e6 && steps == rint(steps)))
-        return db_fail(header->context, DB_ERROR_INPUT,
-                       "%s: expected a whole number of phi steps as OSC_STEPS, found %g",
-                       header->path, steps);
-    g->osc_steps = (int)steps;
-    return DB_OK;
-}
-
-db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g) {
-    long long fast_pixels = 0, slow_pixels = 0;
-    *g = nothing;
-    DB_TRY(db_smv_shape(header, &fast_pixels, &slow_pixels));
-    g->fast_pixels = (int)fast_pixels;
-    g->slow_pixels = (int)slow_pixels;
-    DB_TRY(read_numbers(header, g));
-    DB_TRY(read_sensor(header, g));
-    DB_TRY(near_point(header, g));
-    DB_TRY(beam_centre(header, g));
-    db_smv_header_text(header, "CONVENTION", g->convention, sizeof g->convention);
-    db_smv_header_text(header, "PIVOT", g->pivot, sizeof g->pivot);
-    return DB_OK;
-}
 
 /* Simulators of the reference's family leave two-theta out of distance and direct beam. */
 static void distrust_simulator(const db_smv_header *header, db_image_geometry *g) {
@@ -123,7 +19,7 @@ static void distrust_simulator(const db_smv_header *header, db_image_geometry *g
 static db_status from_measured_image(db_context *context, const char *path, db_image_geometry *g) {
     db_measured_image image;
     DB_TRY(db_read_image(context, path, &image));
-    *g = nothing;
+    *g = db_image_geometry_unknown;
     g->fast_pixels = image.fast_pixels;
     g->slow_pixels = image.slow_pixels;
     g->pixel_size = image.pixel_size[0];

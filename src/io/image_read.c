@@ -1,54 +1,10 @@
-#include "io/image_formats.h"
+/* Images of whatever format, told by their content. */
 #include "base/context_internal.h"
+#include "io/cbf.h"
+#include "io/smv.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-void db_image_init(db_measured_image *image, const char *format) {
-    *image = (db_measured_image){
-        .wavelength = NAN,
-        .distance = NAN,
-        .pixel_size = { NAN, NAN },
-        .beam_centre = { NAN, NAN },
-        .polarization = NAN,
-        .phi = NAN,
-        .osc_range = NAN,
-        .twotheta = NAN,
-        .overload = INFINITY,
-        .pedestal = 0,
-        .gain = 1,
-        .exposure = NAN,
-        .sensor_thickness = NAN,
-        .attenuation_depth = NAN,
-    };
-    snprintf(image->format, sizeof image->format, "%s", format);
-}
-
-db_status db_image_allocate(db_context *context, const char *path, long long fast_pixels,
-                            long long slow_pixels, db_measured_image *image) {
-    if (fast_pixels < 1 || slow_pixels < 1 || fast_pixels > INT32_MAX || slow_pixels > INT32_MAX ||
-        fast_pixels * slow_pixels > INT32_MAX)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s: expected 1 to %d pixels, found a shape of %lld x %lld", path, INT32_MAX,
-                       fast_pixels, slow_pixels);
-    const size_t count = (size_t)(fast_pixels * slow_pixels);
-    image->fast_pixels = (int)fast_pixels;
-    image->slow_pixels = (int)slow_pixels;
-    image->value = malloc(count * sizeof *image->value);
-    image->mask = calloc(count, sizeof *image->mask);
-    if (!image->value || !image->mask) return db_fail_memory(context, path);
-    return DB_OK;
-}
-
-void db_measured_image_clear(db_measured_image *image) {
-    free(image->value);
-    free(image->mask);
-    free(image->panels);
-    memset(image, 0, sizeof *image);
-}
 
 /* What else a file of diffraction images may be, for a helpful refusal. */
 static const char *other_format(const db_file_content *content) {
@@ -83,12 +39,7 @@ static db_status decode_floats(db_context *context, const char *path,
     db_image_init(image, "float");
     DB_TRY(db_image_allocate(context, path, wanted ? shape[0] : (long long)count,
                              wanted ? shape[1] : 1, image));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t word;
-        memcpy(&word, content->bytes + i * sizeof word, sizeof word);
-        if (db_machine_is_big_endian()) word = __builtin_bswap32(word);
-        memcpy(&image->value[i], &word, sizeof word);
-    }
+    db_copy_words(content->bytes, count, image->value);
     return DB_OK;
 }
 

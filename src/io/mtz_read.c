@@ -1,4 +1,9 @@
-#include "io/mtz_read.h"
+/* MTZ reflection files: a table of 32-bit floats, and behind it a header of 80-character records
+ * (CCP4's library manual, "MTZ format").
+ *
+ * Read here and not by libccp4, because files come from anywhere: that library prints, ends the
+ * program at what it calls fatal, and trusts what the header says of sizes. */
+#include "io/reflection_list.h"
 
 #include "base/context_internal.h"
 

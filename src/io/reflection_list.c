@@ -1,3 +1,4 @@
+/* Lists of reflections, and the box of amplitudes that one makes with its symmetry. */
 #include "io/reflection_list.h"
 
 #include "base/context_internal.h"

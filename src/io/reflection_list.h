@@ -2,9 +2,10 @@
 #ifndef DB_IO_REFLECTION_LIST_H
 #define DB_IO_REFLECTION_LIST_H
 
-#include "io/symmetry.h"
+#include "base/text_reader.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/reflections.h>
 
 typedef struct db_listed_reflection {
     int index[3];
@@ -28,7 +29,16 @@ void db_reflection_list_clear(db_reflection_list *list);
 db_status db_reflection_list_box(db_context *context, const char *path,
                                  const db_reflection_list *list, db_structure_factors *factors);
 
-/* Lines "h k l F"; at least one. */
-db_status db_hkl_parse(db_context *context, db_text *text, db_reflection_list *list);
+/* Adds the rotation of an operator such as "x-y,-y,-z+1/3"; the same one twice is kept once. 0 if
+ * the text is no operator, or there are too many. */
+int db_symmetry_add(db_symmetry *symmetry, db_word text);
+
+int db_is_mtz(const db_file_content *content);
+
+/* Amplitudes of an MTZ file, expanded by its operators. columns: labels, one or two (of Friedel
+ * mates) with a comma between; NULL: chosen. chosen: names what was taken. */
+db_status db_mtz_read(db_context *context, const char *path, const db_file_content *content,
+                      const char *columns, char *chosen, size_t chosen_size,
+                      db_reflection_list *list);
 
 #endif

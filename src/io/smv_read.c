@@ -10,10 +10,10 @@
  * that family add without saying so), else 0. Where there is a pedestal, a stored 0 is a pixel
  * without data. */
 #include "base/context_internal.h"
-#include "io/image_formats.h"
-#include "io/image_geometry.h"
-#include "io/smv_layout.h"
+#include "base/text_reader.h"
+#include "io/smv.h"
 
+#include <dualbragg/sensor.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +25,95 @@ int db_is_smv(const db_file_content *content) {
     const char *p = content->bytes + 1; /* the content ends with a zero */
     p += strspn(p, " \t\r\n");
     return strncmp(p, key, sizeof key - 1) == 0;
+}
+
+static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
+    static const struct {
+        const char *x, *y;
+        double shift; /* pixels to be added */
+    } keys[] = { { "DENZO_X_BEAM", "DENZO_Y_BEAM", 0 },
+                 { "MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", 0.5 },
+                 { "BEAM_CENTER_X", "BEAM_CENTER_Y", 0 } };
+    const size_t count = isnan(g->near_point[0]) ? 3 : 2;
+    for (size_t i = 0; i < count; i++) {
+        double pair[2];
+        int found;
+        DB_TRY(db_smv_header_pair(header, keys[i].x, keys[i].y, pair, &found));
+        const double shift = keys[i].shift == 0 ? 0 : keys[i].shift * g->pixel_size;
+        if (!found || isnan(shift)) continue;
+        g->beam_centre[0] = pair[1] + shift;
+        g->beam_centre[1] = pair[0] + shift;
+        break;
+    }
+    return DB_OK;
+}
+
+static db_status near_point(const db_smv_header *header, db_image_geometry *g) {
+    double pair[2];
+    int found;
+    DB_TRY(db_smv_header_pair(header, "XDS_ORGX", "XDS_ORGY", pair, &found));
+    for (int i = 0; i < 2 && found; i++) g->near_point[i] = (pair[i] - 0.5) * g->pixel_size;
+    return DB_OK;
+}
+
+/* Three numbers of one key; untouched if there is no such key. */
+static db_status read_triple(const db_smv_header *header, const char *key, double triple[3]) {
+    char text[128];
+    if (!db_smv_header_text(header, key, text, sizeof text)) return DB_OK;
+    const char *cursor = text;
+    for (int i = 0; i < 3; i++)
+        if (!db_word_number(db_next_word(&cursor, DB_WHITE_SPACE ","), &triple[i]))
+            return db_fail(header->context, DB_ERROR_INPUT,
+                           "%s: expected three numbers as %s, found '%.40s'", header->path, key,
+                           text);
+    return DB_OK;
+}
+
+/* Keys of db_write_smv, lengths in mm. */
+static db_status read_sensor(const db_smv_header *header, db_image_geometry *g) {
+    char material[20];
+    DB_TRY(db_smv_header_positive(header, "SENSOR_THICKNESS", &g->sensor_thickness));
+    DB_TRY(db_smv_header_positive(header, "SENSOR_ATTENUATION_DEPTH", &g->attenuation_depth));
+    g->sensor_thickness *= 1e3;
+    g->attenuation_depth *= 1e3;
+    db_smv_header_text(header, "SENSOR_MATERIAL", material, sizeof material);
+    g->sensor_material = db_sensor_material_find(material);
+    return DB_OK;
+}
+
+static db_status read_numbers(const db_smv_header *header, db_image_geometry *g) {
+    double steps = 0;
+    DB_TRY(db_smv_header_positive(header, "PIXEL_SIZE", &g->pixel_size));
+    DB_TRY(db_smv_header_positive(header, "DISTANCE", &g->distance));
+    DB_TRY(db_smv_header_positive(header, "CLOSE_DISTANCE", &g->close_distance));
+    DB_TRY(db_smv_header_positive(header, "WAVELENGTH", &g->wavelength));
+    DB_TRY(db_smv_header_number(header, "PHI", &g->phi));
+    DB_TRY(db_smv_header_number(header, "OSC_START", &g->phi));
+    DB_TRY(db_smv_header_number(header, "OSC_RANGE", &g->osc_range));
+    DB_TRY(db_smv_header_number(header, "TWOTHETA", &g->twotheta));
+    DB_TRY(read_triple(header, "DETECTOR_ROTATION", g->rotation));
+    DB_TRY(db_smv_header_number(header, "OSC_STEPS", &steps));
+    if (!(steps >= 0 && steps <= 1e6 && steps == rint(steps)))
+        return db_fail(header->context, DB_ERROR_INPUT,
+                       "%s: expected a whole number of phi steps as OSC_STEPS, found %g",
+                       header->path, steps);
+    g->osc_steps = (int)steps;
+    return DB_OK;
+}
+
+db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g) {
+    long long fast_pixels = 0, slow_pixels = 0;
+    *g = db_image_geometry_unknown;
+    DB_TRY(db_smv_shape(header, &fast_pixels, &slow_pixels));
+    g->fast_pixels = (int)fast_pixels;
+    g->slow_pixels = (int)slow_pixels;
+    DB_TRY(read_numbers(header, g));
+    DB_TRY(read_sensor(header, g));
+    DB_TRY(near_point(header, g));
+    DB_TRY(beam_centre(header, g));
+    db_smv_header_text(header, "CONVENTION", g->convention, sizeof g->convention);
+    db_smv_header_text(header, "PIVOT", g->pivot, sizeof g->pivot);
+    return DB_OK;
 }
 
 /* In pixels. Without two-theta the near point is the direct beam. */
@@ -111,4 +200,34 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
     DB_TRY(db_image_allocate(context, path, layout.fast_pixels, layout.slow_pixels, image));
     decode_pixels(&layout, saturation, image);
     return DB_OK;
+}
+
+/* Masks: images whose zeros are the pixels to leave out. */
+static db_status decode_mask(db_context *context, const char *path, const db_file_content *content,
+                             int fast_pixels, int slow_pixels, uint8_t *mask) {
+    db_smv_header header;
+    db_smv_layout layout;
+    if (!db_is_smv(content))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a mask as an SMV image, found "
+                       "something else",
+                       path);
+    DB_TRY(db_smv_header_open(context, path, content, &header));
+    DB_TRY(db_smv_layout_read(&header, content, &layout));
+    if (layout.fast_pixels != fast_pixels || layout.slow_pixels != slow_pixels)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a mask of the detector's %d x %d pixels, found %lld x %lld",
+                       path, fast_pixels, slow_pixels, layout.fast_pixels, layout.slow_pixels);
+    const size_t count = (size_t)fast_pixels * (size_t)slow_pixels;
+    for (size_t i = 0; i < count; i++) mask[i] = db_smv_pixel(&layout, i) != 0;
+    return DB_OK;
+}
+
+db_status db_read_mask(db_context *context, const char *path, int fast_pixels, int slow_pixels,
+                       uint8_t *mask) {
+    db_file_content content;
+    DB_TRY(db_file_content_read(context, path, &content));
+    const db_status status = decode_mask(context, path, &content, fast_pixels, slow_pixels, mask);
+    db_file_content_clear(&content);
+    return status;
 }

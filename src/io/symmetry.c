@@ -1,4 +1,5 @@
-#include "io/symmetry.h"
+/* Operators of space groups: as text, and from CCP4's table. */
+#include "io/reflection_list.h"
 
 #include "base/context_internal.h"
 

@@ -1,9 +1,13 @@
-/* Names of numbered images, as dxtbx understands them: image_0001.img -> image_####.img, 1. */
-#ifndef DB_IO_IMAGE_TEMPLATE_H
-#define DB_IO_IMAGE_TEMPLATE_H
+/* How dxtbx sees images: the frame that it gives simulated ones (db_dials_frame), and their names. */
+#ifndef DB_IO_DXTBX_H
+#define DB_IO_DXTBX_H
 
-#include <dualbragg/context.h>
+#include <dualbragg/io.h>
 
+/* Turns a vector about a unit axis (degree, right-handed). */
+void db_turn_by_degrees(const double axis[3], double angle, double vector[3]);
+
+/* The name of a numbered image: image_0001.img is image_####.img, 1. */
 typedef struct db_image_template {
     char *text; /* the path with a '#' for each digit of the number; owned */
     int number;

@@ -1,7 +1,7 @@
 /* Mean, spread and correlation of values that come one by one, without cancellation: B. P. Welford,
  * Technometrics 4 (1962) 419. */
-#ifndef DB_IO_FLOAT_MOMENTS_H
-#define DB_IO_FLOAT_MOMENTS_H
+#ifndef DB_BASE_MOMENTS_H
+#define DB_BASE_MOMENTS_H
 
 #include <math.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
-/* The binary section of an imgCIF/CBF file: MIME header, marker, compressed integers.
+/* CBF images that are read: the binary section (MIME header, marker, compressed integers), and
+ * miniCBF or full CBF (imgCIF) around it.
  *
  * Decoded here and not by CBFlib, because detector files come from anywhere: CBFlib's byte-offset
  * decoder writes past its output when a file holds more elements than it declares, and reports
  * errors on stderr. */
-#ifndef DB_IO_CBF_BINARY_H
-#define DB_IO_CBF_BINARY_H
+#ifndef DB_IO_CBF_H
+#define DB_IO_CBF_H
 
-#include "base/file_content.h"
-#include <stdint.h>
+#include "io/image.h"
 
 typedef enum db_cbf_compression { DB_CBF_BYTE_OFFSET, DB_CBF_PACKED } db_cbf_compression;
 
@@ -18,7 +18,7 @@ typedef struct db_cbf_binary {
     long long fast_pixels, slow_pixels, sections; /* elements along the three dimensions */
     long long id;                                 /* X-Binary-ID; 1 */
     db_cbf_compression compression;
-    int packed_flags; /* DB_PACKED_*; see cbf_packed.h */
+    int packed_flags; /* DB_PACKED_* */
     int bits;         /* of an element: 8, 16, 32, 64 */
     int is_signed;
 } db_cbf_binary;
@@ -57,5 +57,26 @@ static inline int db_byte_offset_next(db_byte_offset *stream) {
     }
     return 0;
 }
+
+/* How each pixel is foretold: by its predecessor, or by the mean of the neighbours that came
+ * before. */
+enum { DB_PACKED_FLAT = 1, DB_PACKED_UNCORRELATED_SECTIONS = 2, DB_PACKED_VERSION_2 = 4 };
+
+/* Unpacks fast x slow x sections 32-bit elements (as two's complement; the sum of an unsigned one
+ * is the same bits) from size bytes. Returns the number of elements found: fewer where the data
+ * end before, or where the packed data say that there are others. */
+size_t db_cbf_unpack(const unsigned char *bytes, size_t size, size_t fast, size_t slow,
+                     size_t sections, int flags, int32_t *element);
+
+/* Recognition by content. */
+int db_is_cbf(const db_file_content *content);
+
+/* Fill an image that was prepared by db_image_init; on failure the caller clears it. path is for
+ * messages. The second is for files without a miniCBF header, whose arrays of pixels come with
+ * tables that say what they are. */
+db_status db_cbf_decode(db_context *context, const char *path, const db_file_content *content,
+                        db_measured_image *image);
+db_status db_cbf_full_decode(db_context *context, const char *path, const db_file_content *content,
+                             db_measured_image *image);
 
 #endif
