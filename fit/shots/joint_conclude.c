@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks, or shots, per parameter from which their disagreement tells errors. */
-static const size_t LEAST_PARTS = 4;
-
 enum { SUMS = 3 };
 
 typedef struct conclusion {
@@ -84,17 +81,14 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
         if (sigma < INFINITY) scatter[i * m + i] += 1 / (sigma * sigma);
     }
     if (status == DB_OK)
-        status = db_covariance_estimate(context, memory, parts >= LEAST_PARTS * m ? scatter : NULL,
-                                        m, used, &estimate);
+        status = db_covariance_estimate(context, memory, scatter, m, used, &estimate);
     if (status == DB_OK) {
         const double misfit =
             sqrt(fmax(1, c->all->news[shot].chi2[1] / c->all->news[shot].degrees));
         for (size_t i = 0; i < m; i++) {
             const size_t index = c->order.index[c->order.shared + i];
-            const double robust =
-                estimate.robust[i] * sqrt((double)parts / fmax(1, (double)parts - (double)m));
-            c->all->error[shot * c->all->parameters + index] =
-                fmax(estimate.error[i] * misfit, robust);
+            c->all->error[shot * c->all->parameters + index] = fmax(
+                estimate.error[i] * misfit, db_covariance_robust_error(&estimate, i, parts, m));
             c->all->at_bound[shot * c->all->parameters + index] =
                 used[i]                             ? 0
                 : open->shot.gradient[local[i]] > 0 ? -1
@@ -199,35 +193,25 @@ static void add_up(const conclusion *c) {
         c->sums[k % (SUMS * c->sums_size)] += c->sums[k];
 }
 
-static size_t used_count(const db_shots *all) {
-    size_t used = 0;
-    for (size_t i = 0; i < all->count; i++) used += all->news[i].used != 0;
-    return used;
-}
-
-/* Errors by how much parts of the data, shots or blocks, disagree. Each quantity takes some of the
- * disagreement away; too few parts do not tell. */
+/* Errors by how much parts of the data, shots or blocks, disagree. */
 static db_status estimate_robust(const conclusion *c, const double *normal, const double *scatter,
                                  size_t parts, size_t quantities, const int *used,
                                  db_fit_shots_result *result) {
     const size_t s = c->order.shared;
     db_covariance estimate = { .error = NULL };
-    if (parts < LEAST_PARTS * quantities) return DB_OK;
     const db_status status =
         db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
     for (size_t i = 0; i < s && status == DB_OK; i++) {
         double *const error = &result->error_robust[c->order.index[i]];
-        const double own =
-            estimate.robust[i] * sqrt((double)parts / ((double)parts - (double)quantities));
-        *error = fmax(isnan(*error) ? 0 : *error, own);
+        *error = fmax(*error, db_covariance_robust_error(&estimate, i, parts, quantities));
     }
     db_covariance_clear(&estimate);
     return status;
 }
 
-/* What is refined in all. */
+/* Everything that is refined: shared quantities, and the local ones of all shots. */
 static size_t quantity_count(const conclusion *c) {
-    return c->order.shared + used_count(c->all) * c->order.local;
+    return c->order.shared + db_shots_used(c->all) * c->order.local;
 }
 
 static size_t block_count(const db_shots *all) {
@@ -245,7 +229,7 @@ static db_status estimate_shared(const conclusion *c, const double *normal,
     int used[DB_FIT_MOST_PARAMETERS];
     for (size_t i = 0; i < s; i++) used[i] = c->all->at_bound[c->order.index[i]] == 0;
     DB_TRY(db_covariance_estimate(c->all->context, normal, NULL, s, used, estimate));
-    DB_TRY(estimate_robust(c, normal, scatter[0], used_count(c->all), s, used, result));
+    DB_TRY(estimate_robust(c, normal, scatter[0], db_shots_used(c->all), s, used, result));
     DB_TRY(estimate_robust(c, normal, scatter[1], block_count(c->all), quantity_count(c), used,
                            result));
     for (size_t i = 0; i < s; i++) {
@@ -258,20 +242,10 @@ static db_status estimate_shared(const conclusion *c, const double *normal,
         for (size_t k = 0; k < s; k++) {
             const size_t a = c->order.index[i], b = c->order.index[k];
             const double both = result->error[a] * result->error[b];
-            result->correlation[a][b] = estimate->correlation[i][k];
             c->covariance[i * s + k] = isfinite(both) ? both * estimate->correlation[i][k] : 0;
         }
+    db_covariance_spread(estimate, c->order.index, s, result->correlation, result->direction);
     result->direction_count = estimate->direction_count;
-    for (size_t d = 0; d < estimate->direction_count; d++) {
-        const db_fit_direction *const from = &estimate->direction[d];
-        db_fit_direction *const to = &result->direction[d];
-        to->eigenvalue = from->eigenvalue;
-        to->condition = from->condition;
-        for (size_t i = 0; i < s; i++) {
-            to->component[c->order.index[i]] = from->component[i];
-            to->change[c->order.index[i]] = from->change[i];
-        }
-    }
     return DB_OK;
 }
 

@@ -54,7 +54,7 @@ static void clear_display(display *shown) {
 }
 
 /* Plane of the tile that holds a box's centre, expressed for the box. */
-static void take_over(const db_objective *tiles, const db_region *box, double linear[DB_LINEAR]) {
+static void copy_plane(const db_objective *tiles, const db_region *box, double linear[DB_LINEAR]) {
     const int fast = box->fast_start + box->fast_count / 2,
               slow = box->slow_start + box->slow_count / 2;
     for (size_t b = 0; b < tiles->blocks.count; b++) {
@@ -98,7 +98,7 @@ static db_status describe_tiles(db_context *context, const db_fit_data *data,
     db_status status =
         make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_STRONG, shown);
     for (size_t b = 0; b < shown->boxes.count && status == DB_OK; b++)
-        take_over(shot, &shown->boxes.region[b], shown->shot.solution[b].linear);
+        copy_plane(shot, &shown->boxes.region[b], shown->shot.solution[b].linear);
     if (status == DB_OK) db_statistics_centroids(&shown->shot, &shown->boxes, statistics);
     if (status == DB_OK && result)
         status = db_result_boxes_make(context, &shown->shot, &shown->boxes, inflation, result);
@@ -138,23 +138,9 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
     return describe_tiles(context, data, taken, shot, statistics, inflation, result);
 }
 
-/* The shot's variables are some of the result's. */
-static void take_direction(const db_objective *shot, const db_fit_direction *from,
-                           db_fit_direction *to) {
-    to->eigenvalue = from->eigenvalue;
-    to->condition = from->condition;
-    for (size_t k = 0; k < shot->variables.count; k++) {
-        to->component[shot->variables.index[k]] = from->component[k];
-        to->change[shot->variables.index[k]] = from->change[k];
-    }
-}
-
-/* Blocks per parameter from which their disagreement tells errors. */
-static const size_t LEAST_PARTS = 4;
-
-/* The estimate is one of the shot's variables, the result one of all parameters. */
-static void take_estimate(const db_objective *shot, const db_covariance *c, double chi2_reduced,
-                          db_fit_result *result) {
+/* The estimate is one of the objective's variables, the result one of all parameters. */
+static void store_errors(const db_objective *shot, const db_covariance *c, double chi2_reduced,
+                         db_fit_result *result) {
     const size_t n = shot->variables.count, parts = shot->blocks.count;
     for (size_t i = 0; i < result->parameter_count; i++) {
         result->error[i] = result->error_unscaled[i] = NAN;
@@ -165,21 +151,16 @@ static void take_estimate(const db_objective *shot, const db_covariance *c, doub
         const size_t i = shot->variables.index[k];
         result->error_unscaled[i] = c->error[k];
         result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
-        /* Each parameter takes some of the parts' disagreement away. */
-        result->error_robust[i] =
-            c->robust[k] * sqrt((double)parts / fmax(1, (double)parts - (double)n));
+        result->error_robust[i] = db_covariance_robust_error(c, k, parts, n);
         result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
-        for (size_t l = 0; l < n; l++)
-            result->correlation[i][shot->variables.index[l]] = c->correlation[k][l];
     }
+    db_covariance_spread(c, shot->variables.index, n, result->correlation, result->direction);
     result->direction_count = c->direction_count;
-    for (size_t d = 0; d < c->direction_count; d++)
-        take_direction(shot, &c->direction[d], &result->direction[d]);
 }
 
-static db_status take_amplitudes(db_context *context, const db_objective *shot,
-                                 const db_covariance *c, double chi2_reduced,
-                                 db_fit_result *result) {
+static db_status store_amplitudes(db_context *context, const db_objective *shot,
+                                  const db_covariance *c, double chi2_reduced,
+                                  db_fit_result *result) {
     const db_amplitudes *const a = shot->amplitudes;
     double *const factor = malloc((2 * a->count + 1) * sizeof *factor), *const error =
                                                                             factor + a->count;
@@ -202,12 +183,10 @@ static db_status estimate_errors(db_context *context, const db_objective *shot, 
     int used[DB_FIT_MOST_PARAMETERS] = { 0 };
     db_covariance c;
     for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
-    const int enough = shot->blocks.count >= LEAST_PARTS * n;
-    db_status status =
-        db_covariance_estimate(context, shot->normal, enough ? shot->scatter : NULL, n, used, &c);
-    if (status == DB_OK) take_estimate(shot, &c, chi2_reduced, result);
+    db_status status = db_covariance_estimate(context, shot->normal, shot->scatter, n, used, &c);
+    if (status == DB_OK) store_errors(shot, &c, chi2_reduced, result);
     if (status == DB_OK && shot->amplitudes)
-        status = take_amplitudes(context, shot, &c, chi2_reduced, result);
+        status = store_amplitudes(context, shot, &c, chi2_reduced, result);
     db_covariance_clear(&c);
     return status;
 }

@@ -22,6 +22,18 @@ typedef struct db_covariance {
  * NULL: robust stays NAN. Clear it with db_covariance_clear, also after a failure. */
 db_status db_covariance_estimate(db_context *context, const double *normal, const double *scatter,
                                  size_t count, const int *used, db_covariance *estimate);
+
+/* The error of parameter i by how much `parts` independent parts of the data (blocks, shots)
+ * disagree; each of `quantities` that are refined takes some of the disagreement away. NAN: too few
+ * parts to tell. */
+double db_covariance_robust_error(const db_covariance *estimate, size_t i, size_t parts,
+                                  size_t quantities);
+
+/* Correlations and directions as those of a list of more parameters, of which index[i] is parameter i
+ * of `count`. */
+void db_covariance_spread(const db_covariance *estimate, const size_t *index, size_t count,
+                          double **correlation, db_fit_direction *direction);
+
 void db_covariance_clear(db_covariance *estimate);
 
 #endif
