@@ -1,20 +1,83 @@
+/* The search of a stage: history, unknowns, longest steps, and the explanation of its end. */
 #include "fit/search/stage_search.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/geometry.h"
 #include "base/vector.h"
+#include "fit/config/physical_range.h"
+#include "fit/pixels/geometry.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size_t evaluations) {
+    if (course->room - course->count >= evaluations) return DB_OK;
+    const size_t room = course->count + evaluations;
+    db_fit_history *const grown = realloc(course->history, room * sizeof *grown);
+    if (!grown) return db_fail_memory(context, "the history of the refinement");
+    course->history = grown;
+    double *const values = realloc(course->values, (room * course->width + 1) * sizeof *values);
+    if (!values) return db_fail_memory(context, "the history of the refinement");
+    course->values = values;
+    course->room = room;
+    for (size_t i = 0; i < course->count; i++)
+        course->history[i].value = values + i * course->width;
+    return DB_OK;
+}
+
+db_fit_history *db_fit_course_add(db_fit_course *course) {
+    if (course->count == course->room) return NULL;
+    db_fit_history *const entry = &course->history[course->count];
+    *entry = (db_fit_history){ .value = course->values + course->count++ * course->width };
+    return entry;
+}
+
+void db_fit_course_clear(db_fit_course *course) {
+    free(course->history);
+    free(course->values);
+    course->history = NULL;
+    course->values = NULL;
+    course->count = course->room = 0;
+}
+
+db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
+                           const size_t *index, size_t count, db_unknowns *u) {
+    *u = (db_unknowns){ .count = count, .settings = settings, .index = index };
+    u->lower = malloc((4 * count + db_lm_room(count) + 1) * sizeof *u->lower);
+    if (!u->lower) return db_fail_memory(context, "the optimizer");
+    u->upper = u->lower + count;
+    u->scale = u->upper + count;
+    u->longest = u->scale + count;
+    u->room = u->longest + count;
+    for (size_t i = 0; i < count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[index[i]];
+        u->scale[i] = isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
+        u->longest[i] = 10 * u->scale[i];
+    }
+    return DB_OK;
+}
+
+void db_unknowns_clear(db_unknowns *u) {
+    free(u->lower);
+    u->lower = NULL;
+}
+
+int db_unknown_held(const db_unknowns *u, size_t i, double value, double slope) {
+    const double near = 1e-6 * u->scale[i];
+    if (value <= u->lower[i] + near && slope > 0) return -1;
+    return value >= u->upper[i] - near && slope < 0;
+}
 
 static const double degree = 3.14159265358979323846 / 180;
 
-db_status db_farthest_block(const db_objective *shot, double *pixels) {
-    const db_detector *const detector = &shot->experiment.detector;
+db_status db_farthest_block(const db_objective *objective, double *pixels) {
+    const db_detector *const detector = &objective->experiment.detector;
     db_fit_geometry geometry;
     *pixels = 0;
-    DB_TRY(db_fit_geometry_of(shot->context, &shot->experiment, &geometry));
-    for (size_t b = 0; b < shot->blocks.count; b++) {
-        const db_region *const r = &shot->blocks.region[b];
+    DB_TRY(db_fit_geometry_of(objective->context, &objective->experiment, &geometry));
+    for (size_t b = 0; b < objective->blocks.count; b++) {
+        const db_region *const r = &objective->blocks.region[b];
         const double at[3] = { r->fast_start + 0.5 * r->fast_count,
                                r->slow_start + 0.5 * r->slow_count, 1 };
         double place[3];
@@ -27,10 +90,10 @@ db_status db_farthest_block(const db_objective *shot, double *pixels) {
     return DB_OK;
 }
 
-double db_longest_step(const db_objective *shot, const db_fit_parameter *parameter, double farthest,
-                       double most) {
-    const db_experiment *const e = &shot->experiment;
-    const double shift = 0.5 * fmax(2, shot->settings->shoebox_half_width);
+double db_longest_step(const db_objective *objective, const db_fit_parameter *parameter,
+                       double farthest, double most) {
+    const db_experiment *const e = &objective->experiment;
+    const double shift = 0.5 * fmax(2, objective->settings->shoebox_half_width);
     const double turn = shift / fmax(farthest, 1); /* radian; relative */
     const db_parameter p = parameter->parameter;
     switch (p) {
@@ -58,4 +121,118 @@ double db_longest_step(const db_objective *shot, const db_fit_parameter *paramet
     case DB_CELLS_C: return fmin(most, 0.5 * db_parameter_get(e, p));
     default: return most;
     }
+}
+
+db_lm_result db_stage_minimize(const db_unknowns *u, const db_fit_stage *stage, double degrees,
+                               db_lm_evaluate evaluate, void *user, double *x) {
+    const db_lm_problem problem = { .count = u->count,
+                                    .evaluate = evaluate,
+                                    .user = user,
+                                    .lower = u->lower,
+                                    .upper = u->upper,
+                                    .longest = u->longest,
+                                    .degrees = degrees,
+                                    .tolerance = stage->tolerance,
+                                    .step = stage->step,
+                                    .most_evaluations = stage->max_evaluations };
+    return db_lm_minimize(&problem, x, u->room);
+}
+
+/* At a bound that the gradient pushes outward; at a bound of physics, whatever the gradient: there, as
+ * for a mosaic spread of 0, it may be that of another parameter. */
+static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
+    const double near = 1e-6 * u->scale[i];
+    double least, most;
+    db_physical_range(u->settings->parameters[u->index[i]].parameter, &least, &most);
+    if (value <= u->lower[i] + near && u->lower[i] <= least) return -1;
+    if (value >= u->upper[i] - near && u->upper[i] >= most) return 1;
+    return db_unknown_held(u, i, value, slope);
+}
+
+/* The first unknown at a bound that is the user's choice, not physics; count if there is none. */
+static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
+    size_t i = 0;
+    for (; i < u->count; i++) {
+        double least, most;
+        db_physical_range(u->settings->parameters[u->index[i]].parameter, &least, &most);
+        if (at_bound[i] < 0 && u->lower[i] > least) break;
+        if (at_bound[i] > 0 && u->upper[i] < most) break;
+    }
+    return i;
+}
+
+/* What a step that nothing damps promises, within the bounds. */
+static void measure_promise(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
+    const size_t n = u->count;
+    double *const lower = u->room;
+    double *const upper = lower + n;
+    double *const step = upper + n;
+    double *const diagonal = step + n;
+    for (size_t i = 0; i < n; i++) {
+        lower[i] = fmin(u->lower[i] - r->value[i], 0);
+        upper[i] = fmax(u->upper[i] - r->value[i], 0);
+        diagonal[i] = end->normal[i * n + i];
+    }
+    const double promise = db_box_step(n, end->gradient, end->normal, db_lm_free_damping, diagonal,
+                                       lower, upper, step, diagonal + n);
+    r->promise = fmax(0, promise) / fabs(end->loss);
+    r->step = db_lm_step_length(promise, end->loss, end->degrees);
+}
+
+/* NLopt's own criterion is a change, ours a promise: ten times what one more step would have had to
+ * bring. */
+static void explain(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
+    const db_fit_stage *const stage = end->stage;
+    const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
+    const size_t held = held_by_user(u, r->at_bound);
+    const char *const stopped_by =
+        end->stopped_by ? end->stopped_by : "no step, however short, lowers the target";
+    if (end->end == DB_LM_STOPPED) {
+        r->end = DB_STAGE_DIVERGED;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: diverged, the target has no finite value after evaluation %d",
+                 stage->name, end->evaluations);
+    } else if (held < u->count) {
+        const db_fit_parameter *const p = &u->settings->parameters[u->index[held]];
+        const int low = r->at_bound[held] < 0;
+        char name[DB_FIT_NAME_SIZE];
+        r->end = DB_STAGE_AT_BOUND;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: %s is held by its %s bound %.8g; a better model lies beyond it",
+                 stage->name,
+                 db_fit_quantity_name(&u->settings->panel_groups, db_fit_quantity_of(p), name),
+                 low ? "lower" : "upper", low ? p->lower : p->upper);
+    } else if (converged) {
+        r->end = DB_STAGE_CONVERGED;
+        snprintf(r->reason, sizeof r->reason,
+                 "converged: a further step would be %.2g standard errors long and promises a "
+                 "relative decrease of the target of %.1e",
+                 r->step, r->promise);
+    } else if (end->end == DB_LM_NO_PROGRESS && r->step <= 0.5) {
+        r->end = DB_STAGE_CONVERGED;
+        snprintf(
+            r->reason, sizeof r->reason,
+            "converged: no step lowers the target beyond its rounding; a free one would be %.2g "
+            "standard errors long",
+            r->step);
+    } else if (end->evaluations >= stage->max_evaluations) {
+        r->end = DB_STAGE_LIMIT;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: the limit of %d evaluations was reached, while a further step promises "
+                 "a relative decrease of the target of %.1e",
+                 stage->name, stage->max_evaluations, r->promise);
+    } else {
+        r->end = DB_STAGE_ROUNDOFF;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: no further progress after %d evaluations (%s: %s), although a step of "
+                 "%.2g standard errors promises a relative decrease of the target of %.1e",
+                 stage->name, end->evaluations, stage->algorithm, stopped_by, r->step, r->promise);
+    }
+}
+
+void db_stage_judge(const db_unknowns *u, const db_search_end *end, db_stage_result *result) {
+    for (size_t i = 0; i < u->count; i++)
+        result->at_bound[i] = at_bound_of(u, i, result->value[i], end->gradient[i]);
+    measure_promise(u, end, result);
+    explain(u, end, result);
 }

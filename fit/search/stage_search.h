@@ -1,17 +1,90 @@
-/* How far one step of a refinement may go. The quadratic model that it follows is that of spots
- * which overlap what was measured: it knows nothing of where a spot will be that has moved by more
- * than its box. */
+/* The search of a stage, the same for one image and for many shots: its unknowns, Levenberg-Marquardt
+ * between their bounds, the history of evaluations, and how a search ended. */
 #ifndef DB_FIT_SEARCH_STAGE_SEARCH_H
 #define DB_FIT_SEARCH_STAGE_SEARCH_H
 
 #include "fit/objective/objective.h"
+#include "fit/search/levenberg_marquardt.h"
 
-/* Pixels of the farthest block from the direct beam; 0: there is none. */
-db_status db_farthest_block(const db_objective *shot, double *pixels);
+/* The history: every evaluation of all stages, and the listener. */
+typedef struct db_fit_course {
+    db_fit_progress progress; /* may be NULL */
+    void *user;
+    size_t width;            /* values of each evaluation: parameters of the settings */
+    db_fit_history *history; /* owned */
+    double *values;          /* of all of them; owned */
+    size_t count, room;
+} db_fit_course;
 
-/* In the quantity's unit, so that no spot within so many pixels of the beam moves by more than a
- * quarter of the width of a shoebox, and no more than `most`. */
-double db_longest_step(const db_objective *shot, const db_fit_parameter *parameter, double farthest,
-                       double most);
+/* Room for so many more evaluations, so that none is allocated while they run. */
+db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size_t evaluations);
+
+/* A new entry, with a list of values to be filled; NULL: there is no room. */
+db_fit_history *db_fit_course_add(db_fit_course *course);
+void db_fit_course_clear(db_fit_course *course);
+
+/* The unknowns of a search, each one of the settings' parameters. */
+typedef struct db_unknowns {
+    size_t count;
+    const db_fit_settings *settings;
+    const size_t *index;   /* of each among the settings' parameters; borrowed */
+    double *lower, *upper; /* bounds, to be set by the caller */
+    double *scale;         /* a typical change; to begin with the parameter's own, or the table's */
+    double *longest;       /* of a step; to begin with ten typical changes */
+    double *room;          /* for the search; owned, with the lists */
+} db_unknowns;
+
+db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
+                           const size_t *index, size_t count, db_unknowns *unknowns);
+void db_unknowns_clear(db_unknowns *unknowns);
+
+/* Is an unknown at a bound, with a gradient that pushes it outward? -1: at the lower, 1: at the upper
+ * one; 0: no. */
+int db_unknown_held(const db_unknowns *unknowns, size_t i, double value, double slope);
+
+/* A quarter of the width of a shoebox is how far a step may move a spot: the quadratic model is that
+ * of spots which overlap what was measured, and does not know where a spot will be that has left its
+ * box. Pixels of the farthest block from the direct beam; 0: there is none. */
+db_status db_farthest_block(const db_objective *objective, double *pixels);
+
+/* The longest step of a parameter, in its unit, that moves no spot within so many pixels of the beam
+ * by more; at most `most`. */
+double db_longest_step(const db_objective *objective, const db_fit_parameter *parameter,
+                       double farthest, double most);
+
+/* Levenberg-Marquardt from x, which becomes the best point, with the criteria of a stage. */
+db_lm_result db_stage_minimize(const db_unknowns *unknowns, const db_fit_stage *stage,
+                               double degrees, db_lm_evaluate evaluate, void *user, double *x);
+
+typedef enum db_stage_end {
+    DB_STAGE_CONVERGED, /* no step promises more than the tolerance */
+    DB_STAGE_LIMIT,     /* evaluations used up */
+    DB_STAGE_AT_BOUND,  /* a parameter would go on beyond its bound */
+    DB_STAGE_ROUNDOFF,  /* progress stopped before convergence */
+    DB_STAGE_DIVERGED,  /* the target became meaningless */
+    DB_STAGE_CANCELLED  /* by the caller; the values are the best so far */
+} db_stage_end;
+
+typedef struct db_stage_result {
+    db_stage_end end;
+    char reason[384];
+    double promise; /* relative decrease of the target that a free Gauss-Newton step promises */
+    double step;    /* its length in standard errors */
+    double value[DB_FIT_MOST_PARAMETERS]; /* of the unknowns */
+    int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
+} db_stage_result;
+
+/* The end of a search at result->value. */
+typedef struct db_search_end {
+    const db_fit_stage *stage;
+    double loss, degrees;
+    const double *gradient, *normal; /* normal: [count][count] */
+    int evaluations;
+    db_lm_end end;          /* STOPPED: the target has no finite value */
+    const char *stopped_by; /* the method's own words; NULL: those of Levenberg-Marquardt */
+} db_search_end;
+
+/* Which unknowns are at a bound, what a further step promises, and so how the stage ended. */
+void db_stage_judge(const db_unknowns *unknowns, const db_search_end *end, db_stage_result *result);
 
 #endif

@@ -60,8 +60,7 @@ typedef struct trials {
 
 static void clear_refinement(db_refinement *r) {
     db_panel_placement_clear(&r->placement);
-    free(r->course.history);
-    free(r->course.values);
+    db_fit_course_clear(&r->course);
     if (!r->result) return;
     db_experiment_clear(&r->result->experiment);
     free(r->result->memory);

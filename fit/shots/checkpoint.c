@@ -113,7 +113,7 @@ static json_t *shot_object(db_document *d, const db_shots *all, size_t shot, con
 static json_t *history_array(db_document *d, const db_shots *all, size_t count) {
     json_t *const array = json_array();
     for (size_t i = 0; i < count; i++) {
-        const db_fit_history *const entry = &all->history[i];
+        const db_fit_history *const entry = &all->course.history[i];
         json_t *const object = json_object();
         set(d, object, "stage", json_integer(entry->stage));
         set(d, object, "evaluation", json_integer(entry->evaluation));
@@ -148,7 +148,7 @@ static void compose(db_document *d, const db_shots *all, const db_joint_log *log
     json_t *const shots = json_array();
     set_identity(d, all);
     set(d, d->root, "common", numbers(d, all->common, all->parameters));
-    set(d, d->root, "history", history_array(d, all, log ? log->history : all->history_count));
+    set(d, d->root, "history", history_array(d, all, log ? log->history : all->course.count));
     if (log) set(d, d->root, "joint", joint_object(d, log));
     for (size_t i = 0; i < all->count; i++)
         add(d, shots,
@@ -336,7 +336,7 @@ static db_status take_joint(db_shots *all, const db_json *root, db_joint_log *lo
                   search = db_json_member(&joint, "search");
     DB_TRY(whole_number(&joint, "evaluations", 0, INT_MAX / 2, &log->evaluations));
     log->started = json_is_true(json_object_get(joint.value, "started"));
-    log->history = all->history_count;
+    log->history = all->course.count;
     DB_TRY(db_json_number(&degrees, &log->degrees));
     DB_TRY(db_json_numbers(&from, log->from, log->shared));
     if (json_array_size(search.value) == 0) return db_json_fail(&search, "evaluations");
@@ -351,17 +351,12 @@ static db_status take_history(db_shots *all, const db_json *root) {
     const db_json history = db_json_member(root, "history");
     const size_t count = json_array_size(history.value), width = all->parameters;
     if (!json_is_array(history.value)) return db_json_fail(&history, "a list");
-    all->history = calloc(count + 1, sizeof *all->history);
-    all->history_values = calloc(count * width + 1, sizeof *all->history_values);
-    if (!all->history || !all->history_values)
-        return db_fail_memory(all->context, "the checkpoint");
-    all->history_count = all->history_room = count;
+    DB_TRY(db_fit_course_reserve(all->context, &all->course, count));
     for (size_t i = 0; i < count; i++) {
-        db_fit_history *const entry = &all->history[i];
+        db_fit_history *const entry = db_fit_course_add(&all->course);
         const db_json at = db_json_element(&history, i), target = db_json_member(&at, "target"),
                       norm = db_json_member(&at, "gradient_norm"),
                       values = db_json_member(&at, "values");
-        entry->value = all->history_values + i * width;
         DB_TRY(whole_number(&at, "stage", 0, (int)all->settings.stage_count - 1, &entry->stage));
         DB_TRY(whole_number(&at, "evaluation", 0, INT_MAX, &entry->evaluation));
         DB_TRY(db_json_number(&target, &entry->target));

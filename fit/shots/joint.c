@@ -1,7 +1,6 @@
 #include "fit/shots/joint.h"
 
 #include "base/context_internal.h"
-#include "fit/search/levenberg_marquardt.h"
 #include "fit/config/misset.h"
 #include "fit/config/physical_range.h"
 #include "fit/shots/joint_conclude.h"
@@ -24,9 +23,7 @@ typedef struct joint {
     const double *at;                       /* shared values of the evaluation */
     double best_at[DB_FIT_MOST_PARAMETERS]; /* those of the best points */
     double best, degrees;
-    double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS],
-        scale[DB_FIT_MOST_PARAMETERS];
-    double centre[DB_FIT_MOST_PARAMETERS], sigma[DB_FIT_MOST_PARAMETERS]; /* priors */
+    db_unknowns unknowns; /* what is shared */
     int evaluations;
     int lost; /* shots set aside since the last evaluation */
     int started;
@@ -34,7 +31,7 @@ typedef struct joint {
     double last_at[DB_FIT_MOST_PARAMETERS]; /* of the last evaluation */
     db_joint_log *log;                      /* of the search */
     size_t replayed, known;                 /* its evaluations from before a cut; gone through */
-    double *memory, *normal;                /* of the search; normal: [shared][shared], in memory */
+    double *gradient, *normal;              /* at the best point; normal: [shared][shared] */
 } joint;
 
 static size_t chunk_count(const db_shots *all) {
@@ -89,10 +86,11 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
         memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
         status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
     }
-    if (status == DB_OK) all->news[shot].target = open.shot.loss / open.shot.degrees;
+    if (status == DB_OK) all->news[shot].target = open.objective.loss / open.objective.degrees;
     if (status == DB_OK)
-        db_arrow_reduce(&j->order, open.shot.loss, open.shot.gradient, open.shot.normal, open.held,
-                        &trial->tail, j->sums + shot / all->chunk * j->sums_size, open.work);
+        db_arrow_reduce(&j->order, open.objective.loss, open.objective.gradient,
+                        open.objective.normal, open.held, &trial->tail,
+                        j->sums + shot / all->chunk * j->sums_size, open.work);
     count_evaluations(all, open.evaluations);
     db_open_shot_destroy(&open);
     if (status == DB_ERROR_INPUT && j->started) { /* the step is to blame: it is rejected */
@@ -121,23 +119,22 @@ static db_status sum_shots(joint *j) {
 
 static void add_priors(const joint *j, double *loss, double *gradient, double *normal) {
     for (size_t i = 0; i < j->order.shared; i++) {
-        if (!(j->sigma[i] < INFINITY)) continue;
-        const double pull = (j->at[i] - j->centre[i]) / j->sigma[i];
+        const double *const prior = j->all->settings.parameters[j->order.index[i]].prior;
+        if (!(prior[1] < INFINITY)) continue;
+        const double pull = (j->at[i] - prior[0]) / prior[1];
         *loss += pull * pull;
-        gradient[i] += 2 * pull / j->sigma[i];
-        normal[i * j->order.shared + i] += 1 / (j->sigma[i] * j->sigma[i]);
+        gradient[i] += 2 * pull / prior[1];
+        normal[i * j->order.shared + i] += 1 / (prior[1] * prior[1]);
     }
 }
 
 static void record(joint *j, double loss, const double *gradient) {
     db_shots *const all = j->all;
     double square = 0;
-    if (all->history_count == all->history_room || !isfinite(loss)) return;
-    db_fit_history *const entry = &all->history[all->history_count++];
-    memset(entry, 0, sizeof *entry);
-    entry->value = all->history_values + (all->history_count - 1) * all->parameters;
+    db_fit_history *const entry = isfinite(loss) ? db_fit_course_add(&all->course) : NULL;
+    if (!entry) return;
     for (size_t i = 0; i < j->order.shared; i++)
-        square += pow(gradient[i] / j->degrees * j->scale[i], 2);
+        square += pow(gradient[i] / j->degrees * j->unknowns.scale[i], 2);
     entry->stage = j->stage;
     entry->evaluation = j->evaluations;
     entry->target = loss / j->degrees;
@@ -185,7 +182,7 @@ static db_status recall(joint *j) {
     const db_joint_log *const log = j->log;
     const double *const at = log->at + j->replayed * log->shared;
     for (size_t i = 0; i < log->shared; i++)
-        if (!(fabs(at[i] - j->at[i]) <= 1e-9 * j->scale[i]))
+        if (!(fabs(at[i] - j->at[i]) <= 1e-9 * j->unknowns.scale[i]))
             return db_fail(j->all->context, DB_ERROR_INPUT,
                            "%s: is of another refinement: evaluation %d of stage %s would be "
                            "elsewhere",
@@ -217,42 +214,26 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     return j->status != DB_OK;
 }
 
-static double typical(const db_fit_parameter *p) {
-    return isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
-}
-
 static db_status prepare(joint *j) {
     db_shots *const all = j->all;
-    for (size_t i = 0; i < j->order.shared; i++) {
-        const size_t index = j->order.index[i];
-        const db_fit_parameter *const p = &all->settings.parameters[index];
-        db_physical_range(p->parameter, &j->lower[i], &j->upper[i]);
-        j->lower[i] = fmax(j->lower[i], p->lower);
-        j->upper[i] = fmin(j->upper[i], p->upper);
-        j->scale[i] = typical(p);
-        j->centre[i] = p->prior[0];
-        j->sigma[i] = p->prior[1];
-        j->best_at[i] = fmin(fmax(all->common[index], j->lower[i]), j->upper[i]);
+    const size_t n = j->order.shared;
+    db_unknowns *const u = &j->unknowns;
+    DB_TRY(db_unknowns_make(all->context, &all->settings, j->order.index, n, u));
+    for (size_t i = 0; i < n; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[j->order.index[i]];
+        db_physical_range(p->parameter, &u->lower[i], &u->upper[i]);
+        u->lower[i] = fmax(u->lower[i], p->lower);
+        u->upper[i] = fmin(u->upper[i], p->upper);
+        j->best_at[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
     }
     j->chunks = chunk_count(all);
-    j->sums_size = db_arrow_sums_size(j->order.shared);
+    j->sums_size = db_arrow_sums_size(n);
     j->sums = malloc(j->chunks * j->sums_size * sizeof *j->sums);
-    const size_t room = all->history_count + 2 * (size_t)j->settings->max_evaluations + 16;
-    db_fit_history *const grown = realloc(all->history, room * sizeof *grown);
-    if (grown) all->history = grown;
-    double *const values = realloc(all->history_values, room * all->parameters * sizeof *values);
-    if (values) {
-        all->history_values = values;
-        all->history_room = room;
-    }
-    for (size_t i = 0; i < all->history_count && grown && values; i++)
-        all->history[i].value = values + i * all->parameters;
-    const size_t n = j->order.shared;
-    j->memory = malloc((db_lm_room(n) + n * (n + 1) + 1) * sizeof *j->memory);
-    if (!j->sums || !grown || !values || !j->memory)
-        return db_fail_memory(all->context, "a joint stage");
-    j->normal = j->memory + db_lm_room(n) + n;
-    return DB_OK;
+    j->gradient = malloc((n * (n + 1) + 1) * sizeof *j->gradient);
+    if (!j->sums || !j->gradient) return db_fail_memory(all->context, "a joint stage");
+    j->normal = j->gradient + n;
+    return db_fit_course_reserve(all->context, &all->course,
+                                 2 * (size_t)j->settings->max_evaluations + 16);
 }
 
 /* Moves a model to the best point of its shot. */
@@ -306,48 +287,26 @@ static db_status store(joint *j) {
     return DB_OK;
 }
 
-/* What the target promises beyond the best point, and which bounds hold. */
-static void explain(joint *j, const double *x, int stopped_short, db_joint_end *end) {
-    enum { MOST = DB_FIT_MOST_PARAMETERS };
-    db_shots *const all = j->all;
+/* How the search ended at the best point, whose sums are those of the last evaluation. */
+static void judge(joint *j, db_lm_end how, db_stage_result *end) {
     const size_t n = j->order.shared;
-    double loss, lower[MOST], upper[MOST], step[MOST], gradient[MOST], diagonal[MOST];
-    double *const normal = j->normal;
-    const char *held = NULL, *const name = j->settings->name;
-    char named[DB_FIT_NAME_SIZE];
-    db_arrow_total(n, j->sums, &loss, gradient, normal);
-    j->at = x;
-    add_priors(j, &loss, gradient, normal);
-    for (size_t i = 0; i < n; i++) {
-        const double near = 1e-6 * j->scale[i];
-        const int side = x[i] <= j->lower[i] + near && gradient[i] > 0   ? -1
-                         : x[i] >= j->upper[i] - near && gradient[i] < 0 ? 1
-                                                                         : 0;
-        for (size_t k = 0; k < all->count; k++)
-            all->at_bound[k * all->parameters + j->order.index[i]] = side;
-        if (side && !held)
-            held = db_fit_quantity_name(
-                &all->settings.panel_groups,
-                db_fit_quantity_of(&all->settings.parameters[j->order.index[i]]), named);
-        lower[i] = fmin(j->lower[i] - x[i], 0);
-        upper[i] = fmax(j->upper[i] - x[i], 0);
-        diagonal[i] = normal[i * n + i];
-    }
-    const double promise = fmax(0, db_box_step(n, gradient, normal, db_lm_free_damping, diagonal,
-                                               lower, upper, step, j->memory));
-    const double length = db_lm_step_length(promise, loss, j->degrees);
-    const double relative = promise / fabs(loss);
-    const int converged = relative <= 10 * j->settings->tolerance || length <= j->settings->step ||
-                          (stopped_short && length <= 0.5);
-    end->end = held ? DB_STAGE_AT_BOUND : converged ? DB_STAGE_CONVERGED : DB_STAGE_LIMIT;
-    if (held)
-        snprintf(end->reason, sizeof end->reason, "stage %s: %s is held by a bound", name, held);
-    else
-        snprintf(end->reason, sizeof end->reason,
-                 "%s%s a further step of what the shots share would be %.2g standard errors long "
-                 "and promises a relative decrease of the target of %.1e",
-                 converged ? "converged" : name, converged ? ":" : " ended early:", length,
-                 relative);
+    double loss;
+    db_arrow_total(n, j->sums, &loss, j->gradient, j->normal);
+    j->at = j->best_at;
+    add_priors(j, &loss, j->gradient, j->normal);
+    const db_search_end at = { .stage = j->settings,
+                               .loss = loss,
+                               .degrees = j->degrees,
+                               .gradient = j->gradient,
+                               .normal = j->normal,
+                               .evaluations = j->evaluations,
+                               .end = isfinite(loss) && how == DB_LM_STOPPED ? DB_LM_LIMIT : how };
+    memset(end, 0, sizeof *end);
+    memcpy(end->value, j->best_at, n * sizeof *end->value);
+    db_stage_judge(&j->unknowns, &at, end);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < j->all->count; k++)
+            j->all->at_bound[k * j->all->parameters + j->order.index[i]] = end->at_bound[i];
 }
 
 /* Begins a search, or takes up the one that was cut off. */
@@ -367,41 +326,29 @@ static void begin_search(joint *j) {
     log->evaluations = j->evaluations;
     log->started = j->started;
     log->degrees = j->degrees;
-    log->history = j->all->history_count;
+    log->history = j->all->course.count;
     memcpy(log->from, j->best_at, log->shared * sizeof *log->from);
     j->replayed = j->known = 0;
 }
 
-static db_status search(joint *j, db_joint_end *end) {
+static db_status search(joint *j, db_stage_result *end) {
     const size_t n = j->order.shared;
-    double longest[DB_FIT_MOST_PARAMETERS], x[DB_FIT_MOST_PARAMETERS], loss;
-    double *const gradient = j->memory + db_lm_room(n);
-    for (size_t i = 0; i < n; i++) longest[i] = 10 * j->scale[i];
-    db_lm_result result;
+    double x[DB_FIT_MOST_PARAMETERS], loss;
+    db_lm_end how;
     do {
         begin_search(j);
-        const db_lm_problem problem = { .count = n,
-                                        .evaluate = evaluate,
-                                        .user = j,
-                                        .lower = j->lower,
-                                        .upper = j->upper,
-                                        .longest = longest,
-                                        .degrees = j->degrees,
-                                        .tolerance = j->settings->tolerance,
-                                        .step = j->settings->step,
-                                        .most_evaluations = j->settings->max_evaluations };
         memcpy(x, j->best_at, n * sizeof *x);
-        result = db_lm_minimize(&problem, x, j->memory);
+        how = db_stage_minimize(&j->unknowns, j->settings, j->degrees, evaluate, j, x).end;
         if (j->status != DB_OK) return j->status;
         DB_TRY(db_shots_enough(j->all));
     } while (j->lost && j->evaluations < 2 * j->settings->max_evaluations);
     if (memcmp(j->last_at, j->best_at, n * sizeof *x) != 0) {
         j->lost = 0;
-        evaluate(j, j->best_at, &loss, gradient, j->normal);
+        evaluate(j, j->best_at, &loss, j->gradient, j->normal);
         if (j->status != DB_OK) return j->status;
         DB_TRY(db_shots_enough(j->all));
     }
-    explain(j, j->best_at, result.end == DB_LM_NO_PROGRESS, end);
+    judge(j, how, end);
     return DB_OK;
 }
 
@@ -412,7 +359,7 @@ static void take_points(const joint *j) {
                    j->log->point * sizeof(double));
 }
 
-db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_joint_end *end,
+db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_result *end,
                        db_fit_shots_result *result) {
     joint *const j = calloc(1, sizeof *j);
     if (!j) return db_fail_memory(all->context, "a joint stage");
@@ -432,7 +379,8 @@ db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_joint_end
         if (stored != DB_OK) status = stored;
     }
     free(j->sums);
-    free(j->memory);
+    free(j->gradient);
+    db_unknowns_clear(&j->unknowns);
     free(j);
     return status;
 }

@@ -4,19 +4,14 @@
 
 #include "fit/shots/checkpoint.h"
 
-typedef struct db_joint_end {
-    db_stage_end end;
-    char reason[384];
-} db_joint_end;
-
 /* Room for the local values of a joint stage. */
 db_status db_joint_make_room(db_shots *all, int stage);
 
 /* Minimizes the sum over shots, whose pixels are in the spool. log: if it is of this stage, what
- * had been evaluated of it before the run was cut off. Afterwards the model stands at the minimum.
+ * had been evaluated of it before the run was cut off. Afterwards the models stand at the minimum; *end says how it ended.
  * result: not NULL for the last stage, whose errors and statistics are put there and in what is
  * known of the shots. */
-db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_joint_end *end,
+db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_result *end,
                        db_fit_shots_result *result);
 
 #endif

@@ -44,7 +44,7 @@ static db_status measure(const db_objective *shot, const db_spooled *pixels, int
 /* The starting model on the same pixels. */
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
-    const db_objective_options options = { .blur = 1, .target = open->shot.loss_of.target };
+    const db_objective_options options = { .blur = 1, .target = open->objective.loss_of.target };
     db_experiment start = all->state[shot].start; /* borrows */
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
     db_objective before;
@@ -63,9 +63,9 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
 /* Errors of local quantities as if what is shared were known. */
 static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
                                 const db_open_shot *open) {
-    const size_t n = open->shot.variables.count, m = c->order.local;
+    const size_t n = open->objective.variables.count, m = c->order.local;
     const size_t *const local = c->order.variable + c->order.shared;
-    const size_t parts = open->shot.blocks.count;
+    const size_t parts = open->objective.blocks.count;
     double *const memory = malloc((2 * m * m + 1) * sizeof *memory), *const scatter =
                                                                          memory + m * m;
     int *const used = malloc((m + 1) * sizeof *used);
@@ -74,10 +74,10 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
     for (size_t i = 0; i < m && status == DB_OK; i++) {
         used[i] = !open->held[local[i]];
         for (size_t k = 0; k < m; k++) {
-            memory[i * m + k] = open->shot.normal[local[i] * n + local[k]];
-            scatter[i * m + k] = open->shot.scatter[local[i] * n + local[k]];
+            memory[i * m + k] = open->objective.normal[local[i] * n + local[k]];
+            scatter[i * m + k] = open->objective.scatter[local[i] * n + local[k]];
         }
-        const double sigma = open->shot.variables.sigma[local[i]];
+        const double sigma = open->objective.variables.sigma[local[i]];
         if (sigma < INFINITY) scatter[i * m + i] += 1 / (sigma * sigma);
     }
     if (status == DB_OK)
@@ -90,9 +90,9 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
             c->all->error[shot * c->all->parameters + index] = fmax(
                 estimate.error[i] * misfit, db_covariance_robust_error(&estimate, i, parts, m));
             c->all->at_bound[shot * c->all->parameters + index] =
-                used[i]                             ? 0
-                : open->shot.gradient[local[i]] > 0 ? -1
-                                                    : 1;
+                used[i]                                  ? 0
+                : open->objective.gradient[local[i]] > 0 ? -1
+                                                         : 1;
         }
     }
     free(memory);
@@ -118,7 +118,7 @@ static db_status add_block_pulls(const conclusion *c, db_context *context, size_
         for (size_t j = 0; j < n; j++) {
             row[j] = 0;
             for (size_t i = 0; i < n; i++)
-                row[j] += t[k * n + i] * open->shot.scatter[variable[i] * n + variable[j]];
+                row[j] += t[k * n + i] * open->objective.scatter[variable[i] * n + variable[j]];
         }
         for (size_t l = 0; l <= k; l++, at++)
             for (size_t j = 0; j < n; j++) scatter[at] += row[j] * t[l * n + j];
@@ -134,8 +134,9 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
                                                                     sums + c->sums_size;
     double pull[DB_FIT_MOST_PARAMETERS];
     memcpy(pull, sums + 1, s * sizeof *pull);
-    db_arrow_reduce(&c->order, open->shot.loss, open->shot.gradient, open->shot.normal, open->held,
-                    &c->all->state[shot].best.tail, sums, open->work);
+    db_arrow_reduce(&c->order, open->objective.loss, open->objective.gradient,
+                    open->objective.normal, open->held, &c->all->state[shot].best.tail, sums,
+                    open->work);
     for (size_t i = 0, at = 1 + s; i < s; i++) {
         pull[i] = 0.5 * (sums[1 + i] - pull[i]);
         for (size_t k = 0; k <= i; k++) scatter[at++] += pull[i] * pull[k];
@@ -149,7 +150,7 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
     if (status == DB_OK) {
         status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
-        if (status == DB_OK) status = measure(&open->shot, &open->pixels, 1, &all->news[shot]);
+        if (status == DB_OK) status = measure(&open->objective, &open->pixels, 1, &all->news[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);
         if (status == DB_OK) status = estimate_local(c, context, shot, open);
         if (status == DB_OK) {

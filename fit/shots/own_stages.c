@@ -28,8 +28,7 @@ static void clear(work *w) {
     db_measured_image_clear(&w->image);
     db_strong_pixels_clear(&w->strong);
     db_experiment_clear(&w->tied);
-    free(w->refinement.course.history);
-    free(w->refinement.course.values);
+    db_fit_course_clear(&w->refinement.course);
     db_panel_placement_clear(&w->refinement.placement);
     db_fit_result_destroy(&w->refinement.result);
     free(w);

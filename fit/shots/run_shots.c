@@ -117,7 +117,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
 static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
                            db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
-    db_joint_end end;
+    db_stage_result end;
     DB_TRY(db_joint_run(all, stage, log, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
@@ -295,11 +295,10 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
         for (int k = 0; k < 2; k++) chi2[k] += news->chi2[k];
     }
     for (int k = 0; k < 2; k++) result->chi2_reduced[k] = chi2[k] / degrees;
-    result->history = all->history;
-    result->history_values = all->history_values;
-    result->history_count = all->history_count;
-    all->history = NULL;
-    all->history_values = NULL;
+    result->history = all->course.history;
+    result->history_values = all->course.values;
+    result->history_count = all->course.count;
+    all->course = (db_fit_course){ .count = 0 };
     result->shot_evaluations = all->evaluations;
     return DB_OK;
 }
@@ -333,8 +332,7 @@ static void clear(db_shots *all) {
     free(all->begin);
     free(all->error);
     free(all->at_bound);
-    free(all->history);
-    free(all->history_values);
+    db_fit_course_clear(&all->course);
     free(all->identity);
     free(all);
 }
@@ -355,7 +353,7 @@ static db_status identify(db_shots *all) {
 
 static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     all->settings = *settings;
-    all->parameters = settings->parameter_count;
+    all->parameters = all->course.width = settings->parameter_count;
     if (all->settings.stage_count == 0) db_fit_settings_default_joint_stages(&all->settings);
     db_stages_mark_shared(all);
     DB_TRY(db_stages_check(all));

@@ -65,12 +65,10 @@ typedef struct db_shots {
     db_context **worker;
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_spool spool;
-    size_t evaluations; /* of single shots */
-    char *identity;     /* see db_identity_text; owned */
-    int ending;         /* 1: cancelled; what is left to do is brief, and done */
-    db_fit_history *history;
-    double *history_values; /* of the entries */
-    size_t history_count, history_room;
+    size_t evaluations;   /* of single shots */
+    char *identity;       /* see db_identity_text; owned */
+    int ending;           /* 1: cancelled; what is left to do is brief, and done */
+    db_fit_course course; /* of joint stages */
 } db_shots;
 
 static inline double *db_shots_value(const db_shots *all, size_t shot) {
