@@ -28,8 +28,8 @@ static db_status run_stages(db_refinement *r, const db_experiment *start) {
     return DB_OK;
 }
 
-/* A minimum is not yet the one that was looked for. */
-static void doubt(db_fit_result *result) {
+/* A minimum that fails a test of the verdict does not count as converged. */
+static void apply_verdict(db_fit_result *result) {
     if (result->status != DB_OK || result->verdict.usable) return;
     result->status = DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.448s",
@@ -48,7 +48,7 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
         status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
     db_experiment_give_back(&tied);
     db_panel_placement_clear(&r->placement);
-    if (status == DB_OK) doubt(result);
+    if (status == DB_OK) apply_verdict(result);
     result->history = r->course.history;
     result->history_values = r->course.values;
     result->history_count = r->course.count;

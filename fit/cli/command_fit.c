@@ -156,7 +156,7 @@ static db_status check_outputs(const fit_run *run) {
     return status;
 }
 
-static db_status take_path(const char *flag, const char *given, char path[DB_FIT_PATH_SIZE]) {
+static db_status copy_path(const char *flag, const char *given, char path[DB_FIT_PATH_SIZE]) {
     if (!given) return DB_OK;
     if (strlen(given) >= DB_FIT_PATH_SIZE)
         return db_complain("fit", DB_ERROR_USAGE, "%s: the name is longer than %d characters", flag,
@@ -182,8 +182,8 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
                                           options->override_count, config);
     if (status != DB_OK) return complain(run, status);
     record_command(config, argc, argv);
-    status = take_path("--image", options->image, config->image_file);
-    if (status == DB_OK) status = take_path("--output", options->output, config->output_prefix);
+    status = copy_path("--image", options->image, config->image_file);
+    if (status == DB_OK) status = copy_path("--output", options->output, config->output_prefix);
     if (status == DB_OK && db_fit_complete_output_prefix(run->context, config) != DB_OK)
         status = complain(run, DB_ERROR_USAGE);
     if (status == DB_OK) status = read_precision(options->precision, &config->settings.precision);

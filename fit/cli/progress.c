@@ -50,7 +50,7 @@ void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db
 }
 
 /* A db_progress_function for work beside the stages. */
-static int tell_work(void *user, double fraction) {
+static int show_work(void *user, double fraction) {
     db_fit_progress_state *const state = user;
     db_progress_bar_draw(&state->bar, fraction, "%s", state->work);
     return state->may_end && db_interrupt_asked();
@@ -60,7 +60,7 @@ void db_fit_progress_work(db_fit_progress_state *state, const char *work, int ma
     state->work = work;
     state->may_end = may_end;
     db_progress_bar_say(&state->bar, "%s", work);
-    db_context_set_progress(state->context, tell_work, state);
+    db_context_set_progress(state->context, show_work, state);
 }
 
 static void say_entry(db_fit_progress_state *state) {
@@ -110,7 +110,7 @@ static void draw(db_fit_progress_state *state) {
 }
 
 /* A db_progress_function for stages: an evaluation is on its way. */
-static int tell_stage(void *user, double fraction) {
+static int show_stage(void *user, double fraction) {
     db_fit_progress_state *const state = user;
     (void)fraction;
     if (state->stage >= 0)
@@ -128,14 +128,14 @@ void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings 
         return;
     }
     db_progress_bar_say(&state->bar, "strong pixels, first evaluation");
-    db_context_set_progress(state->context, tell_stage, state);
+    db_context_set_progress(state->context, show_stage, state);
 }
 
 int db_fit_progress_entry(void *user, const db_fit_history *entry) {
     db_fit_progress_state *const state = user;
     if (entry->stage != state->stage) {
         if (!state->said) say_entry(state);
-        if (state->stage < 0) db_context_set_progress(state->context, tell_stage, state);
+        if (state->stage < 0) db_context_set_progress(state->context, show_stage, state);
         state->stage = entry->stage;
         say_stage(state, entry->stage);
     }

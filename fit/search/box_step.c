@@ -1,3 +1,4 @@
+/* Steps within bounds by an active set. */
 #include "fit/search/box_step.h"
 
 #include "fit/objective/eliminate.h"
@@ -29,7 +30,7 @@ static double half_slope(const box *b, size_t i) {
     return sum;
 }
 
-/* How far, and where to, the free unknowns would go from here if nothing stopped them. */
+/* The step from here to the minimum over the free unknowns, without bounds. */
 static void free_move(const box *b) {
     size_t n = 0, a = 0;
     for (size_t i = 0; i < b->count; i++) n += !is_held(b, i);
@@ -49,8 +50,8 @@ static void free_move(const box *b) {
     }
 }
 
-/* Goes along the move until a bound stops it, and holds there. Returns whether one did. */
-static int go(box *b) {
+/* Follows the move up to the first bound that stops it, where that unknown is held. 0: none did. */
+static int move_to_bound(box *b) {
     const double *const move = b->move;
     double part = 1;
     size_t stop = b->count;
@@ -68,8 +69,9 @@ static int go(box *b) {
     return 1;
 }
 
-/* Releases the bound that costs most (in units in which every unknown counts alike). */
-static int release(box *b) {
+/* Frees the unknown that gains most by leaving its bound, each in units of its own diagonal. 0: none
+ * gains. */
+static int free_bound(box *b) {
     size_t worst = b->count;
     double most = 0;
     for (size_t i = 0; i < b->count; i++) {
@@ -119,8 +121,8 @@ double db_box_step(size_t count, const double *gradient, const double *normal, d
     }
     for (size_t round = 0; round < 4 * count + 10; round++) {
         free_move(&b);
-        if (go(&b)) continue;
-        if (!release(&b)) break;
+        if (move_to_bound(&b)) continue;
+        if (!free_bound(&b)) break;
     }
     return promise(&b);
 }

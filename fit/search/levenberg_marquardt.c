@@ -1,3 +1,4 @@
+/* Damped Gauss-Newton steps within bounds. */
 #include "fit/search/levenberg_marquardt.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static int evaluate(search *s, point *p) {
     return problem->evaluate(problem->user, p->x, &p->loss, p->gradient, p->normal) == 0;
 }
 
-static void take_scale(search *s) {
+static void update_scale(search *s) {
     const size_t n = s->problem->count;
     for (size_t i = 0; i < n; i++) {
         s->diagonal[i] = s->here.normal[i * n + i];
@@ -72,11 +73,11 @@ static int converged(const search *s, double promise) {
            db_lm_step_length(promise, s->here.loss, problem->degrees) <= problem->step;
 }
 
-static void go_there(search *s) {
+static void accept_step(search *s) {
     const point left = s->here;
     s->here = s->there;
     s->there = left;
-    take_scale(s);
+    update_scale(s);
 }
 
 /* Damping after a step that brought `gain` of what was promised. */
@@ -110,7 +111,7 @@ static int advance(search *s, db_lm_end *end) {
     const double decrease = s->here.loss - s->there.loss;
     const int better = finite_point(problem->count, &s->there) && decrease > 0;
     adapt(s, better ? fmin(decrease / promise, 1) : 0);
-    if (better) go_there(s);
+    if (better) accept_step(s);
     s->rejected = better ? 0 : s->rejected + 1;
     *end = DB_LM_NO_PROGRESS;
     return better || (s->damping < most && promise > 1e-15 * fabs(s->here.loss) &&
@@ -124,7 +125,7 @@ static double free_promise(search *s) {
 static db_lm_end run(search *s, double *promise) {
     db_lm_end end = DB_LM_STOPPED;
     if (!evaluate(s, &s->here) || !finite_point(s->problem->count, &s->here)) return end;
-    take_scale(s);
+    update_scale(s);
     do {
         *promise = free_promise(s);
         if (converged(s, *promise)) return DB_LM_CONVERGED;

@@ -56,8 +56,8 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
 
 /* Free intensities: as many reflections as parameters ask for; the resolution is extended until
  * there are. */
-static db_status take_enough(const db_refinement *r, const db_fit_stage *stage,
-                             db_stage_data *taken) {
+static db_status select_enough_data(const db_refinement *r, const db_fit_stage *stage,
+                                    db_stage_data *taken) {
     const double fewest = fmax(r->data.settings->min_strong_reflections,
                                3.0 * (double)r->data.settings->parameter_count);
     double dmin = stage->dmin;
@@ -111,14 +111,15 @@ void db_refinement_move(const db_variables *variables, const double *values, con
     db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
 }
 
-static db_status store(db_refinement *r, const db_objective *shot, const db_stage_result *end) {
+static db_status store(db_refinement *r, const db_objective *objective,
+                       const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
-    db_refinement_move(&shot->variables, end->value, &shot->experiment.crystal, model);
-    db_variables_place(&shot->variables, end->value, &r->placement);
+    db_refinement_move(&objective->variables, end->value, &objective->experiment.crystal, model);
+    db_variables_place(&objective->variables, end->value, &r->placement);
     const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
-    for (size_t k = 0; k < shot->variables.count; k++)
-        result->at_bound[shot->variables.index[k]] = end->at_bound[k];
+    for (size_t k = 0; k < objective->variables.count; k++)
+        result->at_bound[objective->variables.index[k]] = end->at_bound[k];
     for (size_t i = 0; i < result->parameter_count; i++)
         result->refined[i] = db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
     result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
@@ -129,8 +130,8 @@ static db_status store(db_refinement *r, const db_objective *shot, const db_stag
 }
 
 /* Sums of what the model says of the crystal and of what is measured above the local background. */
-static void total_counts(const db_objective *shot, double *model, double *measured) {
-    const db_fit_blocks *const blocks = &shot->blocks;
+static void total_counts(const db_objective *objective, double *model, double *measured) {
+    const db_fit_blocks *const blocks = &objective->blocks;
     *model = *measured = 0;
     for (size_t b = 0; b < blocks->count; b++) {
         const db_region *const r = &blocks->region[b];
@@ -138,7 +139,7 @@ static void total_counts(const db_objective *shot, double *model, double *measur
             for (int f = 0; f < r->fast_count; f++) {
                 const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
                 if (!(blocks->weight[i] > 0)) continue;
-                *model += (double)shot->shape[i];
+                *model += (double)objective->shape[i];
                 *measured += (double)blocks->value[i] - (double)blocks->background[i];
             }
         }
@@ -160,12 +161,13 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
         db_fit_parameter_in_stage(&r->data.settings->parameters[i], (size_t)number))
         return DB_OK;
     const db_objective_request request = { .target = DB_FIT_WEIGHTED };
-    db_objective shot;
+    db_objective objective;
     double model, measured;
-    DB_TRY(db_stage_data_shot(r->context, &result->experiment, &r->data, taken, &request, &shot));
-    const db_status status = db_objective_evaluate(&shot, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK) total_counts(&shot, &model, &measured);
-    db_objective_destroy(&shot);
+    DB_TRY(
+        db_stage_data_shot(r->context, &result->experiment, &r->data, taken, &request, &objective));
+    const db_status status = db_objective_evaluate(&objective, NULL, DB_OBJECTIVE_LOSS);
+    if (status == DB_OK) total_counts(&objective, &model, &measured);
+    db_objective_destroy(&objective);
     DB_TRY(status);
     if (!(model > 0 && measured > 0)) return DB_OK;
     const db_fit_parameter *const p = &r->data.settings->parameters[i];
@@ -176,38 +178,39 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
 }
 
 /* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
-static db_status start_scale(db_objective *shot) {
-    db_variables *const v = &shot->variables;
+static db_status start_scale(db_objective *objective) {
+    db_variables *const v = &objective->variables;
     for (size_t k = 0; k < v->table_count; k++) {
         if (v->parameter[k] != DB_SCALE) continue;
-        shot->rule = DB_INTENSITY_SHARED;
-        const db_status status = db_objective_evaluate(shot, v->start, DB_OBJECTIVE_LOSS);
-        shot->rule = DB_INTENSITY_ONE;
+        objective->rule = DB_INTENSITY_SHARED;
+        const db_status status = db_objective_evaluate(objective, v->start, DB_OBJECTIVE_LOSS);
+        objective->rule = DB_INTENSITY_ONE;
         DB_TRY(status);
-        const double best = v->start[k] * shot->solution[0].linear[0];
+        const double best = v->start[k] * objective->solution[0].linear[0];
         if (best > 0) v->start[k] = v->origin[k] = fmin(fmax(best, v->lower[k]), v->upper[k]);
-        db_objective_restart(shot);
+        db_objective_restart(objective);
     }
     return DB_OK;
 }
 
 /* Brings linear coefficients and what depends on the model up to date with the start. */
-static db_status prepare(db_refinement *r, int number, db_stage_data *taken, db_objective *shot) {
+static db_status prepare(db_refinement *r, int number, db_stage_data *taken,
+                         db_objective *objective) {
     const int known = r->data.settings->intensity == DB_FIT_KNOWN;
-    if (!(shot->degrees > 0))
+    if (!(objective->degrees > 0))
         return db_fail(r->context, DB_ERROR_INPUT,
                        "stage %s: %zu usable pixels are too few for its coefficients",
-                       r->data.settings->stages[number].name, shot->pixels_used);
-    if (known) DB_TRY(start_scale(shot));
+                       r->data.settings->stages[number].name, objective->pixels_used);
+    if (known) DB_TRY(start_scale(objective));
     /* Known: the first stage starts too far off for weights from the model. */
     if (number == 0 && known) return DB_OK;
-    return db_stage_data_adapt(taken, &r->data, shot, shot->variables.start);
+    return db_stage_data_adapt(taken, &r->data, objective, objective->variables.start);
 }
 
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_objective *shot, double turned[3]) {
+                                   db_objective *objective, double turned[3]) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    DB_TRY(take_enough(r, stage, taken));
+    DB_TRY(select_enough_data(r, stage, taken));
     db_status status = match_total(r, number, taken);
     turned_so_far(r, turned);
     const int turns = db_refinement_turns(r->data.settings, number);
@@ -220,10 +223,10 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
     if (turns) db_misset_fold(&from.crystal);
     if (status == DB_OK)
-        status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, shot);
+        status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, objective);
     if (status == DB_OK) {
-        status = prepare(r, number, taken, shot);
-        if (status != DB_OK) db_objective_destroy(shot);
+        status = prepare(r, number, taken, objective);
+        if (status != DB_OK) db_objective_destroy(objective);
     }
     if (status != DB_OK) db_stage_data_clear(taken);
     return status;
@@ -231,18 +234,18 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
 
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
-    db_objective *const shot = malloc(sizeof *shot); /* large: stacks are small */
+    db_objective *const objective = malloc(sizeof *objective); /* large: stacks are small */
     double turned[3];
-    if (!shot) return db_fail_memory(r->context, "the shot of a stage");
-    db_status status = db_refinement_open_stage(r, number, &taken, shot, turned);
+    if (!objective) return db_fail_memory(r->context, "the objective of a stage");
+    db_status status = db_refinement_open_stage(r, number, &taken, objective, turned);
     if (status == DB_OK) {
-        status = db_optimize_stage(shot, &r->data.settings->stages[number], number,
+        status = db_optimize_stage(objective, &r->data.settings->stages[number], number,
                                    r->result->experiment.crystal.orientation, &r->course, end);
-        if (status == DB_OK) status = store(r, shot, end);
-        db_objective_destroy(shot);
+        if (status == DB_OK) status = store(r, objective, end);
+        db_objective_destroy(objective);
         db_stage_data_clear(&taken);
     }
-    free(shot);
+    free(objective);
     return status;
 }
 

@@ -30,10 +30,10 @@ db_status db_refinement_refuse_blank(const db_refinement *r);
  * that are held would not keep their values. */
 int db_refinement_turns(const db_fit_settings *settings, int stage);
 
-/* The data of a stage of the settings and the shot that refines it, ready to be evaluated at its
+/* The data of a stage of the settings and the objective that refines it, ready to be evaluated at its
  * variables' start; both are the caller's to clear. turned: see db_variables_make. */
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_objective *shot, double turned[3]);
+                                   db_objective *objective, double turned[3]);
 
 /* Moves a model to values of a stage's variables. from: the crystal at the start of the stage, with
  * the misset in its orientation if the stage turns it. */

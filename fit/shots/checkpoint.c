@@ -85,8 +85,8 @@ static void set_identity(db_document *d, const db_shots *all) {
 
 static json_t *shot_object(db_document *d, const db_shots *all, size_t shot, const double *point,
                            size_t size) {
-    const db_shot_news *const news = &all->news[shot];
-    const db_fit_shot_identity *const identity = &news->identity;
+    const db_shot_summary *const summary = &all->summary[shot];
+    const db_fit_shot_identity *const identity = &summary->identity;
     json_t *const object = json_object();
     set(d, object, "name", db_document_text(all->source->name(all->source->user, shot)));
     if (*identity->image) {
@@ -96,16 +96,16 @@ static json_t *shot_object(db_document *d, const db_shots *all, size_t shot, con
         add(d, list, json_string(identity->files));
         set(d, object, "identity", list);
     }
-    set(d, object, "used", json_boolean(news->used));
-    set(d, object, "stage", json_integer(news->stage));
-    set(d, object, "opened", json_integer(news->opened));
-    set(d, object, "reason", db_document_text(news->reason));
-    set(d, object, "orientation", numbers(d, news->orientation, 9));
-    set(d, object, "misset", numbers(d, news->misset, 3));
+    set(d, object, "used", json_boolean(summary->used));
+    set(d, object, "stage", json_integer(summary->stage));
+    set(d, object, "opened", json_integer(summary->opened));
+    set(d, object, "reason", db_document_text(summary->reason));
+    set(d, object, "orientation", numbers(d, summary->orientation, 9));
+    set(d, object, "misset", numbers(d, summary->misset, 3));
     set(d, object, "values", numbers(d, db_shots_value(all, shot), all->parameters));
     set(d, object, "at_bound",
         whole_numbers(d, all->at_bound + shot * all->parameters, all->parameters));
-    set(d, object, "target", number(news->target));
+    set(d, object, "target", number(summary->target));
     if (point) set(d, object, "point", numbers(d, point, size));
     return object;
 }
@@ -253,7 +253,7 @@ static db_status whole_number(const db_json *at, const char *key, int least, int
     return DB_OK;
 }
 
-static db_status take_identity(const db_json *at, db_fit_shot_identity *identity) {
+static db_status read_identity(const db_json *at, db_fit_shot_identity *identity) {
     const db_json list = db_json_member(at, "identity");
     char *const to[] = { identity->image, identity->configuration, identity->files };
     if (!list.value) return DB_OK;
@@ -266,8 +266,8 @@ static db_status take_identity(const db_json *at, db_fit_shot_identity *identity
     return DB_OK;
 }
 
-static db_status take_shot(db_shots *all, const db_json *at, size_t shot, db_joint_log *log) {
-    db_shot_news *const news = &all->news[shot];
+static db_status read_shot(db_shots *all, const db_json *at, size_t shot, db_joint_log *log) {
+    db_shot_summary *const summary = &all->summary[shot];
     const char *const name = all->source->name(all->source->user, shot);
     const char *const text = db_json_text(at, "name"), *const reason = db_json_text(at, "reason");
     const int stages = (int)all->settings.stage_count;
@@ -280,24 +280,23 @@ static db_status take_shot(db_shots *all, const db_json *at, size_t shot, db_joi
     const db_json values = db_json_member(at, "values"), target = db_json_member(at, "target"),
                   orientation = db_json_member(at, "orientation"),
                   misset = db_json_member(at, "misset"), at_bound = db_json_member(at, "at_bound");
-    DB_TRY(whole_number(at, "stage", 0, stages, &news->stage));
-    DB_TRY(whole_number(at, "opened", 0, stages, &news->opened));
+    DB_TRY(whole_number(at, "stage", 0, stages, &summary->stage));
+    DB_TRY(whole_number(at, "opened", 0, stages, &summary->opened));
     DB_TRY(db_json_numbers(&values, db_shots_value(all, shot), all->parameters));
-    DB_TRY(db_json_numbers(&orientation, news->orientation, 9));
-    DB_TRY(db_json_numbers(&misset, news->misset, 3));
+    DB_TRY(db_json_numbers(&orientation, summary->orientation, 9));
+    DB_TRY(db_json_numbers(&misset, summary->misset, 3));
     DB_TRY(db_json_integers(&at_bound, all->at_bound + shot * all->parameters, all->parameters));
-    DB_TRY(db_json_number(&target, &news->target));
-    DB_TRY(take_identity(at, &news->identity));
-    news->used = json_is_true(json_object_get(at->value, "used"));
-    all->state[shot].reported = !news->used;
-    snprintf(news->reason, sizeof news->reason, "%s", reason ? reason : "");
+    DB_TRY(db_json_number(&target, &summary->target));
+    DB_TRY(read_identity(at, &summary->identity));
+    summary->used = json_is_true(json_object_get(at->value, "used"));
+    snprintf(summary->reason, sizeof summary->reason, "%s", reason ? reason : "");
     if (log->stage < 0 || log->point == 0) return DB_OK;
     const db_json point = db_json_member(at, "point");
     return db_json_numbers(&point, log->points + shot * log->point, log->point);
 }
 
 /* Numbers, of which some may be missing: null. */
-static db_status open_numbers(const db_json *list, double *values, size_t count, double missing) {
+static db_status read_numbers(const db_json *list, double *values, size_t count, double missing) {
     if (json_array_size(list->value) != count) return db_json_numbers(list, values, count);
     for (size_t i = 0; i < count; i++) {
         const db_json one = db_json_element(list, i);
@@ -307,7 +306,7 @@ static db_status open_numbers(const db_json *list, double *values, size_t count,
     return DB_OK;
 }
 
-static db_status take_evaluation(db_shots *all, const db_json *at, db_joint_log *log) {
+static db_status read_evaluation(db_shots *all, const db_json *at, db_joint_log *log) {
     double values[DB_FIT_MOST_PARAMETERS];
     double *const sums = malloc(log->sums_size * sizeof *sums);
     const db_json where = db_json_member(at, "at"), list = db_json_member(at, "sums");
@@ -315,14 +314,14 @@ static db_status take_evaluation(db_shots *all, const db_json *at, db_joint_log 
     db_status status = sums ? DB_OK : db_fail_memory(all->context, "the checkpoint");
     if (status == DB_OK) status = db_json_numbers(&where, values, log->shared);
     if (status == DB_OK) /* a target that is no number is infinite */
-        status = open_numbers(&list, sums, log->sums_size, INFINITY);
+        status = read_numbers(&list, sums, log->sums_size, INFINITY);
     if (status == DB_OK) status = whole_number(at, "lost", 0, INT_MAX, &lost);
     if (status == DB_OK) status = db_joint_log_add(all->context, log, values, sums, lost);
     free(sums);
     return status;
 }
 
-static db_status take_joint(db_shots *all, const db_json *root, db_joint_log *log) {
+static db_status read_joint(db_shots *all, const db_json *root, db_joint_log *log) {
     const db_json joint = db_json_member(root, "joint");
     int stage = 0;
     if (!joint.value) return DB_OK;
@@ -342,12 +341,12 @@ static db_status take_joint(db_shots *all, const db_json *root, db_joint_log *lo
     if (json_array_size(search.value) == 0) return db_json_fail(&search, "evaluations");
     for (size_t i = 0; i < json_array_size(search.value); i++) {
         const db_json at = db_json_element(&search, i);
-        DB_TRY(take_evaluation(all, &at, log));
+        DB_TRY(read_evaluation(all, &at, log));
     }
     return DB_OK;
 }
 
-static db_status take_history(db_shots *all, const db_json *root) {
+static db_status read_history(db_shots *all, const db_json *root) {
     const db_json history = db_json_member(root, "history");
     const size_t count = json_array_size(history.value), width = all->parameters;
     if (!json_is_array(history.value)) return db_json_fail(&history, "a list");
@@ -361,12 +360,12 @@ static db_status take_history(db_shots *all, const db_json *root) {
         DB_TRY(whole_number(&at, "evaluation", 0, INT_MAX, &entry->evaluation));
         DB_TRY(db_json_number(&target, &entry->target));
         DB_TRY(db_json_number(&norm, &entry->gradient_norm));
-        DB_TRY(open_numbers(&values, entry->value, width, NAN));
+        DB_TRY(read_numbers(&values, entry->value, width, NAN));
     }
     return DB_OK;
 }
 
-static db_status take(db_shots *all, const db_json *root, db_joint_log *log) {
+static db_status read_state(db_shots *all, const db_json *root, db_joint_log *log) {
     const db_json shots = db_json_member(root, "shots"), common = db_json_member(root, "common");
     DB_TRY(check_identity(all, root));
     if (json_array_size(shots.value) != all->count)
@@ -374,11 +373,11 @@ static db_status take(db_shots *all, const db_json *root, db_joint_log *log) {
                        "%s: is of another refinement: it has %zu shots, here are %zu", root->path,
                        json_array_size(shots.value), all->count);
     DB_TRY(db_json_numbers(&common, all->common, all->parameters));
-    DB_TRY(take_history(all, root));
-    DB_TRY(take_joint(all, root, log));
+    DB_TRY(read_history(all, root));
+    DB_TRY(read_joint(all, root, log));
     for (size_t i = 0; i < all->count; i++) {
         const db_json at = db_json_element(&shots, i);
-        DB_TRY(take_shot(all, &at, i, log));
+        DB_TRY(read_shot(all, &at, i, log));
     }
     return DB_OK;
 }
@@ -391,7 +390,7 @@ db_status db_checkpoint_resume(db_shots *all, int *found, db_joint_log *log) {
     json_t *document = NULL;
     db_json root;
     db_status status = db_json_open(all->context, path, &document, &root);
-    if (status == DB_OK) status = take(all, &root, log);
+    if (status == DB_OK) status = read_state(all, &root, log);
     if (document) json_decref(document);
     *found = status == DB_OK;
     return status;

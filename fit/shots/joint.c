@@ -57,7 +57,7 @@ db_status db_joint_make_room(db_shots *all, int stage) {
 }
 
 /* Where a shot's local quantities are expected for these shared values. */
-static void predict(const joint *j, size_t shot, double *local) {
+static void predict_local(const joint *j, size_t shot, double *local) {
     const db_shot_state *const state = &j->all->state[shot];
     double step[DB_FIT_MOST_PARAMETERS];
     for (size_t i = 0; i < j->order.shared; i++) step[i] = j->at[i] - j->best_at[i];
@@ -80,13 +80,13 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     db_open_shot open;
     db_shot_point *const trial = &all->state[shot].trial;
     DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
-    predict(j, shot, trial->local);
+    predict_local(j, shot, trial->local);
     db_status status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
     if (status == DB_ERROR_INPUT && j->started) { /* too far from where the shot stood */
         memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
         status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
     }
-    if (status == DB_OK) all->news[shot].target = open.objective.loss / open.objective.degrees;
+    if (status == DB_OK) all->summary[shot].target = open.objective.loss / open.objective.degrees;
     if (status == DB_OK)
         db_arrow_reduce(&j->order, open.objective.loss, open.objective.gradient,
                         open.objective.normal, open.held, &trial->tail,
@@ -108,7 +108,7 @@ static db_status sum_shots(joint *j) {
         db_workers_each(all, "evaluation", j->stage, 0, all->count, evaluate_shot, j);
     if (status == DB_OK)
         status = db_workers_gather(all, j->sums, j->sums_size * sizeof *j->sums, 1);
-    if (status == DB_OK) status = db_workers_gather(all, all->news, sizeof *all->news, 0);
+    if (status == DB_OK) status = db_workers_gather(all, all->summary, sizeof *all->summary, 0);
     if (status == DB_OK) j->lost = (int)db_shots_report_aside(all);
     for (size_t c = 1; c < j->chunks && status == DB_OK; c++)
         for (size_t k = 0; k < j->sums_size; k++) j->sums[k] += j->sums[c * j->sums_size + k];
@@ -149,11 +149,11 @@ static void record(joint *j, double loss, const double *gradient) {
 }
 
 /* The trial points become the best ones. */
-static void take_trials(joint *j) {
+static void keep_trials(joint *j) {
     db_shots *const all = j->all;
     for (size_t i = 0; i < all->count; i++) {
         db_shot_state *const state = &all->state[i];
-        if (!state->best.local || !all->news[i].used) continue;
+        if (!state->best.local || !all->summary[i].used) continue;
         /* Not swapped: the memory belongs to best. */
         memcpy(state->best.local, state->trial.local, j->order.local * sizeof(double));
         memcpy(state->best.tail.row, state->trial.tail.row,
@@ -164,7 +164,7 @@ static void take_trials(joint *j) {
 /* Of a search gone through again the best points are known. */
 static db_status commit(joint *j, double loss) {
     const int again = j->replayed < j->known;
-    if (!again) take_trials(j);
+    if (!again) keep_trials(j);
     if (j->at != j->best_at) memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
     j->best = loss;
     j->started = 1;
@@ -174,11 +174,11 @@ static db_status commit(joint *j, double loss) {
 static void count_degrees(joint *j) {
     j->degrees = -(double)j->order.shared;
     for (size_t i = 0; i < j->all->count; i++)
-        if (j->all->news[i].used) j->degrees += j->all->news[i].degrees;
+        if (j->all->summary[i].used) j->degrees += j->all->summary[i].degrees;
 }
 
 /* The sums of an evaluation from before a cut. */
-static db_status recall(joint *j) {
+static db_status replay(joint *j) {
     const db_joint_log *const log = j->log;
     const double *const at = log->at + j->replayed * log->shared;
     for (size_t i = 0; i < log->shared; i++)
@@ -197,7 +197,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     j->at = x;
     memcpy(j->last_at, x, j->order.shared * sizeof *x);
     j->evaluations++;
-    j->status = j->replayed < j->known ? recall(j) : sum_shots(j);
+    j->status = j->replayed < j->known ? replay(j) : sum_shots(j);
     if (j->status != DB_OK) return 1;
     /* Without a shot the target is another: the search begins anew. */
     if (j->lost && j->started) return 1;
@@ -255,8 +255,8 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
     db_variables_place(variables, values, &model->placement);
     DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
     db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
-    memcpy(all->news[shot].misset, e->crystal.misset, sizeof all->news[shot].misset);
-    all->news[shot].stage = j->stage + 1;
+    memcpy(all->summary[shot].misset, e->crystal.misset, sizeof all->summary[shot].misset);
+    all->summary[shot].stage = j->stage + 1;
     return DB_OK;
 }
 
@@ -281,7 +281,7 @@ static db_status store(joint *j) {
     db_shots *const all = j->all;
     DB_TRY(db_workers_each(all, "models", j->stage, 0, all->count, store_shot, j));
     DB_TRY(db_workers_gather(all, all->value, all->parameters * sizeof *all->value, 0));
-    DB_TRY(db_workers_gather(all, all->news, sizeof *all->news, 0));
+    DB_TRY(db_workers_gather(all, all->summary, sizeof *all->summary, 0));
     for (size_t i = 0; i < j->order.shared; i++) all->common[j->order.index[i]] = j->best_at[i];
     db_shots_tie_common(all);
     return DB_OK;
@@ -340,19 +340,19 @@ static db_status search(joint *j, db_stage_result *end) {
         memcpy(x, j->best_at, n * sizeof *x);
         how = db_stage_minimize(&j->unknowns, j->settings, j->degrees, evaluate, j, x).end;
         if (j->status != DB_OK) return j->status;
-        DB_TRY(db_shots_enough(j->all));
+        DB_TRY(db_shots_check_count(j->all));
     } while (j->lost && j->evaluations < 2 * j->settings->max_evaluations);
     if (memcmp(j->last_at, j->best_at, n * sizeof *x) != 0) {
         j->lost = 0;
         evaluate(j, j->best_at, &loss, j->gradient, j->normal);
         if (j->status != DB_OK) return j->status;
-        DB_TRY(db_shots_enough(j->all));
+        DB_TRY(db_shots_check_count(j->all));
     }
     judge(j, how, end);
     return DB_OK;
 }
 
-static void take_points(const joint *j) {
+static void restore_points(const joint *j) {
     for (size_t i = 0; i < j->all->count; i++)
         if (j->all->state[i].best.local)
             memcpy(j->all->state[i].best.local, j->log->points + i * j->log->point,
@@ -369,7 +369,7 @@ db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_res
     j->order = db_arrow_order_make(&all->settings, stage, all->shared);
     j->log = log;
     j->known = log->stage == stage ? log->count : 0;
-    if (j->known) take_points(j);
+    if (j->known) restore_points(j);
     db_status status = db_workers_common_status(all, prepare(j));
     if (status == DB_OK) status = search(j, end);
     if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);

@@ -28,16 +28,16 @@ typedef struct conclusion {
 } conclusion;
 
 static db_status measure(const db_objective *shot, const db_spooled *pixels, int after,
-                         db_shot_news *news) {
+                         db_shot_summary *summary) {
     db_fit_statistics statistics = { 0 };
     db_statistics_residuals(shot, &statistics);
     statistics.centroid_rms = NAN;
     if (pixels->boxes.count) db_statistics_centroids(shot, &pixels->boxes, &statistics);
-    news->chi2[after] = statistics.chi2;
-    news->correlation[after] = statistics.correlation;
-    news->centroid_rms[after] = statistics.centroid_rms;
-    news->pixels = statistics.pixels;
-    news->shoeboxes = pixels->blocks.count;
+    summary->chi2[after] = statistics.chi2;
+    summary->correlation[after] = statistics.correlation;
+    summary->centroid_rms[after] = statistics.centroid_rms;
+    summary->pixels = statistics.pixels;
+    summary->shoeboxes = pixels->blocks.count;
     return DB_OK;
 }
 
@@ -51,12 +51,12 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     DB_TRY(db_objective_create(context, &start, open->settings, &open->pixels.blocks, &options,
                                &before));
     db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->news[shot]);
+    if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->summary[shot]);
     db_objective_destroy(&before);
     if (status != DB_ERROR_INPUT) return status;
     /* Only what it is compared with is not known. */
-    db_shot_news *const news = &all->news[shot];
-    news->chi2[0] = news->correlation[0] = news->centroid_rms[0] = NAN;
+    db_shot_summary *const summary = &all->summary[shot];
+    summary->chi2[0] = summary->correlation[0] = summary->centroid_rms[0] = NAN;
     return DB_OK;
 }
 
@@ -84,7 +84,7 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
         status = db_covariance_estimate(context, memory, scatter, m, used, &estimate);
     if (status == DB_OK) {
         const double misfit =
-            sqrt(fmax(1, c->all->news[shot].chi2[1] / c->all->news[shot].degrees));
+            sqrt(fmax(1, c->all->summary[shot].chi2[1] / c->all->summary[shot].degrees));
         for (size_t i = 0; i < m; i++) {
             const size_t index = c->order.index[c->order.shared + i];
             c->all->error[shot * c->all->parameters + index] = fmax(
@@ -150,7 +150,8 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
     if (status == DB_OK) {
         status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
-        if (status == DB_OK) status = measure(&open->objective, &open->pixels, 1, &all->news[shot]);
+        if (status == DB_OK)
+            status = measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);
         if (status == DB_OK) status = estimate_local(c, context, shot, open);
         if (status == DB_OK) {
@@ -218,7 +219,7 @@ static size_t quantity_count(const conclusion *c) {
 static size_t block_count(const db_shots *all) {
     size_t blocks = 0;
     for (size_t i = 0; i < all->count; i++)
-        if (all->news[i].used) blocks += all->news[i].shoeboxes;
+        if (all->summary[i].used) blocks += all->summary[i].shoeboxes;
     return blocks;
 }
 
@@ -272,9 +273,9 @@ static db_status describe_shared(const conclusion *c, db_fit_shots_result *resul
         }
         double chi2 = 0;
         for (size_t i = 0; i < c->all->count; i++) {
-            if (!c->all->news[i].used) continue;
-            degrees += c->all->news[i].degrees;
-            chi2 += c->all->news[i].chi2[1];
+            if (!c->all->summary[i].used) continue;
+            degrees += c->all->summary[i].degrees;
+            chi2 += c->all->summary[i].chi2[1];
         }
         status =
             estimate_shared(c, normal, scatter, sqrt(fmax(1, chi2 / degrees)), &estimate, result);
@@ -302,7 +303,7 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
         status = db_workers_each(all, "errors", stage, 0, all->count, conclude_shot, &c);
     if (status == DB_OK)
         status = db_workers_gather(all, c.sums, SUMS * c.sums_size * sizeof *c.sums, 1);
-    if (status == DB_OK) status = db_workers_gather(all, all->news, sizeof *all->news, 0);
+    if (status == DB_OK) status = db_workers_gather(all, all->summary, sizeof *all->summary, 0);
     if (status == DB_OK) {
         add_up(&c);
         status = describe_shared(&c, result);

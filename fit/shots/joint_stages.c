@@ -115,7 +115,7 @@ db_segment db_segment_from(const db_shots *all, int stage) {
 int db_stages_next(const db_shots *all) {
     int stage = (int)all->settings.stage_count;
     for (size_t i = 0; i < all->count; i++)
-        if (all->news[i].used && all->news[i].stage < stage) stage = all->news[i].stage;
+        if (all->summary[i].used && all->summary[i].stage < stage) stage = all->summary[i].stage;
     return stage;
 }
 

@@ -21,7 +21,7 @@ typedef struct work {
     db_fit_settings settings;
     db_refinement refinement;
     db_experiment tied; /* the start, with ties kept */
-    int is_fatal;       /* what failed is not this shot's fault */
+    int is_fatal;       /* 1: what failed ends the run, not only this shot */
 } work;
 
 static void clear(work *w) {
@@ -34,15 +34,15 @@ static void clear(work *w) {
     free(w);
 }
 
-/* The model as the news tell it: all that a stage leaves to the next. */
-static db_status take_news(work *w, db_context *context) {
+/* The model by the summary, which has all that a stage leaves to the next. */
+static db_status restore_model(work *w, db_context *context) {
     const db_shots *const all = w->all;
-    const db_shot_news *const news = &all->news[w->shot];
+    const db_shot_summary *const summary = &all->summary[w->shot];
     db_refinement *const r = &w->refinement;
     db_fit_result *const result = r->result;
     db_crystal *const crystal = &result->experiment.crystal;
-    memcpy(crystal->orientation, news->orientation, sizeof crystal->orientation);
-    memcpy(crystal->misset, news->misset, sizeof crystal->misset);
+    memcpy(crystal->orientation, summary->orientation, sizeof crystal->orientation);
+    memcpy(crystal->misset, summary->misset, sizeof crystal->misset);
     memcpy(result->refined, db_shots_value(all, w->shot),
            all->parameters * sizeof *result->refined);
     memcpy(result->at_bound, all->at_bound + w->shot * all->parameters,
@@ -50,20 +50,20 @@ static db_status take_news(work *w, db_context *context) {
     return db_shots_put(all, context, result->refined, &result->experiment, &r->placement);
 }
 
-static void tell_news(work *w) {
+static void store_model(work *w) {
     const db_shots *const all = w->all;
     const db_fit_result *const result = w->refinement.result;
     const db_crystal *const crystal = &result->experiment.crystal;
-    db_shot_news *const news = &all->news[w->shot];
-    memcpy(news->orientation, crystal->orientation, sizeof news->orientation);
-    memcpy(news->misset, crystal->misset, sizeof news->misset);
+    db_shot_summary *const summary = &all->summary[w->shot];
+    memcpy(summary->orientation, crystal->orientation, sizeof summary->orientation);
+    memcpy(summary->misset, crystal->misset, sizeof summary->misset);
     db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
     memcpy(all->at_bound + w->shot * all->parameters, result->at_bound,
            all->parameters * sizeof *all->at_bound);
 }
 
 /* A db_fit_progress, by which a shot's own stages end early. */
-static int ask(void *user, const db_fit_history *entry) {
+static int is_cancelled(void *user, const db_fit_history *entry) {
     (void)entry;
     return db_workers_cancelled(user);
 }
@@ -75,7 +75,7 @@ static db_status begin(work *w, db_context *context) {
     DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     r->context = context;
-    r->course.progress = ask;
+    r->course.progress = is_cancelled;
     r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
     r->result = calloc(1, sizeof *r->result);
@@ -84,8 +84,8 @@ static db_status begin(work *w, db_context *context) {
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
     DB_TRY(db_refinement_begin(r, &start));
     DB_TRY(db_experiment_copy(context, &r->result->experiment, &w->tied));
-    if (all->news[w->shot].stage > 0) return take_news(w, context);
-    tell_news(w); /* the orientation may have changed */
+    if (all->summary[w->shot].stage > 0) return restore_model(w, context);
+    store_model(w); /* the orientation may have changed */
     return DB_OK;
 }
 
@@ -103,63 +103,63 @@ static db_status check_places(work *w, db_context *context) {
 
 /* The stages that are left to do. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
-    db_shot_news *const news = &w->all->news[w->shot];
-    if (news->stage == 0) DB_TRY(db_refinement_refuse_blank(&w->refinement));
-    if (news->stage >= segment->to) return DB_OK;
-    for (; news->stage < segment->to; news->stage++) {
+    db_shot_summary *const summary = &w->all->summary[w->shot];
+    if (summary->stage == 0) DB_TRY(db_refinement_refuse_blank(&w->refinement));
+    if (summary->stage >= segment->to) return DB_OK;
+    for (; summary->stage < segment->to; summary->stage++) {
         db_stage_result end;
-        DB_TRY(db_refinement_run_stage(&w->refinement, news->stage, &end));
-        snprintf(news->reason, sizeof news->reason, "%s", end.reason);
+        DB_TRY(db_refinement_run_stage(&w->refinement, summary->stage, &end));
+        snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
         if (end.end == DB_STAGE_CANCELLED)
             return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
-        const int last = news->stage + 1 == segment->to;
+        const int last = summary->stage + 1 == segment->to;
         if (end.end == DB_STAGE_DIVERGED || (last && end.end == DB_STAGE_AT_BOUND))
             return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
     }
-    tell_news(w);
+    store_model(w);
     return check_places(w, context);
 }
 
 /* Puts the pixels of a joint stage into the spool, and begins it where the shot stands. */
-static db_status spool(work *w, db_context *context, int stage) {
+static db_status spool_pixels(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_shot_state *const state = &all->state[w->shot];
     const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     db_stage_data taken;
-    db_objective shot;
-    w->refinement.scaled = all->news[w->shot].opened == stage + 1;
-    DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &shot, state->turned));
-    all->news[w->shot].opened = stage + 1;
+    db_objective objective;
+    w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
+    DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &objective, state->turned));
+    all->summary[w->shot].opened = stage + 1;
     /* A scale may have been found on the way. */
-    tell_news(w);
+    store_model(w);
     for (size_t i = 0; i < order.local; i++)
-        state->best.local[i] = shot.variables.start[order.variable[order.shared + i]];
-    all->news[w->shot].degrees = shot.degrees + (double)order.shared;
+        state->best.local[i] = objective.variables.start[order.variable[order.shared + i]];
+    all->summary[w->shot].degrees = objective.degrees + (double)order.shared;
     const db_status status = db_spool_write(context, &all->spool, &taken.blocks,
                                             taken.boxes.count ? &taken.boxes : NULL, &state->place);
     w->is_fatal = status != DB_OK;
-    db_objective_destroy(&shot);
+    db_objective_destroy(&objective);
     db_stage_data_clear(&taken);
     return status;
 }
 
-static void take_statistics(const db_fit_statistics *from, int after, db_shot_news *news) {
-    news->chi2[after] = from->chi2;
-    news->correlation[after] = from->correlation;
-    news->centroid_rms[after] = from->centroid_rms;
-    news->pixels = from->pixels;
-    news->shoeboxes = from->shoeboxes;
-    if (from->chi2_reduced > 0) news->degrees = from->chi2 / from->chi2_reduced;
+static void store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {
+    summary->chi2[after] = from->chi2;
+    summary->correlation[after] = from->correlation;
+    summary->centroid_rms[after] = from->centroid_rms;
+    summary->pixels = from->pixels;
+    summary->shoeboxes = from->shoeboxes;
+    if (from->chi2_reduced > 0) summary->degrees = from->chi2 / from->chi2_reduced;
 }
 
-/* The shot is done with. */
+/* After the last stage: errors and statistics of the shot. */
 static db_status conclude(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
     DB_TRY(
         db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
-    take_statistics(&result->before, 0, &all->news[w->shot]);
-    take_statistics(&result->after, 1, &all->news[w->shot]);
+    store_statistics(&result->before, 0, &all->summary[w->shot]);
+    store_statistics(&result->after, 1, &all->summary[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)
         all->error[w->shot * all->parameters + i] = result->error[i];
     return DB_OK;
@@ -168,7 +168,7 @@ static db_status conclude(work *w, db_context *context) {
 static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
     DB_TRY(begin(w, context));
     DB_TRY(run_own_stages(w, context, segment));
-    DB_TRY(segment->joint >= 0 ? spool(w, context, segment->joint) : conclude(w, context));
+    DB_TRY(segment->joint >= 0 ? spool_pixels(w, context, segment->joint) : conclude(w, context));
 #pragma omp atomic update
     w->all->evaluations += w->refinement.course.count;
     return DB_OK;
@@ -180,7 +180,7 @@ db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void 
     w->all = all;
     w->shot = shot;
     db_status status = db_shots_load(all, context, shot, &w->image);
-    if (status == DB_OK && all->news[shot].used) {
+    if (status == DB_OK && all->summary[shot].used) {
         status = do_segment(w, context, user);
         if (status != DB_OK && !w->is_fatal)
             status = db_shots_set_aside(all, context, shot, status, NULL);

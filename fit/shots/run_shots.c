@@ -31,18 +31,18 @@ static size_t chunk_size(const db_shots *all) {
 static db_status make_room(db_shots *all) {
     const size_t each = all->count * all->parameters;
     all->state = calloc(all->count, sizeof *all->state);
-    all->news = calloc(all->count, sizeof *all->news);
+    all->summary = calloc(all->count, sizeof *all->summary);
     all->value = calloc(each, sizeof *all->value);
     all->begin = calloc(each, sizeof *all->begin);
     all->error = calloc(each, sizeof *all->error);
     all->at_bound = calloc(each, sizeof *all->at_bound);
-    if (!all->state || !all->news || !all->value || !all->begin || !all->error || !all->at_bound)
+    if (!all->state || !all->summary || !all->value || !all->begin || !all->error || !all->at_bound)
         return db_fail_memory(all->context, "the list of shots");
     for (size_t i = 0; i < all->count; i++) {
-        db_shot_news *const news = &all->news[i];
-        news->used = 1;
+        db_shot_summary *const summary = &all->summary[i];
+        summary->used = 1;
         for (int k = 0; k < 2; k++)
-            news->chi2[k] = news->correlation[k] = news->centroid_rms[k] = NAN;
+            summary->chi2[k] = summary->correlation[k] = summary->centroid_rms[k] = NAN;
     }
     for (size_t i = 0; i < each; i++) all->error[i] = NAN;
     return DB_OK;
@@ -82,13 +82,13 @@ static void report_done(const db_shots *all, const db_segment *segment, size_t d
                                  .done = done,
                                  .count = all->count,
                                  .refined = segment->to > segment->from };
-    for (size_t i = 0; i < done; i++) event.used += all->news[i].used != 0;
+    for (size_t i = 0; i < done; i++) event.used += all->summary[i].used != 0;
     db_shots_report(all, &event);
 }
 
 static db_status share_shots(db_shots *all) {
     const size_t row = all->parameters;
-    DB_TRY(db_workers_gather(all, all->news, sizeof *all->news, 0));
+    DB_TRY(db_workers_gather(all, all->summary, sizeof *all->summary, 0));
     DB_TRY(db_workers_gather(all, all->value, row * sizeof *all->value, 0));
     DB_TRY(db_workers_gather(all, all->begin, row * sizeof *all->begin, 0));
     DB_TRY(db_workers_gather(all, all->error, row * sizeof *all->error, 0));
@@ -111,7 +111,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
         if (status == DB_OK) db_shots_report_aside(all);
         if (status == DB_OK) report_done(all, segment, to);
     }
-    return status == DB_OK ? db_shots_enough(all) : status;
+    return status == DB_OK ? db_shots_check_count(all) : status;
 }
 
 static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
@@ -123,14 +123,14 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     if (last) return DB_OK;
     DB_TRY(db_workers_common_status(all, db_shots_set_outliers_aside(all)));
-    DB_TRY(db_shots_enough(all));
+    DB_TRY(db_shots_check_count(all));
     DB_TRY(db_checkpoint_keep(all));
     return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
 }
 
 static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
     int stage = db_stages_next(all);
-    DB_TRY(db_shots_enough(all));
+    DB_TRY(db_shots_check_count(all));
     if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
     snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
     while (stage < (int)all->settings.stage_count) {
@@ -147,12 +147,14 @@ static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_res
     return DB_OK;
 }
 
-static void report_resumed(const db_shots *all) {
+static void report_resumed(db_shots *all) {
     db_fit_shots_event event = { .kind = DB_SHOTS_RESUMED,
                                  .stage = db_stages_next(all),
                                  .count = all->count };
-    for (size_t i = 0; i < all->count; i++)
-        event.done += all->news[i].stage > 0 || !all->news[i].used;
+    for (size_t i = 0; i < all->count; i++) {
+        event.done += all->summary[i].stage > 0 || !all->summary[i].used;
+        all->state[i].reported = !all->summary[i].used;
+    }
     db_shots_report(all, &event);
 }
 
@@ -165,11 +167,12 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
              all->settings.stages[stage < most ? stage : most].name);
     all->ending = 1;
     for (size_t i = 0; i < all->count; i++) {
-        db_shot_news *const news = &all->news[i];
-        if (!db_shots_own(all, i) || !news->used) continue;
-        if (all->state[i].lower && news->stage > 0 && news->stage >= first) continue;
-        news->used = 0;
-        snprintf(news->reason, sizeof news->reason, "the run was cancelled before it was refined");
+        db_shot_summary *const summary = &all->summary[i];
+        if (!db_shots_own(all, i) || !summary->used) continue;
+        if (all->state[i].lower && summary->stage > 0 && summary->stage >= first) continue;
+        summary->used = 0;
+        snprintf(summary->reason, sizeof summary->reason,
+                 "the run was cancelled before it was refined");
     }
     DB_TRY(share_shots(all));
     if (db_shots_used(all) == 0)
@@ -230,15 +233,15 @@ static db_status create_result(const db_shots *all, db_fit_shots_result **result
 }
 
 /* The model of a shot that this process has read, without amplitudes. */
-static db_status take_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
+static db_status store_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
     db_experiment *const start = &all->state[s].start;
     db_panel_placement placement;
-    if (!all->state[s].lower || !all->news[s].used) return DB_OK;
+    if (!all->state[s].lower || !all->summary[s].used) return DB_OK;
     shot->model = *start;
     memset(start, 0, sizeof *start);
-    memcpy(shot->model.crystal.orientation, all->news[s].orientation,
+    memcpy(shot->model.crystal.orientation, all->summary[s].orientation,
            sizeof shot->model.crystal.orientation);
-    memcpy(shot->model.crystal.misset, all->news[s].misset, sizeof shot->model.crystal.misset);
+    memcpy(shot->model.crystal.misset, all->summary[s].misset, sizeof shot->model.crystal.misset);
     DB_TRY(db_panel_placement_make(all->context, &shot->model.detector, &all->settings.panel_groups,
                                    &placement));
     const db_status status =
@@ -249,12 +252,12 @@ static db_status take_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
 
 static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
                            db_fit_shot_result *shot) {
-    const db_shot_news *const news = &all->news[s];
+    const db_shot_summary *const summary = &all->summary[s];
     const size_t n = all->parameters;
     shot->name = all->source->name(all->source->user, s);
-    shot->used = news->used;
-    memcpy(shot->reason, news->reason, sizeof shot->reason);
-    memcpy(shot->orientation, news->orientation, sizeof shot->orientation);
+    shot->used = summary->used;
+    memcpy(shot->reason, summary->reason, sizeof shot->reason);
+    memcpy(shot->orientation, summary->orientation, sizeof shot->orientation);
     memcpy(shot->start, all->begin + s * n, n * sizeof(double));
     memcpy(shot->refined, all->value + s * n, n * sizeof(double));
     memcpy(shot->error, all->error + s * n, n * sizeof(double));
@@ -264,14 +267,15 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
             shot->refined[i] = result->refined[i];
             shot->error[i] = result->error[i];
         }
-    shot->pixels = news->pixels;
-    shot->shoeboxes = news->shoeboxes;
+    shot->pixels = summary->pixels;
+    shot->shoeboxes = summary->shoeboxes;
     for (int k = 0; k < 2; k++) {
-        shot->chi2_reduced[k] = news->degrees > 0 ? news->chi2[k] / news->degrees : (double)NAN;
-        shot->correlation[k] = news->correlation[k];
-        shot->centroid_rms[k] = news->centroid_rms[k];
+        shot->chi2_reduced[k] =
+            summary->degrees > 0 ? summary->chi2[k] / summary->degrees : (double)NAN;
+        shot->correlation[k] = summary->correlation[k];
+        shot->centroid_rms[k] = summary->centroid_rms[k];
     }
-    return take_model(all, s, shot);
+    return store_model(all, s, shot);
 }
 
 /* What is known of the shots and of what they share, at the end. Takes the history over. */
@@ -285,14 +289,14 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
         degrees -= own && all->settings.parameters[i].follows < 0;
     }
     for (size_t s = 0; s < all->count; s++) {
-        const db_shot_news *const news = &all->news[s];
+        const db_shot_summary *const summary = &all->summary[s];
         DB_TRY(fill_shot(all, s, result, &result->shot[s]));
-        if (!news->used) continue;
+        if (!summary->used) continue;
         result->used++;
-        result->pixels += news->pixels;
-        result->shoeboxes += news->shoeboxes;
-        degrees += news->degrees;
-        for (int k = 0; k < 2; k++) chi2[k] += news->chi2[k];
+        result->pixels += summary->pixels;
+        result->shoeboxes += summary->shoeboxes;
+        degrees += summary->degrees;
+        for (int k = 0; k < 2; k++) chi2[k] += summary->chi2[k];
     }
     for (int k = 0; k < 2; k++) result->chi2_reduced[k] = chi2[k] / degrees;
     result->history = all->course.history;
@@ -327,7 +331,7 @@ static void clear(db_shots *all) {
     db_spool_close(&all->spool);
     free(all->amplitudes.amplitude);
     free(all->state);
-    free(all->news);
+    free(all->summary);
     free(all->value);
     free(all->begin);
     free(all->error);

@@ -107,7 +107,7 @@ static int unquote(char *word) {
 }
 
 /* Names of files are relative to the list's folder. */
-static db_status take_override(db_context *context, const db_text *text, char *word,
+static db_status read_override(db_context *context, const db_text *text, char *word,
                                db_shot_entry *entry) {
     char *const equals = strchr(word, '=');
     if (!equals || equals == word)
@@ -146,7 +146,7 @@ static db_status next_word(db_context *context, const db_text *text, char **curs
     return DB_OK;
 }
 
-static db_status take_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
+static db_status read_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
     char *cursor = text->line, *word;
     DB_TRY(next_word(context, text, &cursor, &word));
     if (!word) return DB_OK;
@@ -161,7 +161,7 @@ static db_status take_line(db_context *context, const db_text *text, db_fit_shot
     for (;;) {
         DB_TRY(next_word(context, text, &cursor, &word));
         if (!word) return DB_OK;
-        DB_TRY(take_override(context, text, word, entry));
+        DB_TRY(read_override(context, text, word, entry));
     }
 }
 
@@ -169,7 +169,7 @@ static db_status read_text(db_context *context, const char *path, db_fit_shot_li
     db_text text;
     DB_TRY(db_text_open(context, path, &text));
     db_status status = DB_OK;
-    while (status == DB_OK && db_text_next_line(&text)) status = take_line(context, &text, list);
+    while (status == DB_OK && db_text_next_line(&text)) status = read_line(context, &text, list);
     db_text_close(&text);
     return status;
 }

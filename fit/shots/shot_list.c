@@ -66,7 +66,7 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
 }
 
 /* How shots are refined is the same for all. */
-static void take_common(const db_fit_config *common, db_fit_config *config) {
+static void apply_common(const db_fit_config *common, db_fit_config *config) {
     const double gain = config->settings.gain;
     config->settings = common->settings;
     if (!(common->settings.gain > 0)) config->settings.gain = gain;
@@ -101,7 +101,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
         snprintf(reason, sizeof reason, "%s", db_context_message(context));
         return db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line, reason);
     }
-    if (entry->is_config) take_common(&list->config, config);
+    if (entry->is_config) apply_common(&list->config, config);
     config->shot_list[0] = '\0';
     return DB_OK;
 }
@@ -201,8 +201,8 @@ db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
 
 /* The parameters of a tied configuration, with what the common one says of them. Bounds of the tied
  * one are those of its shot. */
-static db_status take_parameters(db_context *context, const db_fit_settings *tied,
-                                 db_fit_config *common) {
+static db_status tie_parameters(db_context *context, const db_fit_settings *tied,
+                                db_fit_config *common) {
     db_fit_settings *const settings = &common->settings;
     db_fit_config *const was = malloc(sizeof *was);
     if (!was) return db_fail_memory(context, "the parameters of all shots");
@@ -237,7 +237,7 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
     db_measured_image_clear(&image);
     DB_TRY(status);
     db_experiment_clear(&start);
-    return take_parameters(context, &own->settings, config);
+    return tie_parameters(context, &own->settings, config);
 }
 
 db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,

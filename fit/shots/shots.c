@@ -13,7 +13,7 @@
 
 db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
                              const char *reason) {
-    db_shot_news *const news = &all->news[shot];
+    db_shot_summary *const summary = &all->summary[shot];
     if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED || status == DB_ERROR_DEVICE)
         return status;
     const char *const name = all->source->name(all->source->user, shot);
@@ -21,8 +21,8 @@ db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db
     const size_t length = strlen(name);
     /* Whoever tells the reason names the shot. */
     const int named = strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0;
-    news->used = 0;
-    snprintf(news->reason, sizeof news->reason, "%s", named ? text + length + 2 : text);
+    summary->used = 0;
+    snprintf(summary->reason, sizeof summary->reason, "%s", named ? text + length + 2 : text);
     return DB_OK;
 }
 
@@ -34,10 +34,10 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
 size_t db_shots_report_aside(db_shots *all) {
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
-        if (all->news[i].used || all->state[i].reported) continue;
+        if (all->summary[i].used || all->state[i].reported) continue;
         const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
                                            .shot = all->source->name(all->source->user, i),
-                                           .reason = all->news[i].reason };
+                                           .reason = all->summary[i].reason };
         db_shots_report(all, &event);
         all->state[i].reported = 1;
         count++;
@@ -53,20 +53,21 @@ db_status db_shots_set_outliers_aside(db_shots *all) {
     size_t count = 0;
     if (!list) return db_fail_memory(all->context, "the shots' targets");
     for (size_t i = 0; i < all->count; i++)
-        if (all->news[i].used && all->news[i].target > 0) list[count++] = log(all->news[i].target);
+        if (all->summary[i].used && all->summary[i].target > 0)
+            list[count++] = log(all->summary[i].target);
     const double usual = db_median(list, count);
     for (size_t i = 0; i < count; i++) list[i] = fabs(list[i] - usual);
     const double width = fmax(least_width, 1.4826 * db_median(list, count));
     free(list);
     for (size_t i = 0; i < all->count && count >= FEWEST && limit > 0; i++) {
-        db_shot_news *const news = &all->news[i];
-        const double far = (log(news->target) - usual) / width;
-        if (!news->used || !(news->target > 0) || far <= limit) continue;
-        news->used = 0;
-        snprintf(news->reason, sizeof news->reason,
+        db_shot_summary *const summary = &all->summary[i];
+        const double far = (log(summary->target) - usual) / width;
+        if (!summary->used || !(summary->target > 0) || far <= limit) continue;
+        summary->used = 0;
+        snprintf(summary->reason, sizeof summary->reason,
                  "outlier: its target of %.4g per degree of freedom is %.1f robust standard "
                  "deviations above the median %.4g of all shots",
-                 news->target, far, exp(usual));
+                 summary->target, far, exp(usual));
     }
     db_shots_report_aside(all);
     return DB_OK;
@@ -74,19 +75,19 @@ db_status db_shots_set_outliers_aside(db_shots *all) {
 
 size_t db_shots_used(const db_shots *all) {
     size_t used = 0;
-    for (size_t i = 0; i < all->count; i++) used += all->news[i].used != 0;
+    for (size_t i = 0; i < all->count; i++) used += all->summary[i].used != 0;
     return used;
 }
 
-db_status db_shots_enough(const db_shots *all) {
+db_status db_shots_check_count(const db_shots *all) {
     const size_t used = db_shots_used(all);
     size_t aside = 0;
     if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
-    while (aside < all->count && all->news[aside].used) aside++;
+    while (aside < all->count && all->summary[aside].used) aside++;
     return db_fail(all->context, DB_ERROR_INPUT,
                    "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
                    used, aside < all->count ? all->source->name(all->source->user, aside) : "-",
-                   aside < all->count ? all->news[aside].reason : "");
+                   aside < all->count ? all->summary[aside].reason : "");
 }
 
 void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settings) {
@@ -126,8 +127,8 @@ db_status db_shot_model_make(const db_shots *all, db_context *context, size_t sh
     db_experiment *const e = &model->experiment;
     *e = all->state[shot].start;
     if (all->settings.intensity == DB_FIT_KNOWN) e->structure_factors = all->amplitudes;
-    memcpy(e->crystal.orientation, all->news[shot].orientation, sizeof e->crystal.orientation);
-    memcpy(e->crystal.misset, all->news[shot].misset, sizeof e->crystal.misset);
+    memcpy(e->crystal.orientation, all->summary[shot].orientation, sizeof e->crystal.orientation);
+    memcpy(e->crystal.misset, all->summary[shot].misset, sizeof e->crystal.misset);
     db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
                                                &model->placement);
     if (status == DB_OK && model->placement.start) {
@@ -172,9 +173,9 @@ static size_t leader_of(const db_shots *all, size_t i) {
 }
 
 /* The starting values, unless a resumed run knows better. Motions of groups begin at 0. */
-static void take_start(db_shots *all, size_t shot) {
+static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
-    db_shot_news *const news = &all->news[shot];
+    db_shot_summary *const summary = &all->summary[shot];
     double *const value = db_shots_value(all, shot);
     double *const begin = all->begin + shot * all->parameters;
     for (size_t i = 0; i < all->parameters; i++) {
@@ -185,10 +186,10 @@ static void take_start(db_shots *all, size_t shot) {
                                     : db_parameter_get(&state->start, from->parameter);
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }
-    if (news->stage > 0) return;
-    news->opened = 0;
-    memcpy(news->orientation, state->start.crystal.orientation, sizeof news->orientation);
-    memcpy(news->misset, state->start.crystal.misset, sizeof news->misset);
+    if (summary->stage > 0) return;
+    summary->opened = 0;
+    memcpy(summary->orientation, state->start.crystal.orientation, sizeof summary->orientation);
+    memcpy(summary->misset, state->start.crystal.misset, sizeof summary->misset);
     memcpy(value, begin, all->parameters * sizeof *value);
 }
 
@@ -216,7 +217,7 @@ static db_status refuse(const db_shots *all, db_context *context, size_t shot, c
 /* What the shot is; that of a resumed run must be what it was. */
 static db_status identify(const db_shots *all, db_context *context, size_t shot) {
     const db_fit_shot_source *const source = all->source;
-    db_fit_shot_identity *const known = &all->news[shot].identity;
+    db_fit_shot_identity *const known = &all->summary[shot].identity;
     db_fit_shot_identity own = { .image = "" };
     if (!source->identify || !all->options->checkpoint) return DB_OK;
     DB_TRY(source->identify(source->user, context, shot, &own));
@@ -256,7 +257,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
             state->upper[i] = settings->parameters[i].upper;
         }
         keep_amplitudes_once(all, state);
-        take_start(all, shot);
+        set_start(all, shot);
     } else {
         db_measured_image_clear(image);
         db_experiment_clear(&state->start);

@@ -11,11 +11,10 @@
 /* A shot at some values of the shared quantities, in a joint stage. */
 typedef struct db_shot_point {
     double *local;      /* values of its local quantities */
-    db_arrow_tail tail; /* how they answer */
+    db_arrow_tail tail; /* how they change with the shared ones */
 } db_shot_point;
 
-/* A shot between passes. What processes tell each other of it is in `news`; the rest only the one
- * that works on it has. */
+/* What only the process that works on a shot knows of it; what all know is in its summary. */
 typedef struct db_shot_state {
     db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
                             that all shots have */
@@ -29,8 +28,8 @@ typedef struct db_shot_state {
     int reported; /* 1: the caller knows that it was set aside */
 } db_shot_state;
 
-/* What all processes know of a shot. Values are behind each other in db_shots.value. */
-typedef struct db_shot_news {
+/* What all processes know of a shot, beside its values (db_shots.value). */
+typedef struct db_shot_summary {
     int used;   /* 0: set aside */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
     int opened; /* 1 + the joint stage for which its values are ready; 0: none */
@@ -41,7 +40,7 @@ typedef struct db_shot_news {
     double degrees; /* of freedom, without shared quantities */
     double chi2[2], correlation[2], centroid_rms[2];
     double target; /* per degree of freedom, where a joint stage left it; 0: not known */
-} db_shot_news;
+} db_shot_summary;
 
 typedef struct db_shots {
     db_context *context;
@@ -53,7 +52,7 @@ typedef struct db_shots {
     unsigned char shared[DB_FIT_MOST_PARAMETERS];
     size_t count;
     db_shot_state *state;                        /* [count] */
-    db_shot_news *news;                          /* [count] */
+    db_shot_summary *summary;                    /* [count] */
     double *value;                               /* [count][parameters]: refined so far */
     double *begin;                               /* [count][parameters]: of the starting model */
     double *error;                               /* [count][parameters] */
@@ -124,7 +123,7 @@ size_t db_shots_used(const db_shots *all);
 
 /* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
  * of several. */
-db_status db_shots_enough(const db_shots *all);
+db_status db_shots_check_count(const db_shots *all);
 
 /* Values of shared parameters that follow others. */
 void db_shots_tie_common(db_shots *all);

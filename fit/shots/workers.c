@@ -1,5 +1,7 @@
+/* Work on shots by threads and processes. */
 #include "fit/shots/workers.h"
 
+#include "base/threads.h"
 #include "fit/config/worker_context.h"
 
 #include <stdint.h>
@@ -7,23 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-
-static int thread_count(const db_shots *all) {
-#if defined(_OPENMP)
-    const int wanted = db_context_threads(all->context);
-    return wanted > 0 ? wanted : omp_get_max_threads();
-#else
-    (void)all;
-    return 1;
-#endif
-}
-
 /* Many shots: a thread for each. Few: all threads for one after the other. */
 db_status db_workers_create(db_shots *all) {
-    const int threads = thread_count(all);
+    const int threads = db_threads(all->context);
     size_t own = 0;
     for (size_t i = 0; i < all->count; i++) own += (size_t)db_shots_own(all, i);
     const int many = own >= 4 * (size_t)threads;
@@ -92,51 +80,44 @@ int db_workers_cancelled(const db_shots *all) {
     return !all->ending && options->cancelled && options->cancelled(options->user);
 }
 
-typedef struct errand {
+/* A pass over shots. */
+typedef struct pass {
     const char *what;
     int stage;
     size_t from, to;
     db_shot_work work;
     void *user;
     size_t done; /* by this process */
-} errand;
+} pass;
 
-static int worker_number(void) {
-#if defined(_OPENMP)
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-/* Others are taken to be as fast. */
-static void report(const db_shots *all, const errand *e, size_t done) {
-    const size_t most = e->to - e->from, all_done = done * (size_t)all->team.size;
+/* Assumes that the other processes are as fast. */
+static void report(const db_shots *all, const pass *p, size_t done) {
+    const size_t most = p->to - p->from, all_done = done * (size_t)all->team.size;
     const db_fit_shots_event event = { .kind = DB_SHOTS_WORKING,
-                                       .stage = e->stage,
-                                       .what = e->what,
-                                       .done = e->from + (all_done < most ? all_done : most),
+                                       .stage = p->stage,
+                                       .what = p->what,
+                                       .done = p->from + (all_done < most ? all_done : most),
                                        .count = all->count };
-    if (!all->ending && worker_number() == 0) db_shots_report(all, &event);
+    if (!all->ending && db_thread_number() == 0) db_shots_report(all, &event);
 }
 
-static db_status do_chunk(db_shots *all, db_context *context, size_t chunk, errand *e) {
-    for (size_t i = chunk * all->chunk; i < (chunk + 1) * all->chunk && i < e->to; i++) {
+static db_status work_on_chunk(db_shots *all, db_context *context, size_t chunk, pass *p) {
+    for (size_t i = chunk * all->chunk; i < (chunk + 1) * all->chunk && i < p->to; i++) {
         size_t done;
-        if (i < e->from) continue;
+        if (i < p->from) continue;
         if (db_workers_cancelled(all))
             return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the caller");
-        if (all->news[i].used) DB_TRY(e->work(all, context, i, e->user));
+        if (all->summary[i].used) DB_TRY(p->work(all, context, i, p->user));
 #pragma omp atomic capture
-        done = ++e->done;
-        report(all, e, done);
+        done = ++p->done;
+        report(all, p, done);
     }
     return DB_OK;
 }
 
 db_status db_workers_each(db_shots *all, const char *what, int stage, size_t from, size_t to,
                           db_shot_work work, void *user) {
-    errand e = { what, stage, from, to, work, user, 0 };
+    pass p = { what, stage, from, to, work, user, 0 };
     const long first = (long)(from / all->chunk), last = (long)((to + all->chunk - 1) / all->chunk);
     db_status failed = DB_OK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(all->worker_count)
@@ -145,8 +126,8 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, size_t fro
 #pragma omp atomic read
         before = failed;
         if (before != DB_OK || !db_shots_own(all, (size_t)c * all->chunk)) continue;
-        db_context *const context = all->worker[worker_number()];
-        const db_status status = do_chunk(all, context, (size_t)c, &e);
+        db_context *const context = all->worker[db_thread_number()];
+        const db_status status = work_on_chunk(all, context, (size_t)c, &p);
         if (status == DB_OK) continue;
 #pragma omp critical(db_workers_failed)
         if (failed == DB_OK) {
@@ -178,7 +159,7 @@ db_status db_workers_gather(db_shots *all, void *records, size_t bytes, int by_c
     char *const own = malloc(all->count * bytes + 1), *const every = malloc(all->count * bytes + 1);
     db_status status = list && sizes && own && every
                            ? DB_OK
-                           : db_fail_memory(all->context, "what processes tell each other");
+                           : db_fail_memory(all->context, "the records of the processes");
     status = db_workers_common_status(all, status);
     if (status == DB_OK && list && sizes && own && every) {
         for (int r = 0; r < team->size; r++) sizes[r] = bytes * elements_of(all, r, by_chunk, list);

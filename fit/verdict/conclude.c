@@ -33,23 +33,23 @@ static db_status strong_fraction(db_context *context, const db_experiment *exper
     return set_fraction(context, experiment, data, explained, statistics);
 }
 
-/* Known: of the pixels that a shot has rendered. */
-static db_status strong_fraction_of_region(const db_fit_data *data, db_objective *shot,
+/* Known: of the pixels that an objective has rendered. */
+static db_status strong_fraction_of_region(const db_fit_data *data, db_objective *objective,
                                            float *image, db_fit_statistics *statistics) {
     size_t explained;
-    DB_TRY(db_model_image_of_region(shot->context, shot, data, &explained, image));
-    return set_fraction(shot->context, &shot->experiment, data, explained, statistics);
+    DB_TRY(db_model_image_of_region(objective->context, objective, data, &explained, image));
+    return set_fraction(objective->context, &objective->experiment, data, explained, statistics);
 }
 
 /* Boxes of known intensities that are compared by tiles: with the tiles' scale, and planes of their
  * own. */
 typedef struct display {
     db_shoeboxes boxes;
-    db_objective shot;
+    db_objective objective;
 } display;
 
 static void clear_display(display *shown) {
-    db_objective_destroy(&shown->shot);
+    db_objective_destroy(&shown->objective);
     db_shoeboxes_clear(&shown->boxes);
 }
 
@@ -82,26 +82,27 @@ static db_status make_display(db_context *context, const db_fit_data *data,
                                            .blur = 1,
                                            .target = tiles->loss_of.target };
     if (tiles->blocks.count) model.beam.scale *= tiles->solution[0].linear[0];
-    DB_TRY(db_objective_create(context, &model, data->settings, &blocks, &options, &shown->shot));
-    shown->shot.rule = DB_INTENSITY_ONE;
-    DB_TRY(db_objective_evaluate(&shown->shot, NULL, DB_OBJECTIVE_LOSS));
+    DB_TRY(
+        db_objective_create(context, &model, data->settings, &blocks, &options, &shown->objective));
+    shown->objective.rule = DB_INTENSITY_ONE;
+    DB_TRY(db_objective_evaluate(&shown->objective, NULL, DB_OBJECTIVE_LOSS));
     return DB_OK;
 }
 
 /* Results are shown in boxes as for free intensities, with planes of the tiles. */
 static db_status describe_tiles(db_context *context, const db_fit_data *data,
-                                const db_stage_data *taken, const db_objective *shot,
+                                const db_stage_data *taken, const db_objective *objective,
                                 db_fit_statistics *statistics, double inflation,
                                 db_fit_result *result) {
     display *const shown = malloc(sizeof *shown);
     if (!shown) return db_fail_memory(context, "the boxes shown");
     db_status status =
-        make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_STRONG, shown);
+        make_display(context, data, objective, taken->model_error, DB_SHOEBOXES_STRONG, shown);
     for (size_t b = 0; b < shown->boxes.count && status == DB_OK; b++)
-        copy_plane(shot, &shown->boxes.region[b], shown->shot.solution[b].linear);
-    if (status == DB_OK) db_statistics_centroids(&shown->shot, &shown->boxes, statistics);
+        copy_plane(objective, &shown->boxes.region[b], shown->objective.solution[b].linear);
+    if (status == DB_OK) db_statistics_centroids(&shown->objective, &shown->boxes, statistics);
     if (status == DB_OK && result)
-        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, inflation, result);
+        status = db_result_boxes_make(context, &shown->objective, &shown->boxes, inflation, result);
     clear_display(shown);
     free(shown);
     return status;
@@ -111,14 +112,14 @@ static db_status describe_tiles(db_context *context, const db_fit_data *data,
  * image are those that are stronger than they should be. A tile's plane is off by a little
  * everywhere, which adds up to more than a faint spot. */
 static db_status compare_intensities(db_context *context, const db_fit_data *data,
-                                     const db_stage_data *taken, const db_objective *shot,
+                                     const db_stage_data *taken, const db_objective *objective,
                                      db_fit_result *compared) {
     display *const shown = malloc(sizeof *shown);
     if (!shown) return db_fail_memory(context, "the boxes compared");
     db_status status =
-        make_display(context, data, shot, taken->model_error, DB_SHOEBOXES_BRIGHT, shown);
+        make_display(context, data, objective, taken->model_error, DB_SHOEBOXES_BRIGHT, shown);
     if (status == DB_OK)
-        status = db_result_boxes_make(context, &shown->shot, &shown->boxes, 1, compared);
+        status = db_result_boxes_make(context, &shown->objective, &shown->boxes, 1, compared);
     clear_display(shown);
     free(shown);
     return status;
@@ -126,67 +127,68 @@ static db_status compare_intensities(db_context *context, const db_fit_data *dat
 
 /* Statistics of the target as last evaluated; fills the result's boxes if it is not NULL. */
 static db_status describe(db_context *context, const db_fit_data *data, const db_stage_data *taken,
-                          const db_objective *shot, db_fit_statistics *statistics,
+                          const db_objective *objective, db_fit_statistics *statistics,
                           db_fit_result *result) {
-    db_statistics_residuals(shot, statistics);
+    db_statistics_residuals(objective, statistics);
     const double inflation = fmax(1, statistics->chi2_reduced);
     if (taken->boxes.count) {
-        db_statistics_centroids(shot, &taken->boxes, statistics);
-        return result ? db_result_boxes_make(context, shot, &taken->boxes, inflation, result)
+        db_statistics_centroids(objective, &taken->boxes, statistics);
+        return result ? db_result_boxes_make(context, objective, &taken->boxes, inflation, result)
                       : DB_OK;
     }
-    return describe_tiles(context, data, taken, shot, statistics, inflation, result);
+    return describe_tiles(context, data, taken, objective, statistics, inflation, result);
 }
 
 /* The estimate is one of the objective's variables, the result one of all parameters. */
-static void store_errors(const db_objective *shot, const db_covariance *c, double chi2_reduced,
+static void store_errors(const db_objective *objective, const db_covariance *c, double chi2_reduced,
                          db_fit_result *result) {
-    const size_t n = shot->variables.count, parts = shot->blocks.count;
+    const size_t n = objective->variables.count, parts = objective->blocks.count;
     for (size_t i = 0; i < result->parameter_count; i++) {
         result->error[i] = result->error_unscaled[i] = NAN;
         result->error_scaled[i] = result->error_robust[i] = NAN;
         result->correlation[i][i] = 1;
     }
     for (size_t k = 0; k < n; k++) {
-        const size_t i = shot->variables.index[k];
+        const size_t i = objective->variables.index[k];
         result->error_unscaled[i] = c->error[k];
         result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
         result->error_robust[i] = db_covariance_robust_error(c, k, parts, n);
         result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
     }
-    db_covariance_spread(c, shot->variables.index, n, result->correlation, result->direction);
+    db_covariance_spread(c, objective->variables.index, n, result->correlation, result->direction);
     result->direction_count = c->direction_count;
 }
 
-static db_status store_amplitudes(db_context *context, const db_objective *shot,
+static db_status store_amplitudes(db_context *context, const db_objective *objective,
                                   const db_covariance *c, double chi2_reduced,
                                   db_fit_result *result) {
-    const db_amplitudes *const a = shot->amplitudes;
+    const db_amplitudes *const a = objective->amplitudes;
     double *const factor = malloc((2 * a->count + 1) * sizeof *factor), *const error =
                                                                             factor + a->count;
     if (!factor) return db_fail_memory(context, "the refined amplitudes");
-    db_objective_reflection_errors(shot, c->error, c->correlation, error);
+    db_objective_reflection_errors(objective, c->error, c->correlation, error);
     for (size_t r = 0; r < a->count; r++) {
-        factor[r] = shot->solution[a->box[a->first[r]]].linear[0];
+        factor[r] = objective->solution[a->box[a->first[r]]].linear[0];
         error[r] *= sqrt(fmax(1, chi2_reduced));
     }
-    const db_status status =
-        db_amplitudes_tell(context, &shot->experiment, shot->settings, a, factor, error, result);
+    const db_status status = db_amplitudes_tell(context, &objective->experiment,
+                                                objective->settings, a, factor, error, result);
     free(factor);
     return status;
 }
 
 /* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
-static db_status estimate_errors(db_context *context, const db_objective *shot, double chi2_reduced,
-                                 db_fit_result *result) {
-    const size_t n = shot->variables.count;
+static db_status estimate_errors(db_context *context, const db_objective *objective,
+                                 double chi2_reduced, db_fit_result *result) {
+    const size_t n = objective->variables.count;
     int used[DB_FIT_MOST_PARAMETERS] = { 0 };
     db_covariance c;
-    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[shot->variables.index[k]] == 0;
-    db_status status = db_covariance_estimate(context, shot->normal, shot->scatter, n, used, &c);
-    if (status == DB_OK) store_errors(shot, &c, chi2_reduced, result);
-    if (status == DB_OK && shot->amplitudes)
-        status = store_amplitudes(context, shot, &c, chi2_reduced, result);
+    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[objective->variables.index[k]] == 0;
+    db_status status =
+        db_covariance_estimate(context, objective->normal, objective->scatter, n, used, &c);
+    if (status == DB_OK) store_errors(objective, &c, chi2_reduced, result);
+    if (status == DB_OK && objective->amplitudes)
+        status = store_amplitudes(context, objective, &c, chi2_reduced, result);
     db_covariance_clear(&c);
     return status;
 }
@@ -196,39 +198,40 @@ static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken,
                                 db_fit_result *result) {
     const db_objective_request request = { .target = data->settings->target };
-    db_objective *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
-    if (!shot) return db_fail_memory(context, "the starting model's shot");
-    db_status status = db_stage_data_shot(context, start, data, taken, &request, shot);
-    if (status == DB_OK) status = db_objective_evaluate(shot, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK) status = db_goodness_measure(context, shot, DB_GOODNESS_BEFORE, result);
-    if (status == DB_OK) status = describe(context, data, taken, shot, &result->before, NULL);
+    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
+    if (!objective) return db_fail_memory(context, "the starting model's objective");
+    db_status status = db_stage_data_shot(context, start, data, taken, &request, objective);
+    if (status == DB_OK) status = db_objective_evaluate(objective, NULL, DB_OBJECTIVE_LOSS);
+    if (status == DB_OK)
+        status = db_goodness_measure(context, objective, DB_GOODNESS_BEFORE, result);
+    if (status == DB_OK) status = describe(context, data, taken, objective, &result->before, NULL);
     if (status == DB_OK && taken->tiles.count)
-        status = strong_fraction_of_region(data, shot, NULL, &result->before);
-    db_objective_destroy(shot);
-    free(shot);
+        status = strong_fraction_of_region(data, objective, NULL, &result->before);
+    db_objective_destroy(objective);
+    free(objective);
     return status;
 }
 
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
-                         db_stage_data *taken, db_objective *shot, db_fit_result *compared,
+                         db_stage_data *taken, db_objective *objective, db_fit_result *compared,
                          db_fit_result *result) {
     double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
-    for (size_t k = 0; k < shot->variables.count; k++)
-        refined[k] = result->refined[shot->variables.index[k]];
-    DB_TRY(db_stage_data_adapt(taken, data, shot, refined));
-    DB_TRY(db_goodness_prepare(context, shot, result));
+    for (size_t k = 0; k < objective->variables.count; k++)
+        refined[k] = result->refined[objective->variables.index[k]];
+    DB_TRY(db_stage_data_adapt(taken, data, objective, refined));
+    DB_TRY(db_goodness_prepare(context, objective, result));
     DB_TRY(describe_start(context, start, data, taken, result));
-    DB_TRY(db_objective_evaluate(shot, refined, DB_OBJECTIVE_NORMAL));
-    DB_TRY(db_goodness_measure(context, shot, DB_GOODNESS_AFTER, result));
-    DB_TRY(db_distrusted_pixels_find(context, shot, result));
-    DB_TRY(describe(context, data, taken, shot, &result->after, result));
-    if (taken->tiles.count) DB_TRY(compare_intensities(context, data, taken, shot, compared));
+    DB_TRY(db_objective_evaluate(objective, refined, DB_OBJECTIVE_NORMAL));
+    DB_TRY(db_goodness_measure(context, objective, DB_GOODNESS_AFTER, result));
+    DB_TRY(db_distrusted_pixels_find(context, objective, result));
+    DB_TRY(describe(context, data, taken, objective, &result->after, result));
+    if (taken->tiles.count) DB_TRY(compare_intensities(context, data, taken, objective, compared));
     db_goodness_shifts(result);
-    db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->normal);
-    db_variables_add_priors(&shot->variables, refined, &loss, NULL, shot->scatter);
-    DB_TRY(estimate_errors(context, shot, result->after.chi2_reduced, result));
+    db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
+    db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
+    DB_TRY(estimate_errors(context, objective, result->after.chi2_reduced, result));
     return taken->tiles.count
-               ? strong_fraction_of_region(data, shot, result->model_image, &result->after)
+               ? strong_fraction_of_region(data, objective, result->model_image, &result->after)
                : DB_OK;
 }
 
@@ -242,18 +245,18 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     db_stage_data taken;
     DB_TRY(
         db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
-    db_objective *const shot = calloc(1, sizeof *shot); /* large: stacks are small */
+    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
     db_status status =
-        !shot ? db_fail_memory(context, "the refined model's shot")
+        !objective ? db_fail_memory(context, "the refined model's objective")
         : taken.blocks.count
-            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, shot)
+            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, objective)
             : db_fail(context, DB_ERROR_INPUT,
                       "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
-        status = compare(context, start, data, &taken, shot, compared, result);
-        db_objective_destroy(shot);
+        status = compare(context, start, data, &taken, objective, compared, result);
+        db_objective_destroy(objective);
     }
-    free(shot);
+    free(objective);
     db_stage_data_clear(&taken);
     return status;
 }
@@ -300,11 +303,11 @@ static db_status measure_on(db_context *context, const db_experiment *experiment
                             const db_fit_data *data, db_stage_data *taken,
                             db_fit_statistics *statistics) {
     const db_objective_request request = { .target = data->settings->target };
-    db_objective shot;
-    DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &shot));
-    db_status status = db_stage_data_solve(taken, data, &shot, NULL);
-    if (status == DB_OK) status = describe(context, data, taken, &shot, statistics, NULL);
-    db_objective_destroy(&shot);
+    db_objective objective;
+    DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &objective));
+    db_status status = db_stage_data_solve(taken, data, &objective, NULL);
+    if (status == DB_OK) status = describe(context, data, taken, &objective, statistics, NULL);
+    db_objective_destroy(&objective);
     return status;
 }
 

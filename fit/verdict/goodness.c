@@ -17,16 +17,16 @@ enum {
 };
 
 /* Calls visit for every pixel in use, with the block it is in. */
-typedef void (*pixel_visitor)(void *user, const db_objective *shot, size_t block, int fast,
+typedef void (*pixel_visitor)(void *user, const db_objective *objective, size_t block, int fast,
                               int slow, size_t element);
 
-static void visit_pixels(const db_objective *shot, pixel_visitor visit, void *user) {
-    for (size_t b = 0; b < shot->blocks.count; b++) {
-        const db_region *const r = &shot->blocks.region[b];
+static void visit_pixels(const db_objective *objective, pixel_visitor visit, void *user) {
+    for (size_t b = 0; b < objective->blocks.count; b++) {
+        const db_region *const r = &objective->blocks.region[b];
         for (int s = 0; s < r->slow_count; s++)
             for (int f = 0; f < r->fast_count; f++) {
                 const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-                if (shot->blocks.weight[i] > 0) visit(user, shot, b, f, s, i);
+                if (objective->blocks.weight[i] > 0) visit(user, objective, b, f, s, i);
             }
     }
 }
@@ -45,12 +45,12 @@ typedef struct spectrum {
     size_t pixels[FINE];
 } spectrum;
 
-static void count_pixel(void *user, const db_objective *shot, size_t block, int fast, int slow,
+static void count_pixel(void *user, const db_objective *objective, size_t block, int fast, int slow,
                         size_t element) {
     spectrum *const all = user;
     (void)element;
     const double place =
-        inverse_square(all->geometry, &shot->blocks.region[block], fast, slow) / all->most;
+        inverse_square(all->geometry, &objective->blocks.region[block], fast, slow) / all->most;
     all->pixels[(int)fmin(FINE - 1, place * FINE)]++;
 }
 
@@ -104,7 +104,7 @@ static db_status cut_areas(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_goodness_prepare(db_context *context, const db_objective *shot,
+db_status db_goodness_prepare(db_context *context, const db_objective *objective,
                               db_fit_result *result) {
     db_fit_geometry geometry;
     DB_TRY(cut_areas(context, result));
@@ -119,8 +119,8 @@ db_status db_goodness_prepare(db_context *context, const db_objective *shot,
     const double finest = db_fit_geometry_finest(&geometry);
     all->geometry = &geometry;
     all->most = 1 / (finest * finest);
-    visit_pixels(shot, count_pixel, all);
-    cut_shells(all, shot->pixels_used, result);
+    visit_pixels(objective, count_pixel, all);
+    cut_shells(all, objective->pixels_used, result);
     free(all);
     db_fit_geometry_clear(&geometry);
     return DB_OK;
@@ -152,22 +152,23 @@ static size_t area_of(const db_fit_result *result, size_t panel, double fast, do
     return a;
 }
 
-static void add_pixel(void *user, const db_objective *shot, size_t block, int fast, int slow,
+static void add_pixel(void *user, const db_objective *objective, size_t block, int fast, int slow,
                       size_t element) {
     sums *const all = user;
-    const db_region *const r = &shot->blocks.region[block];
-    const db_block all_of = db_objective_block(shot, block);
-    const db_pixel_report pixel = db_block_pixel(&all_of, shot->solution[block].linear, fast, slow);
+    const db_region *const r = &objective->blocks.region[block];
+    const db_block all_of = db_objective_block(objective, block);
+    const db_pixel_report pixel =
+        db_block_pixel(&all_of, objective->solution[block].linear, fast, slow);
     const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
-    const double excess = (double)shot->blocks.value[element] - (pixel.expected - bragg);
+    const double excess = (double)objective->blocks.value[element] - (pixel.expected - bragg);
     const size_t shell = shell_of(all->result, inverse_square(all->geometry, r, fast, slow));
     const size_t area = area_of(all->result, r->panel, r->fast_start + fast, r->slow_start + slow);
     db_residual_add(&all->shell[shell], weight, excess, bragg);
     db_residual_add(&all->area[area], weight, excess, bragg);
 }
 
-static db_fit_goodness goodness_of(const db_objective *shot, const db_residual_sums *m) {
-    const double share = shot->degrees / (double)shot->pixels_used;
+static db_fit_goodness goodness_of(const db_objective *objective, const db_residual_sums *m) {
+    const double share = objective->degrees / (double)objective->pixels_used;
     db_fit_goodness g = { m->pixels, NAN, NAN, NAN };
     if (m->pixels == 0) return g;
     g.chi2_reduced = m->chi2 / ((double)m->pixels * share);
@@ -176,8 +177,8 @@ static db_fit_goodness goodness_of(const db_objective *shot, const db_residual_s
     return g;
 }
 
-db_status db_goodness_measure(db_context *context, const db_objective *shot, db_goodness_time time,
-                              db_fit_result *result) {
+db_status db_goodness_measure(db_context *context, const db_objective *objective,
+                              db_goodness_time time, db_fit_result *result) {
     db_fit_geometry geometry;
     sums all = { .geometry = &geometry, .result = result };
     all.area = calloc(result->area_count + 1, sizeof *all.area);
@@ -187,14 +188,14 @@ db_status db_goodness_measure(db_context *context, const db_objective *shot, db_
         free(all.area);
         return status;
     }
-    visit_pixels(shot, add_pixel, &all);
+    visit_pixels(objective, add_pixel, &all);
     db_fit_geometry_clear(&geometry);
     for (size_t s = 0; s < result->shell_count; s++) {
-        const db_fit_goodness g = goodness_of(shot, &all.shell[s]);
+        const db_fit_goodness g = goodness_of(objective, &all.shell[s]);
         *(time == DB_GOODNESS_BEFORE ? &result->shells[s].before : &result->shells[s].after) = g;
     }
     for (size_t a = 0; a < result->area_count; a++) {
-        const db_fit_goodness g = goodness_of(shot, &all.area[a]);
+        const db_fit_goodness g = goodness_of(objective, &all.area[a]);
         *(time == DB_GOODNESS_BEFORE ? &result->areas[a].before : &result->areas[a].after) = g;
     }
     free(all.area);
@@ -264,16 +265,16 @@ static void add_if_far(void *user, const db_objective *objective, size_t b, int 
     far->count++;
 }
 
-db_status db_distrusted_pixels_find(db_context *context, const db_objective *shot,
+db_status db_distrusted_pixels_find(db_context *context, const db_objective *objective,
                                     db_fit_result *result) {
-    const db_fit_target target = shot->loss_of.target;
+    const db_fit_target target = objective->loss_of.target;
     if (target != DB_FIT_HUBER && target != DB_FIT_STUDENT) return DB_OK;
     far_pixels far = { NULL, 0 };
-    visit_pixels(shot, add_if_far, &far);
+    visit_pixels(objective, add_if_far, &far);
     far.list = malloc((far.count + 1) * sizeof *far.list);
     if (!far.list) return db_fail_memory(context, "the distrusted pixels");
     far.count = 0;
-    visit_pixels(shot, add_if_far, &far);
+    visit_pixels(objective, add_if_far, &far);
     qsort(far.list, far.count, sizeof *far.list, least_trusted_first);
     result->distrusted_count = far.count;
     result->distrusted_listed = far.count < MOST_LISTED ? far.count : MOST_LISTED;

@@ -16,15 +16,15 @@ static int allocate(db_fit_shoebox *box, size_t pixels) {
     return box->measured && box->model && box->sigma;
 }
 
-static void fill_pixels(const db_objective *shot, const db_shoeboxes *boxes, size_t b,
+static void fill_pixels(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
                         db_fit_shoebox *box) {
-    const db_block block = db_objective_block(shot, b);
+    const db_block block = db_objective_block(objective, b);
     double sum = 0, square = 0; /* of Z */
     for (size_t i = 0; i < boxes->pixels; i++) {
         const size_t at = b * boxes->pixels + i, width = (size_t)boxes->width;
         const int used = boxes->weight[at] > 0;
-        const db_pixel_report pixel =
-            db_block_pixel(&block, shot->solution[b].linear, (int)(i % width), (int)(i / width));
+        const db_pixel_report pixel = db_block_pixel(&block, objective->solution[b].linear,
+                                                     (int)(i % width), (int)(i / width));
         box->measured[i] = boxes->value[at];
         box->model[i] = (float)pixel.expected;
         box->sigma[i] = used ? (float)sqrt(pixel.variance) : 0;
@@ -46,9 +46,9 @@ static void fill_pixels(const db_objective *shot, const db_shoeboxes *boxes, siz
     box->sigma_z = n > 0 ? sqrt(fmax(0, square / n - sum * sum / (n * n))) : (double)NAN;
 }
 
-static void fill(const db_objective *shot, const db_shoeboxes *boxes, size_t b, double inflation,
-                 db_fit_shoebox *box) {
-    const db_linear_solution *const solution = &shot->solution[b];
+static void fill(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
+                 double inflation, db_fit_shoebox *box) {
+    const db_linear_solution *const solution = &objective->solution[b];
     memcpy(box->hkl, boxes->reflection[b].hkl, sizeof box->hkl);
     memcpy(box->predicted, boxes->reflection[b].position, sizeof box->predicted);
     memcpy(box->background, solution->linear + 1, sizeof box->background);
@@ -57,15 +57,15 @@ static void fill(const db_objective *shot, const db_shoeboxes *boxes, size_t b, 
     box->region.offset = 0;
     box->intensity = solution->linear[0];
     box->intensity_esd = sqrt(solution->variance * inflation);
-    if (!db_statistics_centroid_offset(shot, boxes, b, box->centroid_offset))
+    if (!db_statistics_centroid_offset(objective, boxes, b, box->centroid_offset))
         box->centroid_offset[0] = box->centroid_offset[1] = NAN;
-    fill_pixels(shot, boxes, b, box);
-    if (shot->settings->intensity == DB_FIT_FREE) return;
+    fill_pixels(objective, boxes, b, box);
+    if (objective->settings->intensity == DB_FIT_FREE) return;
     /* Known amplitudes: the intensity is what the model adds up to. */
     box->intensity = 0;
     box->intensity_esd = NAN;
     for (size_t i = 0; i < boxes->pixels; i++)
-        box->intensity += solution->linear[0] * (double)shot->shape[b * boxes->pixels + i];
+        box->intensity += solution->linear[0] * (double)objective->shape[b * boxes->pixels + i];
 }
 
 /* Boxes far above the others: their spots are of another shape than the model's, or not spots. */
@@ -89,7 +89,7 @@ static db_status mark_outliers(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_result_boxes_make(db_context *context, const db_objective *shot,
+db_status db_result_boxes_make(db_context *context, const db_objective *objective,
                                const db_shoeboxes *boxes, double inflation, db_fit_result *result) {
     result->shoeboxes = calloc(boxes->count + 1, sizeof *result->shoeboxes);
     if (!result->shoeboxes) return db_fail_memory(context, "the shoeboxes of the result");
@@ -97,7 +97,7 @@ db_status db_result_boxes_make(db_context *context, const db_objective *shot,
         result->shoebox_count++;
         if (!allocate(&result->shoeboxes[b], boxes->pixels))
             return db_fail_memory(context, "the shoeboxes of the result");
-        fill(shot, boxes, b, inflation, &result->shoeboxes[b]);
+        fill(objective, boxes, b, inflation, &result->shoeboxes[b]);
     }
     return mark_outliers(context, result);
 }

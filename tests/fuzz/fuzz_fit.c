@@ -117,7 +117,7 @@ static const char *shot_name(void *user, size_t shot) {
 static void read_checkpoint(db_context *context, const char *path) {
     enum { SHOTS = 2 };
     static db_shots all;
-    static db_shot_news news[SHOTS];
+    static db_shot_summary summary[SHOTS];
     static double value[SHOTS * DB_FIT_MOST_PARAMETERS];
     const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
     const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
@@ -126,17 +126,17 @@ static void read_checkpoint(db_context *context, const char *path) {
     db_joint_log log;
     int found;
     memset(&all, 0, sizeof all);
-    memset(news, 0, sizeof news);
+    memset(summary, 0, sizeof summary);
     all.context = context;
     all.source = &source;
     all.options = &options;
     all.team.size = 1;
     all.settings = base(context)->settings;
-    all.parameters = all.settings.parameter_count;
+    all.parameters = all.course.width = all.settings.parameter_count;
     for (size_t i = 0; i < all.parameters; i++)
         all.shared[i] = db_fit_parameter_is_shared(&all.settings.parameters[i]) != 0;
     all.count = SHOTS;
-    all.news = news;
+    all.summary = summary;
     all.value = value;
     all.at_bound = at_bound;
     all.identity = identity;
@@ -146,11 +146,11 @@ static void read_checkpoint(db_context *context, const char *path) {
         const int stages = (int)all.settings.stage_count;
         fuzz_require(log.stage >= -1 && log.stage < stages, "checkpoint", "stage");
         for (int i = 0; i < SHOTS; i++)
-            fuzz_require(news[i].stage >= 0 && news[i].stage <= stages, "checkpoint", "stage");
+            fuzz_require(summary[i].stage >= 0 && summary[i].stage <= stages, "checkpoint",
+                         "stage");
     }
     db_joint_log_clear(&log);
-    free(all.history);
-    free(all.history_values);
+    db_fit_course_clear(&all.course);
 }
 
 const fuzz_reader fuzz_fit_readers[] = {
