@@ -111,11 +111,11 @@ void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files)
         const db_config_section *const section = &db_config_sections[s];
         for (size_t k = 0; k < section->count; k++) {
             const db_config_key *const key = &section->keys[k];
-            const char *const path = (const char *)config + key->offset;
-            if (key->type != DB_KEY_FILE || path == config->output_prefix) continue;
+            const char *const path = db_config_field(key, config);
+            if (key->is->kind != DB_KEY_FILE || path == config->output_prefix) continue;
             char name[128];
             snprintf(name, sizeof name, "%s%s%s", section->name, *section->name ? "." : "",
-                     key->name);
+                     key->is->name);
             db_named_files_add(files, DB_ROLE_INPUT, name, path);
         }
     }

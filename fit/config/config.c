@@ -124,7 +124,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         if (key) DB_TRY(db_config_take(reader, "", key, root->items[i], config));
         if (key || section < OTHER_SECTIONS) continue;
         for (; count < OTHER_SECTIONS; count++) known[count] = sections[count];
-        for (size_t k = 0; k < top->count; k++) known[count++] = top->keys[k].name;
+        for (size_t k = 0; k < top->count; k++) known[count++] = top->keys[k].is->name;
         return db_config_fail_unknown(reader, root->items[i], root->key_lines[i], "", name, known,
                                       count);
     }

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define ANY -DBL_MAX, DBL_MAX
@@ -15,39 +16,35 @@
 #define IN_REFINE(member) offsetof(db_refine_entry, member)
 
 /* clang-format off */
+/* A key of its own: what it is, then what happens where it is left out, and an example. */
+#define OWN(key_open, sample, ...) \
+    { .is = &(const db_setup_field){ __VA_ARGS__ }, .open = (key_open), .example = (sample) }
 #define NUMBERS(key, n, where, limits, key_unit, key_open, sample, text) \
-    SCALED(key, n, where, 1, limits, key_unit, key_open, sample, text)
-#define SCALED(key, n, where, by, limits, key_unit, key_open, sample, text) \
-    { .name = (key), .type = DB_KEY_NUMBER, .count = (n), .offset = (where), .factor = (by), RANGE(limits), \
-      .unit = (key_unit), .open = (key_open), .example = (sample), .help = (text) }
+    OWN(key_open, sample, .name = (key), .kind = DB_FIELD_NUMBER, .count = (n), .offset = (where), .factor = 1, \
+        RANGE(limits), .unit = (key_unit), .help = (text))
 #define INTEGERS(key, n, where, limits, key_unit, key_open, open_value, sample, text) \
-    { .name = (key), .type = DB_KEY_INTEGER, .count = (n), .offset = (where), .factor = 1, RANGE(limits), \
-      .unit = (key_unit), .open = (key_open), .open_integer = (open_value), .example = (sample), .help = (text) }
+    OWN(key_open, sample, .name = (key), .kind = DB_FIELD_INTEGER, .count = (n), .offset = (where), .factor = 1, \
+        RANGE(limits), .unit = (key_unit), .open = (open_value), .help = (text))
 #define CHOICE(key, where, list, key_open, open_value, sample, text) \
-    { .name = (key), .type = DB_KEY_CHOICE, .count = 1, .offset = (where), .factor = 1, .unit = "", \
-      .open = (key_open), .open_integer = (open_value), .example = (sample), .help = (text), .choices = (list) }
-#define OTHER(key, kind, where, key_open, sample, text) \
-    { .name = (key), .type = (kind), .count = 1, .offset = (where), .factor = 1, .unit = "", .open = (key_open), \
-      .example = (sample), .help = (text) }
+    OWN(key_open, sample, .name = (key), .kind = DB_FIELD_CHOICE, .count = 1, .offset = (where), .factor = 1, \
+        .unit = "", .open = (open_value), .choices = (list), .help = (text))
+#define OTHER(key, its_kind, where, key_open, sample, text) \
+    OWN(key_open, sample, .name = (key), .kind = (its_kind), .count = 1, .offset = (where), .factor = 1, .unit = "", \
+        .open = -1, .help = (text))
+/* A field of the set-up. */
+#define FIELD(id, key_open, sample) \
+    { .is = &db_setup_fields[DB_FIELD_##id], .base = offsetof(db_fit_config, setup), .open = (key_open), \
+      .example = (sample) }
 #define RANGE(limits) RANGE_OF limits
 #define RANGE_OF(...) RANGE_FROM_TO(__VA_ARGS__)
-#define RANGE_FROM_TO(least, most) .low = (least), .high = (most)
+#define RANGE_FROM_TO(low, high) .least = (low), .most = (high)
 /* clang-format on */
 
 static const char *const geometries[] = { "given", "header", NULL };
-static const char *const conventions[] = {
-    "mosflm", "denzo", "adxv", "xds", "dials", "custom", NULL
-};
-static const char *const shapes[] = { "square", "round", "gauss", "tophat", NULL };
-static const char *const pivots[] = { "beam", "sample", NULL };
-static const char *const materials[] = { "unknown", "Si", "GaAs", "CdTe", "CZT", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const precisions[] = { "double", "mixed", NULL };
 
-_Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
-                   sizeof(db_precision) == sizeof(int) &&
-                   sizeof(db_sensor_material) == sizeof(int) &&
-                   sizeof(db_fit_target) == sizeof(int) &&
+_Static_assert(sizeof(db_precision) == sizeof(int) && sizeof(db_fit_target) == sizeof(int) &&
                    sizeof(db_fit_background) == sizeof(int) && sizeof(db_fit_pixels) == sizeof(int),
                "choices are stored as int");
 
@@ -58,6 +55,7 @@ static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
 #define FROM_HEADER "from the image header"
+#define THAT_OF_CONVENTION "that of the convention (own ones: custom only)"
 
 static const db_config_key top_keys[] = {
     OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image",
@@ -72,27 +70,21 @@ static const db_config_key top_keys[] = {
 static const db_config_key model_keys[] = {
     CHOICE("geometry", IN_CONFIG(header_geometry), geometries, NULL, 0, NULL,
            "with header, what is left out below comes from the image header"),
-    CHOICE("convention", IN_CONFIG(setup.convention), conventions, NULL, 0, NULL,
-           "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
+    FIELD(CONVENTION, NULL, NULL),
     OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header",
           "refined.expt",
           "DIALS experiment list: its frame, panels, beam, spindle and crystal; keys of crystal, "
-          "beam "
-          "and spindle win, distance moves the panels"),
-    INTEGERS("expt_number", 1, IN_CONFIG(setup.expt_number), (COUNT_FROM(0)), "",
-             "the only one, or the one that shows the image", -1, "0",
-             "which experiment of the list, from 0"),
+          "beam and spindle win, distance moves the panels"),
+    FIELD(EXPT_NUMBER, "the only one, or the one that shows the image", "0"),
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame",
           "crystal.mat",
           "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, "
           "edges from cell"),
-    NUMBERS("cell", 6, IN_CONFIG(setup.cell), (POSITIVE), "A, deg", "from the matrix",
-            "[58.4, 58.4, 152.2, 90, 90, 90]", "a, b, c, alpha, beta, gamma"),
+    FIELD(CELL, "from the matrix", "[58.4, 58.4, 152.2, 90, 90, 90]"),
     OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows",
           "P 43 21 2",
           "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and "
-          "only "
-          "what it leaves free is refined"),
+          "only what it leaves free is refined"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
             "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
             "rotation, row by row, from the standard frame (c along z, b in the yz plane); "
@@ -100,120 +92,59 @@ static const db_config_key model_keys[] = {
     CHOICE("find_orientation", IN_CONFIG(find_orientation), no_yes, NULL, 0, NULL,
            "yes: whatever the matrix or orientation says, the orientation is found from the spots; "
            "cell, beam and detector must be right to about 0.5 % and 2 pixels"),
-    NUMBERS("misset", 3, IN_CONFIG(setup.misset), (ANY), "deg", NULL, NULL,
-            "crystal rotations about laboratory x, then y, then z"),
-    CHOICE("shape", IN_CONFIG(setup.shape), shapes, NULL, 0, NULL,
-           "of the crystal, hence of the spots"),
-    NUMBERS("cells", 3, IN_CONFIG(setup.cells), (1, 1e9), "", NULL, NULL,
-            "crystal size in unit cells: Na, Nb, Nc"),
-    NUMBERS("fudge", 1, IN_CONFIG(setup.fudge), (POSITIVE), "", NULL, NULL,
-            "multiplies the squared radius of round, gauss and tophat spots"),
-    NUMBERS("mosaic_spread", 1, IN_CONFIG(setup.mosaic_spread), (0, 90), "deg", NULL, NULL,
-            "cap angle of the mosaic rotations"),
-    NUMBERS("mosaic_abc", 3, IN_CONFIG(setup.mosaic_abc), (0, 90), "deg",
-            "mosaic_spread for all axes", "[0.1, 0.1, 0.3]",
-            "instead of mosaic_spread, caps of the rotations about a*, about c x a* (b where alpha "
-            "is 90) and about c"),
-    INTEGERS("mosaic_domains", 1, IN_CONFIG(setup.mosaic_domains), (COUNT_FROM(1)), "",
-             "1, or 10 with a spread", 0, "25", "number of mosaic domains"),
-    { .name = "mosaic_seed",
-      .type = DB_KEY_SEED,
-      .count = 1,
-      .offset = IN_CONFIG(setup.mosaic_seed),
-      .factor = 1,
-      .low = 1,
-      .high = 2147483646,
-      .unit = "",
-      .help = "seed of the mosaic rotations" },
-    NUMBERS("b_factor", 1, IN_CONFIG(setup.b_factor), (ANY), "A^2", NULL, NULL,
-            "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities"),
-    NUMBERS("wavelength", 1, IN_CONFIG(setup.wavelength), (POSITIVE), "A", FROM_HEADER, "0.9686",
-            "central wavelength"),
-    SCALED("dispersion", 1, IN_CONFIG(setup.dispersion), 0.01, (0, 100), "percent", NULL, NULL,
-           "full relative width of the wavelength"),
-    INTEGERS("dispersion_steps", 1, IN_CONFIG(setup.dispersion_steps), (COUNT_FROM(1)), "",
-             "automatic", 0, "5", "wavelengths across the dispersion"),
+    FIELD(MISSET, NULL, NULL),
+    FIELD(SHAPE, NULL, NULL),
+    FIELD(CELLS, NULL, NULL),
+    FIELD(FUDGE, NULL, NULL),
+    FIELD(MOSAIC_SPREAD, NULL, NULL),
+    FIELD(MOSAIC_ABC, "mosaic_spread for all axes", "[0.1, 0.1, 0.3]"),
+    FIELD(MOSAIC_DOMAINS, "1, or 10 with a spread", "25"),
+    FIELD(MOSAIC_SEED, NULL, NULL),
+    FIELD(B_FACTOR, NULL, NULL),
+    FIELD(WAVELENGTH, FROM_HEADER, "0.9686"),
+    FIELD(DISPERSION, NULL, NULL),
+    FIELD(DISPERSION_STEPS, "automatic", "5"),
     OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",
           "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; "
-          "its "
-          "mean is shifted to the wavelength given here, if any"),
-    NUMBERS("spectrum_stretch", 1, IN_CONFIG(setup.spectrum_stretch), (ANY), "", NULL, NULL,
-            "width of the spectrum about its mean, as a multiple of the file's"),
-    SCALED("divergence", 2, IN_CONFIG(setup.divergence_range), 1e-3, (NOT_NEGATIVE), "mrad", "none",
-           "[0.1, 0.1]", "full angular width of the beam: horizontal, vertical"),
-    INTEGERS("divergence_steps", 2, IN_CONFIG(setup.divergence_steps), (COUNT_FROM(1)), "",
-             "automatic", 0, "[3, 3]", "beam directions across the divergence"),
+          "its mean is shifted to the wavelength given here, if any"),
+    FIELD(SPECTRUM_STRETCH, NULL, NULL),
+    FIELD(DIVERGENCE, "none", "[0.1, 0.1]"),
+    FIELD(DIVERGENCE_STEPS, "automatic", "[3, 3]"),
     NUMBERS("beam_tilt", 2, IN_CONFIG(beam_tilt), (ANY), "mrad", NULL, NULL,
             "beam steering: horizontal, vertical; detector and crystal stay"),
-    NUMBERS("polarization", 1, IN_CONFIG(setup.polarization), (-1, 1), "", FROM_HEADER ", else 0",
-            "0.98", "Kahn factor"),
-    NUMBERS("fluence", 1, IN_CONFIG(setup.fluence), (POSITIVE), "photons/m^2", NULL, NULL,
-            "of the beam"),
+    FIELD(POLARIZATION, FROM_HEADER ", else 0", "0.98"),
+    FIELD(FLUENCE, NULL, NULL),
     NUMBERS("scale", 1, IN_CONFIG(scale), (POSITIVE), "", NULL, NULL, "factor on the fluence"),
-    NUMBERS(
-        "phi", 1, IN_CONFIG(setup.phi), (ANY), "deg", NULL, NULL,
-        "spindle angle at the start of the image, relative to the matrix; never from the header"),
-    NUMBERS("osc", 1, IN_CONFIG(setup.osc), (NOT_NEGATIVE), "deg", FROM_HEADER ", else 0", "0.1",
-            "rotation range of the image"),
-    INTEGERS("phi_steps", 1, IN_CONFIG(setup.phi_steps), (COUNT_FROM(1)), "",
-             "1; 10 with an osc from the header", -1, "10",
-             "orientations across the rotation range"),
-    NUMBERS("spindle_tilt", 2, IN_CONFIG(setup.spindle_tilt), (ANY), "deg", NULL, NULL,
-            "of the spindle axis: towards the beam, out of its plane with the beam"),
-    NUMBERS("distance", 1, IN_CONFIG(setup.distance), (POSITIVE), "mm", FROM_HEADER, "351.0",
-            "sample to detector along the beam"),
-    NUMBERS("close_distance", 1, IN_CONFIG(setup.close_distance), (POSITIVE), "mm",
-            "distance counts", "351.0", "sample to detector along its normal; instead of distance"),
+    FIELD(PHI, NULL, NULL),
+    FIELD(OSC, FROM_HEADER ", else 0", "0.1"),
+    FIELD(PHI_STEPS, "1; 10 with an osc from the header", "10"),
+    FIELD(SPINDLE_TILT, NULL, NULL),
+    FIELD(DISTANCE, FROM_HEADER, "351.0"),
+    FIELD(CLOSE_DISTANCE, "distance counts", "351.0"),
     NUMBERS("beam_centre_px", 2, IN_CONFIG(beam_centre), (ANY), "pixels", FROM_HEADER,
             "[1262.0, 1307.4]",
             "along fast, slow, from the outer corner of the first pixel; with pivot sample: point "
             "nearest to the sample"),
-    NUMBERS("pixel_size", 1, IN_CONFIG(setup.pixel_size), (POSITIVE), "mm", FROM_HEADER, "0.172",
-            "of square pixels"),
-    INTEGERS("detector_pixels", 2, IN_CONFIG(setup.detector_pixels), (COUNT_FROM(1)), "",
-             FROM_HEADER, 0, "[2463, 2527]", "number of pixels along fast, slow"),
-    CHOICE("sensor_material", IN_CONFIG(setup.sensor_material), materials, FROM_HEADER, 0, "Si",
-           "of the sensor, which absorbs as the material does at the wavelength"),
-    NUMBERS(
-        "sensor_thickness", 1, IN_CONFIG(setup.sensor_thickness), (NOT_NEGATIVE), "um",
-        FROM_HEADER ", else 0", "450",
-        "photons are recorded in the sensor, behind the panels' front, and absorbed on the way; "
-        "0: all at the front"),
-    NUMBERS("attenuation_depth", 1, IN_CONFIG(setup.attenuation_depth), (POSITIVE), "um",
-            "that of the material", "250",
-            "depth in the sensor at which 1/e of the photons are left"),
-    INTEGERS(
-        "sensor_layers", 1, IN_CONFIG(setup.sensor_layers), (1, 1000), "", "1", 0, "3",
-        "layers of the sensor: spots are in their place with any number, more blur them as the "
-        "sensor does"),
-    NUMBERS("detector_rotation", 3, IN_CONFIG(setup.rotation), (ANY), "deg", NULL, NULL,
-            "about laboratory x, then y, then z"),
-    NUMBERS("panel_turn", 3, IN_CONFIG(setup.panel_turn), (ANY), "deg", NULL, NULL,
-            "of each panel about its own fast axis, slow axis, normal, through its centre"),
-    NUMBERS("panel_shift", 3, IN_CONFIG(setup.panel_shift), (ANY), "mm", NULL, NULL,
-            "of each panel along its own fast axis, slow axis, normal"),
-    NUMBERS("twotheta", 1, IN_CONFIG(setup.twotheta), (ANY), "deg", FROM_HEADER ", else 0", "0.0",
-            "detector rotation about the two-theta axis"),
-    CHOICE("pivot", IN_CONFIG(setup.pivot), pivots, "that of the convention", -1, "beam",
-           "what stays when the detector turns: the direct beam's spot, or the sample"),
-    NUMBERS("fast_axis", 3, IN_CONFIG(setup.fast_axis), (ANY), "", "that of the convention",
-            "[0, 0, 1]", "this and the next six: convention custom only"),
-    NUMBERS("slow_axis", 3, IN_CONFIG(setup.slow_axis), (ANY), "", "that of the convention",
-            "[0, -1, 0]", "detector slow axis"),
-    NUMBERS("normal", 3, IN_CONFIG(setup.normal), (ANY), "", "that of the convention", "[1, 0, 0]",
-            "detector normal, away from the sample"),
-    NUMBERS("beam_axis", 3, IN_CONFIG(setup.beam_axis), (ANY), "", "that of the convention",
-            "[1, 0, 0]", "direction of photon travel"),
-    NUMBERS("polarization_axis", 3, IN_CONFIG(setup.polarization_axis), (ANY), "",
-            "that of the convention", "[0, 0, 1]", "direction of the E field"),
-    NUMBERS("spindle_axis", 3, IN_CONFIG(setup.spindle_axis), (ANY), "", "that of the convention",
-            "[0, 0, 1]", "rotation axis of the crystal"),
-    NUMBERS("twotheta_axis", 3, IN_CONFIG(setup.twotheta_axis), (ANY), "", "that of the convention",
-            "[0, 1, 0]", "rotation axis of the detector"),
-    INTEGERS("oversample", 1, IN_CONFIG(setup.oversample), (1, 1000), "",
-             "automatic from the crystal size", 0, "2", "sub-pixels per pixel and direction"),
-    CHOICE("point_pixel", IN_CONFIG(setup.point_pixel), no_yes, NULL, 0, NULL,
-           "solid angle 1/R^2 instead of that of a flat pixel"),
+    FIELD(PIXEL_SIZE, FROM_HEADER, "0.172"),
+    FIELD(DETECTOR_PIXELS, FROM_HEADER, "[2463, 2527]"),
+    FIELD(SENSOR_MATERIAL, FROM_HEADER, "Si"),
+    FIELD(SENSOR_THICKNESS, FROM_HEADER ", else 0", "450"),
+    FIELD(ATTENUATION_DEPTH, "that of the material", "250"),
+    FIELD(SENSOR_LAYERS, "1", "3"),
+    FIELD(DETECTOR_ROTATION, NULL, NULL),
+    FIELD(PANEL_TURN, NULL, NULL),
+    FIELD(PANEL_SHIFT, NULL, NULL),
+    FIELD(TWOTHETA, FROM_HEADER ", else 0", "0.0"),
+    FIELD(PIVOT, "that of the convention", "beam"),
+    FIELD(FAST_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"), /* these seven: convention custom only */
+    FIELD(SLOW_AXIS, THAT_OF_CONVENTION, "[0, -1, 0]"),
+    FIELD(NORMAL, THAT_OF_CONVENTION, "[1, 0, 0]"),
+    FIELD(BEAM_AXIS, THAT_OF_CONVENTION, "[1, 0, 0]"),
+    FIELD(POLARIZATION_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
+    FIELD(SPINDLE_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
+    FIELD(TWOTHETA_AXIS, THAT_OF_CONVENTION, "[0, 1, 0]"),
+    FIELD(OVERSAMPLE, "automatic from the crystal size", "2"),
+    FIELD(POINT_PIXEL, NULL, NULL),
 };
 
 static const db_config_key intensity_keys[] = {
@@ -230,8 +161,7 @@ static const db_config_key intensity_keys[] = {
             "a restraint of so many mean intensities of its resolution; needs data.pixels: "
             "shoeboxes, scale among the parameters, and the space group, here or as "
             "model.symmetry"),
-    NUMBERS("default_F", 1, IN_CONFIG(setup.default_F), (NOT_NEGATIVE), "electrons", NULL, NULL,
-            "amplitude of reflections not in the file"),
+    FIELD(DEFAULT_F, NULL, NULL),
 };
 
 static const db_config_key data_keys[] = {
@@ -288,7 +218,7 @@ static const db_config_key data_keys[] = {
             "a pixel so many standard deviations above the local background is strong"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
              "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
-    NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "deg", NULL,
+    NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "degree", NULL,
             NULL,
             "reflections are predicted that a rotation by at most this brings to diffraction"),
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL,
@@ -323,17 +253,8 @@ static const db_config_key refine_keys[] = {
             "upper bound of the value itself"),
     NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "chosen from the data", "0.1",
             "typical change: the optimizer works in units of it"),
-    { .name = "follows",
-      .type = DB_KEY_PARAMETER,
-      .count = 1,
-      .offset = IN_REFINE(follows),
-      .factor = 1,
-      .unit = "",
-      .open = "refined on its own",
-      .open_integer = -1,
-      .example = "cell_a",
-      .help =
-          "keeps the value of that refined parameter, such as b of a tetragonal cell that of a" },
+    OTHER("follows", DB_KEY_PARAMETER, IN_REFINE(follows), "refined on its own", "cell_a",
+          "keeps the value of that refined parameter, such as b of a tetragonal cell that of a"),
     NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
             "what is known beforehand: centre and standard deviation"),
     CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1,
@@ -343,13 +264,8 @@ static const db_config_key refine_keys[] = {
 static const db_config_key stage_keys[] = {
     OTHER("name", DB_KEY_NAME, IN_STAGE(name), "stage 1, stage 2 ...", "coarse",
           "shown in the log"),
-    { .name = "refine",
-      .type = DB_KEY_PARAMETER_SET,
-      .count = 1,
-      .offset = offsetof(db_stage_entry, refine),
-      .factor = 1,
-      .unit = "",
-      .help = "parameters refined in this stage, a list, or all" },
+    OTHER("refine", DB_KEY_PARAMETER_SET, offsetof(db_stage_entry, refine), NULL, NULL,
+          "parameters refined in this stage, a list, or all"),
     NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,
             "finest resolution used in this stage; 0: that of data"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
@@ -372,7 +288,7 @@ static const db_config_key stage_keys[] = {
 static const db_config_key starts_keys[] = {
     INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
              "orientations tried, the given one included; 1: only that one"),
-    NUMBERS("misset", 1, IN_CONFIG(settings.starts.misset), (DBL_MIN, 180), "deg", NULL, NULL,
+    NUMBERS("misset", 1, IN_CONFIG(settings.starts.misset), (DBL_MIN, 180), "degree", NULL, NULL,
             "the others are turned from it by at most so much, evenly spread; bounds of the misset "
             "must leave room"),
     INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
@@ -408,8 +324,12 @@ int db_config_takes_parameter(db_parameter parameter) {
 
 const db_config_key *db_config_key_find(const db_config_section *section, const char *name) {
     for (size_t i = 0; i < section->count; i++)
-        if (strcmp(section->keys[i].name, name) == 0) return &section->keys[i];
+        if (strcmp(section->keys[i].is->name, name) == 0) return &section->keys[i];
     return NULL;
+}
+
+void *db_config_field(const db_config_key *key, const void *base) {
+    return (char *)(uintptr_t)base + key->base + key->is->offset;
 }
 
 int db_config_integer(const void *field, int index) {
@@ -419,15 +339,15 @@ int db_config_integer(const void *field, int index) {
 }
 
 int db_config_key_is_open(const db_config_key *key, const void *base) {
-    const void *const field = (const char *)base + key->offset;
-    switch (key->type) {
-    case DB_KEY_NUMBER: return isnan(*(const double *)field) || isinf(*(const double *)field);
-    case DB_KEY_INTEGER:
-    case DB_KEY_CHOICE:
-    case DB_KEY_PARAMETER: return key->open && db_config_integer(field, 0) == key->open_integer;
+    const void *const field = db_config_field(key, base);
+    switch (key->is->kind) {
+    case DB_FIELD_NUMBER: return isnan(*(const double *)field) || isinf(*(const double *)field);
+    case DB_FIELD_INTEGER:
+    case DB_FIELD_CHOICE:
+    case DB_KEY_PARAMETER: return key->open && db_config_integer(field, 0) == key->is->open;
     case DB_KEY_FILE:
     case DB_KEY_NAME: return *(const char *)field == '\0';
-    case DB_KEY_SEED:
+    case DB_FIELD_SEED:
     case DB_KEY_PARAMETER_SET: return 0;
     }
     return 0;

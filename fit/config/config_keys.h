@@ -5,32 +5,21 @@
 #include <dualbragg/fit.h>
 #include <stdio.h>
 
-typedef enum db_key_type {
-    DB_KEY_NUMBER,       /* double */
-    DB_KEY_INTEGER,      /* int */
-    DB_KEY_SEED,         /* long */
-    DB_KEY_CHOICE,       /* int or enum: index into choices */
-    DB_KEY_FILE,         /* char[DB_FIT_PATH_SIZE], relative to the file it stands in */
-    DB_KEY_NAME,         /* char[DB_FIT_NAME_SIZE] */
-    DB_KEY_PARAMETER,    /* int: number of a quantity; -1 none */
-    DB_KEY_PARAMETER_SET /* unsigned char[DB_FIT_MOST_PARAMETERS], by quantity: 1 named, 2 all by
-                            the word "all" or the motions of all groups */
-} db_key_type;
+/* Kinds of keys beside those of db_setup_field. */
+enum {
+    DB_KEY_FILE = DB_FIELD_KINDS, /* char[DB_FIT_PATH_SIZE], relative to the file it stands in */
+    DB_KEY_NAME,                  /* char[DB_FIT_NAME_SIZE] */
+    DB_KEY_PARAMETER,             /* int: number of a quantity; -1 none */
+    DB_KEY_PARAMETER_SET /* unsigned char[DB_FIT_MOST_PARAMETERS], by quantity: 1 named, 2 all
+                                     by the word "all" or the motions of all groups */
+};
 
 typedef struct db_config_key {
-    const char *name;
-    db_key_type type;
-    int count;        /* values: 1, or a list of so many */
-    size_t offset;    /* in the struct that the section fills */
-    double factor;    /* stored = written x factor (NUMBER) */
-    double low, high; /* of the written values, inclusive */
-    const char *unit; /* "" where there is none */
-    const char
-        *open; /* what happens when it is left out and has no value; NULL: it has a default value */
-    int open_integer;    /* the stored integer that means open */
-    const char *example; /* of a value, for keys that are open by default */
-    const char *help;
-    const char *const *choices; /* NULL-terminated */
+    const db_setup_field *is; /* name, unit, range, meaning; its offset counts ... */
+    size_t base;              /* ... from here, in the struct that the section fills */
+    const char *open;         /* what happens when it is left out and has no value; NULL: it has a
+                                 default value */
+    const char *example;      /* of a value, for keys that are open by default */
 } db_config_key;
 
 typedef struct db_config_section {
@@ -73,6 +62,9 @@ int db_config_takes_parameter(db_parameter parameter);
 
 /* Entry of a section; NULL if there is none of that name. */
 const db_config_key *db_config_key_find(const db_config_section *section, const char *name);
+
+/* Where its value stands in the struct that the section fills. */
+void *db_config_field(const db_config_key *key, const void *base);
 
 /* Integer of a field of type INTEGER, CHOICE or PARAMETER (which may be an enum). */
 int db_config_integer(const void *field, int index);

@@ -55,13 +55,13 @@ static void print_quantities(const unsigned char *set, const db_fit_panel_groups
 static void print_one(const db_config_key *key, const void *field, int index,
                       const db_fit_panel_groups *groups, FILE *stream) {
     char name[DB_FIT_NAME_SIZE];
-    switch (key->type) {
-    case DB_KEY_NUMBER:
-        db_print_number(stream, ((const double *)field)[index] / key->factor);
+    switch (key->is->kind) {
+    case DB_FIELD_NUMBER:
+        db_print_number(stream, ((const double *)field)[index] / key->is->factor);
         break;
-    case DB_KEY_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
-    case DB_KEY_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
-    case DB_KEY_CHOICE: fputs(key->choices[db_config_integer(field, index)], stream); break;
+    case DB_FIELD_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
+    case DB_FIELD_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
+    case DB_FIELD_CHOICE: fputs(key->is->choices[db_config_integer(field, index)], stream); break;
     case DB_KEY_PARAMETER:
         fputs(db_fit_quantity_name(groups, db_config_integer(field, index), name), stream);
         break;
@@ -73,13 +73,13 @@ static void print_one(const db_config_key *key, const void *field, int index,
 
 void db_config_key_print(const db_config_key *key, const void *base,
                          const db_fit_panel_groups *groups, FILE *stream) {
-    const void *const field = (const char *)base + key->offset;
-    if (key->count > 1) fputc('[', stream);
-    for (int i = 0; i < key->count; i++) {
+    const void *const field = db_config_field(key, base);
+    if (key->is->count > 1) fputc('[', stream);
+    for (int i = 0; i < key->is->count; i++) {
         if (i) fputs(", ", stream);
         print_one(key, field, i, groups, stream);
     }
-    if (key->count > 1) fputc(']', stream);
+    if (key->is->count > 1) fputc(']', stream);
 }
 
 /* "key: value   # meaning (unit)"; an open key as "# key: example   # meaning; default: ...". */
@@ -89,7 +89,7 @@ static void print_line(const db_config_key *key, const void *base,
     const int open = db_config_key_is_open(key, base);
     if (open && style == DB_CONFIG_PLAIN) return;
     const long start = ftell(stream);
-    fprintf(stream, "%s%s%s: ", indent, open ? "# " : "", key->name);
+    fprintf(stream, "%s%s%s: ", indent, open ? "# " : "", key->is->name);
     if (open)
         fputs(key->example, stream);
     else
@@ -97,10 +97,10 @@ static void print_line(const db_config_key *key, const void *base,
     if (style == DB_CONFIG_EXPLAINED) {
         const long width = ftell(stream) - start;
         fprintf(stream, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
-                key->help);
-        for (int i = 0; key->choices && key->choices[i]; i++)
-            fprintf(stream, "%s %s", i ? "," : "; one of", key->choices[i]);
-        if (*key->unit) fprintf(stream, " (%s)", key->unit);
+                key->is->help);
+        for (int i = 0; key->is->choices && key->is->choices[i]; i++)
+            fprintf(stream, "%s %s", i ? "," : "; one of", key->is->choices[i]);
+        if (*key->is->unit) fprintf(stream, " (%s)", key->is->unit);
         if (open) fprintf(stream, "; default: %s", key->open);
     }
     fputc('\n', stream);
@@ -162,7 +162,7 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
         for (size_t k = 0; k < db_refine_section.count; k++) {
             const db_config_key *const key = &db_refine_section.keys[k];
             if (db_config_key_is_open(key, &entry)) continue;
-            fprintf(stream, "%s%s: ", separator, key->name);
+            fprintf(stream, "%s%s: ", separator, key->is->name);
             db_config_key_print(key, &entry, &settings->panel_groups, stream);
             separator = ", ";
         }

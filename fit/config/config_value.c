@@ -75,23 +75,23 @@ static const char *found(const db_yaml_node *node, char text[64]) {
 
 /* "a number greater than 0 (mm)", "3 whole numbers from 1 to 10" ... */
 static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
-    const int whole = key->type != DB_KEY_NUMBER;
+    const int whole = key->is->kind != DB_FIELD_NUMBER;
     char count[24], limits[64], unit[40];
-    if (key->count == 1)
+    if (key->is->count == 1)
         snprintf(count, sizeof count, "a ");
     else
-        snprintf(count, sizeof count, "a list of %d ", key->count);
-    if (key->low > 0 && key->low < 1e-300)
+        snprintf(count, sizeof count, "a list of %d ", key->is->count);
+    if (key->is->least > 0 && key->is->least < 1e-300)
         snprintf(limits, sizeof limits, " greater than 0");
-    else if (key->low > -1e300 && key->high < (whole ? INT_MAX : 1e300))
-        snprintf(limits, sizeof limits, " from %g to %g", key->low, key->high);
-    else if (key->low > -1e300)
-        snprintf(limits, sizeof limits, " not below %g", key->low);
+    else if (key->is->least > -1e300 && key->is->most < (whole ? INT_MAX : 1e300))
+        snprintf(limits, sizeof limits, " from %g to %g", key->is->least, key->is->most);
+    else if (key->is->least > -1e300)
+        snprintf(limits, sizeof limits, " not below %g", key->is->least);
     else
         limits[0] = '\0';
-    snprintf(unit, sizeof unit, *key->unit ? " (%s)" : "%s", key->unit);
+    snprintf(unit, sizeof unit, *key->is->unit ? " (%s)" : "%s", key->is->unit);
     snprintf(text, WANTED_SIZE, "%s%snumber%s%s%s", count, whole ? "whole " : "",
-             key->count == 1 ? "" : "s", limits, unit);
+             key->is->count == 1 ? "" : "s", limits, unit);
     return text;
 }
 
@@ -100,10 +100,10 @@ static db_status take_number(const db_config_reader *reader, const char *section
     char what[WANTED_SIZE], text[64];
     const int is_scalar = node->kind == DB_YAML_SCALAR;
     const db_word word = { is_scalar ? node->text : "", is_scalar ? strlen(node->text) : 0 };
-    const int whole = key->type != DB_KEY_NUMBER;
-    if (!is_scalar || !db_word_number(word, value) || *value < key->low || *value > key->high ||
-        (whole && *value != nearbyint(*value)))
-        return db_config_fail(reader, node, section, key->name, "expected %s, found %s",
+    const int whole = key->is->kind != DB_FIELD_NUMBER;
+    if (!is_scalar || !db_word_number(word, value) || *value < key->is->least ||
+        *value > key->is->most || (whole && *value != nearbyint(*value)))
+        return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
                               wanted(key, what), found(node, text));
     return DB_OK;
 }
@@ -113,10 +113,10 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
                               void *base) {
     double value = 0;
     DB_TRY(take_number(reader, section, key, node, &value));
-    char *const field = (char *)base + key->offset;
-    if (key->type == DB_KEY_NUMBER)
-        ((double *)(void *)field)[index] = value * key->factor;
-    else if (key->type == DB_KEY_INTEGER)
+    char *const field = db_config_field(key, base);
+    if (key->is->kind == DB_FIELD_NUMBER)
+        ((double *)(void *)field)[index] = value * key->is->factor;
+    else if (key->is->kind == DB_FIELD_INTEGER)
         ((int *)(void *)field)[index] = (int)value;
     else
         ((long *)(void *)field)[index] = (long)value;
@@ -125,12 +125,12 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
 
 static db_status take_numbers(const db_config_reader *reader, const char *section,
                               const db_config_key *key, const db_yaml_node *node, void *base) {
-    if (key->count == 1) return store_number(reader, section, key, node, 0, base);
+    if (key->is->count == 1) return store_number(reader, section, key, node, 0, base);
     char what[WANTED_SIZE], text[64];
-    if (node->kind != DB_YAML_LIST || node->count != (size_t)key->count)
-        return db_config_fail(reader, node, section, key->name, "expected %s, found %s",
+    if (node->kind != DB_YAML_LIST || node->count != (size_t)key->is->count)
+        return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
                               wanted(key, what), found(node, text));
-    for (int i = 0; i < key->count; i++)
+    for (int i = 0; i < key->is->count; i++)
         DB_TRY(store_number(reader, section, key, node->items[i], i, base));
     return DB_OK;
 }
@@ -139,20 +139,21 @@ static db_status take_choice(const db_config_reader *reader, const char *section
                              const db_config_key *key, const db_yaml_node *node, void *base) {
     char list[160] = "", text[64];
     int count = 0;
-    for (; key->choices[count]; count++) {
-        if (node->kind == DB_YAML_SCALAR && strcmp(node->text, key->choices[count]) == 0) {
-            memcpy((char *)base + key->offset, &count, sizeof count);
+    for (; key->is->choices[count]; count++) {
+        if (node->kind == DB_YAML_SCALAR && strcmp(node->text, key->is->choices[count]) == 0) {
+            memcpy(db_config_field(key, base), &count, sizeof count);
             return DB_OK;
         }
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", key->choices[count]);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "",
+                 key->is->choices[count]);
     }
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
-        return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s",
+        return db_config_fail(reader, node, section, key->is->name, "expected one of %s, found %s",
                               list, found(node, text));
-    return db_config_fail(reader, node, section, key->name, "expected one of %s, found %s%s", list,
-                          found(node, text),
-                          db_hint_at_names(node->text, key->choices, (size_t)count, NULL).text);
+    return db_config_fail(reader, node, section, key->is->name, "expected one of %s, found %s%s",
+                          list, found(node, text),
+                          db_hint_at_names(node->text, key->is->choices, (size_t)count, NULL).text);
 }
 
 /* A name of the YAML file is relative to the file's folder, one of the command line to the working
@@ -161,15 +162,15 @@ static db_status take_file(const db_config_reader *reader, const char *section,
                            const db_config_key *key, const db_yaml_node *node, void *base) {
     char text[64];
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
-        return db_config_fail(reader, node, section, key->name, "expected a file name, found %s",
-                              found(node, text));
+        return db_config_fail(reader, node, section, key->is->name,
+                              "expected a file name, found %s", found(node, text));
     const char *const slash = strrchr(reader->path, '/');
     const int relative = node->text[0] != '/' && !node->argument && slash;
     const int folder = relative ? (int)(slash - reader->path) + 1 : 0;
-    const int length = snprintf((char *)base + key->offset, DB_FIT_PATH_SIZE, "%.*s%s", folder,
+    const int length = snprintf(db_config_field(key, base), DB_FIT_PATH_SIZE, "%.*s%s", folder,
                                 reader->path, node->text);
     if (length >= DB_FIT_PATH_SIZE)
-        return db_config_fail(reader, node, section, key->name,
+        return db_config_fail(reader, node, section, key->is->name,
                               "the file name is longer than %d characters", DB_FIT_PATH_SIZE - 1);
     return DB_OK;
 }
@@ -179,10 +180,10 @@ static db_status take_name(const db_config_reader *reader, const char *section,
     char text[64];
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0' ||
         strlen(node->text) >= DB_FIT_NAME_SIZE)
-        return db_config_fail(reader, node, section, key->name,
+        return db_config_fail(reader, node, section, key->is->name,
                               "expected a name of at most %d characters, found %s",
                               DB_FIT_NAME_SIZE - 1, found(node, text));
-    snprintf((char *)base + key->offset, DB_FIT_NAME_SIZE, "%s", node->text);
+    snprintf(db_config_field(key, base), DB_FIT_NAME_SIZE, "%s", node->text);
     return DB_OK;
 }
 
@@ -203,17 +204,18 @@ static db_status quantity_of(const db_config_reader *reader, const char *section
     char text[64];
     db_parameter parameter;
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
-        return db_config_fail(reader, node, section, key->name,
+        return db_config_fail(reader, node, section, key->is->name,
                               "expected the name of a parameter, found %s", found(node, text));
     if (db_config_names_motion(node->text))
-        return db_config_motion(reader, section, key->name, node, node->text, quantity);
+        return db_config_motion(reader, section, key->is->name, node, node->text, quantity);
     if (db_parameter_find(reader->context, node->text, &parameter) == DB_OK) {
         *quantity = (int)parameter;
-        return db_config_check_parameter(reader, node, section, key->name, node->text, parameter);
+        return db_config_check_parameter(reader, node, section, key->is->name, node->text,
+                                         parameter);
     }
     char message[DB_MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", db_context_message(reader->context));
-    return db_config_fail(reader, node, section, key->name, "%s", message);
+    return db_config_fail(reader, node, section, key->is->name, "%s", message);
 }
 
 /* One of a list; 2 where it stands for whatever of a kind is refined. */
@@ -232,20 +234,21 @@ static db_status mark_quantity(const db_config_reader *reader, const char *secti
         return DB_OK;
     }
     if (set[quantity] == 1)
-        return db_config_fail(reader, node, section, key->name, "'%s' is named twice", node->text);
+        return db_config_fail(reader, node, section, key->is->name, "'%s' is named twice",
+                              node->text);
     set[quantity] = 1;
     return DB_OK;
 }
 
 static db_status take_quantities(const db_config_reader *reader, const char *section,
                                  const db_config_key *key, const db_yaml_node *node, void *base) {
-    unsigned char *const set = (unsigned char *)base + key->offset;
+    unsigned char *const set = db_config_field(key, base);
     char text[64];
-    if (key->type == DB_KEY_PARAMETER) {
+    if (key->is->kind == DB_KEY_PARAMETER) {
         int quantity = 0;
         DB_TRY(quantity_of(reader, section, key, node, &quantity));
         if (quantity >= DB_CONFIG_EVERY_GROUP)
-            return db_config_fail(reader, node, section, key->name,
+            return db_config_fail(reader, node, section, key->is->name,
                                   "expected one quantity, found '%s', which stands for several",
                                   node->text);
         memcpy(set, &quantity, sizeof quantity);
@@ -256,7 +259,7 @@ static db_status take_quantities(const db_config_reader *reader, const char *sec
         return DB_OK;
     }
     if (node->kind != DB_YAML_LIST || node->count == 0)
-        return db_config_fail(reader, node, section, key->name,
+        return db_config_fail(reader, node, section, key->is->name,
                               "expected all or a list of parameters, found %s", found(node, text));
     memset(set, 0, DB_FIT_MOST_PARAMETERS);
     for (size_t i = 0; i < node->count; i++)
@@ -266,17 +269,17 @@ static db_status take_quantities(const db_config_reader *reader, const char *sec
 
 db_status db_config_take(const db_config_reader *reader, const char *section,
                          const db_config_key *key, const db_yaml_node *node, void *base) {
-    switch (key->type) {
-    case DB_KEY_NUMBER:
-    case DB_KEY_INTEGER:
-    case DB_KEY_SEED: return take_numbers(reader, section, key, node, base);
-    case DB_KEY_CHOICE: return take_choice(reader, section, key, node, base);
+    switch (key->is->kind) {
+    case DB_FIELD_NUMBER:
+    case DB_FIELD_INTEGER:
+    case DB_FIELD_SEED: return take_numbers(reader, section, key, node, base);
+    case DB_FIELD_CHOICE: return take_choice(reader, section, key, node, base);
     case DB_KEY_FILE: return take_file(reader, section, key, node, base);
     case DB_KEY_NAME: return take_name(reader, section, key, node, base);
     case DB_KEY_PARAMETER:
     case DB_KEY_PARAMETER_SET: return take_quantities(reader, section, key, node, base);
     }
-    return db_config_fail(reader, node, section, key->name, "has no reader");
+    return db_config_fail(reader, node, section, key->is->name, "has no reader");
 }
 
 db_status db_config_take_section(const db_config_reader *reader, const char *name,
@@ -290,7 +293,7 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
         const db_config_key *const key = db_config_key_find(section, map->keys[i]);
         if (!key) {
             const char *known[MOST_NAMES];
-            for (size_t k = 0; k < section->count; k++) known[k] = section->keys[k].name;
+            for (size_t k = 0; k < section->count; k++) known[k] = section->keys[k].is->name;
             return db_config_fail_unknown(reader, map->items[i], map->key_lines[i], name,
                                           map->keys[i], known, section->count);
         }

@@ -21,11 +21,11 @@ json_t *db_document_quantity(const db_document *d, int number_of_it) {
 }
 
 static json_t *key_element(db_document *d, const db_config_key *key, const void *field, int index) {
-    switch (key->type) {
-    case DB_KEY_NUMBER: return number(((const double *)field)[index] / key->factor);
-    case DB_KEY_INTEGER: return json_integer(db_config_integer(field, index));
-    case DB_KEY_SEED: return json_integer(((const long *)field)[index]);
-    case DB_KEY_CHOICE: return json_string(key->choices[db_config_integer(field, index)]);
+    switch (key->is->kind) {
+    case DB_FIELD_NUMBER: return number(((const double *)field)[index] / key->is->factor);
+    case DB_FIELD_INTEGER: return json_integer(db_config_integer(field, index));
+    case DB_FIELD_SEED: return json_integer(((const long *)field)[index]);
+    case DB_FIELD_CHOICE: return json_string(key->is->choices[db_config_integer(field, index)]);
     case DB_KEY_FILE:
     case DB_KEY_NAME: return db_document_text(field);
     case DB_KEY_PARAMETER: return db_document_quantity(d, db_config_integer(field, 0));
@@ -41,12 +41,12 @@ json_t *db_document_section(db_document *d, const db_config_section *section, co
     json_t *const object = json_object();
     for (size_t k = 0; k < section->count; k++) {
         const db_config_key *const key = &section->keys[k];
-        const void *const field = (const char *)base + key->offset;
+        const void *const field = db_config_field(key, base);
         if (db_config_key_is_open(key, base)) continue;
-        json_t *value = key->count > 1 ? json_array() : key_element(d, key, field, 0);
-        if (key->count > 1)
-            for (int i = 0; i < key->count; i++) add(d, value, key_element(d, key, field, i));
-        set(d, object, key->name, value);
+        json_t *value = key->is->count > 1 ? json_array() : key_element(d, key, field, 0);
+        if (key->is->count > 1)
+            for (int i = 0; i < key->is->count; i++) add(d, value, key_element(d, key, field, i));
+        set(d, object, key->is->name, value);
     }
     return object;
 }

@@ -12,13 +12,13 @@
 
 /* A file of a configuration. */
 static const char *file_name(const db_fit_config *config, const db_config_key *key) {
-    return (const char *)config + key->offset;
+    return db_config_field(key, config);
 }
 
 /* Is it an input beside the image? */
 static int is_input(const db_fit_config *config, const db_config_key *key) {
     const char *const name = file_name(config, key);
-    return key->type == DB_KEY_FILE && *name && name != config->image_file &&
+    return key->is->kind == DB_KEY_FILE && *name && name != config->image_file &&
            name != config->output_prefix && name != config->shot_list;
 }
 

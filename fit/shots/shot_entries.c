@@ -92,7 +92,7 @@ static int is_file_key(const char *path, size_t length) {
     for (int s = 0; s < DB_SECTION_COUNT; s++) {
         if (strcmp(db_config_sections[s].name, section) != 0) continue;
         const db_config_key *const key = db_config_key_find(&db_config_sections[s], name);
-        if (key && key->type == DB_KEY_FILE) return 1;
+        if (key && key->is->kind == DB_KEY_FILE) return 1;
     }
     return 0;
 }

@@ -56,6 +56,26 @@ static int has_name(const db_flag *flag, const char *bare) {
     return 0;
 }
 
+void db_flag_complete(db_flag *flag, size_t setup) {
+    static const db_flag_kind kinds[] = { [DB_FIELD_NUMBER] = DB_FLAG_NUMBER,
+                                          [DB_FIELD_INTEGER] = DB_FLAG_INTEGER,
+                                          [DB_FIELD_SEED] = DB_FLAG_SEED,
+                                          [DB_FIELD_CHOICE] = DB_FLAG_CHOICE };
+    const db_setup_field *const field = flag->field;
+    if (!field) return;
+    const size_t size = field->kind == DB_FIELD_NUMBER ? sizeof(double) : sizeof(int);
+    const int one = flag->element || flag->fill > 1;
+    flag->kind = kinds[field->kind];
+    flag->most = one ? 1 : field->count;
+    if (!flag->least) flag->least = flag->most;
+    flag->member = setup + field->offset + (flag->element ? (size_t)flag->element - 1 : 0) * size;
+    flag->factor = field->factor;
+    flag->minimum = field->open == 0 ? 0 : field->least;
+    flag->choices = field->choices;
+    if (!flag->unit && *field->unit) flag->unit = field->unit;
+    if (!flag->help) flag->help = field->help;
+}
+
 const db_flag *db_flag_named(const db_flag_table *table, const char *name) {
     for (size_t i = 0; i < table->count; i++)
         if (has_name(&table->flags[i], without_dashes(name))) return &table->flags[i];
@@ -216,18 +236,16 @@ static db_status read_integer(reader *in, const db_flag *flag, double *value) {
     return DB_OK;
 }
 
-/* The number of a word in a list; -1 if it is none of them. */
-static int word_number(const char *list, const char *token) {
+static int is_one_of_words(const char *list, const char *token) {
     char word[NAME_SIZE];
-    int number = 0;
-    for (const char *rest = list; token && (rest = db_next_flag_word(rest, word)); number++)
-        if (strcmp(word, token) == 0) return number;
-    return -1;
+    for (const char *rest = list; token && (rest = db_next_flag_word(rest, word));)
+        if (strcmp(word, token) == 0) return 1;
+    return 0;
 }
 
 static db_status take_numbers(reader *in, const db_flag *flag, db_argument *taken) {
     const char *const first = peek(in);
-    if (flag->words && word_number(flag->words, first) >= 0) {
+    if (is_one_of_words(flag->words, first)) {
         taken->by_word = 1;
         step(in);
         return DB_OK;
@@ -258,8 +276,9 @@ static db_status take_text(reader *in, const db_flag *flag, db_argument *taken) 
 
 static db_status take_choice(reader *in, const db_flag *flag, db_argument *taken) {
     const char *const token = peek(in);
-    const int number = word_number(flag->words, token);
-    if (number < 0) return bad_value(in, flag, flag->arguments, token);
+    int number = 0;
+    while (flag->choices[number] && (!token || strcmp(flag->choices[number], token) != 0)) number++;
+    if (!flag->choices[number]) return bad_value(in, flag, flag->arguments, token);
     taken->number[taken->count++] = number;
     step(in);
     return DB_OK;

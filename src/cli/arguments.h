@@ -2,6 +2,7 @@
 #ifndef DB_CLI_ARGUMENTS_H
 #define DB_CLI_ARGUMENTS_H
 
+#include <dualbragg/setup_fields.h>
 #include <dualbragg/status.h>
 
 #include <stddef.h>
@@ -12,7 +13,7 @@ typedef enum db_flag_kind {
     DB_FLAG_INTEGER, /* int */
     DB_FLAG_SEED,    /* long; the sign does not count */
     DB_FLAG_TEXT,    /* const char *: a file or a name */
-    DB_FLAG_CHOICE   /* int: index of a word in `words` */
+    DB_FLAG_CHOICE   /* int: index of one of `choices` */
 } db_flag_kind;
 
 typedef enum db_flag_status {
@@ -39,21 +40,24 @@ typedef struct db_flag {
     unsigned commands; /* bits of the commands that take it; 0: those of its group */
     unsigned also;     /* in addition to these */
 
+    const db_setup_field *field; /* what of db_setup it sets: db_flag_complete; NULL */
+    int element;                 /* only this one of its values, from 1; 0: all */
+
     db_flag_kind kind;
-    int least, most;         /* numbers of values */
-    int by_command;          /* 1: nothing is stored, the command looks at the values itself */
-    size_t member;           /* offset in the command's struct */
-    int fill;                /* one value goes to so many consecutive elements; 0 and 1: one */
-    double factor;           /* stored = factor x value; 0 is 1 */
-    int reciprocal;          /* stored = factor / value */
-    int infinite;            /* 1: inf is a number here */
-    int ranged;              /* 1: numbers are checked, whole ones always are */
-    double minimum, maximum; /* maximum 0: none, for whole numbers the largest int */
-    const char
-        *words; /* of a choice, blank-separated; of numbers: words that may stand for them ... */
-    size_t word_member;   /* ... the int at this offset tells which: 0 numbers, 1 a word */
-    const char *expected; /* what a message says instead of the kind and range */
-    int numbered;         /* 1: the name is followed by a whole number from 1, as -scale3 */
+    int least, most;            /* numbers of values */
+    int by_command;             /* 1: nothing is stored, the command looks at the values itself */
+    size_t member;              /* offset in the command's struct */
+    int fill;                   /* one value goes to so many consecutive elements; 0 and 1: one */
+    double factor;              /* stored = factor x value; 0 is 1 */
+    int reciprocal;             /* stored = factor / value */
+    int infinite;               /* 1: inf is a number here */
+    int ranged;                 /* 1: numbers are checked, whole ones always are */
+    double minimum, maximum;    /* maximum 0: none, for whole numbers the largest int */
+    const char *const *choices; /* of a choice, NULL-terminated */
+    const char *words;          /* those that may stand for numbers, blank-separated; the int ... */
+    size_t word_member;         /* ... at this offset tells: 0 numbers, 1 a word */
+    const char *expected;       /* what a message says instead of the kind and range */
+    int numbered;               /* 1: the name is followed by a whole number from 1, as -scale3 */
 
     /* Texts whose argument is FILE name files. */
     unsigned writes;  /* bits of the commands that write the file; the others read it */
@@ -112,6 +116,10 @@ void db_arguments_clear(db_arguments *arguments);
 
 /* Stores the values where the flag says. */
 void db_argument_store(const db_argument *argument, void *target);
+
+/* Takes from the field of the set-up what a flag does not say itself. setup: offset of the db_setup
+ * in the struct that the flags fill. */
+void db_flag_complete(db_flag *flag, size_t setup);
 
 /* The flag of a name or alias, with one dash, two or none; NULL if there is none. */
 const db_flag *db_flag_named(const db_flag_table *table, const char *name);

@@ -103,9 +103,12 @@ void db_print_zsh_completion(FILE *out) {
         const db_flag_table *const table = (*c)->flags;
         if (!table) continue;
         fprintf(out, "%s)\n    flags=(", (*c)->name);
-        for (size_t i = 0; i < table->count; i++)
-            if (is_offered(table, &table->flags[i]))
-                print_described(out, table->flags[i].name, table->flags[i].help);
+        for (size_t i = 0; i < table->count; i++) {
+            char help[DB_FLAG_HELP_SIZE];
+            if (!is_offered(table, &table->flags[i])) continue;
+            db_flag_describe(&table->flags[i], help);
+            print_described(out, table->flags[i].name, help);
+        }
         fputs(" )\n    case $words[CURRENT-1] in\n", out);
         print_values(out, table, "    ");
         fputs("    esac ;;\n", out);

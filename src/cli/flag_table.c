@@ -12,9 +12,16 @@
 #define SEED(m) .kind = DB_FLAG_SEED, .least = 1, .most = 1, .member = MEMBER(m)
 #define TEXT(m) .kind = DB_FLAG_TEXT, .least = 1, .most = 1, .member = MEMBER(m)
 #define OUTPUT(m) TEXT(m), .writes = ~0u
-#define CHOICE(m, w) .kind = DB_FLAG_CHOICE, .least = 1, .most = 1, .member = MEMBER(m), .words = w
+#define CHOICE(m, ...)                                                                             \
+    .kind = DB_FLAG_CHOICE, .least = 1, .most = 1, .member = MEMBER(m),                            \
+    .choices = (const char *const[]) {                                                             \
+        __VA_ARGS__, NULL                                                                          \
+    }
+/* A value of the set-up: unit, number of values, range and, unless it is given, help are the field's. */
+#define FIELD(id) .field = &db_setup_fields[DB_FIELD_##id]
+#define ELEMENT(id, number) FIELD(id), .element = number
 #define SETS(m, value) .sets = 1, .switch_member = MEMBER(m), .constant = value
-#define VECTOR(m) NUMBERS(3, m, 1), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
+#define VECTOR(id) FIELD(id), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
 #define NO_EFFECT(values, why)                                                                     \
     .kind = DB_FLAG_NUMBER, .least = values, .most = values, .status = DB_FLAG_ACCEPTED,           \
     .remark = why
@@ -34,7 +41,7 @@
 static const char per_sample[] =
     "solid angle, polarization and absorption are always taken at every sample";
 
-static const db_flag flags[] = {
+static db_flag flags[] = {
 // clang-format off
     /* crystal */
 #define G .group = DB_GROUP_CRYSTAL
@@ -47,7 +54,7 @@ static const db_flag flags[] = {
       .also = DB_FOR_ORIENT,
       .help = "MOSFLM orientation matrix (A* times wavelength, nine numbers), divided by the "
               "wavelength" },
-    { G, .name = "-misset", .arguments = "X Y Z | random", .unit = "degree", NUMBERS(3, setup.misset, 1),
+    { G, .name = "-misset", .arguments = "X Y Z | random", FIELD(MISSET),
       .words = "random rand", .word_member = MEMBER(setup.misset_random),
       .expected = "three angles or the word random", .also = DB_FOR_ORIENT,
       .help = "turns the crystal about x, then y, then z of the laboratory; random: a uniformly "
@@ -66,28 +73,24 @@ static const db_flag flags[] = {
     { G, .name = "-keywords", .arguments = "FILE", TEXT(keyword_file), .commands = DB_FOR_ORIENT,
       .help = "CELL, WAVE, UMAT, MISSET, RANDOM, MATRIX a line as UBtoA takes them; - is the standard "
               "input" },
-    { G, .name = "-N", .arguments = "CELLS", NUMBER(setup.cells, 1), .fill = 3,
+    { G, .name = "-N", .arguments = "CELLS", FIELD(CELLS), .fill = 3,
       .help = "crystal size in unit cells along a, b and c; whole numbers for -square_xtal" },
-    { G, .name = "-Na", .arguments = "CELLS", NUMBER(setup.cells[0], 1), .help = "along a" },
-    { G, .name = "-Nb", .arguments = "CELLS", NUMBER(setup.cells[1], 1), .help = "along b" },
-    { G, .name = "-Nc", .arguments = "CELLS", NUMBER(setup.cells[2], 1), .help = "along c" },
-    { G, .name = "-samplesize", .aliases = "-sample_size -xtalsize -xtal_size",
-      .arguments = "SIZE", .unit = "mm",
+    { G, .name = "-Na", .arguments = "CELLS", ELEMENT(CELLS, 1), .help = "along a" },
+    { G, .name = "-Nb", .arguments = "CELLS", ELEMENT(CELLS, 2), .help = "along b" },
+    { G, .name = "-Nc", .arguments = "CELLS", ELEMENT(CELLS, 3), .help = "along c" },
+    { G, .name = "-samplesize", .aliases = "-sample_size -xtalsize -xtal_size", .arguments = "SIZE", .unit = "mm",
       NUMBER(setup.sample_size, 1), .fill = 3,
       .also = DB_FOR_AMORPHOUS,
       .help = "crystal size instead of -N, rounded up to cells; clipped to the beam size along b "
               "and c. In amorphous: size of the amorphous matter" },
     { G, .name = "-sample_thickness", .aliases = "-sample_thick -sample_x -xtal_thickness "
-              "-xtal_thick -xtal_x",
-      .arguments = "SIZE", .unit = "mm", NUMBER(setup.sample_size[0], 1),
+              "-xtal_thick -xtal_x", .arguments = "SIZE", .unit = "mm", NUMBER(setup.sample_size[0], 1),
       .also = DB_FOR_AMORPHOUS, .help = "crystal size along a. In amorphous: thickness" },
-    { G, .name = "-sample_width", .aliases = "-sample_y -xtal_width -xtal_y -width",
-      .arguments = "SIZE",
+    { G, .name = "-sample_width", .aliases = "-sample_y -xtal_width -xtal_y -width", .arguments = "SIZE",
       .unit = "mm", NUMBER(setup.sample_size[1], 1), .also = DB_FOR_AMORPHOUS,
       .help = "crystal size along b. In amorphous: width" },
     { G, .name = "-sample_height",
-      .aliases = "-sample_heigh -sample_z -xtal_height -xtal_heigh -xtal_z -height -heigh",
-      .arguments = "SIZE",
+      .aliases = "-sample_heigh -sample_z -xtal_height -xtal_heigh -xtal_z -height -heigh", .arguments = "SIZE",
       .unit = "mm", NUMBER(setup.sample_size[2], 1), .also = DB_FOR_AMORPHOUS,
       .help = "crystal size along c. In amorphous: height" },
     { G, .name = "-square_xtal", SETS(setup.shape, DB_SHAPE_SQUARE),
@@ -96,25 +99,13 @@ static const db_flag flags[] = {
     { G, .name = "-gauss_xtal", SETS(setup.shape, DB_SHAPE_GAUSS), .help = "Gaussian spots" },
     { G, .name = "-tophat_spots", .aliases = "-binary_spots", SETS(setup.shape, DB_SHAPE_TOPHAT),
       .help = "flat spots; their derivatives with respect to position are zero" },
-    { G, .name = "-fudge", .arguments = "FACTOR", NUMBER(setup.fudge, 1),
-      .help = "multiplies the squared radius of round, Gaussian and flat spots; default 1" },
+    { G, .name = "-fudge", .arguments = "FACTOR", FIELD(FUDGE) },
     { G, .name = "-mosaic", .aliases = "-mosaic_spread -mosaicity -mosaic_spr -mosaici",
-      .arguments = "SPREAD",
-      .unit = "degree", NUMBER(setup.mosaic_spread, 1),
-      .help = "cap angle of the rotations of mosaic domains" },
-    { G, .name = "-mosaic_abc", .arguments = "A B C", .unit = "degree",
-      NUMBERS(3, setup.mosaic_abc, 1),
-      .help = "instead of -mosaic, caps of the rotations about a*, about c x a* (b where alpha is "
-              "90) and about c" },
-    { G, .name = "-mosaic_domains", .aliases = "-mosaic_dom", .arguments = "COUNT",
-      INTEGER(setup.mosaic_domains, 0),
-      .help = "number of domains; default 1, or 10 with a spread" },
-    { G, .name = "-mosaic_seed", .arguments = "SEED", SEED(setup.mosaic_seed),
-      .help = "seed of the domains' rotations; default 12345678" },
-    { G, .name = "-b_factor", .aliases = "-bfactor", .arguments = "B", .unit = "A^2",
-      NUMBER(setup.b_factor, 1),
-      .help = "Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity; "
-              "default 0" },
+      .arguments = "SPREAD", FIELD(MOSAIC_SPREAD) },
+    { G, .name = "-mosaic_abc", .arguments = "A B C", FIELD(MOSAIC_ABC) },
+    { G, .name = "-mosaic_domains", .aliases = "-mosaic_dom", .arguments = "COUNT", FIELD(MOSAIC_DOMAINS) },
+    { G, .name = "-mosaic_seed", .arguments = "SEED", FIELD(MOSAIC_SEED) },
+    { G, .name = "-b_factor", .aliases = "-bfactor", .arguments = "B", FIELD(B_FACTOR) },
 #undef G
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS
@@ -127,10 +118,8 @@ static const db_flag flags[] = {
     { G, .name = "-hkl_space_group", .arguments = "GROUP", TEXT(setup.hkl_space_group),
       .help = "number or symbol of the space group that expands lines of h k l F; default: they stand for "
               "themselves" },
-    { G, .name = "-default_F", .arguments = "F", .unit = "electrons", NUMBER(setup.default_F, 1),
-      .help = "structure factor of every reflection that is not in the list; default 0" },
-    { G, .name = "-nointerpolate", SETS(setup.interpolate, 0),
-      .help = "take the entry nearest to h, k, l" },
+    { G, .name = "-default_F", .arguments = "F", FIELD(DEFAULT_F) },
+    { G, .name = "-nointerpolate", SETS(setup.interpolate, 0), .help = "take the entry nearest to h, k, l" },
     { G, .name = "-interpolate", SETS(setup.interpolate, 1),
       .help = "tricubic interpolation of the list; default for crystals of at most 2 cells in some "
               "direction" },
@@ -172,34 +161,25 @@ static const db_flag flags[] = {
 #undef G
     /* beam */
 #define G .group = DB_GROUP_BEAM
-    { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .aliases = "-wavelength -wave", .arguments = "WAVELENGTH", .unit = "A",
-      NUMBER(setup.wavelength, 1), SETS(setup.wavelength_given, 1), .help = "central wavelength; default 1" },
+    { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .aliases = "-wavelength -wave", .arguments = "WAVELENGTH",
+      FIELD(WAVELENGTH), SETS(setup.wavelength_given, 1) },
     { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .arguments = "ENERGY", .unit = "eV", NUMBER(setup.wavelength, 12398.42), SETS(setup.wavelength_given, 1),
       .reciprocal = 1,
       .help = "photon energy instead of the wavelength" },
-    { G, .name = "-fluence", .also = DB_FOR_NOISE, .arguments = "FLUENCE", .unit = "photons/m^2",
-      NUMBER(setup.fluence, 1),
+    { G, .name = "-fluence", .also = DB_FOR_NOISE, .arguments = "FLUENCE", FIELD(FLUENCE),
       .help = "default 1.25932e29, for which r_e^2 x fluence = 1" },
-    { G, .name = "-flux", .also = DB_FOR_NOISE, .arguments = "FLUX", .unit = "photons/s", NUMBER(setup.flux, 1),
-      .help = "with -exposure and -beamsize instead of -fluence" },
-    { G, .name = "-exposure", .also = DB_FOR_NOISE, .arguments = "TIME", .unit = "s", NUMBER(setup.exposure, 1),
-      .help = "default 1" },
+    { G, .name = "-flux", .also = DB_FOR_NOISE, .arguments = "FLUX", FIELD(FLUX) },
+    { G, .name = "-exposure", .also = DB_FOR_NOISE, .arguments = "TIME", FIELD(EXPOSURE) },
     { G, .name = "-beamsize", .also = DB_FOR_NOISE, .arguments = "SIZE", .unit = "mm", NUMBER(setup.beamsize, 1),
       .help = "edge of the square beam, for -flux and -samplesize; default 0.1" },
-    { G, .name = "-dispersion", .arguments = "WIDTH", .unit = "percent",
-      NUMBER(setup.dispersion, 0.01),
-      .help = "full relative range of wavelengths" },
-    { G, .name = "-dispsteps", .arguments = "COUNT", INTEGER(setup.dispersion_steps, 0),
-      .help = "wavelengths in that range; default 2, one at each end" },
+    { G, .name = "-dispersion", .arguments = "WIDTH", FIELD(DISPERSION) },
+    { G, .name = "-dispsteps", .arguments = "COUNT", FIELD(DISPERSION_STEPS) },
     { G, .name = "-dispstep", .arguments = "COUNT", NOT_READ(1, "-dispsteps") },
-    { G, .name = "-divergence", .arguments = "RANGE", .unit = "mrad",
-      NUMBER(setup.divergence_range, 1e-3),
+    { G, .name = "-divergence", .arguments = "RANGE", FIELD(DIVERGENCE),
       .fill = 2, .help = "full range, horizontal and vertical" },
-    { G, .name = "-hdivrange", .arguments = "RANGE", .unit = "mrad",
-      NUMBER(setup.divergence_range[0], 1e-3),
+    { G, .name = "-hdivrange", .arguments = "RANGE", ELEMENT(DIVERGENCE, 1),
       .help = "horizontal: about beam x polarization" },
-    { G, .name = "-vdivrange", .arguments = "RANGE", .unit = "mrad",
-      NUMBER(setup.divergence_range[1], 1e-3),
+    { G, .name = "-vdivrange", .arguments = "RANGE", ELEMENT(DIVERGENCE, 2),
       .help = "vertical: about the polarization axis" },
     { G, .name = "-hdiv", .arguments = "RANGE", NOT_READ(1, "-hdivrange") },
     { G, .name = "-vdiv", .arguments = "RANGE", NOT_READ(1, "-vdivrange") },
@@ -209,14 +189,13 @@ static const db_flag flags[] = {
     { G, .name = "-vdivstep", .arguments = "STEP", .unit = "mrad",
       NUMBER(setup.divergence_step[1], 1e-3),
       .help = "step of the grid, vertical" },
-    { G, .name = "-hdivsteps", .arguments = "COUNT", INTEGER(setup.divergence_steps[0], 0),
+    { G, .name = "-hdivsteps", .arguments = "COUNT", ELEMENT(DIVERGENCE_STEPS, 1),
       .help = "points of the grid, horizontal" },
-    { G, .name = "-vdivsteps", .arguments = "COUNT", INTEGER(setup.divergence_steps[1], 0),
+    { G, .name = "-vdivsteps", .arguments = "COUNT", ELEMENT(DIVERGENCE_STEPS, 2),
       .help = "points of the grid, vertical" },
-    { G, .name = "-divsteps", .arguments = "COUNT", INTEGER(setup.divergence_steps, 0), .fill = 2,
+    { G, .name = "-divsteps", .arguments = "COUNT", FIELD(DIVERGENCE_STEPS), .fill = 2,
       .help = "points of the grid, both" },
-    { G, .name = "-round_div", SETS(setup.round_divergence, 1),
-      .help = "elliptical cut of the grid (default)" },
+    { G, .name = "-round_div", SETS(setup.round_divergence, 1), .help = "elliptical cut of the grid (default)" },
     { G, .name = "-square_div", SETS(setup.round_divergence, 0), .help = "the whole grid" },
     { G, .name = "-sourcefile", .arguments = "FILE", .unit = "wavelengths in m",
       TEXT(setup.source_file),
@@ -225,36 +204,26 @@ static const db_flag flags[] = {
       TEXT(setup.spectrum_file),
       .help = "two columns, wavelength or energy, and weight, instead of dispersion; its mean is the "
               "central wavelength, or shifted to that of -lambda or -energy" },
-    { G, .name = "-spectrum_stretch", .arguments = "FACTOR", NUMBER(setup.spectrum_stretch, 1),
+    { G, .name = "-spectrum_stretch", .arguments = "FACTOR", FIELD(SPECTRUM_STRETCH),
       .help = "width of the spectrum (or of the wavelengths of -sourcefile) about its mean, as a "
               "multiple of the given one; default 1" },
-    { G, .name = "-polar", .arguments = "K", NUMBER(setup.polarization, 1),
-      SETS(setup.polarized, 1),
-      .help = "Kahn polarization factor, -1 to 1; default 0 (unpolarized)" },
+    { G, .name = "-polar", .arguments = "K", FIELD(POLARIZATION), SETS(setup.polarized, 1) },
     { G, .name = "-nopolar", SETS(setup.polarized, 0), .help = "no polarization factor at all" },
-    { G, .name = "-coherent", NO_EFFECT(0, "sources always add up incoherently, domains too"),
-      .help = "no effect" },
+    { G, .name = "-coherent", NO_EFFECT(0, "sources always add up incoherently, domains too"), .help = "no effect" },
 #undef G
     /* spindle */
 #define G .group = DB_GROUP_SPINDLE
-    { G, .name = "-phi", .also = DB_FOR_NOISE, .arguments = "ANGLE", .unit = "degree", NUMBER(setup.phi, 1),
-      .help = "spindle angle of the first step" },
-    { G, .name = "-osc", .also = DB_FOR_NOISE, .arguments = "RANGE", .unit = "degree", NUMBER(setup.osc, 1),
+    { G, .name = "-phi", .also = DB_FOR_NOISE, .arguments = "ANGLE", FIELD(PHI) },
+    { G, .name = "-osc", .also = DB_FOR_NOISE, .arguments = "RANGE", FIELD(OSC),
       .help = "oscillation range; alone it makes two steps" },
-    { G, .name = "-phistep", .arguments = "STEP", .unit = "degree", NUMBER(setup.phi_step, 1),
-      .help = "steps sit at the left edges of their intervals" },
-    { G, .name = "-phisteps", .arguments = "COUNT", INTEGER(setup.phi_steps, 0),
-      .help = "number of steps" },
-    { G, .name = "-spindle_tilt", .arguments = "TOWARDS ACROSS", .unit = "degree",
-      NUMBERS(2, setup.spindle_tilt, 1),
-      .help = "tilts the spindle axis towards the beam, and out of its plane with the beam" },
+    { G, .name = "-phistep", .arguments = "STEP", FIELD(PHI_STEP) },
+    { G, .name = "-phisteps", .arguments = "COUNT", INTEGER(setup.phi_steps, 0), .help = "number of steps" },
+    { G, .name = "-spindle_tilt", .arguments = "TOWARDS ACROSS", FIELD(SPINDLE_TILT) },
 #undef G
     /* detector */
 #define G .group = DB_GROUP_DETECTOR
-    { G, .name = "-pixel", .aliases = "-pixel_size -pixelsize", .arguments = "SIZE", .unit = "mm",
-      NUMBER(setup.pixel_size, 1), .help = "pixel size; default 0.1" },
-    { G, .name = "-detsize", .arguments = "SIZE", .unit = "mm", NUMBER(setup.detector_size, 1),
-      .fill = 2,
+    { G, .name = "-pixel", .aliases = "-pixel_size -pixelsize", .arguments = "SIZE", FIELD(PIXEL_SIZE) },
+    { G, .name = "-detsize", .arguments = "SIZE", .unit = "mm", NUMBER(setup.detector_size, 1), .fill = 2,
       .help = "detector size along fast and slow; default 102.4" },
     { G, .name = "-detsize_f", .arguments = "SIZE", .unit = "mm", NUMBER(setup.detector_size[0], 1),
       .help = "along fast" },
@@ -268,31 +237,22 @@ static const db_flag flags[] = {
       INTEGER(setup.detector_pixels[0], 1), .help = "along fast" },
     { G, .name = "-detpixels_s", .aliases = "-detpixels_y", .arguments = "COUNT",
       INTEGER(setup.detector_pixels[1], 1), .help = "along slow" },
-    { G, .name = "-distance", .arguments = "D", .unit = "mm", NUMBER(setup.distance, 1),
-      IMPLIES(BEAM),
-      .help = "from the sample to the detector along the beam; default 100" },
-    { G, .name = "-close_distance", .arguments = "Z", .unit = "mm", NUMBER(setup.close_distance, 1),
-      IMPLIES(SAMPLE), .help = "along the detector's normal; wins over -distance" },
-    { G, .name = "-Xbeam", .arguments = "X", .unit = "mm", NUMBER(setup.beam_centre[0], 1),
-      IMPLIES(BEAM),
+    { G, .name = "-distance", .arguments = "D", FIELD(DISTANCE), IMPLIES(BEAM) },
+    { G, .name = "-close_distance", .arguments = "Z", FIELD(CLOSE_DISTANCE), IMPLIES(SAMPLE) },
+    { G, .name = "-Xbeam", .arguments = "X", .unit = "mm", NUMBER(setup.beam_centre[0], 1), IMPLIES(BEAM),
       .help = "direct beam, in the convention's meaning" },
-    { G, .name = "-Ybeam", .arguments = "Y", .unit = "mm", NUMBER(setup.beam_centre[1], 1),
-      IMPLIES(BEAM),
+    { G, .name = "-Ybeam", .arguments = "Y", .unit = "mm", NUMBER(setup.beam_centre[1], 1), IMPLIES(BEAM),
       .help = "direct beam, in the convention's meaning" },
-    { G, .name = "-Xclose", .arguments = "X", .unit = "mm", NUMBER(setup.close_point[0], 1),
-      IMPLIES(SAMPLE),
+    { G, .name = "-Xclose", .arguments = "X", .unit = "mm", NUMBER(setup.close_point[0], 1), IMPLIES(SAMPLE),
       .help = "point closest to the sample, along fast; where the pivot is the sample, and in "
               "custom" },
-    { G, .name = "-Yclose", .arguments = "Y", .unit = "mm", NUMBER(setup.close_point[1], 1),
-      IMPLIES(SAMPLE),
+    { G, .name = "-Yclose", .arguments = "Y", .unit = "mm", NUMBER(setup.close_point[1], 1), IMPLIES(SAMPLE),
       .help = "the same along slow" },
-    { G, .name = "-ORGX", .arguments = "X", .unit = "pixel", NUMBER(setup.org[0], 1),
-      IMPLIES(SAMPLE),
+    { G, .name = "-ORGX", .arguments = "X", .unit = "pixel", NUMBER(setup.org[0], 1), IMPLIES(SAMPLE),
       .help = "point closest to the sample as XDS counts it: the first pixel's centre is 1" },
-    { G, .name = "-ORGY", .arguments = "Y", .unit = "pixel", NUMBER(setup.org[1], 1),
-      IMPLIES(SAMPLE),
+    { G, .name = "-ORGY", .arguments = "Y", .unit = "pixel", NUMBER(setup.org[1], 1), IMPLIES(SAMPLE),
       .help = "the same along slow" },
-    { G, .name = "-pivot", .arguments = "beam|sample", CHOICE(setup.pivot, "beam sample"),
+    { G, .name = "-pivot", .arguments = "beam|sample", FIELD(PIVOT),
       .help = "what stays fixed when the detector turns; wins over the convention" },
     { G, .name = "-mosflm", SETS(setup.convention, DB_CONVENTION_MOSFLM), IMPLIES(BEAM),
       .help = "convention MOSFLM (default): beam along x, Xbeam along slow, half a pixel "
@@ -305,46 +265,37 @@ static const db_flag flags[] = {
       .help = "convention XDS: beam along z, pivot sample, -ORGX -ORGY" },
     { G, .name = "-dials", SETS(setup.convention, DB_CONVENTION_DIALS), IMPLIES(BEAM),
       .help = "convention DIALS: as XDS with a vertical spindle and polarization" },
-    { VECTOR(setup.fast_axis), .name = "-fdet_vector",
+    { VECTOR(FAST_AXIS), .name = "-fdet_vector",
       .help = "fast axis; makes the convention custom" },
-    { VECTOR(setup.slow_axis), .name = "-sdet_vector",
+    { VECTOR(SLOW_AXIS), .name = "-sdet_vector",
       .help = "slow axis; makes the convention custom" },
-    { VECTOR(setup.normal), .name = "-odet_vector",
+    { VECTOR(NORMAL), .name = "-odet_vector",
       .help = "normal, away from the sample; convention custom" },
     { G, .name = "-xdet_vector", .arguments = "X Y Z", NOT_READ(3, "-fdet_vector") },
     { G, .name = "-ydet_vector", .arguments = "X Y Z", NOT_READ(3, "-sdet_vector") },
     { G, .name = "-zdet_vector", .arguments = "X Y Z", NOT_READ(3, "-odet_vector") },
-    { VECTOR(setup.beam_axis), .name = "-beam_vector",
+    { VECTOR(BEAM_AXIS), .name = "-beam_vector",
       .help = "direction of photon travel; convention custom" },
-    { VECTOR(setup.polarization_axis), .name = "-polar_vector",
+    { VECTOR(POLARIZATION_AXIS), .name = "-polar_vector",
       .help = "along the E field; convention custom" },
-    { VECTOR(setup.spindle_axis), .name = "-spindle_axis",
+    { VECTOR(SPINDLE_AXIS), .name = "-spindle_axis",
       .help = "spindle axis; convention custom" },
-    { VECTOR(setup.twotheta_axis), .name = "-twotheta_axis",
+    { VECTOR(TWOTHETA_AXIS), .name = "-twotheta_axis",
       .help = "two-theta axis; convention custom" },
-    { VECTOR(setup.origin), .name = "-pix0_vector", .unit = "m",
+    { G, .name = "-pix0_vector", .arguments = "X Y Z", .unit = "m", NUMBERS(3, setup.origin, 1), .vector = 1,
       .help = "outer corner of the first pixel, whatever the rotations; sets distance and beam "
               "centre; custom" },
     { G, .name = "-pix0_vector_mm", .arguments = "X Y Z", .unit = "mm",
       NUMBERS(3, setup.origin, 1e-3),
       .vector = 1, .help = "the same in mm" },
-    { G, .name = "-detector_rotx", .arguments = "ANGLE", .unit = "degree",
-      NUMBER(setup.rotation[0], 1),
+    { G, .name = "-detector_rotx", .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 1),
       .help = "turns the detector about x of the laboratory" },
-    { G, .name = "-detector_roty", .arguments = "ANGLE", .unit = "degree",
-      NUMBER(setup.rotation[1], 1),
-      .help = "about y, after x" },
-    { G, .name = "-detector_rotz", .arguments = "ANGLE", .unit = "degree",
-      NUMBER(setup.rotation[2], 1),
+    { G, .name = "-detector_roty", .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 2), .help = "about y, after x" },
+    { G, .name = "-detector_rotz", .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 3),
       .help = "about z, after x and y" },
-    { G, .name = "-twotheta", .arguments = "ANGLE", .unit = "degree", NUMBER(setup.twotheta, 1),
-      IMPLIES(SAMPLE), .help = "about the two-theta axis, after the other rotations" },
-    { G, .name = "-panel_turn", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL",
-      .unit = "degree", NUMBERS(3, setup.panel_turn, 1),
-      .help = "turns each panel about its own fast axis, slow axis and normal, through its centre" },
-    { G, .name = "-panel_shift", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL",
-      .unit = "mm", NUMBERS(3, setup.panel_shift, 1),
-      .help = "shifts each panel along its own fast axis, slow axis and normal" },
+    { G, .name = "-twotheta", .arguments = "ANGLE", FIELD(TWOTHETA), IMPLIES(SAMPLE) },
+    { G, .name = "-panel_turn", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL", FIELD(PANEL_TURN) },
+    { G, .name = "-panel_shift", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL", FIELD(PANEL_SHIFT) },
     { G, .name = "-point_pixel", .commands = RENDERERS, SETS(setup.point_pixel, 1),
       .help = "solid angle 1/R^2 without obliquity" },
     { G, .name = "-roi", .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),
@@ -352,18 +303,16 @@ static const db_flag flags[] = {
     { G, .name = "-curved_det", .commands = RENDERERS, SETS(setup.curved, 1),
       .help = "pixels on a sphere around the sample that touches the plane at the direct beam" },
     { G, .name = "-detector_abs", .commands = RENDERERS, .aliases = "-detector_absorb -detector_absorption",
-      .arguments = "DEPTH|inf", .unit = "um", NUMBER(setup.attenuation_depth, 1), .infinite = 1,
+      .arguments = "DEPTH|inf", FIELD(ATTENUATION_DEPTH), .infinite = 1,
       .help = "attenuation depth of the sensor; default that of its material, else its thickness; inf or 0: no sensor" },
-    { G, .name = "-detector_thick", .commands = RENDERERS, .aliases = "-detector_thickness", .arguments = "THICKNESS",
-      .unit = "um", NUMBER(setup.sensor_thickness, 1),
+    { G, .name = "-detector_thick", .commands = RENDERERS, .aliases = "-detector_thickness", .arguments = "THICKNESS", FIELD(SENSOR_THICKNESS),
       .help = "sensor thickness; default 0: all photons are recorded at the front" },
     { G, .name = "-detector_thicksteps", .commands = RENDERERS, .aliases = "-thicksteps", .arguments = "COUNT",
-      INTEGER(setup.sensor_layers, 0), .help = "layers of the sensor; default (0): 2" },
+      FIELD(SENSOR_LAYERS) },
     { G, .name = "-detector_material", .commands = RENDERERS, .arguments = "Si|GaAs|CdTe|CZT",
-      CHOICE(setup.sensor_material, "unknown Si GaAs CdTe CZT"),
-      .help = "what the sensor is made of: its attenuation depth is that of the material at the wavelength" },
+      FIELD(SENSOR_MATERIAL) },
     { G, .name = "-detector_layer_depth", .commands = RENDERERS, .aliases = "-layer_depth", .arguments = "mean|front",
-      CHOICE(setup.layers_at_front, "mean front"),
+      CHOICE(setup.layers_at_front, "mean", "front"),
       .help = "where a layer's photons are recorded: at the depth at which it absorbs them on average, or at "
               "its front, as by the reference; default front, but mean with -expt, -detector_material, and "
               "a sensor from the header of -img" },
@@ -376,14 +325,12 @@ static const db_flag flags[] = {
     { G, .name = "-expt", .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
       .help = "DIALS experiment list (.expt): beam, panels, spindle and crystal, in its own frame; flags "
               "of crystal, beam and spindle win, -distance moves the panels" },
-    { G, .name = "-expt_number", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER",
-      INTEGER(setup.expt_number, 0),
+    { G, .name = "-expt_number", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_NUMBER),
       .help = "which experiment of the list, from 0; default: the only one, or the one that shows -img" },
 #undef G
     /* sampling */
 #define G .group = DB_GROUP_SAMPLING
-    { G, .name = "-oversample", .arguments = "COUNT", INTEGER(setup.oversample, 0),
-      .help = "sub-pixels per pixel and direction; default (0): as many as the spots ask for" },
+    { G, .name = "-oversample", .arguments = "COUNT", FIELD(OVERSAMPLE) },
     { G, .name = "-oversample_omega", SETS(setup.oversample_omega, 1), COMPAT_ONLY(per_sample),
       .help = "solid angle of every sample" },
     { G, .name = "-oversample_polar", SETS(setup.oversample_polar, 1), COMPAT_ONLY(per_sample),
@@ -392,8 +339,7 @@ static const db_flag flags[] = {
       .help = "absorption of every sample" },
     { G, .name = "-dmin", .arguments = "D", .unit = "A", NUMBER(setup.d_min, 1),
       .help = "leaves out what the crystal scatters at smaller spacings; default 0: nothing" },
-    { G, .name = "-water", .arguments = "SIZE", .unit = "um", NUMBER(setup.water_size, 1),
-      .help = "adds the scattering of a cube of water of this edge" },
+    { G, .name = "-water", .arguments = "SIZE", FIELD(WATER_SIZE) },
 #undef G
     /* output */
 #define G .group = DB_GROUP_OUTPUT
@@ -425,7 +371,7 @@ static const db_flag flags[] = {
     { G, .name = "-nopgm", SETS(pgm, 0), .help = "no PGM, if -pgmfile does not follow" },
     { G, .name = "-o", .arguments = "FILE", OUTPUT(matrix_output), .for_terminal = 1, .commands = DB_FOR_ORIENT,
       .help = "orientation matrix as a file" },
-    { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix flags"),
+    { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix", "flags"),
       .commands = DB_FOR_ORIENT,
       .help = "what is printed: the matrix, or cell, misset angles and wavelength as flags of sim" },
     { G, .name = "-seed", .arguments = "SEED", SEED(seed),
@@ -444,8 +390,7 @@ static const db_flag flags[] = {
     { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file),
       SETS(noise_wanted, 1),
       .help = "SMV image with noise, as a detector records it: photons x gain + adc" },
-    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file),
-      SETS(noise_wanted, 1),
+    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file), SETS(noise_wanted, 1),
       .help = "the same as 32-bit floats, neither rounded nor limited" },
     { G, .name = "-nonoise", SETS(noise_wanted, 0),
       .help = "no image with noise (of this flag and -noisefile the last one wins)" },
@@ -454,18 +399,16 @@ static const db_flag flags[] = {
     { G, .name = "-readout", .aliases = "-readout_noise", .arguments = "SIGMA", .unit = "ADU",
       NUMBER(noise.readout, 1), SETS(noise_given, 1),
       .help = "standard deviation of the readout noise; default 0" },
-    { G, .name = "-flicker", .arguments = "FRACTION", NUMBER(noise.flicker, 1),
-      SETS(noise_given, 1),
+    { G, .name = "-flicker", .arguments = "FRACTION", NUMBER(noise.flicker, 1), SETS(noise_given, 1),
       .help = "relative standard deviation of the beam's intensity, one deviate per image; "
               "default 0" },
-    { G, .name = "-calibration", .arguments = "FRACTION", NUMBER(noise.calibration, 1),
-      SETS(noise_given, 1),
+    { G, .name = "-calibration", .arguments = "FRACTION", NUMBER(noise.calibration, 1), SETS(noise_given, 1),
       .help = "relative standard deviation of the pixels' sensitivity, the same pattern in every "
               "image; default 0, of dualbragg noise 0.03" },
     { G, .name = "-calib_seed", .aliases = "-calibration_seed", .arguments = "SEED",
       SEED(calibration_seed), SETS(noise_given, 1),
       .help = "seed of that pattern; default 123456789" },
-    { G, .name = "-psf", .arguments = "none|gauss|fiber", CHOICE(noise.psf, "none gauss fiber"),
+    { G, .name = "-psf", .arguments = "none|gauss|fiber", CHOICE(noise.psf, "none", "gauss", "fiber"),
       SETS(noise_given, 1), .help = "point spread function; default none" },
     { G, .name = "-psf_fwhm", .arguments = "WIDTH", .unit = "um", NUMBER(psf_width, 1),
       SETS(noise_given, 1), .help = "its full width at half maximum" },
@@ -475,8 +418,7 @@ static const db_flag flags[] = {
               "brightest pixel" },
     { G, .name = "-bits", .arguments = "16|32", INTEGER(noise.bits, 0), SETS(noise_given, 1),
       .help = "width of a pixel; default 16; 32 raises the limit from 65535 to 2147483647" },
-    { G, .name = "-truncate", SETS(noise.truncate, 1),
-      .help = "numbers are cut off instead of rounded" },
+    { G, .name = "-truncate", SETS(noise.truncate, 1), .help = "numbers are cut off instead of rounded" },
 #undef G
     /* derivatives */
 #define G .group = DB_GROUP_DERIVATIVES
@@ -505,7 +447,7 @@ static const db_flag flags[] = {
 #define G .group = DB_GROUP_CONTROL
     { G, .name = "--threads", .arguments = "COUNT", INTEGER(threads, 0),
       .help = "default (0): all processors; results have the same bits for any number" },
-    { G, .name = "--precision", .arguments = "auto|double|mixed", CHOICE(precision_choice, "auto double mixed"),
+    { G, .name = "--precision", .arguments = "auto|double|mixed", CHOICE(precision_choice, "auto", "double", "mixed"),
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_AMORPHOUS,
       .help = "arithmetic; mixed: Miller indices in double, the rest in single; auto (default): mixed for "
               "large jobs where it stays within 1e-6 of the maximum; see docs/reference/precision.md" },
@@ -538,11 +480,15 @@ static const db_flag flags[] = {
     { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/howto/from-nanobragg.md" },
-    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT,
-      .help = "this text" },
+    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT, .help = "this text" },
 #undef G
     // clang-format on
 };
+
+void db_flags_complete(void) {
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        db_flag_complete(&flags[i], MEMBER(setup));
+}
 
 static const char *const commands[] = {
     "sim", "grad", "check", "amorphous", "orient", "noise", NULL

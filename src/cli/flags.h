@@ -33,6 +33,9 @@ enum {
 extern const db_flag_table db_sim_flags, db_grad_flags, db_check_flags, db_amorphous_flags,
     db_orient_flags, db_noise_flags;
 
+/* Before the first use of the tables. */
+void db_flags_complete(void);
+
 /* Everything not asked for. */
 void db_settings_init(db_settings *settings, const db_flag_table *flags);
 

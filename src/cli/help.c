@@ -10,11 +10,30 @@ void db_command_summary(const db_command *command, char summary[DB_SUMMARY_SIZE]
     snprintf(summary, DB_SUMMARY_SIZE, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
+/* The number that a set-up has before anything is said. */
+static double default_of(const db_setup_field *field) {
+    db_setup setup;
+    db_setup_init(&setup);
+    const void *const value = (const char *)&setup + field->offset;
+    return field->kind == DB_FIELD_SEED ? (double)*(const long *)value
+                                        : *(const double *)value / field->factor;
+}
+
+void db_flag_describe(const db_flag *flag, char text[DB_FLAG_HELP_SIZE]) {
+    const db_setup_field *const field = flag->field;
+    const int length = snprintf(text, DB_FLAG_HELP_SIZE, "%s", flag->help);
+    const size_t room = DB_FLAG_HELP_SIZE - (size_t)length;
+    if (!field || flag->help != field->help) return;
+    if (field->automatic)
+        snprintf(text + length, room, "; default %s", field->automatic);
+    else if (field->count == 1 && field->kind != DB_FIELD_CHOICE)
+        snprintf(text + length, room, "; default %.9g", default_of(field));
+}
+
 void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]) {
-    const char *const list = flag->kind == DB_FLAG_CHOICE ? flag->words : flag->arguments;
+    const char *const list = flag->arguments;
     words[0] = 0;
-    if (!list || (flag->kind != DB_FLAG_CHOICE && (!strchr(list, '|') || strchr(list, ' '))))
-        return;
+    if (!list || !strchr(list, '|') || strchr(list, ' ')) return;
     snprintf(words, DB_WORDS_SIZE, "%s", list);
     for (char *c = words; *c; c++)
         if (*c == '|') *c = ' ';
@@ -46,12 +65,13 @@ static void print_column(FILE *out, int column, const char *text) {
 }
 
 static void print_flag(FILE *out, const db_flag_table *table, const db_flag *flag) {
-    char text[LINE_SIZE], unit[DB_FLAG_NAME_SIZE] = "";
+    char text[2 * LINE_SIZE], help[DB_FLAG_HELP_SIZE], unit[DB_FLAG_NAME_SIZE] = "";
     const int column = fprintf(out, "  %s%s%s%s", flag->name, flag->numbered ? "N" : "",
                                flag->arguments ? " " : "", flag->arguments ? flag->arguments : "");
     if (flag->unit) snprintf(unit, sizeof unit, "[%s] ", flag->unit);
+    db_flag_describe(flag, help);
     const int aliases = !table->groups && flag->aliases;
-    snprintf(text, sizeof text, "%s%s%s%s%s", unit, flag->help, aliases ? "; also " : "",
+    snprintf(text, sizeof text, "%s%s%s%s%s", unit, help, aliases ? "; also " : "",
              aliases ? flag->aliases : "",
              flag->status == DB_FLAG_COMPAT ? " (with -compat; without it always so)" : "");
     print_column(out, column, text);
@@ -116,14 +136,15 @@ static void print_cell(FILE *out, const char *text) {
 }
 
 static void print_row(FILE *out, const db_flag_table *table, const db_flag *flag) {
-    char text[LINE_SIZE];
+    char text[LINE_SIZE], help[DB_FLAG_HELP_SIZE];
+    db_flag_describe(flag, help);
     snprintf(text, sizeof text, "`%s%s%s`", flag->name, flag->arguments ? " " : "",
              flag->arguments ? flag->arguments : "");
     fputs("|", out);
     print_cell(out, text);
     print_cell(out, flag->aliases);
     print_cell(out, flag->unit);
-    print_cell(out, flag->help);
+    print_cell(out, help);
     if (flag->status == DB_FLAG_ACCEPTED)
         snprintf(text, sizeof text, "no effect%s%s", flag->remark ? ": " : "",
                  flag->remark ? flag->remark : "");

@@ -31,6 +31,10 @@ void db_print_zsh_completion(FILE *out);
 enum { DB_SUMMARY_SIZE = 128 };
 void db_command_summary(const db_command *command, char summary[DB_SUMMARY_SIZE]);
 
+/* What a flag means; of those that set a field of the set-up with what holds without them. */
+enum { DB_FLAG_HELP_SIZE = 512 };
+void db_flag_describe(const db_flag *flag, char text[DB_FLAG_HELP_SIZE]);
+
 /* The words that the argument of a flag may be, blank-separated, or an empty text: those of a choice, and of arguments
  * such as auto|double|mixed. */
 enum { DB_WORDS_SIZE = 128 };

@@ -130,6 +130,7 @@ static int run(int argc, char **argv) {
 int main(int argc, char **argv) {
     db_streams_open();
     db_signals_install();
+    db_flags_complete();
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
 #endif

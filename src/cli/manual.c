@@ -21,7 +21,7 @@ static void print_text(FILE *out, const char *text, size_t length) {
 static void print_whole(FILE *out, const char *text) { print_text(out, text, strlen(text)); }
 
 static void print_flag(FILE *out, const db_flag *flag) {
-    char alias[DB_FLAG_NAME_SIZE];
+    char alias[DB_FLAG_NAME_SIZE], help[DB_FLAG_HELP_SIZE];
     fputs(".TP\n\\fB", out);
     print_whole(out, flag->name);
     if (flag->numbered) fputc('N', out);
@@ -37,7 +37,8 @@ static void print_flag(FILE *out, const db_flag *flag) {
     }
     fputc('\n', out);
     if (flag->unit) fprintf(out, "[%s] ", flag->unit);
-    print_whole(out, flag->help);
+    db_flag_describe(flag, help);
+    print_whole(out, help);
     if (flag->status == DB_FLAG_COMPAT) fputs(" (with \\-compat; without it always so)", out);
     fputc('\n', out);
 }

@@ -134,12 +134,8 @@ static db_status fluence(db_context *context, const db_setup *setup, db_beam *be
                          const db_setup_notes *notes) {
     beam->fluence = setup->fluence;
     if (setup->flux == 0) return DB_OK;
-    if (!(setup->flux > 0))
-        return db_fail(context, DB_ERROR_INPUT, "flux: expected 0 photons/s or more, found %g",
-                       setup->flux);
-    if (!(setup->exposure > 0))
-        return db_fail(context, DB_ERROR_INPUT, "exposure: expected a positive time (s), found %g",
-                       setup->exposure);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_FLUX));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_EXPOSURE));
     if (!(setup->beamsize > 0))
         return db_fail(context, DB_ERROR_INPUT,
                        "beam size: a flux needs a positive size (mm), found %g", setup->beamsize);
@@ -155,14 +151,8 @@ static db_status fluence(db_context *context, const db_setup *setup, db_beam *be
 db_status db_setup_beam(db_context *context, const db_setup *setup, db_experiment *experiment,
                         const db_setup_notes *notes) {
     db_beam *const beam = &experiment->beam;
-    if (!(setup->wavelength > 0 && isfinite(setup->wavelength)))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "wavelength: expected a positive number (angstrom), found %g",
-                       setup->wavelength);
-    if (!(fabs(setup->polarization) <= 1))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "polarization: expected a Kahn factor from -1 to 1, found %g",
-                       setup->polarization);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_WAVELENGTH));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_POLARIZATION));
     beam->wavelength = setup->wavelength;
     beam->polarization = setup->polarization;
     /* the reference polarizes at every sample even where polarization is switched off */

@@ -19,9 +19,7 @@ db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_pan
     static const char *const names[2] = { "fast", "slow" };
     const double pixel = setup->pixel_size;
     int *const counts[2] = { &panel->fast_pixels, &panel->slow_pixels };
-    if (!(pixel > 0))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "pixel size: expected a positive number (mm), found %g", pixel);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_PIXEL_SIZE));
     for (int i = 0; i < 2; i++) {
         panel->pixel_size[i] = pixel;
         if (setup->detector_pixels[i] < 0)

@@ -216,9 +216,7 @@ static db_status crystal_size(db_context *context, const db_setup *setup, db_cry
 /* Returns whether there is any in *spread. */
 static db_status mosaic_spread(db_context *context, const db_setup *setup, db_crystal *crystal,
                                int *spread) {
-    if (!(setup->mosaic_spread >= 0))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "mosaic spread: expected 0 degree or more, found %g", setup->mosaic_spread);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_MOSAIC_SPREAD));
     crystal->mosaic_spread = setup->mosaic_spread;
     *spread = setup->mosaic_spread != 0;
     crystal->mosaic_anisotropic = !isnan(setup->mosaic_abc[0]);
@@ -229,11 +227,8 @@ static db_status mosaic_spread(db_context *context, const db_setup *setup, db_cr
                        "and %g %g %g degree",
                        setup->mosaic_spread, setup->mosaic_abc[0], setup->mosaic_abc[1],
                        setup->mosaic_abc[2]);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_MOSAIC_ABC));
     for (int i = 0; i < 3; i++) {
-        if (!(setup->mosaic_abc[i] >= 0))
-            return db_fail(context, DB_ERROR_INPUT,
-                           "anisotropic mosaic spread: expected 0 degree or more, found %g",
-                           setup->mosaic_abc[i]);
         crystal->mosaic_abc[i] = setup->mosaic_abc[i];
         *spread |= setup->mosaic_abc[i] != 0;
     }
@@ -243,10 +238,7 @@ static db_status mosaic_spread(db_context *context, const db_setup *setup, db_cr
 static db_status mosaic(db_context *context, const db_setup *setup, db_crystal *crystal,
                         const db_setup_notes *notes) {
     int spread;
-    if (setup->mosaic_domains < 0)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "mosaic domains: expected 0 (automatic) or more, found %d",
-                       setup->mosaic_domains);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_MOSAIC_DOMAINS));
     DB_TRY(mosaic_spread(context, setup, crystal, &spread));
     DB_TRY(db_setup_check_seed(context, "mosaic", setup->mosaic_seed));
     crystal->mosaic_seed = setup->mosaic_seed;

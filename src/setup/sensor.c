@@ -14,16 +14,11 @@ static void reference_layers(const db_setup *setup, db_detector *detector) {
 
 static db_status check(db_context *context, const db_setup *setup) {
     const double thickness = setup->sensor_thickness, depth = setup->attenuation_depth;
-    if (!(thickness >= 0 && isfinite(thickness)))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "sensor thickness: expected 0 um (no sensor) or more, found %g", thickness);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SENSOR_THICKNESS));
     if (depth < 0)
         return db_fail(context, DB_ERROR_INPUT,
                        "attenuation depth of the sensor: expected 0 um or more, found %g", depth);
-    if (setup->sensor_layers < 0)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "sensor layers: expected 0 (automatic) or more, found %d",
-                       setup->sensor_layers);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SENSOR_LAYERS));
     if (setup->compat && (setup->layers_at_front == 0 || setup->sensor_material))
         return db_fail(context, DB_ERROR_UNSUPPORTED, "sensor: the reference (compat) knows no %s",
                        setup->sensor_material ? "materials; expected an attenuation depth"

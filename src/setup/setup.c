@@ -15,11 +15,10 @@
 
 static const double MOST_STEPS = 1e6;
 
-static const char *const convention_names[DB_CONVENTION_COUNT] = { "mosflm", "denzo", "adxv",
-                                                                   "xds",    "dials", "custom" };
-
 const char *db_convention_name(db_convention convention) {
-    return (unsigned)convention < DB_CONVENTION_COUNT ? convention_names[convention] : NULL;
+    return (unsigned)convention < DB_CONVENTION_COUNT
+               ? db_setup_fields[DB_FIELD_CONVENTION].choices[convention]
+               : NULL;
 }
 
 void db_setup_note(const db_setup_notes *notes, const char *format, ...) {
@@ -129,12 +128,8 @@ static db_status structure_factors(db_context *context, const db_setup *setup,
 
 static db_status sampling(db_context *context, const db_setup *setup, db_experiment *experiment,
                           const db_setup_notes *notes) {
-    if (!(setup->water_size >= 0))
-        return db_fail(context, DB_ERROR_INPUT, "water size: expected 0 um or more, found %g",
-                       setup->water_size);
-    if (setup->oversample < 0)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "oversample: expected 0 (automatic) or more, found %d", setup->oversample);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_WATER_SIZE));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_OVERSAMPLE));
     experiment->point_pixel = setup->point_pixel;
     experiment->d_min = setup->d_min;
     experiment->background.water_size = setup->water_size;
@@ -193,12 +188,8 @@ static db_status phi_steps(db_context *context, const db_setup *setup, db_goniom
               stated = setup->phi_steps < 0 && !has_step && setup->stated.phi_steps > 0,
               phi_steps = stated ? setup->stated.phi_steps : setup->phi_steps,
               has_count = phi_steps >= 0;
-    if (osc < 0)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "osc: expected a range of 0 degree or more, found %g", osc);
-    if (step < 0)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "phi step: expected a step of 0 degree or more, found %g", step);
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_OSC));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_PHI_STEP));
     goniometer->phi = setup->phi;
     goniometer->phi_step = 0;
     goniometer->phi_steps = 1;

@@ -5,7 +5,7 @@
 commands=$("$DUALBRAGG" help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^help$')
 [ "$(echo "$commands" | wc -l)" -ge 8 ] || complain "too few commands: $commands"
 for command in help $commands; do
-    "$DUALBRAGG" $command --help 2> /dev/null | grep -q . || continue # not in this build
+    "$DUALBRAGG" "$command" --help 2> /dev/null | grep -q . || continue # not in this build
     succeed help man "$command"
     page=dualbragg-$command.1
     [ "$command" = help ] && page=dualbragg.1

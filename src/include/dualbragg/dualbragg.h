@@ -16,6 +16,7 @@
 #include <dualbragg/reflections.h>
 #include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/setup_fields.h>
 #include <dualbragg/status.h>
 #include <dualbragg/version.h>
 

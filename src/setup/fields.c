@@ -1,0 +1,182 @@
+#include <dualbragg/setup_fields.h>
+
+#include "base/context_internal.h"
+#include "model/model.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define ANY -DBL_MAX, DBL_MAX
+#define POSITIVE DBL_MIN, DBL_MAX
+#define NOT_NEGATIVE 0, DBL_MAX
+#define FROM(least) (least), INT_MAX
+
+_Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
+                   sizeof(db_sensor_material) == sizeof(int),
+               "choices are stored as int");
+
+static const char *const conventions[] = {
+    "mosflm", "denzo", "adxv", "xds", "dials", "custom", NULL
+};
+static const char *const shapes[] = { "square", "round", "gauss", "tophat", NULL };
+static const char *const pivots[] = { "beam", "sample", NULL };
+static const char *const materials[] = { "unknown", "Si", "GaAs", "CdTe", "CZT", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+
+/* clang-format off */
+#define ROW(its_name, its_what, its_unit, its_kind, n, member, by, limits, its_open, otherwise, list, text) \
+    { .name = (its_name), .what = (its_what), .unit = (its_unit), .help = (text), .kind = DB_FIELD_##its_kind, \
+      .count = (n), .offset = offsetof(db_setup, member), .factor = (by), LIMITS limits, .open = (its_open), \
+      .automatic = (otherwise), .choices = (list) }
+#define LIMITS(...) LIMITS_FROM_TO(__VA_ARGS__)
+#define LIMITS_FROM_TO(low, high) .least = (low), .most = (high)
+#define NUMBERS(name, what, unit, n, member, limits, text) \
+    ROW(name, what, unit, NUMBER, n, member, 1, limits, 0, NULL, NULL, text)
+#define OPEN_NUMBERS(name, what, unit, n, member, limits, otherwise, text) \
+    ROW(name, what, unit, NUMBER, n, member, 1, limits, 1, otherwise, NULL, text)
+#define SCALED(name, what, unit, n, member, by, limits, text) \
+    ROW(name, what, unit, NUMBER, n, member, by, limits, 0, NULL, NULL, text)
+#define INTEGERS(name, what, n, member, limits, its_open, otherwise, text) \
+    ROW(name, what, "", INTEGER, n, member, 1, limits, its_open, otherwise, NULL, text)
+#define CHOICE(name, what, member, list, its_open, otherwise, text) \
+    ROW(name, what, "", CHOICE, 1, member, 1, (0, 0), its_open, otherwise, list, text)
+
+const db_setup_field db_setup_fields[] = {
+    [DB_FIELD_CONVENTION] = CHOICE("convention", "convention", convention, conventions, INT_MIN,
+        NULL, "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
+    [DB_FIELD_EXPT_NUMBER] = INTEGERS("expt_number", "number of the experiment", 1, expt_number, (FROM(0)), -1,
+        "the only one, or the one that shows the image", "which experiment of the list, from 0"),
+    [DB_FIELD_CELL] = OPEN_NUMBERS("cell", "unit cell", "A, deg", 6, cell, (POSITIVE),
+        "from the matrix", "a, b, c, alpha, beta, gamma"),
+    [DB_FIELD_MISSET] = NUMBERS("misset", "misset", "degree", 3, misset, (ANY),
+        "turns the crystal about x, then y, then z of the laboratory"),
+    [DB_FIELD_SHAPE] = CHOICE("shape", "crystal shape", shape, shapes, INT_MIN, NULL, "of the crystal, hence of the spots"),
+    [DB_FIELD_CELLS] = NUMBERS("cells", "crystal size", "", 3, cells, (1, 1e9), "crystal size in unit cells: Na, Nb, Nc"),
+    [DB_FIELD_FUDGE] = NUMBERS("fudge", "fudge", "", 1, fudge, (POSITIVE),
+        "multiplies the squared radius of round, Gaussian and flat spots"),
+    [DB_FIELD_MOSAIC_SPREAD] = NUMBERS("mosaic_spread", "mosaic spread", "degree", 1, mosaic_spread, (NOT_NEGATIVE),
+        "cap angle of the rotations of mosaic domains"),
+    [DB_FIELD_MOSAIC_ABC] = OPEN_NUMBERS("mosaic_abc", "anisotropic mosaic spread", "degree", 3, mosaic_abc, (NOT_NEGATIVE),
+        "the mosaic spread for all axes",
+        "instead of the mosaic spread, caps of the rotations about a*, about c x a* (b where alpha is 90) and about c"),
+    [DB_FIELD_MOSAIC_DOMAINS] = INTEGERS("mosaic_domains", "mosaic domains", 1, mosaic_domains, (FROM(1)), 0,
+        "1, or 10 with a spread", "number of mosaic domains"),
+    [DB_FIELD_MOSAIC_SEED] = ROW("mosaic_seed", "mosaic seed", "", SEED, 1, mosaic_seed, 1, (1, 2147483646), INT_MIN, NULL, NULL,
+        "seed of the rotations of mosaic domains"),
+    [DB_FIELD_B_FACTOR] = NUMBERS("b_factor", "B factor", "A^2", 1, b_factor, (ANY),
+        "Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"),
+    [DB_FIELD_DEFAULT_F] = NUMBERS("default_F", "default F", "electrons", 1, default_F, (NOT_NEGATIVE),
+        "structure factor of every reflection that is not in the list"),
+    [DB_FIELD_WAVELENGTH] = NUMBERS("wavelength", "wavelength", "A", 1, wavelength, (POSITIVE), "central wavelength"),
+    [DB_FIELD_DISPERSION] = SCALED("dispersion", "dispersion", "percent", 1, dispersion, 0.01, (0, 100),
+        "full relative range of wavelengths"),
+    [DB_FIELD_DISPERSION_STEPS] = INTEGERS("dispersion_steps", "dispersion steps", 1, dispersion_steps, (FROM(1)), 0,
+        "2, one at each end", "wavelengths across the dispersion"),
+    [DB_FIELD_SPECTRUM_STRETCH] = NUMBERS("spectrum_stretch", "spectrum stretch", "", 1, spectrum_stretch, (ANY),
+        "width of the spectrum about its mean, as a multiple of the file's"),
+    [DB_FIELD_DIVERGENCE] = ROW("divergence", "divergence", "mrad", NUMBER, 2, divergence_range, 1e-3, (NOT_NEGATIVE), 1, "none", NULL,
+        "full angular range of the beam: horizontal, vertical"),
+    [DB_FIELD_DIVERGENCE_STEPS] = INTEGERS("divergence_steps", "divergence steps", 2, divergence_steps, (FROM(1)), 0,
+        "automatic", "beam directions across the divergence: horizontal, vertical"),
+    [DB_FIELD_POLARIZATION] = NUMBERS("polarization", "polarization", "", 1, polarization, (-1, 1),
+        "Kahn polarization factor, -1 to 1; 0: unpolarized"),
+    [DB_FIELD_FLUENCE] = NUMBERS("fluence", "fluence", "photons/m^2", 1, fluence, (POSITIVE), "of the beam"),
+    [DB_FIELD_FLUX] = NUMBERS("flux", "flux", "photons/s", 1, flux, (NOT_NEGATIVE),
+        "with exposure and beam size, instead of the fluence"),
+    [DB_FIELD_EXPOSURE] = NUMBERS("exposure", "exposure", "s", 1, exposure, (POSITIVE), "exposure time"),
+    [DB_FIELD_PHI] = NUMBERS("phi", "phi", "degree", 1, phi, (ANY), "spindle angle of the first step, relative to the matrix"),
+    [DB_FIELD_OSC] = OPEN_NUMBERS("osc", "osc", "degree", 1, osc, (NOT_NEGATIVE), "no rotation", "oscillation range of the image"),
+    [DB_FIELD_PHI_STEP] = OPEN_NUMBERS("phi_step", "phi step", "degree", 1, phi_step, (NOT_NEGATIVE),
+        "range / number of steps", "steps sit at the left edges of their intervals"),
+    [DB_FIELD_PHI_STEPS] = INTEGERS("phi_steps", "phi steps", 1, phi_steps, (FROM(1)), -1,
+        "1, or 2 with a range", "orientations across the oscillation range"),
+    [DB_FIELD_SPINDLE_TILT] = NUMBERS("spindle_tilt", "spindle tilt", "degree", 2, spindle_tilt, (ANY),
+        "tilts the spindle axis towards the beam, and out of its plane with the beam"),
+    [DB_FIELD_DISTANCE] = OPEN_NUMBERS("distance", "detector distance", "mm", 1, distance, (POSITIVE),
+        "100", "from the sample to the detector along the beam"),
+    [DB_FIELD_CLOSE_DISTANCE] = OPEN_NUMBERS("close_distance", "detector close distance", "mm", 1, close_distance, (POSITIVE),
+        "none", "from the sample to the detector along its normal; wins over the distance"),
+    [DB_FIELD_PIXEL_SIZE] = NUMBERS("pixel_size", "pixel size", "mm", 1, pixel_size, (POSITIVE), "edge of the square pixels"),
+    [DB_FIELD_DETECTOR_PIXELS] = INTEGERS("detector_pixels", "detector pixels", 2, detector_pixels, (FROM(1)), 0,
+        "from the size", "number of pixels along fast, slow"),
+    [DB_FIELD_SENSOR_MATERIAL] = CHOICE("sensor_material", "material of the sensor", sensor_material, materials, 0,
+        "none", "what the sensor is made of: its attenuation depth is that of the material at the wavelength"),
+    [DB_FIELD_SENSOR_THICKNESS] = NUMBERS("sensor_thickness", "sensor thickness", "um", 1, sensor_thickness, (NOT_NEGATIVE),
+        "photons are recorded in the sensor, behind the panels' front, and absorbed on the way; 0: all at the front"),
+    [DB_FIELD_ATTENUATION_DEPTH] = OPEN_NUMBERS("attenuation_depth", "attenuation depth of the sensor", "um", 1,
+        attenuation_depth, (POSITIVE), "that of the material, else the thickness", "depth in the sensor at which 1/e of the photons are left"),
+    [DB_FIELD_SENSOR_LAYERS] = INTEGERS("sensor_layers", "sensor layers", 1, sensor_layers, (1, 10000), 0,
+        "2", "layers of the sensor: spots are in their place with any number, more blur them as the sensor does"),
+    [DB_FIELD_DETECTOR_ROTATION] = NUMBERS("detector_rotation", "detector rotation", "degree", 3, rotation, (ANY),
+        "turns the detector about x, then y, then z of the laboratory"),
+    [DB_FIELD_PANEL_TURN] = NUMBERS("panel_turn", "panel turn", "degree", 3, panel_turn, (ANY),
+        "turns each panel about its own fast axis, slow axis and normal, through its centre"),
+    [DB_FIELD_PANEL_SHIFT] = NUMBERS("panel_shift", "panel shift", "mm", 3, panel_shift, (ANY),
+        "shifts each panel along its own fast axis, slow axis and normal"),
+    [DB_FIELD_TWOTHETA] = NUMBERS("twotheta", "two-theta", "degree", 1, twotheta, (ANY),
+        "turns the detector about the two-theta axis, after the other rotations"),
+    [DB_FIELD_PIVOT] = CHOICE("pivot", "pivot", pivot, pivots, -1,
+        "that of the convention", "what stays fixed when the detector turns: the direct beam's spot, or the sample"),
+    [DB_FIELD_FAST_AXIS] = OPEN_NUMBERS("fast_axis", "fast axis", "", 3, fast_axis, (ANY), "that of the convention", "fast axis of the detector"),
+    [DB_FIELD_SLOW_AXIS] = OPEN_NUMBERS("slow_axis", "slow axis", "", 3, slow_axis, (ANY), "that of the convention", "slow axis of the detector"),
+    [DB_FIELD_NORMAL] = OPEN_NUMBERS("normal", "normal", "", 3, normal, (ANY), "that of the convention", "normal of the detector, away from the sample"),
+    [DB_FIELD_BEAM_AXIS] = OPEN_NUMBERS("beam_axis", "beam axis", "", 3, beam_axis, (ANY), "that of the convention", "direction of photon travel"),
+    [DB_FIELD_POLARIZATION_AXIS] = OPEN_NUMBERS("polarization_axis", "polarization axis", "", 3, polarization_axis, (ANY),
+        "that of the convention", "direction of the E field"),
+    [DB_FIELD_SPINDLE_AXIS] = OPEN_NUMBERS("spindle_axis", "spindle axis", "", 3, spindle_axis, (ANY),
+        "that of the convention", "rotation axis of the crystal"),
+    [DB_FIELD_TWOTHETA_AXIS] = OPEN_NUMBERS("twotheta_axis", "two-theta axis", "", 3, twotheta_axis, (ANY),
+        "that of the convention", "rotation axis of the detector"),
+    [DB_FIELD_OVERSAMPLE] = INTEGERS("oversample", "oversample", 1, oversample, (1, DB_MOST_OVERSAMPLE), 0,
+        "as many as the spots ask for", "sub-pixels per pixel and direction"),
+    [DB_FIELD_POINT_PIXEL] = CHOICE("point_pixel", "point pixel", point_pixel, no_yes, INT_MIN,
+        NULL, "solid angle 1/R^2 without obliquity"),
+    [DB_FIELD_WATER_SIZE] = NUMBERS("water_size", "water size", "um", 1, water_size, (NOT_NEGATIVE),
+        "adds the scattering of a cube of water of this edge"),
+};
+/* clang-format on */
+_Static_assert(sizeof db_setup_fields / sizeof *db_setup_fields == DB_FIELD_COUNT,
+               "every field has its row");
+
+const db_setup_field *db_setup_field_find(const char *name) {
+    for (int i = 0; i < DB_FIELD_COUNT; i++)
+        if (strcmp(db_setup_fields[i].name, name) == 0) return &db_setup_fields[i];
+    return NULL;
+}
+
+static db_status check_number(db_context *context, const db_setup_field *field, double stored) {
+    const double value = stored / field->factor;
+    if ((isnan(stored) && field->open) || (value >= field->least && value <= field->most))
+        return DB_OK;
+    if (field->most < DBL_MAX)
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected a number from %g to %g%s%s, found %g",
+                       field->what, field->least, field->most, *field->unit ? " " : "", field->unit,
+                       value);
+    if (field->least > 0)
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected a positive number (%s), found %g",
+                       field->what, field->unit, value);
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected 0 %s or more, found %g", field->what,
+                   field->unit, value);
+}
+
+static db_status check_integer(db_context *context, const db_setup_field *field, int value) {
+    if (value == field->open || (value >= field->least && value <= field->most)) return DB_OK;
+    if (value < field->least)
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected 0 (automatic) or more, found %d",
+                       field->what, value);
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected %g to %g, found %d", field->what,
+                   field->least, field->most, value);
+}
+
+db_status db_setup_field_check(db_context *context, const db_setup *setup, db_setup_field_id id) {
+    const db_setup_field *const field = &db_setup_fields[id];
+    const char *const first = (const char *)setup + field->offset;
+    for (int i = 0; i < field->count; i++)
+        if (field->kind == DB_FIELD_NUMBER)
+            DB_TRY(check_number(context, field, ((const double *)(const void *)first)[i]));
+        else if (field->kind == DB_FIELD_INTEGER)
+            DB_TRY(check_integer(context, field, ((const int *)(const void *)first)[i]));
+    return DB_OK;
+}
