@@ -1,0 +1,288 @@
+"""Whether the documentation says what is so: links, files, commands and flags that it names, pages and files that
+comments of the sources name, and lines of a bearable width. Each check takes a tree and returns complaints."""
+import fnmatch
+import os
+import re
+import subprocess
+import tempfile
+
+WIDTH = 128
+STILL_WIDE = "tests/docs/wide"
+SOURCES = (".c", ".h", ".cu", ".cuh")
+# Endings by which a word in prose is taken for a file of ours. Users have files with other endings.
+OWN_ENDINGS = (".c", ".h", ".cu", ".cuh", ".cmake", ".css", ".js", ".list", ".record")
+# Headers that the sources may name and that are not in the tree.
+FOREIGN_HEADER = re.compile(r"(std\w+|math|float|string|cuda\w*|jansson|yaml|png|hdf5|zlib|mpi|omp|Random123/\w+|gsl/\w+)\.h$")
+
+
+class Tree:
+    """The files of a folder, by their paths in it."""
+
+    def __init__(self, root):
+        self.root = root
+        self.files = []
+        skipped = {os.path.join(root, f) for f in (".git", "build")}
+        for folder, folders, names in os.walk(root):
+            folders[:] = sorted(f for f in folders if os.path.join(folder, f) not in skipped and f != "__pycache__")
+            inside = os.path.relpath(folder, root)
+            self.files += [os.path.normpath(os.path.join(inside, name)) for name in sorted(names)]
+        self.folders = {os.path.dirname(f) for f in self.files}
+        self.folders |= {parent for f in self.folders for parent in parents(f)}
+        self.text = {}
+
+    def read(self, path):
+        if path not in self.text:
+            with open(os.path.join(self.root, path), encoding="utf-8") as file:
+                self.text[path] = file.read()
+        return self.text[path]
+
+    def pages(self):
+        return [f for f in self.files if f.endswith(".md")]
+
+    def sources(self):
+        return [f for f in self.files if f.endswith(SOURCES)]
+
+    def has(self, name):
+        """Whether a file or folder has this path, or one that ends with it, or a test has this name; * stands for any part
+        of a name."""
+        name = name.rstrip("/")
+        if name in self.folders or name in self.files:
+            return True
+        group, _, test = name.partition("/")
+        if f"tests/{group}/test_{test}.c" in self.files or f"tests/{group}/{test}.sh" in self.files:
+            return True
+        pattern = name if "*" in name else None
+        for path in self.files + sorted(self.folders):
+            if pattern and (fnmatch.fnmatch(path, pattern) or fnmatch.fnmatch(path, "*/" + pattern)):
+                return True
+            if not pattern and path.endswith("/" + name):
+                return True
+        return False
+
+
+def parents(folder):
+    while folder:
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def is_generated(page):
+    """Pages that the program writes are what it says."""
+    return os.path.basename(page) == "flags.md"
+
+
+def lines_of(tree, page):
+    """Number, text and kind (prose, code or table) of each line of a page."""
+    fenced = before_blank = False
+    kind = "prose"
+    for number, line in enumerate(tree.read(page).split("\n"), 1):
+        fence = line.lstrip().startswith("```")
+        if fenced or fence:
+            kind = "code"
+        elif line.startswith("    ") and (kind == "code" or before_blank):
+            kind = "code"
+        elif line.strip():
+            kind = "table" if line.startswith("|") else "prose"
+        if fence:
+            fenced = not fenced
+        before_blank = not line.strip()
+        yield number, line, kind
+
+
+def slug(heading):
+    """The anchor of a heading, as GitHub and MyST make it."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", text))
+
+
+def headings(tree, page):
+    found = []
+    for _, line, kind in lines_of(tree, page):
+        match = re.match(r"#+ +(.*?) *#*$", line)
+        if match and kind != "code":
+            found.append(re.sub(r"[`*]", "", match.group(1)))
+    return found
+
+
+def anchors(tree, page):
+    return {slug(h) for h in headings(tree, page)} | set(re.findall(r'^\(([\w-]+)\)=$', tree.read(page), re.M))
+
+
+def links(tree):
+    """Links and pictures lead to files and headings."""
+    wrong = []
+    for page in tree.pages():
+        for number, line, kind in lines_of(tree, page):
+            if kind == "code":
+                continue
+            prose = re.sub(r"`[^`]*`", "", line)
+            targets = re.findall(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)", prose)
+            targets += re.findall(r'(?:src|href)="([^"]+)"', prose)
+            for target in targets:
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                to = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+                if to not in tree.files and to not in tree.folders:
+                    wrong.append(f"{page}:{number}: link to {target}: there is no {to}")
+                elif anchor and to.endswith(".md") and anchor not in anchors(tree, to):
+                    wrong.append(f"{page}:{number}: link to {target}: {to} has no such heading")
+    return wrong
+
+
+def as_path(word, top):
+    """The pattern of a path of the tree that a word in backticks stands for; None: it is something else."""
+    if not re.fullmatch(r"[\w.*<>{},/+-]+", word) or word.startswith(("build/", "-", "/", "..")):
+        return None
+    pattern = re.sub(r"<\w+>", "*", word)
+    if pattern.split("/")[0] in top and "/" in pattern:
+        return pattern
+    return pattern if pattern.endswith(OWN_ENDINGS) and not pattern.startswith(".") else None
+
+
+def alternatives(pattern):
+    match = re.search(r"\{([^{}]*)\}", pattern)
+    if not match:
+        return [pattern]
+    return [p for part in match.group(1).split(",")
+            for p in alternatives(pattern[:match.start()] + part + pattern[match.end():])]
+
+
+def paths(tree):
+    """Files and folders in backticks exist."""
+    top = {f.split("/")[0] for f in tree.folders if f}
+    wrong = []
+    for page in tree.pages():
+        if is_generated(page) or page == "CHANGELOG.md":
+            continue
+        for number, line, kind in lines_of(tree, page):
+            if kind == "code":
+                continue
+            for code in re.findall(r"`([^`]+)`", line):
+                for word in code.split():
+                    pattern = as_path(word.rstrip(",:;"), top)
+                    wrong += [f"{page}:{number}: `{word}`: there is no {p}"
+                              for p in alternatives(pattern or "") if p and not tree.has(p)]
+    return wrong
+
+
+class Program:
+    """Asks the program which commands and flags it knows."""
+
+    def __init__(self, path):
+        self.path = path
+        self.answers = {}
+
+    def knows(self, *arguments):
+        if arguments not in self.answers:
+            with tempfile.TemporaryDirectory() as folder:
+                run = subprocess.run([self.path, *arguments], cwd=folder, stdin=subprocess.DEVNULL, text=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            self.answers[arguments] = not re.search(r"unknown (flag|command)", run.stdout)
+        return self.answers[arguments]
+
+
+def commands_in(text):
+    """The words of each command `dualbragg ...` in a text; of a pipeline, of every part."""
+    for part in re.split(r"[|;&()]|\s>\s?", text):
+        words = part.split()
+        while words and (words[0] in ("$", "mpirun", "time", "exec") or re.fullmatch(r"\w+=\S*", words[0])):
+            runner = words.pop(0) == "mpirun"
+            while runner and words and (words[0].startswith("-") or words[0].isdigit()):
+                words.pop(0)
+        if words and re.fullmatch(r"(\S*/)?dualbragg", words[0]):
+            yield words[1:]
+
+
+def code_of(tree, page):
+    """Number and text of each piece of code of a page; lines that end in a backslash are one."""
+    pending, first = "", 0
+    for number, line, kind in lines_of(tree, page):
+        if kind != "code":
+            for code in re.findall(r"`([^`]+)`", line):
+                yield number, code
+            continue
+        first = first if pending else number
+        if line.endswith("\\"):
+            pending += line[:-1] + " "
+            continue
+        yield first, pending + line
+        pending = ""
+
+
+def commands(tree, program):
+    """Commands that prose names exist, and have the flags that it gives them."""
+    wrong = []
+    for page in tree.pages():
+        if page == "CHANGELOG.md":
+            continue
+        for number, text in code_of(tree, page):
+            for words in commands_in(text):
+                command = [w for w in words[:1] if re.fullmatch(r"[a-z]+", w)]
+                if command and not program.knows(*command):
+                    wrong.append(f"{page}:{number}: dualbragg has no command {command[0]}")
+                    continue
+                for word in words:
+                    flag = re.fullmatch(r"\[?(--?[A-Za-z][\w-]*)\]?(=.*)?", word)
+                    if flag and not program.knows(*command, flag.group(1)):
+                        wrong.append(f"{page}:{number}: dualbragg {' '.join(command)} has no flag {flag.group(1)}")
+    return wrong
+
+
+def comments(text):
+    """Number of the first line, and words, of each comment of a source."""
+    for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', text, re.S):
+        if not match.group().startswith('"'):
+            words = re.sub(r"\n[ \t]*\* ?", " ", match.group().strip("/*"))
+            yield text.count("\n", 0, match.start()) + 1, " ".join(words.split())
+
+
+def cited_pages(tree):
+    """Pages of docs that sources name exist. What follows a page of the theory and a comma, with a capital, is the name
+    of a section."""
+    wrong = []
+    for source in tree.sources():
+        texts = list(comments(tree.read(source)))
+        texts += [(1, s) for s in re.findall(r'"[^"\n]*docs/[^"\n]*"', tree.read(source))]
+        for number, text in texts:
+            for match in re.finditer(r"docs/[\w/-]+\.md", text):
+                page, rest = match.group(), text[match.end():]
+                if page not in tree.files:
+                    wrong.append(f"{source}:{number}: there is no {page}")
+                elif page.startswith("docs/theory/") and re.match(r", [A-Z]", rest):
+                    if not any(rest[2:].startswith(h) for h in headings(tree, page)):
+                        wrong.append(f"{source}:{number}: {page} has no section {' '.join(rest[2:].split()[:4])} ...")
+    return wrong
+
+
+def cited_files(tree):
+    """Sources that comments name exist."""
+    names = {os.path.basename(f) for f in tree.files}
+    wrong = []
+    for source in tree.sources():
+        for number, text in comments(tree.read(source)):
+            for name in re.findall(r"(?<![\w./*<-])[\w/]+\.(?:cuh|cu|h|c|py|sh)\b(?![\w/(])", text):
+                found = tree.has(name) if "/" in name else name in names
+                if not found and not FOREIGN_HEADER.fullmatch(name) and not re.search(r"[A-Z]{2}", name):
+                    wrong.append(f"{source}:{number}: there is no {name}")
+    return wrong
+
+
+def widths(tree):
+    """Prose has lines of a width that editors show. Pages that the file `wide` names have wider ones, until they have
+    none."""
+    still = {page for page in tree.read(STILL_WIDE).split("\n") if page} if STILL_WIDE in tree.files else set()
+    wrong = []
+    for page in tree.pages():
+        found = [f"{page}:{number}: a line of {len(line)} columns; expected at most {WIDTH}"
+                 for number, line, kind in lines_of(tree, page) if kind == "prose" and len(line) > WIDTH]
+        if page not in still and not is_generated(page):
+            wrong += found
+        elif page in still and not found:
+            wrong.append(f"{STILL_WIDE}: {page} has no wide lines any more")
+    return wrong + [f"{STILL_WIDE}: there is no {page}" for page in sorted(still) if page not in tree.files]
+
+
+def all_of(tree, program):
+    found = links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
+    return found + (commands(tree, program) if program else [])

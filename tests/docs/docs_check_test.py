@@ -1,0 +1,80 @@
+"""The check of the documentation, on small trees with one fault each."""
+import os
+import tempfile
+import unittest
+
+import docs_check
+
+GOOD = {
+    "README.md": "# Read me\n\nSee [theory](docs/theory/pixel.md#solid-angle), `src/a.h` and `src/<name>.h`.\n"
+                 "`dualbragg sim -cell` and\n\n    dualbragg sim -cell 1 | dualbragg noise --quiet\n",
+    "docs/theory/pixel.md": "# Pixel\n\n## Solid angle\n\n```\n[not a link](nowhere)\n```\n",
+    "src/a.h": "/* Source: docs/theory/pixel.md, Solid\n * angle. See a.h and <math.h>. */\n",
+}
+
+
+class Known:
+    """A program with these commands and flags."""
+
+    @staticmethod
+    def knows(*arguments):
+        return arguments in [("sim",), ("sim", "-cell"), ("noise",), ("noise", "--quiet")]
+
+
+def complaints(check, *arguments, **changed):
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in {**GOOD, **{k.replace("__", "."): v for k, v in changed.items()}}.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)) or root, exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        return check(docs_check.Tree(root), *arguments)
+
+
+class Check(unittest.TestCase):
+    def sees(self, check, page, what, *arguments):
+        found = complaints(check, *arguments, page__md=page)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(what, found[0])
+
+    def test_a_true_tree_has_no_complaints(self):
+        self.assertEqual(complaints(docs_check.all_of, Known), [])
+
+    def test_links_to_nowhere(self):
+        self.sees(docs_check.links, "[x](gone.md)", "there is no gone.md")
+        self.sees(docs_check.links, "[x](docs/theory/pixel.md#gone)", "no such heading")
+        self.sees(docs_check.links, "![x](gone.png)", "gone.png")
+
+    def test_files_that_are_not_there(self):
+        self.sees(docs_check.paths, "`src/gone.c`", "src/gone.c")
+        self.sees(docs_check.paths, "`src/{a,gone}.h`", "src/gone.h")
+        self.sees(docs_check.paths, "`gone.h`", "gone.h")
+
+    def test_commands_and_flags_that_are_not_there(self):
+        self.sees(docs_check.commands, "`dualbragg simulate`", "no command simulate", Known)
+        self.sees(docs_check.commands, "    x\n\n    dualbragg sim \\\n    -cel 1", "no flag -cel", Known)
+        self.sees(docs_check.commands, "`mpirun -n 4 dualbragg noise -cell`", "no flag -cell", Known)
+
+    def test_pages_and_sections_that_sources_name(self):
+        for text, what in [("/* docs/gone.md */", "docs/gone.md"),
+                           ("/* docs/theory/pixel.md, Fluid angle. */", "no section"),
+                           ('const char *s = "see docs/gone.md";', "docs/gone.md")]:
+            found = complaints(docs_check.cited_pages, b__c=text)
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(what, found[0])
+
+    def test_files_that_comments_name(self):
+        for text in ["/* as in gone.h */", "// see src/gone.c.", "/* see other/a.h */"]:
+            self.assertEqual(len(complaints(docs_check.cited_files, b__c=text)), 1, text)
+        self.assertEqual(complaints(docs_check.cited_files, b__c='const char *s = "gone.h";'), [])
+
+    def test_wide_lines(self):
+        wide = "x " * 70
+        self.sees(docs_check.widths, wide, "140 columns")
+        self.assertEqual(complaints(docs_check.widths, page__md="| " + wide + "\n\n```\n" + wide + "\n```\n"), [])
+        listed = {"page__md": wide, docs_check.STILL_WIDE: "page.md\n"}
+        self.assertEqual(complaints(docs_check.widths, **listed), [])
+        self.assertEqual(len(complaints(docs_check.widths, **{**listed, "page__md": "short"})), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
