@@ -154,6 +154,7 @@ configure_with=
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
 test_packages="libcmocka-dev g++ valgrind libopenmpi-dev openmpi-bin"
+docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
 # shellcheck disable=SC2086 # lists of packages
 case ${1-} in
@@ -175,7 +176,7 @@ For a program that is installed and runs on other machines, too, see README.md.
 TEXT
     ;;
 test)
-    install_packages $tools $libraries $test_packages clang-format
+    install_packages $tools $libraries $test_packages $docs_packages clang-format
     check_format
     find_nvcc
     build_preset dev

@@ -27,6 +27,7 @@ primary_domain = "c"
 highlight_language = "none"
 
 html_theme = "furo"
+pygments_dark_style = "monokai"
 html_title = "dualbragg " + release
 html_show_sphinx = False
 html_show_copyright = False
@@ -34,7 +35,7 @@ html_copy_source = False
 html_extra_path = ["site/index.html"]
 html_static_path = ["site/static", os.environ.get("DB_KATEX", "")]
 html_css_files = ["katex.min.css"]
-html_js_files = ["katex.min.js", "contrib/auto-render.min.js", "formulas.js"]
+html_js_files = ["katex.min.js", "formulas.js"]
 html_math_renderer = "katex"
 
 

@@ -1,5 +1,8 @@
-/* Sets the formulas of a page. */
+/* Sets the formulas of a page: each stands between \( and \), or \[ and \]. */
 document.addEventListener("DOMContentLoaded", () => {
-    for (const formula of document.querySelectorAll(".math"))
-        renderMathInElement(formula, { throwOnError: false });
+    for (const formula of document.querySelectorAll(".math")) {
+        const text = formula.textContent.trim();
+        const displayMode = text.startsWith("\\[");
+        katex.render(text.slice(2, -2), formula, { displayMode, throwOnError: false });
+    }
 });
