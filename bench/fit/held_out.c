@@ -57,7 +57,7 @@ static db_status predictions(db_context *context, const db_held_out *held,
 static db_status render(db_context *context, const db_fit_data *data, const db_experiment *model,
                         db_stage_data *taken, db_objective *shot) {
     const db_objective_request request = { .target = DB_FIT_WEIGHTED };
-    const db_status made = db_stage_data_shot(context, model, data, taken, &request, shot);
+    const db_status made = db_stage_data_objective(context, model, data, taken, &request, shot);
     if (made != DB_OK) return made;
     const db_status status = db_stage_data_solve(taken, data, shot, NULL);
     if (status != DB_OK) db_objective_destroy(shot);
@@ -100,9 +100,8 @@ static db_status pixels(db_context *context, const db_held_out *held, const db_e
         figure[DB_HELD_CHI2] = s.chi2_reduced;
         figure[DB_HELD_CORRELATION] = s.correlation;
         figure[DB_HELD_RENDERED] = s.centroid_rms;
-        figure[DB_HELD_EXPLAINED] = 100 *
-                                    (double)db_statistics_explained_in_boxes(&shot, &taken.boxes) /
-                                    (double)strong_in(&taken.boxes);
+        figure[DB_HELD_EXPLAINED] =
+            100 * (double)db_statistics_explained(&shot, &data) / (double)strong_in(&taken.boxes);
         db_objective_destroy(&shot);
     }
     db_stage_data_clear(&taken);

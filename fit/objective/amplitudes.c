@@ -1,6 +1,8 @@
+/* Which amplitudes the shoeboxes refine, and what becomes of them in a result. */
 #include "fit/objective/amplitudes.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 
 #include <dualbragg/reflections.h>
 #include <math.h>
@@ -45,32 +47,28 @@ static size_t bin_of(const given *g, const int hkl[3]) {
     return place < BINS - 1 ? (size_t)place : BINS - 1;
 }
 
-/* Calls visit for every reflection that has an amplitude. */
-static db_status visit_list(given *g,
-                            db_status (*visit)(given *g, const int hkl[3], double F, void *user),
-                            void *user) {
-    const db_structure_factors *const f = g->list;
-    size_t at = 0;
+/* A reflection of the list that has an amplitude. */
+typedef struct listed {
+    size_t next; /* element of the list where the search goes on; 0 to begin with */
     int hkl[3];
-    for (hkl[0] = f->min[0]; hkl[0] < f->min[0] + f->extent[0]; hkl[0]++)
-        for (hkl[1] = f->min[1]; hkl[1] < f->min[1] + f->extent[1]; hkl[1]++)
-            for (hkl[2] = f->min[2]; hkl[2] < f->min[2] + f->extent[2]; hkl[2]++, at++)
-                if (f->amplitude[at] > 0) DB_TRY(visit(g, hkl, f->amplitude[at], user));
-    return DB_OK;
-}
+    double F;
+} listed;
 
-static db_status widen(given *g, const int hkl[3], double F, void *user) {
-    (void)F;
-    (void)user;
-    g->widest = fmax(g->widest, inverse_square(g, hkl));
-    return DB_OK;
-}
-
-static db_status add_to_mean(given *g, const int hkl[3], double F, void *user) {
-    size_t *const count = user;
-    const size_t bin = bin_of(g, hkl);
-    g->mean[bin] += (F * F - g->mean[bin]) / (double)++count[bin];
-    return DB_OK;
+/* The next one in the order of h, k, l; returns 0 at the end. */
+static int next_listed(const given *g, listed *r) {
+    const db_structure_factors *const f = g->list;
+    const size_t count = (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2];
+    while (r->next < count) {
+        size_t at = r->next++;
+        r->F = f->amplitude[at];
+        if (!(r->F > 0)) continue;
+        for (int i = 2; i >= 0; i--) {
+            r->hkl[i] = f->min[i] + (int)(at % (size_t)f->extent[i]);
+            at /= (size_t)f->extent[i];
+        }
+        return 1;
+    }
+    return 0;
 }
 
 static db_status look_at(db_context *context, const db_experiment *experiment,
@@ -81,19 +79,18 @@ static db_status look_at(db_context *context, const db_experiment *experiment,
     g->settings = settings;
     db_crystal_matrix(&experiment->crystal, g->reciprocal);
     DB_TRY(db_symmetry_of_group(context, settings->amplitude_group, &g->symmetry));
-    DB_TRY(visit_list(g, widen, NULL));
-    return visit_list(g, add_to_mean, count);
+    for (listed r = { 0 }; next_listed(g, &r);)
+        g->widest = fmax(g->widest, inverse_square(g, r.hkl));
+    for (listed r = { 0 }; next_listed(g, &r);) {
+        const size_t bin = bin_of(g, r.hkl);
+        g->mean[bin] += (r.F * r.F - g->mean[bin]) / (double)++count[bin];
+    }
+    return DB_OK;
 }
 
 /* Standard deviation of the restraint on an intensity. */
 static double restraint(const given *g, const int hkl[3]) {
     return g->settings->amplitude_sigma * g->mean[bin_of(g, hkl)];
-}
-
-static int compare_index(const int a[3], const int b[3]) {
-    for (int i = 0; i < 3; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    return 0;
 }
 
 /* The equivalent reflection with the largest h, then k, then l. */
@@ -105,9 +102,9 @@ static void representative(const given *g, const int hkl[3], int best[3]) {
     for (int o = 0; o < g->symmetry.count; o++) {
         int turned[3];
         db_symmetry_turn(&g->symmetry, o, hkl, turned);
-        if (compare_index(turned, best) > 0) memcpy(best, turned, sizeof turned);
+        if (db_compare_hkl(turned, best) > 0) memcpy(best, turned, sizeof turned);
         for (int i = 0; i < 3; i++) turned[i] = -turned[i];
-        if (friedel && compare_index(turned, best) > 0) memcpy(best, turned, sizeof turned);
+        if (friedel && db_compare_hkl(turned, best) > 0) memcpy(best, turned, sizeof turned);
     }
 }
 
@@ -119,7 +116,7 @@ typedef struct holding {
 
 static int compare_holdings(const void *a, const void *b) {
     const holding *const x = a, *const y = b;
-    const int order = compare_index(x->hkl, y->hkl);
+    const int order = db_compare_hkl(x->hkl, y->hkl);
     return order ? order : x->box < y->box ? -1 : x->box > y->box;
 }
 
@@ -140,7 +137,7 @@ static void sort_in(const given *g, holding *list, size_t count, db_amplitudes *
     for (size_t i = 0; i < count; i++) {
         const double F = amplitude_of(g, list[i].hkl);
         if (!(F > 0)) continue;
-        if (a->count == 0 || compare_index(list[i].hkl, a->hkl[a->count - 1]) != 0) {
+        if (a->count == 0 || db_compare_hkl(list[i].hkl, a->hkl[a->count - 1]) != 0) {
             memcpy(a->hkl[a->count], list[i].hkl, sizeof a->hkl[0]);
             a->input[a->count] = F * F;
             a->sigma[a->count] = restraint(g, list[i].hkl) / (F * F);
@@ -183,48 +180,40 @@ void db_amplitudes_clear(db_amplitudes *amplitudes) {
     memset(amplitudes, 0, sizeof *amplitudes);
 }
 
-/* What telling needs. */
-typedef struct telling {
-    db_context *context;
-    const db_amplitudes *amplitudes;
-    const double *factor, *error;
-    db_fit_result *result;
-    size_t room, next; /* next: of the refined ones, which come in the same order */
-} telling;
-
-static db_status tell_one(given *g, const int hkl[3], double F, void *user) {
-    telling *const t = user;
-    db_fit_result *const result = t->result;
-    const db_amplitudes *const a = t->amplitudes;
-    int own[3];
-    representative(g, hkl, own);
-    if (compare_index(own, hkl) != 0) return DB_OK;
-    if (result->amplitude_count == t->room) {
-        const size_t room = 2 * t->room + 1000;
-        db_fit_amplitude *const grown = realloc(result->amplitudes, room * sizeof *grown);
-        if (!grown) return db_fail_memory(t->context, "the refined amplitudes");
-        result->amplitudes = grown;
-        t->room = room;
-    }
-    db_fit_amplitude *const out = &result->amplitudes[result->amplitude_count++];
-    *out = (db_fit_amplitude){
-        .hkl = { hkl[0], hkl[1], hkl[2] }, .input = F, .F = F, .sigma = restraint(g, hkl) / (2 * F)
-    };
-    if (t->next == a->count || compare_index(a->hkl[t->next], hkl) != 0) return DB_OK;
-    const size_t r = t->next++;
-    const double I = F * F * t->factor[r], sigma = F * F * t->error[r];
-    out->F = sqrt(I);
+/* An amplitude of the asymmetric unit for a result; next: of the refined ones, which come in
+ * the same order. */
+static db_fit_amplitude amplitude_in_result(const given *g, const listed *r, const db_amplitudes *a,
+                                            const double *factor, const double *error,
+                                            size_t *next) {
+    db_fit_amplitude out = { .hkl = { r->hkl[0], r->hkl[1], r->hkl[2] },
+                             .input = r->F,
+                             .F = r->F,
+                             .sigma = restraint(g, r->hkl) / (2 * r->F) };
+    if (*next == a->count || db_compare_hkl(a->hkl[*next], r->hkl) != 0) return out;
+    const size_t n = (*next)++;
+    const double I = r->F * r->F * factor[n], sigma = r->F * r->F * error[n];
+    out.F = sqrt(I);
     /* of a root, and where it is not linear as far as the error reaches */
-    out->sigma = sigma / fmax(2 * out->F, sqrt(sigma));
-    out->boxes = a->first[r + 1] - a->first[r];
-    return DB_OK;
+    out.sigma = sigma / fmax(2 * out.F, sqrt(sigma));
+    out.boxes = a->first[n + 1] - a->first[n];
+    return out;
 }
 
-db_status db_amplitudes_tell(db_context *context, const db_experiment *experiment,
-                             const db_fit_settings *settings, const db_amplitudes *amplitudes,
-                             const double *factor, const double *error, db_fit_result *result) {
+db_status db_amplitudes_to_result(db_context *context, const db_experiment *experiment,
+                                  const db_fit_settings *settings, const db_amplitudes *amplitudes,
+                                  const double *factor, const double *error,
+                                  db_fit_result *result) {
     given g;
-    telling t = { context, amplitudes, factor, error, result, 0, 0 };
+    size_t room = 0, next = 0;
     DB_TRY(look_at(context, experiment, settings, &g));
-    return visit_list(&g, tell_one, &t);
+    for (listed r = { 0 }; next_listed(&g, &r);) {
+        int own[3];
+        representative(&g, r.hkl, own);
+        if (db_compare_hkl(own, r.hkl) != 0) continue;
+        DB_GROW(context, result->amplitudes, room, result->amplitude_count + 1,
+                "the refined amplitudes");
+        result->amplitudes[result->amplitude_count++] =
+            amplitude_in_result(&g, &r, amplitudes, factor, error, &next);
+    }
+    return DB_OK;
 }

@@ -27,8 +27,8 @@ void db_amplitudes_clear(db_amplitudes *amplitudes);
 /* Puts the asymmetric unit of all given amplitudes into a result: refined where `factor` and
  * `error` (of refined over given intensity, [count]) say so, else as given, with the restraint's
  * error. */
-db_status db_amplitudes_tell(db_context *context, const db_experiment *experiment,
-                             const db_fit_settings *settings, const db_amplitudes *amplitudes,
-                             const double *factor, const double *error, db_fit_result *result);
+db_status db_amplitudes_to_result(db_context *context, const db_experiment *experiment,
+                                  const db_fit_settings *settings, const db_amplitudes *amplitudes,
+                                  const double *factor, const double *error, db_fit_result *result);
 
 #endif

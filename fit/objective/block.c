@@ -1,3 +1,4 @@
+/* The loss of a block and what eliminating its linear coefficients leaves. */
 #include "fit/objective/block.h"
 
 #include "fit/objective/eliminate.h"
@@ -12,17 +13,13 @@ typedef struct place {
     double spot, plane;
 } place;
 
-static double plane_at(const double linear[DB_LINEAR], double fast, double slow) {
-    return linear[1] + linear[2] * fast + linear[3] * slow;
-}
-
 static place place_of(const db_block *block, const double linear[DB_LINEAR], int fast, int slow) {
     const db_region *const r = &block->region;
     place p = { .at = r->offset + (size_t)slow * r->stride + (size_t)fast,
                 .fast = fast - 0.5 * (r->fast_count - 1),
                 .slow = slow - 0.5 * (r->slow_count - 1) };
     p.spot = linear[0] * (double)block->shape[p.at];
-    p.plane = plane_at(linear, p.fast, p.slow);
+    p.plane = db_block_plane(linear, r, fast, slow);
     if (block->offset) p.plane += (double)block->offset[p.at];
     return p;
 }

@@ -12,6 +12,12 @@ typedef struct db_loss {
 } db_loss;
 
 /* The loss of a target with the noise of the settings. */
-db_loss db_loss_make(const db_fit_settings *settings, db_fit_target target);
+static inline db_loss db_loss_make(const db_fit_settings *settings, db_fit_target target) {
+    return (db_loss){ .target = target,
+                      .gain = settings->gain,
+                      .readout_variance = settings->readout_noise * settings->readout_noise,
+                      .tuning = target == DB_FIT_HUBER ? settings->huber_limit
+                                                       : settings->student_freedom };
+}
 
 #endif

@@ -1,3 +1,4 @@
+/* All predicted reflections of a model at once. */
 #include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
@@ -10,31 +11,31 @@
 #include <string.h>
 
 /* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
-static void paint_boxes(const db_objective *shot, const db_shoeboxes *boxes,
+static void paint_boxes(const db_objective *objective, const db_shoeboxes *boxes,
                         const db_fit_data *data, float *image) {
     const size_t columns = (size_t)data->image->fast_pixels;
     memcpy(image, data->strong->background,
            columns * (size_t)data->image->slow_pixels * sizeof *image);
     for (size_t b = 0; b < boxes->count; b++) {
-        const double intensity = shot->solution[b].linear[0];
+        const double intensity = objective->solution[b].linear[0];
         for (size_t i = 0; i < boxes->pixels; i++) {
             const int slow = (int)(i / (size_t)boxes->width),
                       fast = (int)(i % (size_t)boxes->width);
             const size_t at = b * boxes->pixels + i;
             if (boxes->own[at])
                 image[db_measured_index(data->image, &boxes->region[b], fast, slow)] +=
-                    (float)(intensity * (double)shot->shape[at]);
+                    (float)(intensity * (double)objective->shape[at]);
         }
     }
 }
 
 /* The whole detector with the common scale, on top of the local background. */
-static db_status render_detector(db_context *context, const db_objective *shot,
+static db_status render_detector(db_context *context, const db_objective *objective,
                                  const db_fit_data *data, float *image) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
-    const double scale = shot->solution[0].linear[0];
+    const double scale = objective->solution[0].linear[0];
     db_plan *plan;
-    DB_TRY(db_plan_create(context, &shot->experiment, NULL, &plan));
+    DB_TRY(db_plan_create(context, &objective->experiment, NULL, &plan));
     const db_status status = db_plan_forward(plan, image);
     db_plan_destroy(&plan);
     DB_TRY(status);
@@ -43,63 +44,63 @@ static db_status render_detector(db_context *context, const db_objective *shot,
     return DB_OK;
 }
 
-static void paint_tile(const db_objective *shot, const db_fit_data *data, size_t tile,
+static void paint_tile(const db_objective *objective, const db_fit_data *data, size_t tile,
                        float *image) {
-    const db_region *const r = &shot->blocks.region[tile];
-    const db_block block = db_objective_block(shot, tile);
+    const db_region *const r = &objective->blocks.region[tile];
+    const db_block block = db_objective_block(objective, tile);
     for (int s = 0; s < r->slow_count; s++) {
         const size_t row = db_measured_index(data->image, r, 0, s);
         for (int f = 0; f < r->fast_count; f++)
             image[row + (size_t)f] =
-                (float)db_block_pixel(&block, shot->solution[tile].linear, f, s).expected;
+                (float)db_block_pixel(&block, objective->solution[tile].linear, f, s).expected;
     }
 }
 
 /* Planes in the tiles, the local background elsewhere. */
-static db_status paint_detector(db_context *context, const db_objective *shot,
+static db_status paint_detector(db_context *context, const db_objective *objective,
                                 const db_fit_data *data, float *image) {
     size_t covered = 0;
-    for (size_t b = 0; b < shot->blocks.count; b++)
-        covered +=
-            (size_t)shot->blocks.region[b].fast_count * (size_t)shot->blocks.region[b].slow_count;
+    for (size_t b = 0; b < objective->blocks.count; b++)
+        covered += (size_t)objective->blocks.region[b].fast_count *
+                   (size_t)objective->blocks.region[b].slow_count;
     if (covered < (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels)
-        DB_TRY(render_detector(context, shot, data, image));
+        DB_TRY(render_detector(context, objective, data, image));
     const int threads = db_threads(context);
-    const long tiles = (long)shot->blocks.count;
+    const long tiles = (long)objective->blocks.count;
     (void)threads;
 #pragma omp parallel for num_threads(threads)
-    for (long b = 0; b < tiles; b++) paint_tile(shot, data, (size_t)b, image);
+    for (long b = 0; b < tiles; b++) paint_tile(objective, data, (size_t)b, image);
     return DB_OK;
 }
 
-db_status db_model_image_of_region(db_context *context, db_objective *shot, const db_fit_data *data,
-                                   size_t *explained, float *image) {
-    const db_fit_target target = shot->loss_of.target;
+db_status db_model_image_of_region(db_context *context, db_objective *objective,
+                                   const db_fit_data *data, size_t *explained, float *image) {
+    const db_fit_target target = objective->loss_of.target;
     /* Whatever was minimized: what a model explains must not depend on how far off it is. */
     if (target != DB_FIT_WEIGHTED) {
-        shot->loss_of.target = DB_FIT_WEIGHTED;
-        db_objective_solve(shot);
+        objective->loss_of.target = DB_FIT_WEIGHTED;
+        db_objective_solve(objective);
     }
-    *explained = db_statistics_explained_in_tiles(shot, data);
-    const db_status status = image ? paint_detector(context, shot, data, image) : DB_OK;
-    shot->loss_of.target = target;
+    *explained = db_statistics_explained(objective, data);
+    const db_status status = image ? paint_detector(context, objective, data, image) : DB_OK;
+    objective->loss_of.target = target;
     return status;
 }
 
-static db_status finish(db_context *context, db_objective *shot, db_stage_data *taken,
+static db_status finish(db_context *context, db_objective *objective, db_stage_data *taken,
                         const db_fit_data *data, size_t *explained, float *image) {
-    DB_TRY(db_stage_data_solve(taken, data, shot, NULL));
+    DB_TRY(db_stage_data_solve(taken, data, objective, NULL));
     if (data->settings->intensity == DB_FIT_KNOWN)
-        return db_model_image_of_region(context, shot, data, explained, image);
-    *explained = db_statistics_explained_in_boxes(shot, &taken->boxes);
-    if (image) paint_boxes(shot, &taken->boxes, data, image);
+        return db_model_image_of_region(context, objective, data, explained, image);
+    *explained = db_statistics_explained(objective, data);
+    if (image) paint_boxes(objective, &taken->boxes, data, image);
     return DB_OK;
 }
 
 static db_status image_of(db_context *context, const db_experiment *experiment,
                           const db_fit_data *data, size_t *explained, float *image) {
     db_stage_data taken;
-    db_objective shot;
+    db_objective objective;
     *explained = 0;
     DB_TRY(db_stage_data_take(context, experiment, data, 0, 1,
                               image ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
@@ -112,10 +113,11 @@ static db_status image_of(db_context *context, const db_experiment *experiment,
         return DB_OK;
     }
     const db_objective_request request = { .target = DB_FIT_WEIGHTED };
-    db_status status = db_stage_data_shot(context, experiment, data, &taken, &request, &shot);
+    db_status status =
+        db_stage_data_objective(context, experiment, data, &taken, &request, &objective);
     if (status == DB_OK) {
-        status = finish(context, &shot, &taken, data, explained, image);
-        db_objective_destroy(&shot);
+        status = finish(context, &objective, &taken, data, explained, image);
+        db_objective_destroy(&objective);
     }
     db_stage_data_clear(&taken);
     return status;

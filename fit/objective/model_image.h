@@ -11,9 +11,9 @@
 db_status db_model_image(db_context *context, const db_experiment *experiment,
                          const db_fit_data *data, size_t *explained, float *image);
 
-/* Known amplitudes: the same from a shot of the region as it was last rendered; its coefficients
- * are found anew. */
-db_status db_model_image_of_region(db_context *context, db_objective *shot, const db_fit_data *data,
-                                   size_t *explained, float *image);
+/* Known amplitudes: the same from an objective of the region as it was last rendered; its
+ * coefficients are found anew. */
+db_status db_model_image_of_region(db_context *context, db_objective *objective,
+                                   const db_fit_data *data, size_t *explained, float *image);
 
 #endif

@@ -117,9 +117,9 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
     return status;
 }
 
-db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
-                             const db_fit_data *data, const db_stage_data *taken,
-                             const db_objective_request *request, db_objective *shot) {
+db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, const db_stage_data *taken,
+                                  const db_objective_request *request, db_objective *objective) {
     const int refined = request->stages && taken->amplitudes.count;
     const db_objective_options options = { .stages = request->stages,
                                            .turned = request->turned,
@@ -127,7 +127,8 @@ db_status db_stage_data_shot(db_context *context, const db_experiment *experimen
                                            .amplitudes = refined ? &taken->amplitudes : NULL,
                                            .blur = taken->blur,
                                            .target = request->target };
-    return db_objective_create(context, experiment, data->settings, &taken->blocks, &options, shot);
+    return db_objective_create(context, experiment, data->settings, &taken->blocks, &options,
+                               objective);
 }
 
 void db_stage_data_clear(db_stage_data *taken) {
@@ -205,26 +206,26 @@ static db_status set_ridge(db_context *context, db_shoeboxes *boxes, const float
     return status;
 }
 
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
-                              const double *values) {
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
+                              db_objective *objective, const double *values) {
     if (data->settings->intensity == DB_FIT_FREE) {
-        DB_TRY(db_objective_render(shot, values));
+        DB_TRY(db_objective_render(objective, values));
         /* The ridge is for stages on their way: it likes small J, and so large crystals. A
          * hundredth of its strength keeps only J in bounds that the data leave open. */
-        return set_ridge(shot->context, &taken->boxes, shot->shape,
+        return set_ridge(objective->context, &taken->boxes, objective->shape,
                          (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
     }
-    DB_TRY(db_objective_evaluate(shot, values, DB_OBJECTIVE_LOSS));
+    DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_LOSS));
     const int boxed = taken->boxes.count > 0;
-    weigh_known(&taken->blocks, data->settings, taken->model_error, shot,
+    weigh_known(&taken->blocks, data->settings, taken->model_error, objective,
                 boxed ? taken->boxes.weight : taken->tiles.weight,
                 boxed ? taken->boxes.shape_variance : taken->tiles.shape_variance);
     return DB_OK;
 }
 
-db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
-                              const double *values) {
-    DB_TRY(db_stage_data_adapt(taken, data, shot, values));
-    db_objective_solve(shot);
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data,
+                              db_objective *objective, const double *values) {
+    DB_TRY(db_stage_data_adapt(taken, data, objective, values));
+    db_objective_solve(objective);
     return DB_OK;
 }

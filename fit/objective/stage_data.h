@@ -37,19 +37,19 @@ typedef struct db_objective_request {
     db_fit_target target;
 } db_objective_request;
 
-/* The shot of these data, blurred as they ask for. They must outlive it. */
-db_status db_stage_data_shot(db_context *context, const db_experiment *experiment,
-                             const db_fit_data *data, const db_stage_data *taken,
-                             const db_objective_request *request, db_objective *shot);
+/* The objective of these data, blurred as they ask for. They must outlive it. */
+db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, const db_stage_data *taken,
+                                  const db_objective_request *request, db_objective *objective);
 
-/* Completes what depends on the model, at values of the shot's quantities: the ridge on free
+/* Completes what depends on the model, at values of the refined quantities: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
  * from then on. */
-db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
-                              const double *values);
+db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
+                              db_objective *objective, const double *values);
 
 /* The same, then the linear coefficients at these values with what was completed. */
-db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data, db_objective *shot,
-                              const double *values);
+db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data,
+                              db_objective *objective, const double *values);
 
 #endif

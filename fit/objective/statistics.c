@@ -1,46 +1,47 @@
+/* How well a model describes the data. */
 #include "fit/objective/statistics.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/objective/residual_sums.h"
 
 #include <math.h>
 
-static void add_block(const db_objective *shot, size_t b, db_residual_sums *m) {
-    const db_block block = db_objective_block(shot, b);
+static void add_block(const db_objective *objective, size_t b, db_residual_sums *m) {
+    const db_block block = db_objective_block(objective, b);
     const db_region *const r = &block.region;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
             if (!(block.weight[i] > 0)) continue;
-            const db_pixel_report pixel = db_block_pixel(&block, shot->solution[b].linear, f, s);
+            const db_pixel_report pixel =
+                db_block_pixel(&block, objective->solution[b].linear, f, s);
             db_residual_add(m, pixel.trust / pixel.variance,
                             (double)block.value[i] - (pixel.expected - pixel.spot), pixel.spot);
         }
     }
 }
 
-void db_statistics_residuals(const db_objective *shot, db_fit_statistics *statistics) {
+void db_statistics_residuals(const db_objective *objective, db_fit_statistics *statistics) {
     db_residual_sums m = { 0 };
-    for (size_t b = 0; b < shot->blocks.count; b++) add_block(shot, b, &m);
+    for (size_t b = 0; b < objective->blocks.count; b++) add_block(objective, b, &m);
     const double correlation = db_residual_correlation(&m);
     statistics->pixels = m.pixels;
     statistics->chi2 = m.chi2;
-    statistics->chi2_reduced = m.chi2 / shot->degrees;
+    statistics->chi2_reduced = m.chi2 / objective->degrees;
     statistics->rms_residual = sqrt(m.square / (double)m.pixels);
     statistics->correlation = isnan(correlation) ? 0 : correlation;
 }
 
 /* Observed centroid over the strong pixels, model centroid over all own pixels. */
-int db_statistics_centroid_offset(const db_objective *shot, const db_shoeboxes *boxes, size_t b,
-                                  double offset[2]) {
-    const double *const linear = shot->solution[b].linear;
+int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,
+                                  size_t b, double offset[2]) {
+    const double *const linear = objective->solution[b].linear;
     double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
     for (int s = 0; s < boxes->width; s++) {
         for (int f = 0; f < boxes->width; f++) {
             const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
             if (!boxes->own[i]) continue;
-            const double bragg = linear[0] * (double)shot->shape[i];
+            const double bragg = linear[0] * (double)objective->shape[i];
             const double excess =
                 boxes->strong[i] ? (double)boxes->value[i] - (double)boxes->background[i] : 0;
             observed[0] += excess;
@@ -56,12 +57,12 @@ int db_statistics_centroid_offset(const db_objective *shot, const db_shoeboxes *
     return 1;
 }
 
-void db_statistics_centroids(const db_objective *shot, const db_shoeboxes *boxes,
+void db_statistics_centroids(const db_objective *objective, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics) {
     double sum = 0, offset[2];
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
-        if (!db_statistics_centroid_offset(shot, boxes, b, offset)) continue;
+        if (!db_statistics_centroid_offset(objective, boxes, b, offset)) continue;
         sum += offset[0] * offset[0] + offset[1] * offset[1];
         count++;
     }
@@ -69,26 +70,15 @@ void db_statistics_centroids(const db_objective *shot, const db_shoeboxes *boxes
     statistics->centroid_rms = count ? sqrt(sum / (double)count) : NAN;
 }
 
-size_t db_statistics_explained_in_boxes(const db_objective *shot, const db_shoeboxes *boxes) {
-    size_t count = 0;
-    for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
-        if (!boxes->strong[i]) continue;
-        const double bragg = shot->solution[i / boxes->pixels].linear[0] * (double)shot->shape[i];
-        count += (size_t)db_pixel_explained(bragg, (double)boxes->value[i],
-                                            (double)boxes->background[i]);
-    }
-    return count;
-}
-
-static size_t explained_in_tile(const db_objective *shot, const db_fit_data *data, size_t tile) {
-    const db_region *const r = &shot->blocks.region[tile];
+static size_t explained_in_block(const db_objective *objective, const db_fit_data *data, size_t b) {
+    const db_region *const r = &objective->blocks.region[b];
     size_t count = 0;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
             const size_t at = db_measured_index(data->image, r, f, s);
-            if (!data->strong->strong[at] || !(shot->blocks.weight[i] > 0)) continue;
-            const double bragg = shot->solution[tile].linear[0] * (double)shot->shape[i];
+            if (!data->strong->strong[at] || !(objective->blocks.weight[i] > 0)) continue;
+            const double bragg = objective->solution[b].linear[0] * (double)objective->shape[i];
             count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
                                                 (double)data->strong->background[at]);
         }
@@ -96,9 +86,10 @@ static size_t explained_in_tile(const db_objective *shot, const db_fit_data *dat
     return count;
 }
 
-size_t db_statistics_explained_in_tiles(const db_objective *shot, const db_fit_data *data) {
+size_t db_statistics_explained(const db_objective *objective, const db_fit_data *data) {
     size_t count = 0;
-    for (size_t b = 0; b < shot->blocks.count; b++) count += explained_in_tile(shot, data, b);
+    for (size_t b = 0; b < objective->blocks.count; b++)
+        count += explained_in_block(objective, data, b);
     return count;
 }
 

@@ -66,10 +66,10 @@ void db_observed_spots_clear(db_observed_spots *spots) {
 
 /* By h, k, l; of the same the strongest first. */
 static int in_order(const void *a, const void *b) {
-    const db_observed_spot *const x = a, *const y = b;
-    for (int i = 0; i < 3; i++)
-        if (x->hkl[i] != y->hkl[i]) return x->hkl[i] < y->hkl[i] ? -1 : 1;
-    return (x->counts < y->counts) - (x->counts > y->counts);
+    const db_observed_spot *const x = a;
+    const db_observed_spot *const y = b;
+    const int order = db_compare_hkl(x->hkl, y->hkl);
+    return order ? order : (x->counts < y->counts) - (x->counts > y->counts);
 }
 
 static int is_indexed(const db_fit_geometry *geometry, double dmin, db_observed_spot *spot) {

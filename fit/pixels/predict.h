@@ -17,6 +17,13 @@ typedef struct db_reflection {
     double position[2]; /* ... and where (pixels of the panel, fast, slow) */
 } db_reflection;
 
+/* Order by h, k, l: less than, equal to or greater than 0. */
+static inline int db_compare_hkl(const int a[3], const int b[3]) {
+    for (int i = 0; i < 3; i++)
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
 typedef struct db_prediction {
     size_t count;
     db_reflection *reflection; /* owned */

@@ -2,6 +2,7 @@
 #include "base/context_internal.h"
 #include "base/growth.h"
 #include "base/text_reader.h"
+#include "fit/pixels/predict.h"
 
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
@@ -193,10 +194,9 @@ static db_status read_text(db_context *context, const char *path, db_fit_spots *
 }
 
 static int by_hkl(const void *a, const void *b) {
-    const db_fit_spot *const x = a, *const y = b;
-    for (int i = 0; i < 3; i++)
-        if (x->hkl[i] != y->hkl[i]) return x->hkl[i] < y->hkl[i] ? -1 : 1;
-    return 0;
+    const db_fit_spot *const x = a;
+    const db_fit_spot *const y = b;
+    return db_compare_hkl(x->hkl, y->hkl);
 }
 
 db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,

@@ -107,11 +107,10 @@ static int prediction_order(const void *a, const void *b) {
     return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
 }
 
-static int compare_hkl(const void *a, const void *b) {
-    const db_fit_spot *const x = a, *const y = b;
-    for (int i = 0; i < 3; i++)
-        if (x->hkl[i] != y->hkl[i]) return x->hkl[i] < y->hkl[i] ? -1 : 1;
-    return 0;
+static int by_hkl(const void *a, const void *b) {
+    const db_fit_spot *const x = a;
+    const db_fit_spot *const y = b;
+    return db_compare_hkl(x->hkl, y->hkl);
 }
 
 /* Is the reflection in the list, or within half a box of a spot in it? */
@@ -120,7 +119,7 @@ static int is_listed(const db_fit_spots *list, const db_reflection *reflection, 
         const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
                                            reflection->hkl[2] } };
         return list->count &&
-               bsearch(&key, list->spot, list->count, sizeof *list->spot, compare_hkl) != NULL;
+               bsearch(&key, list->spot, list->count, sizeof *list->spot, by_hkl) != NULL;
     }
     for (size_t i = 0; i < list->count; i++) {
         const db_fit_spot *const s = &list->spot[i];

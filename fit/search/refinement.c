@@ -163,8 +163,8 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     const db_objective_request request = { .target = DB_FIT_WEIGHTED };
     db_objective objective;
     double model, measured;
-    DB_TRY(
-        db_stage_data_shot(r->context, &result->experiment, &r->data, taken, &request, &objective));
+    DB_TRY(db_stage_data_objective(r->context, &result->experiment, &r->data, taken, &request,
+                                   &objective));
     const db_status status = db_objective_evaluate(&objective, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) total_counts(&objective, &model, &measured);
     db_objective_destroy(&objective);
@@ -223,7 +223,7 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
     if (turns) db_misset_fold(&from.crystal);
     if (status == DB_OK)
-        status = db_stage_data_shot(r->context, &from, &r->data, taken, &request, objective);
+        status = db_stage_data_objective(r->context, &from, &r->data, taken, &request, objective);
     if (status == DB_OK) {
         status = prepare(r, number, taken, objective);
         if (status != DB_OK) db_objective_destroy(objective);

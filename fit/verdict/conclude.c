@@ -171,8 +171,8 @@ static db_status store_amplitudes(db_context *context, const db_objective *objec
         factor[r] = objective->solution[a->box[a->first[r]]].linear[0];
         error[r] *= sqrt(fmax(1, chi2_reduced));
     }
-    const db_status status = db_amplitudes_tell(context, &objective->experiment,
-                                                objective->settings, a, factor, error, result);
+    const db_status status = db_amplitudes_to_result(context, &objective->experiment,
+                                                     objective->settings, a, factor, error, result);
     free(factor);
     return status;
 }
@@ -200,7 +200,7 @@ static db_status describe_start(db_context *context, const db_experiment *start,
     const db_objective_request request = { .target = data->settings->target };
     db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
     if (!objective) return db_fail_memory(context, "the starting model's objective");
-    db_status status = db_stage_data_shot(context, start, data, taken, &request, objective);
+    db_status status = db_stage_data_objective(context, start, data, taken, &request, objective);
     if (status == DB_OK) status = db_objective_evaluate(objective, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK)
         status = db_goodness_measure(context, objective, DB_GOODNESS_BEFORE, result);
@@ -246,12 +246,12 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     DB_TRY(
         db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
     db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
-    db_status status =
-        !objective ? db_fail_memory(context, "the refined model's objective")
-        : taken.blocks.count
-            ? db_stage_data_shot(context, &result->experiment, data, &taken, &request, objective)
-            : db_fail(context, DB_ERROR_INPUT,
-                      "the refined model predicts none of the strong reflections");
+    db_status status = !objective ? db_fail_memory(context, "the refined model's objective")
+                       : taken.blocks.count
+                           ? db_stage_data_objective(context, &result->experiment, data, &taken,
+                                                     &request, objective)
+                           : db_fail(context, DB_ERROR_INPUT,
+                                     "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
         status = compare(context, start, data, &taken, objective, compared, result);
         db_objective_destroy(objective);
@@ -304,7 +304,7 @@ static db_status measure_on(db_context *context, const db_experiment *experiment
                             db_fit_statistics *statistics) {
     const db_objective_request request = { .target = data->settings->target };
     db_objective objective;
-    DB_TRY(db_stage_data_shot(context, experiment, data, taken, &request, &objective));
+    DB_TRY(db_stage_data_objective(context, experiment, data, taken, &request, &objective));
     db_status status = db_stage_data_solve(taken, data, &objective, NULL);
     if (status == DB_OK) status = describe(context, data, taken, &objective, statistics, NULL);
     db_objective_destroy(&objective);

@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/geometry.h"
-#include "fit/objective/residual_sums.h"
+#include "fit/objective/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -194,7 +194,7 @@ static void take(db_stage_data *taken, const db_experiment *model, db_objective 
     const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = settings.target };
     expect_ok(db_stage_data_take(context, model, &data, 2, 1, DB_SHOEBOXES_STRONG, taken));
     assert_true(taken->amplitudes.count > 50);
-    expect_ok(db_stage_data_shot(context, model, &data, taken, &request, shot));
+    expect_ok(db_stage_data_objective(context, model, &data, taken, &request, shot));
 }
 
 static double loss_at(db_objective *shot, const double *values, size_t k, double step) {

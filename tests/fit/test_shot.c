@@ -113,7 +113,8 @@ static void create(db_stage_data *taken, double blur, db_fit_target target, db_o
     const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = target };
     assert_int_equal(
         db_stage_data_take(context, &crystal, &data, 2, blur, DB_SHOEBOXES_STRONG, taken), DB_OK);
-    assert_int_equal(db_stage_data_shot(context, &crystal, &data, taken, &request, shot), DB_OK);
+    assert_int_equal(db_stage_data_objective(context, &crystal, &data, taken, &request, shot),
+                     DB_OK);
 }
 
 static void check(db_fit_intensity intensity, double blur, db_fit_target target) {
