@@ -1,4 +1,5 @@
 #include "engine/check_state.h"
+#include "engine/gradient_check.h"
 #include "engine/plan_internal.h"
 #include "engine/rounding_probe.h"
 #include "engine/slope_bound.h"

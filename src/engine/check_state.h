@@ -5,8 +5,8 @@
 
 #include "base/context_internal.h"
 #include "engine/check_pixels.h"
-#include "engine/gradient_check.h"
 
+#include <dualbragg/parameters.h>
 #include <math.h>
 
 enum { DB_CHECK_MOST = DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + 1 };
@@ -25,7 +25,7 @@ typedef double db_check_values[DB_CHECK_MOST];
 
 typedef struct db_check {
     db_context context; /* a quiet copy of the caller's */
-    const db_gradient_check_options *options;
+    const struct db_gradient_check_options *options;
     const db_experiment *experiment;
     const db_parameter *parameters;
     size_t count;

@@ -168,14 +168,6 @@ static db_status take_orientation(db_context *context, const db_setup *setup, db
     return DB_OK;
 }
 
-static const long LARGEST_SEED = 2147483646; /* one more makes the generator stick */
-
-db_status db_setup_check_seed(db_context *context, const char *name, long seed) {
-    if (seed >= 1 && seed <= LARGEST_SEED) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT, "%s seed: expected 1 to %ld, found %ld", name,
-                   LARGEST_SEED, seed);
-}
-
 /* Sample size along a, b, c (mm); the beam lights up no more than its own size of the last two. */
 static db_status cells_from_size(db_context *context, const db_setup *setup, int axis,
                                  db_crystal *crystal, const db_setup_notes *notes) {

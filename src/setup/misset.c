@@ -11,6 +11,14 @@
 static const double DEGREES = 57.295779513082320877; /* per radian */
 static const double TURN = 6.2831853071795864769;
 
+static const long LARGEST_SEED = 2147483646; /* one more makes the generator stick */
+
+db_status db_setup_check_seed(db_context *context, const char *name, long seed) {
+    if (seed >= 1 && seed <= LARGEST_SEED) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s seed: expected 1 to %ld, found %ld", name,
+                   LARGEST_SEED, seed);
+}
+
 /* Rotation matrix of a uniformly (Haar) distributed unit quaternion; the first three draws of the
  * stream. */
 static mat3 uniform_rotation(long seed) {

@@ -1,0 +1,71 @@
+"""Direction of calls. Usage: symbols.py TREE BUILD EXCEPTIONS
+
+As includes.py, by the symbols of object files: also calls through public headers go in the direction of the folders, and
+no files call each other in a circle. An exception that is not needed any more fails.
+"""
+import glob
+import os
+import subprocess
+import sys
+
+import includes
+
+OBJECTS = {"src": "src/CMakeFiles/dualbragg_objects.dir", "fit": "fit/CMakeFiles/dualbragg_fit_objects.dir"}
+ORDER = includes.LIBRARY + includes.REFINEMENT
+
+
+def symbols_of(tree, build):
+    """(source file, symbol, whether it is defined there) of every object whose source is in the tree."""
+    for part, folder in OBJECTS.items():
+        root = os.path.join(build, folder)
+        for path in sorted(glob.glob(root + "/**/*.o", recursive=True)):
+            source = os.path.join(part, os.path.relpath(path, root)[:-2])
+            if not os.path.exists(os.path.join(tree, source)):
+                continue  # made by the build, or left by a file that has gone
+            listed = subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout
+            for name, kind in (line.split()[:2] for line in listed.splitlines()):
+                yield source, name, kind != "U"
+
+
+def check(symbols, exceptions):
+    """Messages; none if all is well."""
+    symbols = list(symbols)
+    home = {name: source for source, name, is_defined in symbols if is_defined}
+    wrong, needed, edges = [], set(), {}
+
+    def refuse(entry, message):
+        needed.add(entry)
+        if entry not in exceptions:
+            wrong.append(message)
+
+    for source, name, is_defined in symbols:
+        target = home.get(name, source)
+        if is_defined or target == source:
+            continue
+        edges.setdefault(source, set()).add(target)
+        if ORDER.index(includes.room_of(target)) > ORDER.index(includes.room_of(source)):
+            refuse(f"{source} {name}", f"{source}: uses {name} of {target}, which comes after it")
+    for circle in includes.circles(edges):
+        refuse("circle " + " ".join(circle), "files that use each other: " + ", ".join(circle))
+    return wrong + [f"exception not needed any more: {entry}" for entry in sorted(exceptions - needed)]
+
+
+def self_check():
+    """Finds what it looks for."""
+    up = [("src/base/a.c", "db_a", True), ("src/base/a.c", "db_b", False), ("src/io/b.c", "db_b", True)]
+    circle = [("src/io/a.c", "db_a", True), ("src/io/a.c", "db_b", False),
+              ("src/io/b.c", "db_b", True), ("src/io/b.c", "db_a", False)]
+    down = [("src/base/a.c", "db_a", True), ("src/io/b.c", "db_a", False), ("src/io/b.c", "malloc", False)]
+    assert check(up, set()) == ["src/base/a.c: uses db_b of src/io/b.c, which comes after it"]
+    assert check(up, {"src/base/a.c db_b"}) == []
+    assert check(circle, set()) == ["files that use each other: src/io/a.c, src/io/b.c"]
+    assert check(down, set()) == []
+    assert check(down, {"src/base/a.c db_b"}) == ["exception not needed any more: src/base/a.c db_b"]
+
+
+if __name__ == "__main__":
+    self_check()
+    found = list(symbols_of(sys.argv[1], sys.argv[2]))
+    messages = check(found, includes.read_exceptions(sys.argv[3]))
+    print("\n".join(messages) or f"calls go in one direction in {len({source for source, _, _ in found})} object files")
+    sys.exit(bool(messages))
