@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/context_internal.h"
 #include "fit/config/config_print.h"
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 #include "base/text_stream.h"
 
 #include <string.h>

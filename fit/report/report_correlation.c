@@ -1,5 +1,5 @@
 /* Correlation of the refined parameters as a coloured matrix. */
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 

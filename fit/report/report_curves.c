@@ -1,6 +1,6 @@
 /* Convergence of the target and of each parameter over the evaluations. */
 #include "fit/report/report_axis.h"
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 #include "fit/report/value_with_error.h"
 
 #include <math.h>

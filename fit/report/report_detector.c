@@ -1,5 +1,5 @@
 /* Goodness of fit over the detector: misfit of its areas, and where spots lie off the model. */
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Distribution of the normalized residuals, and the shoeboxes that stand out. */
 #include "fit/report/report_axis.h"
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What the data determine well and badly: eigenvectors of the scaled normal matrix. */
-#include "fit/verdict/warnings.h"
-#include "fit/report/report_html.h"
+#include "fit/verdict/direction_text.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Single pixels that a robust target hardly lets count. */
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 enum { MOST_SHOWN = 20 };
 

@@ -1,6 +1,6 @@
 /* Gallery of shoeboxes: measured, model, residual. */
 #include "base/context_internal.h"
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include "base/context_internal.h"
 

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_REPORT_REPORT_PACKED_H
 #define DB_FIT_REPORT_REPORT_PACKED_H
 
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 /* How values become whole numbers; the script turns them back. */
 typedef struct db_packing {

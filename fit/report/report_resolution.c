@@ -1,6 +1,6 @@
 /* Goodness of fit by resolution: three curves over the shells. */
 #include "fit/report/report_axis.h"
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 

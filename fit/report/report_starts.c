@@ -1,5 +1,5 @@
 /* What became of several starts. */
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 

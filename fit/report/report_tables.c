@@ -1,5 +1,5 @@
 /* Head figures and tables of the report. */
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 #include "fit/report/value_with_error.h"
 
 #include <math.h>

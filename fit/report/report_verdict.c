@@ -1,5 +1,5 @@
 /* The report's table of what the model is judged by. */
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
-#include "fit/report/picture_frames.h"
+#include "fit/report/pixel_frames.h"
 
 #include <math.h>
 #include <stdlib.h>

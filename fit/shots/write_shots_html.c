@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/context_internal.h"
 #include "fit/report/report_axis.h"
-#include "fit/report/report_html.h"
+#include "fit/report/report.h"
 #include "fit/shots/shared_view.h"
 #include "fit/shots/spread.h"
 #include "base/text_stream.h"

@@ -1,4 +1,4 @@
-#include "fit/report/picture_frames.h"
+#include "fit/report/pixel_frames.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"

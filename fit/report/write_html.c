@@ -2,8 +2,8 @@
  * the data that the page's script draws from instead, pixel by pixel. */
 #include "base/context_internal.h"
 #include "fit/pixels/geometry.h"
-#include "fit/report/picture_frames.h"
-#include "fit/report/report_html.h"
+#include "fit/report/pixel_frames.h"
+#include "fit/report/report.h"
 #include "fit/report/report_packed.h"
 #include "base/quantile.h"
 
