@@ -1,130 +1,164 @@
-/* The HTML report: one self-contained page. */
-#define _POSIX_C_SOURCE 200809L
-#include "base/context_internal.h"
-#include "fit/config/config_print.h"
 #include "fit/report/report.h"
+
+#include "base/context_internal.h"
 #include "base/text_stream.h"
 
-#include <string.h>
-#include <time.h>
+#include <stdint.h>
 
-static const char *file_name(const char *path) {
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+#if defined(DB_HAVE_PNG)
+#include <zlib.h>
+#endif
+
+/* The files of fit/report/page, embedded. */
+extern const char db_page_frame[], db_page_style[], db_page_script[];
+
+/* The frame has {{style}}, {{data}} and {{script}} where these belong. */
+static db_status print_page(db_context *context,
+                            db_status (*print_data)(db_context *context, const void *of,
+                                                    FILE *stream),
+                            const void *of, FILE *stream) {
+    const char *from = db_page_frame;
+    for (const char *mark; (mark = strstr(from, "{{")) != NULL; from = strstr(mark, "}}") + 2) {
+        fwrite(from, 1, (size_t)(mark - from), stream);
+        if (strncmp(mark, "{{style", 7) == 0)
+            fputs(db_page_style, stream);
+        else if (strncmp(mark, "{{script", 8) == 0)
+            fputs(db_page_script, stream);
+        else
+            DB_TRY(print_data(context, of, stream));
+    }
+    fputs(from, stream);
+    return DB_OK;
 }
 
-static const char *const parts[][2] = {
-    { "verdict", "verdict" },         { "images", "images" },
-    { "parameters", "parameters" },   { "directions", "determined?" },
-    { "correlation", "correlation" }, { "resolution", "resolution" },
-    { "detector", "detector" },       { "outliers", "outliers" },
-    { "shoeboxes", "shoeboxes" },     { "convergence", "convergence" },
-    { "provenance", "provenance" }
-};
+db_status db_page_write(db_context *context, const char *path,
+                        db_status (*print_data)(db_context *context, const void *of, FILE *stream),
+                        const void *of) {
+    db_text_stream text;
+    DB_TRY(db_text_stream_open(context, &text));
+    const db_status status = print_page(context, print_data, of, text.stream);
+    return db_text_stream_write(context, &text, status, path);
+}
 
-static void page_head(const db_html_report *report) {
-    FILE *const out = report->stream;
-    const db_fit_result *const r = report->result;
-    const char *const name = file_name(report->config->image_file);
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
-          out);
-    db_html_text(out, name);
-    fputs(" - dualbragg fit</title><style>", out);
-    fputs(db_html_style, out);
-    fputs("</style></head><body><header><div><h1>", out);
-    db_html_text(out, name);
-    fputs(r->status == DB_OK  ? "<span class=\"badge good\">converged</span>"
-          : r->verdict.usable ? "<span class=\"badge warn\">not converged</span>"
-                              : "<span class=\"badge warn\">not to be used</span>",
-          out);
-    fputs("</h1><p>", out);
-    db_html_text(out, r->reason);
-    fprintf(out,
-            "</p><p>%d &#215; %d pixels, %s &#183; %d evaluations in %.1f s &#183; dualbragg "
-            "%s</p></div></header>",
-            report->image->fast_pixels, report->image->slow_pixels, report->image->format,
-            r->evaluations, r->seconds, db_version());
-    fputs("<nav aria-label=\"Parts of the report\"><div>", out);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        fprintf(out, "<a href=\"#%s\">%s</a>", parts[i][0], parts[i][1]);
-    fputs("</div></nav><main>", out);
-#if !defined(DB_HAVE_PNG)
-    fputs("<section>This build has no PNG library: the pictures are missing.</section>", out);
+db_status db_page_print_document(db_context *context, const char *id, db_document *document,
+                                 FILE *stream) {
+    fprintf(stream, "<script type=\"application/json\" id=\"%s\">", id);
+    DB_TRY(db_document_print(context, document, stream));
+    fputs("</script>\n", stream);
+    return DB_OK;
+}
+
+enum { BYTES = 3 };                     /* of a number: counts reach millions */
+static const double LARGEST = 0x7ffffe; /* differences take one bit more */
+
+db_packing db_packing_for(const float *values, size_t count, double noise) {
+    double low = INFINITY, high = -INFINITY;
+    int whole = 1;
+    for (size_t i = 0; i < count; i++) {
+        const double v = (double)values[i];
+        if (!isfinite(v)) continue;
+        low = fmin(low, v);
+        high = fmax(high, v);
+        whole = whole && v == nearbyint(v);
+    }
+    db_packing p = { 0, 1, 0, 0 };
+    if (!(low <= high)) return p;
+    p.offset = floor(fmin(0, low));
+    if (!whole && noise > 0) p.unit = exp2(floor(log2(noise / 16)));
+    while ((high - p.offset) / p.unit > LARGEST) p.unit *= 2;
+    return p;
+}
+
+#if defined(DB_HAVE_PNG)
+static void print_base64(FILE *stream, const unsigned char *bytes, size_t count) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        const size_t left = count - i;
+        const unsigned triple = (unsigned)bytes[i] << 16 |
+                                (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
+                                (left > 2 ? bytes[i + 2] : 0);
+        fputc(digits[triple >> 18], stream);
+        fputc(digits[triple >> 12 & 63], stream);
+        fputc(left > 1 ? digits[triple >> 6 & 63] : '=', stream);
+        fputc(left > 2 ? digits[triple & 63] : '=', stream);
+    }
+}
+
+static const uint32_t MISSING = 0xffffff;
+
+static uint32_t number_of(const db_packing *p, float value) {
+    const double v = p->logarithmic ? log2((double)value) : (double)value;
+    if (!isfinite(v)) return MISSING;
+    return (uint32_t)fmin(fmax(nearbyint((v - p->offset) / p->unit), 0), LARGEST);
+}
+
+/* Bytes of one kind after each other, as those of one kind resemble one another. Differences from
+ * the last number are folded to 0, -1, 1, -2, 2 ... = 0, 1, 2, 3, 4 ... */
+static void spread(const float *values, size_t count, const db_packing *packing, uint8_t *bytes) {
+    int64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = number_of(packing, values[i]);
+        if (packing->smooth && number != MISSING) {
+            const int64_t step = (int64_t)number - last;
+            last = number;
+            number = (uint32_t)(step < 0 ? -2 * step - 1 : 2 * step);
+        }
+        for (size_t b = 0; b < BYTES; b++) bytes[b * count + i] = (uint8_t)(number >> 8 * b);
+    }
+}
+
+/* Run lengths and Huffman codes: noise offers no more. */
+static int compress_bytes(uint8_t *bytes, size_t count, uint8_t **packed, size_t *packed_count) {
+    z_stream z = { 0 };
+    *packed = NULL;
+    if (deflateInit2(&z, 6, Z_DEFLATED, 15, 9, Z_RLE) != Z_OK) return 0;
+    const uLong room = deflateBound(&z, (uLong)count);
+    *packed = malloc(room);
+    z.next_in = bytes;
+    z.avail_in = (uInt)count;
+    z.next_out = *packed;
+    z.avail_out = (uInt)room;
+    const int end = *packed ? deflate(&z, Z_FINISH) : Z_MEM_ERROR;
+    *packed_count = z.total_out;
+    deflateEnd(&z);
+    return end == Z_STREAM_END;
+}
+#endif
+
+int db_page_prints_images(void) {
+#if defined(DB_HAVE_PNG)
+    return 1;
+#else
+    return 0;
 #endif
 }
 
-static void fact(FILE *out, const char *name, const char *value) {
-    fprintf(out, "<tr><th>%s</th><td><code>", name);
-    db_html_text(out, *value ? value : "-");
-    fputs("</code></td></tr>", out);
-}
-
-/* Where the page comes from: program, command, files, and the whole configuration as it was used.
- */
-db_status db_html_provenance(const db_html_report *report) {
-    FILE *const out = report->stream;
-    const db_fit_config *const config = report->config;
-    char date[64] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
-    db_text_stream text;
-    DB_TRY(db_text_stream_open(report->context, &text));
-    db_fit_config_print(config, DB_CONFIG_PLAIN, text.stream);
-    DB_TRY(db_text_stream_finish(report->context, &text));
-    fputs("<section id=\"provenance\"><h2>Provenance</h2><table><tbody>", out);
-    fact(out, "program", "dualbragg " DB_VERSION_STRING);
-    fact(out, "built with", db_features());
-    fact(out, "written", date);
-    fact(out, "command", config->command);
-    fact(out, "configuration", config->config_file);
-    fact(out, "image", config->image_file);
-    fact(out, "detector", report->image->detector);
-    fact(out, "matrix", config->matrix_file);
-    fact(out, "structure factors", config->hkl_file);
-    fputs("</tbody></table><details><summary>Configuration as it was used</summary><pre>", out);
-    db_html_text(out, text.bytes);
-    fputs("</pre></details></section>", out);
-    db_text_stream_free(&text);
-    return DB_OK;
-}
-
-static db_status page(const db_html_report *report) {
-    page_head(report);
-    db_html_warnings(report);
-    db_html_summary(report);
-    db_html_verdict(report);
-    DB_TRY(db_html_viewer(report));
-    db_html_parameters(report);
-    db_html_directions(report);
-    db_html_correlation(report);
-    db_html_resolution(report);
-    db_html_detector(report);
-    db_html_outliers(report);
-    DB_TRY(db_html_gallery(report));
-    db_html_starts(report);
-    db_html_convergence(report);
-    db_html_stages(report);
-    db_html_parameter_curves(report);
-    db_html_statistics(report);
-    DB_TRY(db_html_provenance(report));
-    fputs("</main><script>", report->stream);
-    fputs(db_html_script, report->stream);
-    fputs("</script></body></html>\n", report->stream);
-    return DB_OK;
-}
-
-db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
-                            const db_measured_image *image, const db_fit_result *result) {
-    db_panel_layout layout;
-    DB_TRY(db_panel_layout_make(context, &result->experiment, image, &layout));
-    db_text_stream text;
-    db_status status = db_text_stream_open(context, &text);
-    if (status == DB_OK) {
-        const db_html_report report = { context, text.stream, config, image, result, &layout };
-        status = db_text_stream_write(context, &text, page(&report), path);
+db_status db_page_print_image(db_context *context, const char *id, const float *values, int fast,
+                              int slow, const db_packing *packing, FILE *stream) {
+#if defined(DB_HAVE_PNG)
+    const size_t count = (size_t)fast * (size_t)slow;
+    uint8_t *const bytes = malloc(BYTES * count + 1), *packed = NULL;
+    size_t packed_count = 0;
+    int made = 0;
+    if (bytes) {
+        spread(values, count, packing, bytes);
+        made = compress_bytes(bytes, BYTES * count, &packed, &packed_count);
     }
-    db_panel_layout_clear(&layout);
-    return status;
+    if (made) {
+        fprintf(stream,
+                "<script type=\"text/plain\" id=\"%s\" data-fast=\"%d\" data-slow=\"%d\" "
+                "data-offset=\"%.17g\" data-unit=\"%.17g\" data-logarithmic=\"%d\" "
+                "data-smooth=\"%d\">",
+                id, fast, slow, packing->offset, packing->unit, packing->logarithmic,
+                packing->smooth);
+        print_base64(stream, packed, packed_count);
+        fputs("</script>\n", stream);
+    }
+    free(packed);
+    free(bytes);
+    return made ? DB_OK : db_fail_memory(context, "the report's images");
+#else
+    (void)context, (void)id, (void)values, (void)fast, (void)slow, (void)packing, (void)stream;
+    return DB_OK;
+#endif
 }

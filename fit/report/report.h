@@ -1,63 +1,35 @@
-/* Pieces of the HTML report. Each prints its part of the page to a stream in the C locale. */
-#ifndef DB_FIT_REPORT_REPORT_HTML_H
-#define DB_FIT_REPORT_REPORT_HTML_H
+/* The report: one page that needs nothing from elsewhere. Its frame, style and script are those of fit/report/page;
+ * the script draws what the data in the page say. */
+#ifndef DB_FIT_REPORT_REPORT_H
+#define DB_FIT_REPORT_REPORT_H
 
-#include "fit/pixels/panel_layout.h"
-#include <stdio.h>
+#include "fit/report/json_document.h"
 
-typedef struct db_html_report {
-    db_context *context;
-    FILE *stream;
-    const db_fit_config *config;
-    const db_measured_image *image;
-    const db_fit_result *result;
-    const db_panel_layout *layout; /* of the pictures */
-} db_html_report;
+/* Writes the page; print_data prints the elements with its data. */
+db_status db_page_write(db_context *context, const char *path,
+                        db_status (*print_data)(db_context *context, const void *of, FILE *stream),
+                        const void *of);
 
-/* Text with the characters that HTML reserves replaced. */
-void db_html_text(FILE *stream, const char *text);
+/* Prints a document as an element with data, and lets go of it. */
+db_status db_page_print_document(db_context *context, const char *id, db_document *document,
+                                 FILE *stream);
 
-/* A picture as an <image> (inside an svg) or <img>, its PNG inline. Builds without PNG print a note
- * instead. */
-db_status db_html_picture(const db_html_report *report, const char *before_data,
-                          const float *pixels, int fast_pixels, int slow_pixels, db_colour_map map,
-                          double low, double high, const char *after_data);
+/* How values become whole numbers; the script turns them back. */
+typedef struct db_packing {
+    double offset, unit; /* value = offset + unit x number */
+    int logarithmic;     /* 1: value = 2^(offset + unit x number) */
+    int smooth;          /* 1: neighbours differ little, and only their differences are kept */
+} db_packing;
 
-/* Name of a stage by its number in the history (from 0). */
-const char *db_html_stage_name(const db_html_report *report, int stage);
+/* A packing that keeps whole numbers as they are, and others to a small part of `noise`, a
+ * standard deviation typical for the values. */
+db_packing db_packing_for(const float *values, size_t count, double noise);
 
-/* Bytes as text, four characters for three of them. */
-void db_html_base64(FILE *stream, const unsigned char *bytes, size_t count);
+/* Whether this build can print images (with zlib, which comes with PNG). */
+int db_page_prints_images(void);
 
-extern const char db_html_style[], db_html_script[]; /* report.css, report.js */
-
-/* How a shoebox is marked. */
-typedef enum db_box_kind { DB_BOX_FOUND, DB_BOX_MISSED, DB_BOX_WEAK } db_box_kind;
-db_box_kind db_html_box_kind(const db_fit_shoebox *box);
-extern const char *const db_html_box_class[];
-
-void db_html_warnings(const db_html_report *report);
-void db_html_summary(const db_html_report *report);
-void db_html_verdict(const db_html_report *report);
-void db_html_parameters(const db_html_report *report);
-/* The same for what many shots share. */
-void db_html_shared_parameters(const db_html_report *report);
-void db_html_statistics(const db_html_report *report);
-void db_html_stages(const db_html_report *report);
-void db_html_starts(const db_html_report *report);
-void db_html_convergence(const db_html_report *report);
-void db_html_parameter_curves(const db_html_report *report);
-void db_html_correlation(const db_html_report *report);
-void db_html_directions(const db_html_report *report);
-void db_html_resolution(const db_html_report *report);
-void db_html_detector(const db_html_report *report);
-void db_html_deviations(const db_html_report *report);
-/* Pictures of the whole image, for those who read without scripts, and the data of the viewer that
- * takes their place. */
-db_status db_html_viewer(const db_html_report *report);
-db_status db_html_gallery(const db_html_report *report);
-void db_html_outliers(const db_html_report *report);
-void db_html_distrusted(const db_html_report *report);
-db_status db_html_provenance(const db_html_report *report);
+/* Prints an image as an element with data: every pixel's value, compressed; NAN: no value. */
+db_status db_page_print_image(db_context *context, const char *id, const float *values, int fast,
+                              int slow, const db_packing *packing, FILE *stream);
 
 #endif

@@ -22,7 +22,8 @@ json_t *db_make_history(db_document *d, const void *of);
 /* "lower", "no", "upper". */
 const char *db_bound_text(int at_bound);
 
-/* The whole result of one image. *refined is filled, and belongs to the document until its end. */
+/* The whole result of one image. *refined is filled, and belongs to the document until its end;
+ * NULL: the document has no model. */
 db_status db_result_document(db_context *context, const db_fit_config *config,
                              const db_fit_result *result, db_fit_config *refined,
                              db_document *document);

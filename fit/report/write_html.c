@@ -1,116 +1,28 @@
-/* The images: measured, model, residual, normalized residual. Pictures for reading without scripts;
- * the data that the page's script draws from instead, pixel by pixel. */
+/* The report of one image: the numbers of PREFIX.json, and the image, model and shoeboxes pixel by pixel. */
 #include "base/context_internal.h"
+#include "base/quantile.h"
+#include "base/text_stream.h"
+#include "fit/config/config_print.h"
 #include "fit/pixels/geometry.h"
 #include "fit/report/pixel_frames.h"
 #include "fit/report/report.h"
-#include "fit/report/report_packed.h"
-#include "base/quantile.h"
-
-#include <math.h>
-#include <stdlib.h>
+#include "fit/report/result_fields.h"
 
 enum {
-    LONGEST_SIDE = 480,    /* of a picture (pixels) */
-    MOST_PIXELS = 8000000, /* of the data; larger images are reduced */
-    GRID = 32              /* steps of the grid on which the script finds resolution */
+    MOST_PIXELS = 8000000,     /* of the images; larger ones are reduced */
+    MOST_BOX_PIXELS = 4000000, /* of the shoeboxes; the page shows the numbers alone of others */
+    GRID = 32                  /* steps of the grid on which the script finds resolution */
 };
-static const double RESIDUAL_LIMIT = 6; /* standard deviations at the ends of the colour scale */
 
-const char *const db_html_box_class[] = { "found", "missed", "weak" };
-
-db_box_kind db_html_box_kind(const db_fit_shoebox *box) {
-    return box->strong_pixels == 0                           ? DB_BOX_WEAK
-           : 2 * box->strong_explained >= box->strong_pixels ? DB_BOX_FOUND
-                                                             : DB_BOX_MISSED;
-}
-
-static void draw_spots(const db_html_report *report, int block) {
-    const db_fit_result *const r = report->result;
-    for (size_t i = 0; i < r->shoebox_count; i++) {
-        const db_fit_shoebox *const box = &r->shoeboxes[i];
-        double at[2];
-        db_panel_layout_point(report->layout, box->region.panel, box->predicted[0],
-                              box->predicted[1], at);
-        fprintf(report->stream, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>",
-                db_html_box_class[db_html_box_kind(box)], at[0] / block, at[1] / block,
-                fmax(4, 0.6 * box->region.fast_count / block));
-    }
-}
-
-/* One of the views: a picture until the script puts a canvas in its place. */
-static db_status view(const db_html_report *report, const db_picture_frames *f, const float *pixels,
-                      const char *kind, const char *title, double reach, int with_spots) {
-    FILE *const out = report->stream;
-    const int is_signed = reach > 0;
-    char after[64];
-    snprintf(after, sizeof after, "\" width=\"%d\" height=\"%d\"/>", f->fast, f->slow);
-    fprintf(out,
-            "<figure class=\"view\" data-kind=\"%s\"><figcaption><b>%s</b> <span "
-            "class=\"legend\"><span class=\"low\">%.4g</span><span class=\"scale %s\"></span><span "
-            "class=\"high\">%.4g</span> %s</span></figcaption>",
-            kind, title, is_signed ? -reach : f->low, is_signed ? "signed" : "grey",
-            is_signed ? reach : f->high, is_signed ? "&#963;" : "counts");
-    fprintf(out, "<svg class=\"frame\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s image\">",
-            f->fast, f->slow, title);
-    const db_status status =
-        db_html_picture(report, "<image href=\"", pixels, f->fast, f->slow,
-                        is_signed ? DB_COLOUR_SIGNED : DB_COLOUR_GREY, is_signed ? -reach : f->low,
-                        is_signed ? reach : f->high, after);
-    if (with_spots) draw_spots(report, f->block);
-    fputs("</svg></figure>", out);
-    return status;
-}
-
-static void key_entry(FILE *out, db_box_kind kind, const char *meaning) {
-    fprintf(out,
-            " <span class=\"entry\"><svg class=\"key\" viewBox=\"0 0 22 12\"><circle class=\"%s\" "
-            "cx=\"11\" cy=\"6\" r=\"5\"/></svg>%s</span>",
-            db_html_box_class[kind], meaning);
-}
-
-static db_status views(const db_html_report *report, const db_picture_frames *f) {
-    FILE *const out = report->stream;
-    fputs("<div class=\"views\" id=\"views\">", out);
-    DB_TRY(view(report, f, f->measured, "measured", "Measured", 0, 1));
-    DB_TRY(view(report, f, f->model, "model", "Model", 0, 0));
-    DB_TRY(view(report, f, f->residual, "normalized", "Normalized residual", RESIDUAL_LIMIT, 0));
-    fprintf(out,
-            "</div><p class=\"note\" id=\"static-note\">Each picture pixel stands for %d &#215; %d "
-            "detector pixels: the maximum, or, of the residual, the sum of measured minus model in "
-            "its standard deviations. With scripts allowed, the views zoom to single pixels.</p>",
-            f->block, f->block);
-    fputs("<p class=\"note\">Shoeboxes:", out);
-    key_entry(out, DB_BOX_FOUND, "found");
-    key_entry(out, DB_BOX_MISSED, "most of its strong pixels not explained");
-    key_entry(out, DB_BOX_WEAK, "no strong pixels");
-    fputs(" &#183; grey-blue: no trusted pixel. &#963;: photons and readout noise, in shoeboxes "
-          "also the model error.</p>",
-          out);
-    return DB_OK;
-}
-
-static void print_colours(FILE *out, const db_colour_scale *scale) {
-    fputs("\"", out);
-    for (int i = 0; i < 256; i++) {
-        const uint8_t *const c = scale->level[i * (DB_COLOUR_LEVELS - 1) / 255];
-        fprintf(out, "%02x%02x%02x", c[0], c[1], c[2]);
-    }
-    fprintf(out, "%02x%02x%02x\"", scale->missing[0], scale->missing[1], scale->missing[2]);
-}
-
-static db_status print_scale(const db_html_report *report, db_colour_map map, const char *name) {
-    db_colour_scale *const scale = malloc(sizeof *scale);
-    if (!scale) return db_fail_memory(report->context, "the report's colours");
-    const db_status status = db_colour_scale_make(report->context, map, NULL, 0, -1, 1, scale);
-    if (status == DB_OK) {
-        fprintf(report->stream, "\"%s\":", name);
-        print_colours(report->stream, scale);
-        fputs(",", report->stream);
-    }
-    free(scale);
-    return status;
-}
+/* What is reported, and where its panels lie in the picture. */
+typedef struct report {
+    const db_fit_config *config;
+    const db_measured_image *image;
+    const db_fit_result *result;
+    db_panel_layout layout;
+    db_pixel_frames frames;
+    int block; /* a pixel of the frames stands for block x block of the picture */
+} report;
 
 /* A point of the picture in pixels of the first panel, extended beyond its edges. */
 static void point_of_first_panel(const db_panel_layout *layout, double x, double y,
@@ -124,148 +36,200 @@ static void point_of_first_panel(const db_panel_layout *layout, double x, double
 
 /* 1/d^2 on a grid over the picture, to be interpolated. The plane of the first panel stands for
  * all. */
-static db_status print_resolution(const db_html_report *report) {
+static db_status add_resolution(db_context *context, const report *r, db_document *d) {
     db_fit_geometry geometry;
-    DB_TRY(db_fit_geometry_of(report->context, &report->result->experiment, &geometry));
-    fprintf(report->stream, "\"grid\":%d,\"resolution\":[", GRID);
+    DB_TRY(db_fit_geometry_of(context, &r->result->experiment, &geometry));
+    json_t *const values = json_array();
     for (int s = 0; s <= GRID; s++)
         for (int f = 0; f <= GRID; f++) {
             double point[2];
-            point_of_first_panel(report->layout, (double)report->layout->fast * f / GRID,
-                                 (double)report->layout->slow * s / GRID, point);
-            const double d = db_fit_geometry_resolution(&geometry, 0, point[0], point[1]);
-            fprintf(report->stream, "%s%.7g", s || f ? "," : "", isfinite(d) ? 1 / (d * d) : 0);
+            point_of_first_panel(&r->layout, (double)r->layout.fast * f / GRID,
+                                 (double)r->layout.slow * s / GRID, point);
+            const double spacing = db_fit_geometry_resolution(&geometry, 0, point[0], point[1]);
+            add(d, values, number(isfinite(spacing) ? 1 / (spacing * spacing) : 0));
         }
-    fputs("],", report->stream);
     db_fit_geometry_clear(&geometry);
+    set(d, d->root, "grid", json_integer(GRID));
+    set(d, d->root, "resolution", values);
     return DB_OK;
 }
 
-/* Where the panels are, so that the script can tell a pixel's place in its own. */
-static void print_panels(const db_html_report *report) {
-    FILE *const out = report->stream;
-    if (report->layout->count < 2) return;
-    fputs("\"panels\":[", out);
-    for (size_t p = 0; p < report->layout->count; p++) {
-        const db_panel_place *const place = &report->layout->panel[p];
-        fprintf(out, "%s[%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%d,%d]", p ? "," : "", place->corner[0],
-                place->corner[1], place->fast[0], place->fast[1], place->slow[0], place->slow[1],
-                place->fast_pixels, place->slow_pixels);
+/* Of each panel: corner, steps of a pixel fast and slow, pixels fast and slow. */
+static json_t *panels(db_document *d, const db_panel_layout *layout) {
+    json_t *const array = json_array();
+    for (size_t p = 0; p < layout->count; p++) {
+        const db_panel_place *const place = &layout->panel[p];
+        const double values[] = { place->corner[0],   place->corner[1],  place->fast[0],
+                                  place->fast[1],     place->slow[0],    place->slow[1],
+                                  place->fast_pixels, place->slow_pixels };
+        add(d, array, numbers(d, values, sizeof values / sizeof *values));
     }
-    fputs("],", out);
+    return array;
 }
 
-static void print_number(FILE *out, double value) {
-    if (isfinite(value))
-        fprintf(out, ",%.6g", value);
-    else
-        fputs(",null", out);
-}
-
-static void print_boxes(const db_html_report *report) {
-    const db_fit_result *const r = report->result;
-    FILE *const out = report->stream;
-    fputs("\"boxes\":[", out);
-    for (size_t i = 0; i < r->shoebox_count; i++) {
-        const db_fit_shoebox *const b = &r->shoeboxes[i];
+/* Of each shoebox: corner, width and height in the picture, and where its reflection is predicted;
+ * pixels fast and slow. */
+static void add_boxes(const report *r, db_document *d) {
+    json_t *const places = json_array(), *const sizes = json_array();
+    for (size_t i = 0; i < r->result->shoebox_count; i++) {
+        const db_fit_shoebox *const b = &r->result->shoeboxes[i];
         const db_region *const g = &b->region;
-        double at[2], box[4];
-        db_panel_layout_point(report->layout, g->panel, b->predicted[0], b->predicted[1], at);
-        db_panel_layout_box(report->layout, g->panel, g->fast_start, g->slow_start, g->fast_count,
-                            g->slow_count, box);
-        const double numbers[] = { b->d_spacing,
-                                   at[0],
-                                   at[1],
-                                   b->intensity,
-                                   b->intensity_esd,
-                                   b->sigma_z,
-                                   b->worst_z,
-                                   b->chi2 / fmax(1, b->pixels_used),
-                                   b->centroid_offset[0],
-                                   b->centroid_offset[1] };
-        fprintf(out, "%s[%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%d,%d,%d,%d", i ? "," : "", b->hkl[0],
-                b->hkl[1], b->hkl[2], box[0], box[1], box[2], box[3], (int)db_html_box_kind(b),
-                b->outlier, b->strong_pixels, b->strong_explained);
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) print_number(out, numbers[k]);
-        fputs("]", out);
+        const double size[2] = { g->fast_count, g->slow_count };
+        double place[6];
+        db_panel_layout_box(&r->layout, g->panel, g->fast_start, g->slow_start, g->fast_count,
+                            g->slow_count, place);
+        db_panel_layout_point(&r->layout, g->panel, b->predicted[0], b->predicted[1], place + 4);
+        add(d, places, numbers(d, place, 6));
+        add(d, sizes, numbers(d, size, 2));
     }
-    fputs("]", out);
+    set(d, d->root, "boxes", places);
+    set(d, d->root, "box_sizes", sizes);
+}
+
+static db_status add_configuration(db_context *context, const report *r, db_document *d) {
+    db_text_stream text;
+    DB_TRY(db_text_stream_open(context, &text));
+    db_fit_config_print(r->config, DB_CONFIG_PLAIN, text.stream);
+    DB_TRY(db_text_stream_finish(context, &text));
+    set(d, d->root, "configuration", db_document_text(text.bytes));
+    db_text_stream_free(&text);
+    return DB_OK;
+}
+
+/* What the script has to know of the images. */
+static db_status print_about(db_context *context, const report *r, FILE *stream) {
+    const double picture[2] = { r->layout.fast, r->layout.slow };
+    db_document d = db_document_begin(&r->config->settings.panel_groups);
+    json_t *const frames = json_object();
+    set(&d, frames, "fast", json_integer(r->frames.fast));
+    set(&d, frames, "slow", json_integer(r->frames.slow));
+    set(&d, frames, "block", json_integer(r->block));
+    set(&d, d.root, "frames", frames);
+    set(&d, d.root, "format", db_document_text(r->image->format));
+    set(&d, d.root, "detector", db_document_text(r->image->detector));
+    set(&d, d.root, "fast_pixels", json_integer(r->image->fast_pixels));
+    set(&d, d.root, "slow_pixels", json_integer(r->image->slow_pixels));
+    set(&d, d.root, "picture", numbers(&d, picture, 2));
+    set(&d, d.root, "panels", panels(&d, &r->layout));
+    add_boxes(r, &d);
+    db_status status = add_resolution(context, r, &d);
+    if (status == DB_OK) status = add_configuration(context, r, &d);
+    if (status == DB_OK) return db_page_print_document(context, "data-about", &d, stream);
+    return db_document_end(context, &d, status, "");
+}
+
+static void reduce_block(const db_pixel_frames *p, int block, int fast, int slow,
+                         const db_pixel_frames *to) {
+    const size_t o = (size_t)slow * (size_t)to->fast + (size_t)fast;
+    double measured = 0, model = 0, variance = 0;
+    for (int k = 0; k < block * block; k++) {
+        const size_t i = (size_t)(slow * block + k / block) * (size_t)p->fast +
+                         (size_t)(fast * block + k % block);
+        measured += (double)p->measured[i];
+        model += (double)p->model[i];
+        variance += (double)p->sigma[i] * (double)p->sigma[i];
+    }
+    const double n = block * block;
+    to->measured[o] = (float)(measured / n);
+    to->model[o] = (float)(model / n);
+    to->sigma[o] = (float)(sqrt(variance) / n);
 }
 
 /* Means over blocks of pixels, and what they do to standard deviations. */
-static db_status reduce(db_context *context, int block, db_pixel_frames *p) {
-    const int fast = p->fast / block, slow = p->slow / block;
-    db_pixel_frames less = { .fast = fast, .slow = slow };
-    const size_t count = (size_t)fast * (size_t)slow;
-    less.measured = malloc(count * sizeof *less.measured);
-    less.model = malloc(count * sizeof *less.model);
-    less.sigma = malloc(count * sizeof *less.sigma);
-    if (!less.measured || !less.model || !less.sigma) {
-        db_pixel_frames_clear(&less);
-        return db_fail_memory(context, "the report's images");
-    }
-    for (size_t o = 0; o < count; o++) {
-        double measured = 0, model = 0, variance = 0;
-        for (int k = 0; k < block * block; k++) {
-            const size_t i =
-                (o / (size_t)fast * (size_t)block + (size_t)(k / block)) * (size_t)p->fast +
-                o % (size_t)fast * (size_t)block + (size_t)(k % block);
-            measured += (double)p->measured[i];
-            model += (double)p->model[i];
-            variance += (double)p->sigma[i] * (double)p->sigma[i];
-        }
-        const double n = block * block;
-        less.measured[o] = (float)(measured / n);
-        less.model[o] = (float)(model / n);
-        less.sigma[o] = (float)(sqrt(variance) / n);
-    }
+static db_status reduce(db_context *context, report *r) {
+    db_pixel_frames *const p = &r->frames;
+    r->block = 1;
+    while ((double)p->fast * p->slow / (r->block * r->block) > MOST_PIXELS) r->block++;
+    if (r->block == 1) return DB_OK;
+    db_pixel_frames less;
+    DB_TRY(db_pixel_frames_allocate(context, p->fast / r->block, p->slow / r->block, &less));
+    for (int s = 0; s < less.slow; s++)
+        for (int f = 0; f < less.fast; f++) reduce_block(p, r->block, f, s, &less);
     db_pixel_frames_clear(p);
     *p = less;
     return DB_OK;
 }
 
-static db_status print_frames(const db_html_report *report, const db_picture_frames *f,
-                              db_pixel_frames *p) {
-    int block = 1;
-    while ((double)p->fast * p->slow / (block * block) > MOST_PIXELS) block++;
-    if (block > 1) DB_TRY(reduce(report->context, block, p));
+/* Prints measured, model and standard deviations under names that begin alike. */
+static db_status print_frames(db_context *context, const db_pixel_frames *p, const char *prefix,
+                              FILE *stream) {
     const size_t count = (size_t)p->fast * (size_t)p->slow;
-    float noise, dark;
-    DB_TRY(db_quantiles(report->context, p->sigma, count, 0.5, 0.5, &noise, &noise));
-    DB_TRY(db_quantiles(report->context, p->measured, count, 0.05, 0.05, &dark, &dark));
+    float noise;
+    char id[32];
+    DB_TRY(db_quantiles(context, p->sigma, count, 0.5, 0.5, &noise, &noise));
     const db_packing measured = db_packing_for(p->measured, count, (double)noise);
     db_packing model = db_packing_for(p->model, count, (double)noise);
     model.smooth = 1;
     const db_packing sigma = { -16, 1 / 32.0, 1, 1 }; /* to 1 % */
-    DB_TRY(db_html_packed(report, "data-measured", p->measured, p->fast, p->slow, &measured));
-    DB_TRY(db_html_packed(report, "data-model", p->model, p->fast, p->slow, &model));
-    DB_TRY(db_html_packed(report, "data-sigma", p->sigma, p->fast, p->slow, &sigma));
-    fprintf(report->stream,
-            "<script type=\"application/json\" id=\"data-viewer\">{\"block\":%d,\"dark\":%.6g,"
-            "\"low\":%.6g,\"high\":%.6g,\"reach\":%g,",
-            block, (double)dark, f->low, f->high, RESIDUAL_LIMIT);
-    DB_TRY(print_scale(report, DB_COLOUR_GREY, "grey"));
-    DB_TRY(print_scale(report, DB_COLOUR_SIGNED, "signed"));
-    DB_TRY(print_resolution(report));
-    print_panels(report);
-    print_boxes(report);
-    fputs("}</script>\n", report->stream);
-    return DB_OK;
+    snprintf(id, sizeof id, "%smeasured", prefix);
+    DB_TRY(db_page_print_image(context, id, p->measured, p->fast, p->slow, &measured, stream));
+    snprintf(id, sizeof id, "%smodel", prefix);
+    DB_TRY(db_page_print_image(context, id, p->model, p->fast, p->slow, &model, stream));
+    snprintf(id, sizeof id, "%ssigma", prefix);
+    return db_page_print_image(context, id, p->sigma, p->fast, p->slow, &sigma, stream);
 }
 
-db_status db_html_viewer(const db_html_report *report) {
-    db_pixel_frames pixels;
-    db_picture_frames pictures;
-    DB_TRY(db_pixel_frames_make(report->context, report->config, report->image, report->result,
-                                report->layout, &pixels));
-    db_status status = db_picture_frames_make(report->context, &pixels, LONGEST_SIDE, &pictures);
-    if (status == DB_OK) {
-        fputs("<section id=\"images\"><h2>Images</h2>", report->stream);
-        status = views(report, &pictures);
-        if (status == DB_OK) status = print_frames(report, &pictures, &pixels);
-        fputs("</section>", report->stream);
-        db_picture_frames_clear(&pictures);
+/* The pixels of shoeboxes one after the other, in a single row; NAN: not used. */
+static db_status print_boxes(db_context *context, const db_fit_result *result, FILE *stream) {
+    size_t count = 0, shown = 0, at = 0;
+    for (; shown < result->shoebox_count; shown++) {
+        const db_region *const g = &result->shoeboxes[shown].region;
+        const size_t more = (size_t)g->fast_count * (size_t)g->slow_count;
+        if (count + more > MOST_BOX_PIXELS) break;
+        count += more;
     }
-    db_pixel_frames_clear(&pixels);
+    db_pixel_frames row;
+    DB_TRY(db_pixel_frames_allocate(context, (int)count, 1, &row));
+    for (size_t b = 0; b < shown; b++) {
+        const db_fit_shoebox *const box = &result->shoeboxes[b];
+        const db_region *const g = &box->region;
+        for (int k = 0; k < g->fast_count * g->slow_count; k++, at++) {
+            const size_t from =
+                g->offset + (size_t)(k / g->fast_count) * g->stride + (size_t)(k % g->fast_count);
+            const int used = box->sigma[from] > 0;
+            row.measured[at] = used ? box->measured[from] : NAN;
+            row.model[at] = box->model[from];
+            row.sigma[at] = used ? box->sigma[from] : NAN;
+        }
+    }
+    const db_status status = print_frames(context, &row, "data-box-", stream);
+    db_pixel_frames_clear(&row);
+    return status;
+}
+
+static db_status print_result(db_context *context, const report *r, FILE *stream) {
+    const int one_panel = r->result->experiment.detector.panel_count == 1;
+    const int has_model = one_panel || *r->config->expt_file; /* that a configuration describes */
+    db_fit_config *const refined = malloc(sizeof *refined);
+    if (!refined) return db_fail_memory(context, "the report");
+    db_document d;
+    db_status status =
+        db_result_document(context, r->config, r->result, has_model ? refined : NULL, &d);
+    status = status == DB_OK ? db_page_print_document(context, "data", &d, stream)
+                             : db_document_end(context, &d, status, "");
+    free(refined);
+    return status;
+}
+
+static db_status print_data(db_context *context, const void *of, FILE *stream) {
+    const report *const r = of;
+    DB_TRY(print_result(context, r, stream));
+    DB_TRY(print_about(context, r, stream));
+    if (!db_page_prints_images()) return DB_OK;
+    DB_TRY(print_frames(context, &r->frames, "data-", stream));
+    return print_boxes(context, r->result, stream);
+}
+
+db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
+                            const db_measured_image *image, const db_fit_result *result) {
+    report r = { .config = config, .image = image, .result = result };
+    DB_TRY(db_panel_layout_make(context, &result->experiment, image, &r.layout));
+    db_status status = db_pixel_frames_make(context, config, image, result, &r.layout, &r.frames);
+    if (status == DB_OK) {
+        status = reduce(context, &r);
+        if (status == DB_OK) status = db_page_write(context, path, print_data, &r);
+        db_pixel_frames_clear(&r.frames);
+    }
+    db_panel_layout_clear(&r.layout);
     return status;
 }

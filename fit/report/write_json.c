@@ -263,7 +263,8 @@ static json_t *covariance(db_document *d, const void *of) {
 
 static json_t *model(db_document *d, const void *of) {
     (void)of;
-    return db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined);
+    return d->refined ? db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined)
+                      : json_null();
 }
 
 static json_t *reciprocal_matrix(db_document *d, const void *of) {
@@ -324,7 +325,7 @@ db_status db_result_document(db_context *context, const db_fit_config *config,
     document->config = config;
     document->refined = refined;
     document->result = result;
-    DB_TRY(db_fit_refined_config(context, config, &result->experiment, refined));
+    if (refined) DB_TRY(db_fit_refined_config(context, config, &result->experiment, refined));
     db_json_fill(document, document->root, &db_result_fields, result);
     return DB_OK;
 }

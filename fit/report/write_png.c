@@ -1,38 +1,186 @@
+/* PREFIX.png: measured and model image side by side, with their names and the scale of greys. */
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/report/pixel_frames.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_SIDE = 860, SEAM = 8 }; /* pixels: of a picture, between the two */
+enum {
+    LONGEST_SIDE = 860, /* pixels: of each of the two */
+    SEAM = 8,           /* between them */
+    LETTER = 2,         /* pixels of the picture that a dot of a letter is wide */
+    ADVANCE = 6,        /* dots from letter to letter */
+    STRIP = 28,         /* above and below: names and scale */
+    TEXT_TOP = 7,       /* of a strip, to its text */
+    RAMP_WIDTH = 256,
+    RAMP_HEIGHT = 14
+};
+
+/* Each pixel of a picture stands for a block of block x block pixels of the image. */
+typedef struct pictures {
+    int fast, slow, block;
+    float *measured;  /* maximum of the block, so that spots survive; NAN: none has a value */
+    float *model;     /* likewise */
+    double low, high; /* ends of a grey scale that suits both */
+} pictures;
+
+static void reduce_block(const db_pixel_frames *in, int fast, int slow, const pictures *out) {
+    float measured = NAN, model = NAN;
+    for (int s = slow * out->block; s < (slow + 1) * out->block && s < in->slow; s++)
+        for (int f = fast * out->block; f < (fast + 1) * out->block && f < in->fast; f++) {
+            const size_t i = (size_t)s * (size_t)in->fast + (size_t)f;
+            measured = fmaxf(measured, in->measured[i]);
+            model = fmaxf(model, in->model[i]);
+        }
+    const size_t o = (size_t)slow * (size_t)out->fast + (size_t)fast;
+    out->measured[o] = measured;
+    out->model[o] = model;
+}
+
+/* From below the median to where the strongest half percent begins, and so far that the background
+ * of an image with few spots stays light. */
+static db_status choose_grey_scale(db_context *context, pictures *p) {
+    const size_t count = (size_t)p->fast * (size_t)p->slow;
+    float low, high, median;
+    DB_TRY(db_quantiles(context, p->measured, count, 0.05, 0.995, &low, &high));
+    DB_TRY(db_quantiles(context, p->measured, count, 0.5, 0.5, &median, &median));
+    p->low = (double)low;
+    p->high = fmax((double)high, (double)low + fmax(1, 6 * (double)(median - low)));
+    return DB_OK;
+}
+
+static void clear(pictures *p) {
+    free(p->measured);
+    free(p->model);
+}
+
+static db_status make_pictures(db_context *context, const db_pixel_frames *pixels, pictures *p) {
+    const int longer = pixels->fast > pixels->slow ? pixels->fast : pixels->slow;
+    p->block = (longer + LONGEST_SIDE - 1) / LONGEST_SIDE;
+    p->fast = (pixels->fast + p->block - 1) / p->block;
+    p->slow = (pixels->slow + p->block - 1) / p->block;
+    const size_t count = (size_t)p->fast * (size_t)p->slow;
+    p->measured = malloc(count * sizeof *p->measured);
+    p->model = malloc(count * sizeof *p->model);
+    if (!p->measured || !p->model) return db_fail_memory(context, "the pictures of the image");
+    for (int s = 0; s < p->slow; s++)
+        for (int f = 0; f < p->fast; f++) reduce_block(pixels, f, s, p);
+    return choose_grey_scale(context, p);
+}
+
+/* The letters that are written here, 5 x 7 dots: a byte per row, its lowest bit at the right. */
+static const struct {
+    char letter;
+    unsigned char row[7];
+} font[] = {
+    { '0', { 0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e } },
+    { '1', { 0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e } },
+    { '2', { 0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f } },
+    { '3', { 0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e } },
+    { '4', { 0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02 } },
+    { '5', { 0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e } },
+    { '6', { 0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e } },
+    { '7', { 0x1f, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08 } },
+    { '8', { 0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e } },
+    { '9', { 0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c } },
+    { '.', { 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c } },
+    { '-', { 0x00, 0x00, 0x00, 0x1f, 0x00, 0x00, 0x00 } },
+    { '+', { 0x00, 0x04, 0x04, 0x1f, 0x04, 0x04, 0x00 } },
+    { 'a', { 0x00, 0x00, 0x0e, 0x01, 0x0f, 0x11, 0x0f } },
+    { 'c', { 0x00, 0x00, 0x0e, 0x10, 0x10, 0x11, 0x0e } },
+    { 'd', { 0x01, 0x01, 0x0d, 0x13, 0x11, 0x11, 0x0f } },
+    { 'e', { 0x00, 0x00, 0x0e, 0x11, 0x1f, 0x10, 0x0e } },
+    { 'l', { 0x0c, 0x04, 0x04, 0x04, 0x04, 0x04, 0x0e } },
+    { 'm', { 0x00, 0x00, 0x1a, 0x15, 0x15, 0x11, 0x11 } },
+    { 'n', { 0x00, 0x00, 0x16, 0x19, 0x11, 0x11, 0x11 } },
+    { 'o', { 0x00, 0x00, 0x0e, 0x11, 0x11, 0x11, 0x0e } },
+    { 'r', { 0x00, 0x00, 0x16, 0x19, 0x10, 0x10, 0x10 } },
+    { 's', { 0x00, 0x00, 0x0e, 0x10, 0x0e, 0x01, 0x1e } },
+    { 't', { 0x08, 0x08, 0x1c, 0x08, 0x08, 0x09, 0x06 } },
+    { 'u', { 0x00, 0x00, 0x11, 0x11, 0x11, 0x13, 0x0d } },
+};
+
+/* What is drawn on: values that the grey scale shows; low is white, high is black. */
+typedef struct canvas {
+    float *value;
+    int width, height;
+    double low, high;
+} canvas;
+
+static void dot(const canvas *c, int x, int y, double value) {
+    if (x >= 0 && x < c->width && y >= 0 && y < c->height)
+        c->value[(size_t)y * (size_t)c->width + (size_t)x] = (float)value;
+}
+
+static void draw_letter(const canvas *c, int x, int y, const unsigned char row[7]) {
+    for (int i = 0; i < 5 * LETTER; i++)
+        for (int k = 0; k < 7 * LETTER; k++)
+            if (row[k / LETTER] >> (4 - i / LETTER) & 1) dot(c, x + i, y + k, c->high);
+}
+
+/* Returns where the text ends. */
+static int draw_text(const canvas *c, int x, int y, const char *text) {
+    for (; *text; text++, x += ADVANCE * LETTER)
+        for (size_t i = 0; i < sizeof font / sizeof *font; i++)
+            if (font[i].letter == *text) draw_letter(c, x, y, font[i].row);
+    return x;
+}
+
+/* The greys from low to high, with the counts that they stand for. */
+static void draw_scale(const canvas *c, int x, int y) {
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", c->low);
+    x = draw_text(c, x, y, text) + ADVANCE;
+    for (int i = 0; i < RAMP_WIDTH; i++)
+        for (int k = 0; k < RAMP_HEIGHT; k++) {
+            const int edge = i == 0 || k == 0 || i == RAMP_WIDTH - 1 || k == RAMP_HEIGHT - 1;
+            const double part = edge ? 1 : (double)i / (RAMP_WIDTH - 1);
+            dot(c, x + i, y + k, c->low + part * (c->high - c->low));
+        }
+    snprintf(text, sizeof text, "%.4g counts", c->high);
+    draw_text(c, x + RAMP_WIDTH + ADVANCE * LETTER, y, text);
+}
+
+static void place(const canvas *c, const pictures *p, const float *picture, int left) {
+    for (int s = 0; s < p->slow; s++)
+        memcpy(c->value + (size_t)(STRIP + s) * (size_t)c->width + (size_t)left,
+               picture + (size_t)s * (size_t)p->fast, (size_t)p->fast * sizeof *picture);
+}
+
+static db_status draw(db_context *context, const char *path, const pictures *p) {
+    canvas both = { NULL, 2 * p->fast + SEAM, p->slow + 2 * STRIP, p->low, p->high };
+    const size_t count = (size_t)both.width * (size_t)both.height;
+    both.value = malloc(count * sizeof *both.value);
+    if (!both.value) return db_fail_memory(context, path);
+    for (size_t i = 0; i < count; i++) both.value[i] = (float)p->low;
+    place(&both, p, p->measured, 0);
+    place(&both, p, p->model, p->fast + SEAM);
+    draw_text(&both, ADVANCE, TEXT_TOP, "measured");
+    draw_text(&both, p->fast + SEAM + ADVANCE, TEXT_TOP, "model");
+    draw_scale(&both, ADVANCE, STRIP + p->slow + TEXT_TOP);
+    const db_status status = db_write_png(context, path, both.value, both.width, both.height,
+                                          DB_COLOUR_GREY, p->low, p->high);
+    free(both.value);
+    return status;
+}
 
 db_status db_fit_write_png(db_context *context, const char *path, const db_fit_config *config,
                            const db_measured_image *image, const db_fit_result *result) {
     db_pixel_frames pixels;
-    db_picture_frames frames;
     db_panel_layout layout;
     DB_TRY(db_panel_layout_make(context, &result->experiment, image, &layout));
-    const db_status made = db_pixel_frames_make(context, config, image, result, &layout, &pixels);
+    db_status status = db_pixel_frames_make(context, config, image, result, &layout, &pixels);
     db_panel_layout_clear(&layout);
-    DB_TRY(made);
-    db_status status = db_picture_frames_make(context, &pixels, LONGEST_SIDE, &frames);
+    if (status != DB_OK) return status;
+    pictures p = { 0 };
+    status = make_pictures(context, &pixels, &p);
     db_pixel_frames_clear(&pixels);
-    DB_TRY(status);
-    const size_t row = (size_t)frames.fast, width = 2 * row + SEAM;
-    float *const both = malloc(width * (size_t)frames.slow * sizeof *both);
-    status = both ? DB_OK : db_fail_memory(context, path);
-    for (size_t s = 0; both && s < (size_t)frames.slow; s++) {
-        memcpy(both + s * width, frames.measured + s * row, row * sizeof *both);
-        for (size_t f = 0; f < SEAM; f++) both[s * width + row + f] = NAN;
-        memcpy(both + s * width + row + SEAM, frames.model + s * row, row * sizeof *both);
-    }
-    if (status == DB_OK)
-        status = db_write_png(context, path, both, (int)width, frames.slow, DB_COLOUR_GREY,
-                              frames.low, frames.high);
-    free(both);
-    db_picture_frames_clear(&frames);
+    if (status == DB_OK) status = draw(context, path, &p);
+    clear(&p);
     return status;
 }

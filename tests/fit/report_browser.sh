@@ -25,7 +25,8 @@ fail() {
     failures=$((failures + 1))
 }
 "$BINARY_DIR/stand_in" stand_in
-"$DUALBRAGG" fit "$SOURCE_DIR/examples/thaumatin.yaml" --image stand_in.img --output result model.matrix=stand_in.mat \
+mv stand_in.img '<b>stand&in.img'
+"$DUALBRAGG" fit "$SOURCE_DIR/examples/thaumatin.yaml" --image '<b>stand&in.img' --output result model.matrix=stand_in.mat \
     --quiet
 
 browse() { # OPTIONS... PAGE: what the browser prints is in browser.log
@@ -62,7 +63,7 @@ budget=20000
 cat checks
 grep -q 'end of checks' checks || fail "the checks did not run to their end"
 grep '^FAILED' checks > failed && fail "see above"
-[ "$(grep -c '^ok' checks)" -ge 20 ] || fail "only $(grep -c '^ok' checks) checks"
+[ "$(grep -c '^ok' checks)" -ge 50 ] || fail "only $(grep -c '^ok' checks) checks"
 # What the checks themselves do, reading canvases, earns them a piece of advice.
 grep CONSOLE browser.log | grep -v willReadFrequently && fail "the browser's console is not empty"
 
@@ -74,21 +75,21 @@ if [ -n "$(pixel)" ]; then
     set -- $(pixel)
     fast=$1 slow=$2 measured=$4
     header() {
-        head -c 1024 stand_in.img | tr -d '\0' | sed -n "s/.*$1=\([^;]*\);.*/\1/p" | head -n 1
+        head -c 1024 '<b>stand&in.img' | tr -d '\0' | sed -n "s/.*$1=\([^;]*\);.*/\1/p" | head -n 1
     }
     offset=$(($(header HEADER_BYTES) + 2 * (slow * $(header SIZE1) + fast)))
-    stored=$(($(od -A n -t u2 -j $offset -N 2 stand_in.img) - $(header ADC_OFFSET)))
+    stored=$(($(od -A n -t u2 -j $offset -N 2 '<b>stand&in.img') - $(header ADC_OFFSET)))
     awk -v a="$measured" -v b="$stored" 'BEGIN { exit !(a == b) }' ||
         fail "pixel $fast, $slow: $measured shown, $stored in the image"
 else
     fail "no pixel was told"
 fi
 
-# Where scripts are forbidden there are still pictures.
+# Where scripts are forbidden the page says where the numbers are.
 sed "s|</title>|&<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'none'\">|" result.html > plain.html
 browse --dump-dom "file://$work/plain.html" > plain_dom.html || fail "the browser ended with status $?"
 grep -q '<canvas' plain_dom.html && fail "scripts run although they are forbidden"
-[ "$(grep -o '<svg class="frame"' plain_dom.html | wc -l)" -eq 3 ] || fail "three pictures expected without scripts"
+grep -q 'the text log (.log)' plain_dom.html || fail "without scripts the page does not name the log"
 
 if [ -n "${KEEP:-}" ]; then
     mkdir -p "$KEEP"
