@@ -1,5 +1,6 @@
 """Configuration of the documentation site (Sphinx). CMake's target docs sets the environment variables."""
 import os
+import re
 
 from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
 
@@ -39,6 +40,18 @@ html_js_files = ["katex.min.js", "formulas.js"]
 html_math_renderer = "katex"
 
 
+def add_contents(app, docname, source):
+    """The sidebar: the links of a list of pages become its table of contents, one for each section."""
+    if docname not in (root_doc, "docs/decisions/index"):
+        return
+    for section in ("\n" + source[0]).split("\n## ")[docname == root_doc:]:
+        title, _, text = section.partition("\n")
+        caption = ":caption: " + title if docname == root_doc else ""
+        pages = re.findall(r"^[*|] \[[^]]*\]\(([^)]*)\.md\)", text, re.MULTILINE)
+        source[0] += "\n```{toctree}\n:hidden:\n%s\n\n%s\n```\n" % (caption, "\n".join(pages))
+
+
 def setup(app):
     """Formulas are set by KaTeX from the site's own folder: nothing is fetched from elsewhere."""
     app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
+    app.connect("source-read", add_contents)
