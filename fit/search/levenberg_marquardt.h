@@ -4,7 +4,7 @@
 #ifndef DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 #define DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 
-#include "fit/search/box_step.h"
+#include <stddef.h>
 
 /* Loss, gradient, and normal matrix (half the second derivatives, symmetric) at x. Another return
  * value than 0 ends the search. */
@@ -41,11 +41,22 @@ typedef struct db_lm_result {
 size_t db_lm_room(size_t count);
 db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *memory);
 
-/* What a step that is as good as free is damped by, so that combinations of unknowns that the data
- * do not determine to four digits of a single one's error promise nothing. */
-extern const double db_lm_free_damping;
+/* Decrease of the loss that a free step from x, within bounds, promises. memory: db_lm_room(count)
+ * doubles. */
+double db_lm_free_promise(size_t count, const double *x, const double *lower, const double *upper,
+                          const double *gradient, const double *normal, double *memory);
 
 /* Length, in standard errors, of a step that promises this decrease. */
 double db_lm_step_length(double promise, double loss, double degrees);
+
+/* Minimizes gradient p + p (normal + damping diag(scale)) p over lower <= p <= upper, of which
+ * bounds 0 is within, by an active set: solve for the free unknowns, go as far as the first bound,
+ * hold what it holds, free what gains by leaving its bound. normal: [count][count], symmetric,
+ * half the second derivatives. What the model does not determine stays. Returns the decrease that
+ * the undamped model promises for the step. memory: db_box_room(count) doubles. */
+size_t db_box_room(size_t count);
+double db_box_step(size_t count, const double *gradient, const double *normal, double damping,
+                   const double *scale, const double *lower, const double *upper, double *step,
+                   double *memory);
 
 #endif

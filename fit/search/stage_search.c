@@ -161,24 +161,6 @@ static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
     return i;
 }
 
-/* What a step that nothing damps promises, within the bounds. */
-static void measure_promise(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
-    const size_t n = u->count;
-    double *const lower = u->room;
-    double *const upper = lower + n;
-    double *const step = upper + n;
-    double *const diagonal = step + n;
-    for (size_t i = 0; i < n; i++) {
-        lower[i] = fmin(u->lower[i] - r->value[i], 0);
-        upper[i] = fmax(u->upper[i] - r->value[i], 0);
-        diagonal[i] = end->normal[i * n + i];
-    }
-    const double promise = db_box_step(n, end->gradient, end->normal, db_lm_free_damping, diagonal,
-                                       lower, upper, step, diagonal + n);
-    r->promise = fmax(0, promise) / fabs(end->loss);
-    r->step = db_lm_step_length(promise, end->loss, end->degrees);
-}
-
 /* NLopt's own criterion is a change, ours a promise: ten times what one more step would have had to
  * bring. */
 static void explain(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
@@ -233,6 +215,9 @@ static void explain(const db_unknowns *u, const db_search_end *end, db_stage_res
 void db_stage_judge(const db_unknowns *u, const db_search_end *end, db_stage_result *result) {
     for (size_t i = 0; i < u->count; i++)
         result->at_bound[i] = at_bound_of(u, i, result->value[i], end->gradient[i]);
-    measure_promise(u, end, result);
+    const double promise = db_lm_free_promise(u->count, result->value, u->lower, u->upper,
+                                              end->gradient, end->normal, u->room);
+    result->promise = fmax(0, promise) / fabs(end->loss);
+    result->step = db_lm_step_length(promise, end->loss, end->degrees);
     explain(u, end, result);
 }

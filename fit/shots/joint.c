@@ -34,10 +34,6 @@ typedef struct joint {
     double *gradient, *normal;              /* at the best point; normal: [shared][shared] */
 } joint;
 
-static size_t chunk_count(const db_shots *all) {
-    return (all->count + all->chunk - 1) / all->chunk;
-}
-
 db_status db_joint_make_room(db_shots *all, int stage) {
     const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     const size_t point = db_joint_point_size(&order);
@@ -226,7 +222,7 @@ static db_status prepare(joint *j) {
         u->upper[i] = fmin(u->upper[i], p->upper);
         j->best_at[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
     }
-    j->chunks = chunk_count(all);
+    j->chunks = db_shots_chunks(all);
     j->sums_size = db_arrow_sums_size(n);
     j->sums = malloc(j->chunks * j->sums_size * sizeof *j->sums);
     j->gradient = malloc((n * (n + 1) + 1) * sizeof *j->gradient);

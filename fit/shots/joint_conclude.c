@@ -291,7 +291,7 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
         .all = all, .stage = stage, .settings = &all->settings.stages[stage], .at = shared
     };
     c.order = db_arrow_order_make(&all->settings, stage, all->shared);
-    c.chunks = (all->count + all->chunk - 1) / all->chunk;
+    c.chunks = db_shots_chunks(all);
     c.sums_size = db_arrow_sums_size(c.order.shared);
     c.sums = calloc(SUMS * c.chunks * c.sums_size, sizeof *c.sums);
     c.covariance = calloc(c.order.shared * c.order.shared + 1, sizeof *c.covariance);
@@ -310,10 +310,7 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
     }
     if (status == DB_OK)
         status = db_workers_each(all, "errors", stage, 0, all->count, widen_local, &c);
-    if (status == DB_OK)
-        status = db_workers_gather(all, all->error, all->parameters * sizeof *all->error, 0);
-    if (status == DB_OK)
-        status = db_workers_gather(all, all->at_bound, all->parameters * sizeof *all->at_bound, 0);
+    if (status == DB_OK) status = db_workers_gather_shots(all);
     free(c.sums);
     free(c.covariance);
     return status;

@@ -86,15 +86,6 @@ static void report_done(const db_shots *all, const db_segment *segment, size_t d
     db_shots_report(all, &event);
 }
 
-static db_status share_shots(db_shots *all) {
-    const size_t row = all->parameters;
-    DB_TRY(db_workers_gather(all, all->summary, sizeof *all->summary, 0));
-    DB_TRY(db_workers_gather(all, all->value, row * sizeof *all->value, 0));
-    DB_TRY(db_workers_gather(all, all->begin, row * sizeof *all->begin, 0));
-    DB_TRY(db_workers_gather(all, all->error, row * sizeof *all->error, 0));
-    return db_workers_gather(all, all->at_bound, row * sizeof *all->at_bound, 0);
-}
-
 /* Shots by themselves, some at a time, so that little is lost if the run is cut off. */
 static db_status run_segment(db_shots *all, const db_segment *segment) {
     /* The same for all processes, which may have other numbers of threads. */
@@ -106,7 +97,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
         const size_t to = from + batch < all->count ? from + batch : all->count;
         status = db_workers_each(all, what, segment->from, from, to, db_segment_work,
                                  (void *)(uintptr_t)segment);
-        if (status == DB_OK) status = share_shots(all);
+        if (status == DB_OK) status = db_workers_gather_shots(all);
         if (status == DB_OK && segment->to > segment->from) status = db_checkpoint_keep(all);
         if (status == DB_OK) db_shots_report_aside(all);
         if (status == DB_OK) report_done(all, segment, to);
@@ -174,7 +165,7 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
         snprintf(summary->reason, sizeof summary->reason,
                  "the run was cancelled before it was refined");
     }
-    DB_TRY(share_shots(all));
+    DB_TRY(db_workers_gather_shots(all));
     if (db_shots_used(all) == 0)
         return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
     result->status = DB_ERROR_CANCELLED;

@@ -74,6 +74,10 @@ static inline double *db_shots_value(const db_shots *all, size_t shot) {
     return all->value + shot * all->parameters;
 }
 
+static inline size_t db_shots_chunks(const db_shots *all) {
+    return (all->count + all->chunk - 1) / all->chunk;
+}
+
 /* Is it this process that works on the shot? */
 static inline int db_shots_own(const db_shots *all, size_t shot) {
     return (int)((shot / all->chunk) % (size_t)all->team.size) == all->team.rank;

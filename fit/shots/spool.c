@@ -1,3 +1,4 @@
+/* Pixels of shots in a scratch file. */
 #define _XOPEN_SOURCE 700 /* pwrite */
 #include "fit/shots/spool.h"
 
@@ -5,6 +6,7 @@
 #include "base/temporary_file.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,42 +46,26 @@ db_status db_spool_empty(db_context *context, db_spool *spool) {
 
 /* The arrays of a shot, one after the other. */
 enum { REGION, RIDGE, VALUE, WEIGHT, SHAPE_VARIANCE, BACKGROUND, OWN, STRONG, PIECES };
-typedef struct piece {
-    const void *bytes;
-    size_t size;
-} piece;
 
 static size_t round_up(size_t size) { return (size + 15) / 16 * 16; }
 
-static void sizes_of(const db_spool_place *place, piece list[PIECES]) {
+/* Bytes of each; returns the sum. */
+static size_t sizes_of(const db_spool_place *place, size_t size[PIECES]) {
     const size_t per_pixel = place->pixels * sizeof(float);
     const size_t marks = place->width ? place->pixels : 0;
-    const size_t size[PIECES] = { [REGION] = place->blocks * sizeof(db_region),
-                                  [RIDGE] = place->has_ridge ? place->blocks * sizeof(double) : 0,
-                                  [VALUE] = per_pixel,
-                                  [WEIGHT] = per_pixel,
-                                  [SHAPE_VARIANCE] = per_pixel,
-                                  [BACKGROUND] = per_pixel,
-                                  [OWN] = marks,
-                                  [STRONG] = marks };
-    for (int i = 0; i < PIECES; i++) list[i] = (piece){ NULL, size[i] };
+    size_t sum = 0;
+    size[REGION] = place->blocks * sizeof(db_region);
+    size[RIDGE] = place->has_ridge ? place->blocks * sizeof(double) : 0;
+    size[VALUE] = size[WEIGHT] = size[SHAPE_VARIANCE] = size[BACKGROUND] = per_pixel;
+    size[OWN] = size[STRONG] = marks;
+    for (int i = 0; i < PIECES; i++) sum += round_up(size[i]);
+    return sum;
 }
 
-static int write_all(int file, const char *bytes, size_t size, long long at) {
+/* Writes the bytes, or reads them; 0: that failed. */
+static int transfer(int file, char *bytes, size_t size, long long at, int writes) {
     while (size) {
-        const ssize_t done = pwrite(file, bytes, size, at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return 0;
-        bytes += done;
-        size -= (size_t)done;
-        at += done;
-    }
-    return 1;
-}
-
-static int read_all(int file, char *bytes, size_t size, long long at) {
-    while (size) {
-        const ssize_t done = pread(file, bytes, size, at);
+        const ssize_t done = writes ? pwrite(file, bytes, size, at) : pread(file, bytes, size, at);
         if (done < 0 && errno == EINTR) continue;
         if (done == 0) errno = EIO; /* shorter than it was written */
         if (done <= 0) return 0;
@@ -113,14 +99,12 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
                                         [BACKGROUND] = blocks->background,
                                         [OWN] = boxes ? boxes->own : NULL,
                                         [STRONG] = boxes ? boxes->strong : NULL };
-    piece list[PIECES];
-    size_t size = 0;
+    size_t sizes[PIECES];
     *place = (db_spool_place){ .blocks = blocks->count,
                                .pixels = pixels_of(blocks),
                                .has_ridge = blocks->ridge != NULL,
                                .width = boxes ? boxes->width : 0 };
-    sizes_of(place, list);
-    for (int i = 0; i < PIECES; i++) size += round_up(list[i].size);
+    const size_t size = sizes_of(place, sizes);
 #pragma omp critical(db_spool_end)
     {
         place->begin = spool->end;
@@ -128,9 +112,9 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
     }
     long long at = place->begin;
     for (int i = 0; i < PIECES; i++) {
-        if (list[i].size && !write_all(spool->file, bytes[i], list[i].size, at))
+        if (sizes[i] && !transfer(spool->file, (char *)(uintptr_t)bytes[i], sizes[i], at, 1))
             return fail(context, "cannot be written");
-        at += (long long)round_up(list[i].size);
+        at += (long long)round_up(sizes[i]);
     }
     return DB_OK;
 }
@@ -160,25 +144,23 @@ static void lay_out(const db_spool_place *place, void *const array[PIECES], db_s
 
 db_status db_spool_read(db_context *context, const db_spool *spool, const db_spool_place *place,
                         db_spooled *spooled) {
-    piece list[PIECES];
+    size_t sizes[PIECES];
     void *array[PIECES];
-    size_t size = 0;
     memset(spooled, 0, sizeof *spooled);
-    sizes_of(place, list);
-    for (int i = 0; i < PIECES; i++) size += round_up(list[i].size);
+    const size_t size = sizes_of(place, sizes);
     char *const memory = aligned_alloc(16, size + 16);
     if (!memory) return db_fail_memory(context, "the pixels of a shot");
     spooled->memory = memory;
     size_t at = 0;
     for (int i = 0; i < PIECES; i++) {
         array[i] = memory + at;
-        if (list[i].size &&
-            !read_all(spool->file, array[i], list[i].size, place->begin + (long long)at)) {
+        if (sizes[i] &&
+            !transfer(spool->file, array[i], sizes[i], place->begin + (long long)at, 0)) {
             const db_status status = fail(context, "cannot be read");
             db_spooled_clear(spooled);
             return status;
         }
-        at += round_up(list[i].size);
+        at += round_up(sizes[i]);
     }
     lay_out(place, array, spooled);
     return DB_OK;

@@ -141,7 +141,7 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, size_t fro
 
 /* Elements of records that a process has written, in their order. */
 static size_t elements_of(const db_shots *all, int rank, int by_chunk, size_t *list) {
-    const size_t count = by_chunk ? (all->count + all->chunk - 1) / all->chunk : all->count;
+    const size_t count = by_chunk ? db_shots_chunks(all) : all->count;
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         const size_t chunk = by_chunk ? i : i / all->chunk;
@@ -178,4 +178,13 @@ db_status db_workers_gather(db_shots *all, void *records, size_t bytes, int by_c
     free(own);
     free(every);
     return status;
+}
+
+db_status db_workers_gather_shots(db_shots *all) {
+    const size_t row = all->parameters;
+    DB_TRY(db_workers_gather(all, all->summary, sizeof *all->summary, 0));
+    DB_TRY(db_workers_gather(all, all->value, row * sizeof *all->value, 0));
+    DB_TRY(db_workers_gather(all, all->begin, row * sizeof *all->begin, 0));
+    DB_TRY(db_workers_gather(all, all->error, row * sizeof *all->error, 0));
+    return db_workers_gather(all, all->at_bound, row * sizeof *all->at_bound, 0);
 }

@@ -23,6 +23,9 @@ int db_workers_cancelled(const db_shots *all);
  * `records`, each of `bytes` bytes. */
 db_status db_workers_gather(db_shots *all, void *records, size_t bytes, int by_chunk);
 
+/* The same for what is known of all shots: summaries, values, starts, errors, bounds. */
+db_status db_workers_gather_shots(db_shots *all);
+
 /* Gives all processes the data of rank 0. */
 db_status db_workers_broadcast(db_shots *all, void *data, size_t bytes);
 

@@ -1,3 +1,4 @@
+/* What a refinement leaves behind: statistics on the final data, errors, shoeboxes, and the verdict. */
 #include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
@@ -48,11 +49,6 @@ typedef struct display {
     db_objective objective;
 } display;
 
-static void clear_display(display *shown) {
-    db_objective_destroy(&shown->objective);
-    db_shoeboxes_clear(&shown->boxes);
-}
-
 /* Plane of the tile that holds a box's centre, expressed for the box. */
 static void copy_plane(const db_objective *tiles, const db_region *box, double linear[DB_LINEAR]) {
     const int fast = box->fast_start + box->fast_count / 2,
@@ -89,38 +85,27 @@ static db_status make_display(db_context *context, const db_fit_data *data,
     return DB_OK;
 }
 
-/* Results are shown in boxes as for free intensities, with planes of the tiles. */
+/* Results of tiles, in boxes as for free intensities. STRONG: with planes of the tiles. BRIGHT: boxes in
+ * which intensities are compared with known ones, with planes of their own. The model chooses those:
+ * the strongest of the image are those that are stronger than they should be; and a tile's plane is
+ * off by a little everywhere, which adds up to more than a faint spot. statistics, result: NULL: not
+ * wanted. */
 static db_status describe_tiles(db_context *context, const db_fit_data *data,
-                                const db_stage_data *taken, const db_objective *objective,
-                                db_fit_statistics *statistics, double inflation,
-                                db_fit_result *result) {
+                                const db_stage_data *taken, const db_objective *tiles,
+                                db_shoebox_choice choice, db_fit_statistics *statistics,
+                                double inflation, db_fit_result *result) {
     display *const shown = malloc(sizeof *shown);
     if (!shown) return db_fail_memory(context, "the boxes shown");
-    db_status status =
-        make_display(context, data, objective, taken->model_error, DB_SHOEBOXES_STRONG, shown);
-    for (size_t b = 0; b < shown->boxes.count && status == DB_OK; b++)
-        copy_plane(objective, &shown->boxes.region[b], shown->objective.solution[b].linear);
-    if (status == DB_OK) db_statistics_centroids(&shown->objective, &shown->boxes, statistics);
+    db_status status = make_display(context, data, tiles, taken->model_error, choice, shown);
+    for (size_t b = 0; b < shown->boxes.count && choice == DB_SHOEBOXES_STRONG; b++)
+        if (status == DB_OK)
+            copy_plane(tiles, &shown->boxes.region[b], shown->objective.solution[b].linear);
+    if (status == DB_OK && statistics)
+        db_statistics_centroids(&shown->objective, &shown->boxes, statistics);
     if (status == DB_OK && result)
         status = db_result_boxes_make(context, &shown->objective, &shown->boxes, inflation, result);
-    clear_display(shown);
-    free(shown);
-    return status;
-}
-
-/* Boxes in which intensities are compared with known ones. The model chooses: the strongest of the
- * image are those that are stronger than they should be. A tile's plane is off by a little
- * everywhere, which adds up to more than a faint spot. */
-static db_status compare_intensities(db_context *context, const db_fit_data *data,
-                                     const db_stage_data *taken, const db_objective *objective,
-                                     db_fit_result *compared) {
-    display *const shown = malloc(sizeof *shown);
-    if (!shown) return db_fail_memory(context, "the boxes compared");
-    db_status status =
-        make_display(context, data, objective, taken->model_error, DB_SHOEBOXES_BRIGHT, shown);
-    if (status == DB_OK)
-        status = db_result_boxes_make(context, &shown->objective, &shown->boxes, 1, compared);
-    clear_display(shown);
+    db_objective_destroy(&shown->objective);
+    db_shoeboxes_clear(&shown->boxes);
     free(shown);
     return status;
 }
@@ -136,7 +121,8 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
         return result ? db_result_boxes_make(context, objective, &taken->boxes, inflation, result)
                       : DB_OK;
     }
-    return describe_tiles(context, data, taken, objective, statistics, inflation, result);
+    return describe_tiles(context, data, taken, objective, DB_SHOEBOXES_STRONG, statistics,
+                          inflation, result);
 }
 
 /* The estimate is one of the objective's variables, the result one of all parameters. */
@@ -225,7 +211,9 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(db_goodness_measure(context, objective, DB_GOODNESS_AFTER, result));
     DB_TRY(db_distrusted_pixels_find(context, objective, result));
     DB_TRY(describe(context, data, taken, objective, &result->after, result));
-    if (taken->tiles.count) DB_TRY(compare_intensities(context, data, taken, objective, compared));
+    if (taken->tiles.count)
+        DB_TRY(describe_tiles(context, data, taken, objective, DB_SHOEBOXES_BRIGHT, NULL, 1,
+                              compared));
     db_goodness_shifts(result);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
