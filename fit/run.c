@@ -56,21 +56,19 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
     return status;
 }
 
-db_status db_fit_run(db_context *context, const db_experiment *start,
-                     const db_measured_image *image, const db_fit_settings *settings,
+/* The settings are completed. */
+static db_status run(db_context *context, const db_experiment *start,
+                     const db_measured_image *image, db_fit_settings *settings,
                      db_fit_progress progress, void *user, db_fit_result **result) {
-    const double begin = now();
-    *result = NULL;
-    db_fit_settings own = *settings;
-    if (own.stage_count == 0) db_fit_settings_default_stages(&own);
-    DB_TRY(db_fit_check(context, start, image, &own));
-    for (size_t i = 0; i < own.parameter_count; i++)
-        db_limit_bounds(start, &own.starts, &own.parameters[i]);
+    if (settings->stage_count == 0) db_fit_settings_default_stages(settings);
+    DB_TRY(db_fit_check(context, start, image, settings));
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        db_limit_bounds(start, &settings->starts, &settings->parameters[i]);
     db_strong_pixels strong;
-    DB_TRY(db_shoebox_size_settle(context, start, &own));
-    DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
+    DB_TRY(db_shoebox_size_settle(context, start, settings));
+    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     db_refinement r = { .context = context,
-                        .data = { image, &strong, &own },
+                        .data = { image, &strong, settings },
                         .course = { .progress = progress, .user = user } };
     r.result = calloc(1, sizeof *r.result);
     db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");
@@ -79,10 +77,22 @@ db_status db_fit_run(db_context *context, const db_experiment *start,
         db_fit_result_destroy(&r.result);
         return status;
     }
-    r.result->seconds = now() - begin;
     *result = r.result;
     return r.result->status == DB_OK ? DB_OK
                                      : db_fail(context, r.result->status, "%s", r.result->reason);
+}
+
+db_status db_fit_run(db_context *context, const db_experiment *start,
+                     const db_measured_image *image, const db_fit_settings *settings,
+                     db_fit_progress progress, void *user, db_fit_result **result) {
+    const double begin = now();
+    db_fit_settings own;
+    *result = NULL;
+    DB_TRY(db_fit_settings_copy(context, settings, &own));
+    const db_status status = run(context, start, image, &own, progress, user, result);
+    db_fit_settings_clear(&own);
+    if (*result) (*result)->seconds = now() - begin;
+    return status;
 }
 
 void db_fit_result_destroy(db_fit_result **result) {
@@ -108,7 +118,7 @@ db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
     db_strong_pixels strong;
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
     if (placed_by) DB_TRY(db_fit_check_data(context, placed_by, image, settings));
-    db_fit_settings own = *settings;
+    db_fit_settings own = *settings; /* borrows its lists */
     DB_TRY(db_shoebox_size_settle(context, placed_by ? placed_by : experiment, &own));
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
     const db_fit_data data = { image, &strong, &own };

@@ -158,7 +158,7 @@ static db_status choose_variables(fit *f, db_fit_settings *settings) {
     return DB_OK;
 }
 
-static db_status refine(fit *f, const db_fit_settings *settings, const unsigned char *chosen,
+static db_status refine(fit *f, db_fit_settings *settings, const unsigned char *chosen,
                         double *room) {
     db_status status = choose_variables(f, settings);
     if (status == DB_OK) status = predict(f);
@@ -177,8 +177,11 @@ db_status db_centroid_fit(db_context *context, const db_fit_settings *settings,
     f.use = calloc(spots->count + 1, 1);
     f.residual = malloc(count * sizeof *f.residual);
     double *const room = malloc(count * sizeof *room);
-    const db_status status =
-        f.use && f.residual && room ? refine(&f, settings, use, room) : DB_ERROR_MEMORY;
+    db_fit_settings own; /* which of its parameters move spots is said there */
+    db_status status = db_fit_settings_copy(context, settings, &own);
+    if (status == DB_OK)
+        status = f.use && f.residual && room ? refine(&f, &own, use, room) : DB_ERROR_MEMORY;
+    db_fit_settings_clear(&own);
     free(room);
     free(f.residual);
     free(f.use);

@@ -102,15 +102,24 @@ static int shape_stage(db_fit_settings *settings) {
     return some;
 }
 
+static db_status refine_by(comparison *c, int kind, const unsigned char *use,
+                           db_fit_settings *settings, db_experiment *model) {
+    if (kind == PIXELS) return refine_pixels(c, settings, model);
+    if (kind == LISTED) return DB_OK;
+    const db_status status = db_centroid_fit(c->context, settings, &c->spots, use, model);
+    if (kind == CENTROIDS || status != DB_OK || !shape_stage(settings)) return status;
+    return refine_pixels(c, settings, model);
+}
+
 static db_status refine(comparison *c, int kind, const unsigned char *use, const db_fit_spots *list,
                         db_experiment *model) {
-    db_fit_settings settings = c->config.settings;
+    db_fit_settings settings;
+    db_status status = db_fit_settings_copy(c->context, &c->config.settings, &settings);
+    if (status != DB_OK) return status;
     settings.spots = list;
-    if (kind == PIXELS) return refine_pixels(c, &settings, model);
-    if (kind == LISTED) return DB_OK;
-    const db_status status = db_centroid_fit(c->context, &settings, &c->spots, use, model);
-    if (kind == CENTROIDS || status != DB_OK || !shape_stage(&settings)) return status;
-    return refine_pixels(c, &settings, model);
+    status = refine_by(c, kind, use, &settings, model);
+    db_fit_settings_clear(&settings);
+    return status;
 }
 
 static db_status measure(comparison *c, int kind, const unsigned char *use,
@@ -184,6 +193,7 @@ int db_bench_centroids(db_context *context, int splits, const char *configuratio
     db_strong_pixels_clear(&c->strong);
     db_experiment_clear(&c->start);
     db_measured_image_clear(&c->image);
+    db_fit_config_clear(&c->config);
     free(c);
     return status != DB_OK;
 }

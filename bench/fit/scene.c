@@ -107,14 +107,19 @@ static db_status measure(db_context *context, uint32_t seed, double peak, double
     return status;
 }
 
-static void refine(db_fit_settings *settings, const db_parameter *list, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        settings->parameters[settings->parameter_count++] = db_fit_parameter_free(list[i]);
-    for (db_parameter p = DB_CELLS_B; p <= DB_CELLS_C; p++) {
+static db_status refine(db_context *context, db_fit_settings *settings, const db_parameter *list,
+                        size_t count) {
+    db_status status = DB_OK;
+    for (size_t i = 0; i < count && status == DB_OK; i++) {
+        const db_fit_parameter p = db_fit_parameter_free(list[i]);
+        status = db_fit_settings_add_parameter(context, settings, &p);
+    }
+    for (db_parameter p = DB_CELLS_B; p <= DB_CELLS_C && status == DB_OK; p++) {
         db_fit_parameter follower = db_fit_parameter_free(p);
         follower.follows = DB_CELLS_A;
-        settings->parameters[settings->parameter_count++] = follower;
+        status = db_fit_settings_add_parameter(context, settings, &follower);
     }
+    return status;
 }
 
 db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *scene) {
@@ -130,7 +135,8 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
     db_fit_settings_init(&scene->settings);
     scene->settings.intensity = DB_FIT_KNOWN;
     scene->settings.shoebox_half_width = 4; /* spots are a few pixels apart */
-    refine(&scene->settings, list, sizeof list / sizeof list[0]);
+    status = refine(context, &scene->settings, list, sizeof list / sizeof list[0]);
+    if (status != DB_OK) return status;
     return measure(context, seed, 1000, 10, scene);
 }
 
@@ -146,7 +152,8 @@ db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scen
         return DB_ERROR_MEMORY;
     db_fit_settings_init(&scene->settings);
     scene->settings.max_shoeboxes = 150;
-    refine(&scene->settings, list, sizeof list / sizeof list[0]);
+    status = refine(context, &scene->settings, list, sizeof list / sizeof list[0]);
+    if (status != DB_OK) return status;
     const db_status measured = measure(context, seed, 1000, 10, scene);
     /* The refinement knows no structure factors. */
     free(scene->truth.structure_factors.amplitude);
@@ -169,6 +176,7 @@ db_status db_bench_shot(db_context *context, uint32_t seed, db_bench_scene *scen
 void db_bench_scene_clear(db_bench_scene *scene) {
     db_experiment_clear(&scene->truth);
     db_measured_image_clear(&scene->image);
+    db_fit_settings_clear(&scene->settings);
 }
 
 static double sign(uint32_t seed, uint32_t number) {

@@ -163,10 +163,11 @@ int db_bench_shots_refine(db_context *context, const char *folder) {
     db_fit_shot_list *list = NULL;
     db_fit_shots_result *result = NULL;
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
-    db_fit_config *const config = malloc(sizeof *config);
+    db_fit_config *const config = calloc(1, sizeof *config);
     snprintf(path, sizeof path, "%s/shots.yaml", folder);
     if (!config || db_fit_config_read(context, path, NULL, 0, config) != DB_OK ||
         db_fit_shot_list_read(context, config, NULL, 0, &list) != DB_OK) {
+        if (config) db_fit_config_clear(config);
         free(config);
         return complain(context, path);
     }
@@ -184,6 +185,7 @@ int db_bench_shots_refine(db_context *context, const char *folder) {
     if (result) print(context, result, wall_end - wall, work_end - work);
     db_fit_shots_result_destroy(&result);
     db_fit_shot_list_destroy(&list);
+    db_fit_config_clear(config);
     free(config);
     return status != DB_OK;
 }

@@ -53,15 +53,16 @@ static db_status show_defaults(const fit_run *run) {
     if (!config) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
     db_fit_config_init(config);
     db_fit_settings *const settings = &config->settings;
-    for (size_t i = 0; i < sizeof typical / sizeof typical[0]; i++) {
-        settings->parameters[i] = db_fit_parameter_free(typical[i].parameter);
-        settings->parameters[i].follows = typical[i].follows;
-        config->range[i] = typical[i].range;
-        settings->parameter_count++;
+    db_status status = DB_OK;
+    for (size_t i = 0; i < sizeof typical / sizeof typical[0] && status == DB_OK; i++) {
+        db_fit_parameter p = db_fit_parameter_free(typical[i].parameter);
+        p.follows = typical[i].follows;
+        p.range = typical[i].range;
+        status = db_fit_settings_add_parameter(run->context, settings, &p);
     }
     db_fit_settings_default_stages(settings);
     db_text_stream text;
-    db_status status = db_text_stream_open(run->context, &text);
+    if (status == DB_OK) status = db_text_stream_open(run->context, &text);
     if (status == DB_OK) {
         fputs("# dualbragg fit: every key with its default. Lines that begin with '# key:' are "
               "open; their value here is an "
@@ -74,6 +75,7 @@ static db_status show_defaults(const fit_run *run) {
         fputs(text.bytes, stdout);
         db_text_stream_free(&text);
     }
+    db_fit_config_clear(config);
     free(config);
     return status == DB_OK ? DB_OK : complain(run, status);
 }
@@ -360,6 +362,7 @@ static void run_clear(fit_run *run) {
     db_experiment_clear(&run->start);
     db_measured_image_clear(&run->image);
     db_fit_spots_clear(&run->spots);
+    db_fit_config_clear(&run->config);
     db_fit_options_clear(&run->options);
     db_context_destroy(&run->context);
 }

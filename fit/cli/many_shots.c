@@ -135,8 +135,9 @@ static void say_head(many *m, const db_fit_shot_source *source) {
 
 /* Without a shot that can be read nothing is tied; refining will tell. */
 static void tie(many *m) {
-    *m->tied = *m->config;
-    if (db_fit_shot_list_tie(m->context, m->list, m->tied) == DB_OK) m->config = m->tied;
+    if (db_fit_config_copy(m->context, m->config, m->tied) == DB_OK &&
+        db_fit_shot_list_tie(m->context, m->list, m->tied) == DB_OK)
+        m->config = m->tied;
 }
 
 static int cancelled(void *user) {
@@ -150,11 +151,11 @@ static db_status refine(many *m) {
     source.configuration = m->config;
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
     db_shots_progress *const progress = &m->progress;
-    db_fit_settings *const settings = malloc(sizeof *settings);
-    if (!settings) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the settings");
-    *settings = m->config->settings;
-    if (settings->stage_count == 0) db_fit_settings_default_joint_stages(settings);
-    if (!(settings->gain > 0)) settings->gain = 1; /* of shots whose images do not say */
+    db_fit_settings settings;
+    if (db_fit_settings_copy(m->context, &m->config->settings, &settings) != DB_OK)
+        return complain(m, DB_ERROR_MEMORY);
+    if (settings.stage_count == 0) db_fit_settings_default_joint_stages(&settings);
+    if (!(settings.gain > 0)) settings.gain = 1; /* of shots whose images do not say */
     path_of(m, outputs[OUT_CHECKPOINT].ending, checkpoint);
     path_of(m, "", scratch);
     char *const slash = strrchr(scratch, '/');
@@ -163,7 +164,7 @@ static db_status refine(many *m) {
     if (m->options->resume && access(checkpoint, F_OK) != 0)
         db_fit_say(&m->log, "%s: there is no checkpoint to go on from; the run begins anew\n",
                    checkpoint);
-    db_shots_progress_start(progress, &m->log, settings);
+    db_shots_progress_start(progress, &m->log, &settings);
     db_interrupt_install();
     options.team = &m->team;
     options.checkpoint = checkpoint;
@@ -173,9 +174,9 @@ static db_status refine(many *m) {
     options.progress = db_shots_progress_event;
     options.cancelled = cancelled;
     options.user = progress;
-    const db_status status = db_fit_shots_run(m->context, &source, settings, &options, &m->result);
+    const db_status status = db_fit_shots_run(m->context, &source, &settings, &options, &m->result);
     db_shots_progress_finish(progress);
-    free(settings);
+    db_fit_settings_clear(&settings);
     return m->result ? DB_OK : complain(m, status);
 }
 
@@ -277,7 +278,7 @@ static db_status run(many *m) {
 db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
                             const db_fit_config *config) {
     many m = { .context = context, .options = options, .config = config };
-    m.tied = malloc(sizeof *m.tied);
+    m.tied = calloc(1, sizeof *m.tied);
     if (!m.tied) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
     db_status status = db_mpi_team_join(&m.team);
     if (status == DB_OK) status = run(&m);
@@ -285,6 +286,7 @@ db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
     db_fit_shots_result_destroy(&m.result);
     db_fit_shot_list_destroy(&m.list);
     db_mpi_team_leave();
+    db_fit_config_clear(m.tied);
     free(m.tied);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "fit/config/config_refine.h"
 #include "fit/config/algorithms.h"
 #include "cli/signals.h"
+#include "fit/config/quantity.h"
 
 #include <errno.h>
 #include <math.h>

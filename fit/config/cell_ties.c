@@ -20,13 +20,9 @@ typedef struct tying {
 
 static const char *name_of(int i) { return db_parameter_describe(cell_parameters[i])->name; }
 
-static void drop_parameter(db_fit_config *config, size_t at) {
-    db_fit_settings *const s = &config->settings;
+static void drop_parameter(db_fit_settings *s, size_t at) {
     const size_t after = s->parameter_count - at - 1;
     memmove(&s->parameters[at], &s->parameters[at + 1], after * sizeof s->parameters[0]);
-    memmove(&config->range[at], &config->range[at + 1], after * sizeof config->range[0]);
-    memmove(&config->refine_line[at], &config->refine_line[at + 1],
-            after * sizeof config->refine_line[0]);
     s->parameter_count--;
 }
 
@@ -35,35 +31,33 @@ static void drop_fixed(const tying *t, int i) {
     char text[160];
     const size_t at = db_fit_parameter_index(&t->config->settings, cell_parameters[i]);
     if (!(t->ties->fixed[i] > 0) || at == t->config->settings.parameter_count) return;
-    drop_parameter(t->config, at);
+    drop_parameter(&t->config->settings, at);
     snprintf(text, sizeof text, "%s: not refined, %s fixes it at %g degree", name_of(i),
              t->ties->name, t->ties->fixed[i]);
     if (t->line) t->line(t->user, text);
 }
 
 /* Where only a follower is refined, its leader is, in its place. */
-static void tie(const tying *t, int i) {
+static db_status tie(db_context *context, const tying *t, int i) {
     db_fit_settings *const s = &t->config->settings;
     const int leader = t->ties->follows[i];
-    if (leader < 0) return;
+    if (leader < 0) return DB_OK;
     const db_parameter own = cell_parameters[i], first = cell_parameters[leader];
     size_t at = db_fit_parameter_index(s, own), led = db_fit_parameter_index(s, first);
     if (led == s->parameter_count) {
-        if (at == s->parameter_count) return;
+        if (at == s->parameter_count) return DB_OK;
         led = at;
         s->parameters[led].parameter = first;
         s->parameters[led].follows = -1;
         at = s->parameter_count;
     }
-    if (at == s->parameter_count) {
-        t->config->range[at] = NAN;
-        t->config->refine_line[at] = 0;
-        s->parameter_count++;
-    }
-    s->parameters[at] = db_fit_parameter_free(own);
-    s->parameters[at].follows = (int)first;
-    s->parameters[at].stages = s->parameters[led].stages;
-    t->config->range[at] = NAN;
+    db_fit_parameter p = db_fit_parameter_free(own);
+    p.follows = (int)first;
+    p.stages = s->parameters[led].stages;
+    if (at == s->parameter_count) return db_fit_settings_add_parameter(context, s, &p);
+    p.line = s->parameters[at].line;
+    s->parameters[at] = p;
+    return DB_OK;
 }
 
 /* What was tied otherwise before: a follower of a follower, or of an angle that is fixed. */
@@ -119,7 +113,7 @@ db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experim
     DB_TRY(regularize(context, &t, start));
     for (int i = 0; i < 6; i++) drop_fixed(&t, i);
     /* twice: what is tied to a leader that only another follower brings in */
-    for (int i = 0; i < 12; i++) tie(&t, i % 6);
+    for (int i = 0; i < 12; i++) DB_TRY(tie(context, &t, i % 6));
     untie(&t);
     return DB_OK;
 }

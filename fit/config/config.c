@@ -28,7 +28,14 @@ void db_fit_config_init(db_fit_config *config) {
     config->trusted[0] = config->trusted[1] = NAN;
     config->hot_sigma = 50;
     config->shot_outlier_sigma = 8;
-    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) config->range[p] = NAN;
+}
+
+void db_fit_config_clear(db_fit_config *config) { db_fit_settings_clear(&config->settings); }
+
+db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
+                             db_fit_config *copy) {
+    *copy = *config;
+    return db_fit_settings_copy(context, &config->settings, &copy->settings);
 }
 
 /* "intensity: free" or a map that names the file of known structure factors. */
@@ -153,6 +160,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
 
 db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
                              size_t override_count, db_fit_config *config) {
+    db_fit_config_clear(config);
     db_fit_config_init(config);
     if (strlen(path) >= DB_FIT_PATH_SIZE)
         return db_fail(context, DB_ERROR_USAGE,

@@ -2,6 +2,8 @@
 #ifndef DB_FIT_CONFIG_CONFIG_KEYS_H
 #define DB_FIT_CONFIG_CONFIG_KEYS_H
 
+#include "fit/config/quantity.h"
+
 #include <dualbragg/fit.h>
 #include <stdio.h>
 

@@ -190,7 +190,8 @@ static db_status fail_bound(db_context *context, const db_fit_config *config, si
     char line[24] = "", name[DB_FIT_NAME_SIZE];
     db_fit_quantity_name(&config->settings.panel_groups,
                          db_fit_quantity_of(&config->settings.parameters[i]), name);
-    if (config->refine_line[i]) snprintf(line, sizeof line, ":%d", config->refine_line[i]);
+    if (config->settings.parameters[i].line)
+        snprintf(line, sizeof line, ":%d", config->settings.parameters[i].line);
     return db_fail(context, DB_ERROR_USAGE, "%s%s: refine.%s: the %s %.10g is %s %.10g",
                    config->config_file, line, name, what, value, relation, limit);
 }
@@ -199,7 +200,7 @@ static db_status check_groups(db_context *context, const db_fit_config *config,
                               const db_experiment *start) {
     const db_fit_panel_groups *const groups = &config->settings.panel_groups;
     const size_t count = start->detector.panel_count;
-    for (size_t p = count; p < DB_FIT_MOST_PANELS; p++)
+    for (size_t p = count; p < groups->panel_count; p++)
         if (groups->of_panel[p] >= 0)
             return db_fail(context, DB_ERROR_USAGE,
                            "%s: panel_groups.%s: there is no panel %zu; the model has %zu panel%s",
@@ -237,9 +238,9 @@ static db_status complete_bound(db_context *context, const db_fit_config *config
         return fail_bound(context, config, i, "bound min", p->lower, "below the possible", least);
     if (isfinite(p->upper) && p->upper > most)
         return fail_bound(context, config, i, "bound max", p->upper, "above the possible", most);
-    if (!isnan(config->range[i])) {
-        p->lower = value - config->range[i];
-        p->upper = value + config->range[i];
+    if (!isnan(p->range)) {
+        p->lower = value - p->range;
+        p->upper = value + p->range;
     }
     db_limit_bounds(start, &config->settings.starts, p);
     p->lower = fmax(p->lower, least);

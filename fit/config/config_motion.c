@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
+#include "fit/config/quantity.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define DB_FIT_CONFIG_CONFIG_MOTION_H
 
 #include "fit/config/config_value.h"
+#include "fit/config/quantity.h"
 
 /* Numbers of the motions of every group, above those of all quantities, by their kind. */
 enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };

@@ -1,6 +1,7 @@
 #include "fit/config/config_panel_groups.h"
 
 #include "base/context_internal.h"
+#include "fit/config/quantity.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,9 +14,8 @@ static db_status add_group(const db_config_reader *reader, const db_yaml_node *n
     if (groups->count == DB_FIT_MOST_GROUPS)
         return db_config_fail(reader, node, section, "", "expected at most %d groups",
                               DB_FIT_MOST_GROUPS);
-    *group = (short)groups->count++;
-    snprintf(groups->name[*group], sizeof groups->name[*group], "%s", name);
-    return DB_OK;
+    *group = (short)groups->count;
+    return db_fit_panel_groups_add(reader->context, groups, name);
 }
 
 /* Names stand before a colon, in comments, and among parameters. */
@@ -47,10 +47,11 @@ static db_status take_range(const db_config_reader *reader, const db_yaml_node *
                               DB_FIT_MOST_PANELS - 1,
                               node->kind == DB_YAML_SCALAR ? node->text : "a list or map");
     for (long p = first; p <= last; p++) {
-        if (groups->of_panel[p] >= 0)
+        const int other = db_fit_panel_groups_of(groups, (size_t)p);
+        if (other >= 0)
             return db_config_fail(reader, node, section, name, "panel %ld is in group %s already",
-                                  p, groups->name[groups->of_panel[p]]);
-        groups->of_panel[p] = group;
+                                  p, groups->name[other]);
+        DB_TRY(db_fit_panel_groups_put(reader->context, groups, (size_t)p, group));
     }
     return DB_OK;
 }
@@ -85,10 +86,10 @@ static db_status take_content(const db_config_reader *reader, const db_yaml_node
         size_t mate = 0;
         seen[p] = held ? (short)panel->group[level] : -1;
         while (mate < p && (!held || seen[mate] != seen[p])) mate++;
-        short group = groups->of_panel[mate];
+        short group = (short)db_fit_panel_groups_of(groups, mate);
         snprintf(name, sizeof name, held ? "group_%d" : "panel_%d", held ? (int)seen[p] : (int)p);
         if (mate == p) DB_TRY(add_group(reader, node, name, groups, &group));
-        groups->of_panel[p] = group;
+        DB_TRY(db_fit_panel_groups_put(reader->context, groups, p, group));
     }
     return DB_OK;
 }
@@ -135,11 +136,11 @@ db_status db_config_take_panel_groups(const db_config_reader *reader, const db_y
 
 static void print_panels(const db_fit_panel_groups *groups, size_t group, FILE *stream) {
     const char *separator = "";
-    for (int p = 0; p < DB_FIT_MOST_PANELS; p++) {
+    for (size_t p = 0; p < groups->panel_count; p++) {
         if (groups->of_panel[p] != (short)group) continue;
-        int last = p;
-        while (last + 1 < DB_FIT_MOST_PANELS && groups->of_panel[last + 1] == (short)group) last++;
-        fprintf(stream, last > p ? "%s%d-%d" : "%s%d", separator, p, last);
+        size_t last = p;
+        while (db_fit_panel_groups_of(groups, last + 1) == (int)group) last++;
+        fprintf(stream, last > p ? "%s%zu-%zu" : "%s%zu", separator, p, last);
         separator = ", ";
         p = last;
     }

@@ -3,6 +3,7 @@
 #include "fit/config/config_panel_groups.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/physical_range.h"
+#include "fit/config/quantity.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -145,11 +146,11 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
     print_heading(&db_refine_section, style, stream);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        const int ranged = !isnan(config->range[i]);
+        const int ranged = !isnan(p->range);
         char name[DB_FIT_NAME_SIZE];
         double least, most; /* bounds that need not be said */
         db_physical_range(p->parameter, &least, &most);
-        const db_refine_entry entry = { config->range[i],
+        const db_refine_entry entry = { p->range,
                                         ranged || p->lower <= least ? NAN : p->lower,
                                         ranged || p->upper >= most ? NAN : p->upper,
                                         p->scale,

@@ -4,6 +4,7 @@
 #include "base/nearest_name.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_motion.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,23 +95,22 @@ static db_status read_entry(const db_config_reader *reader, const char *name,
     return check_bounds(reader, node, name, entry);
 }
 
-static void add_parameter(int quantity, const db_refine_entry *entry, int line,
-                          db_fit_config *config) {
+static db_status add_parameter(db_context *context, int quantity, const db_refine_entry *entry,
+                               int line, db_fit_config *config) {
     db_parameter parameter;
     int group;
     db_fit_quantity_at(quantity, &parameter, &group);
-    const size_t i = config->settings.parameter_count++;
-    db_fit_parameter *const p = &config->settings.parameters[i];
-    *p = db_fit_parameter_free(parameter);
-    p->group = group;
-    p->shared = entry->shared;
-    if (!isnan(entry->lower)) p->lower = entry->lower;
-    if (!isnan(entry->upper)) p->upper = entry->upper;
-    p->scale = entry->scale;
-    p->follows = entry->follows;
-    if (!isnan(entry->prior[0])) memcpy(p->prior, entry->prior, sizeof p->prior);
-    config->range[i] = entry->range;
-    config->refine_line[i] = line;
+    db_fit_parameter p = db_fit_parameter_free(parameter);
+    p.group = group;
+    p.shared = entry->shared;
+    if (!isnan(entry->lower)) p.lower = entry->lower;
+    if (!isnan(entry->upper)) p.upper = entry->upper;
+    p.scale = entry->scale;
+    p.follows = entry->follows;
+    if (!isnan(entry->prior[0])) memcpy(p.prior, entry->prior, sizeof p.prior);
+    p.range = entry->range;
+    p.line = line;
+    return db_fit_settings_add_parameter(context, &config->settings, &p);
 }
 
 static db_status take_parameter(const db_config_reader *reader, const char *name,
@@ -122,10 +122,7 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
     if ((quantity >= DB_CONFIG_EVERY_GROUP) != every) return DB_OK;
     DB_TRY(read_entry(reader, name, node, &entry));
     const int shown = node->argument ? 0 : line;
-    if (!every) {
-        add_parameter(quantity, &entry, shown, config);
-        return DB_OK;
-    }
+    if (!every) return add_parameter(reader->context, quantity, &entry, shown, config);
     if (entry.follows >= 0)
         return db_config_fail(reader, node, db_refine_section.name, name,
                               "cannot follow: it stands for several quantities");
@@ -133,7 +130,7 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
     for (int g = 0; g < (int)reader->groups->count; g++) {
         const int one = db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g);
         if (db_fit_parameter_index(&config->settings, one) == config->settings.parameter_count)
-            add_parameter(one, &entry, shown, config);
+            DB_TRY(add_parameter(reader->context, one, &entry, shown, config));
     }
     return DB_OK;
 }

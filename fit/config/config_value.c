@@ -4,6 +4,7 @@
 #include "base/nearest_name.h"
 #include "fit/config/config_motion.h"
 #include "base/text_reader.h"
+#include "fit/config/quantity.h"
 
 #include <limits.h>
 #include <math.h>

@@ -17,7 +17,8 @@ db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
                                .prior = { 0, INFINITY },
                                .group = -1,
                                .shared = -1,
-                               .stages = DB_FIT_ALL_STAGES };
+                               .stages = DB_FIT_ALL_STAGES,
+                               .range = NAN };
 }
 
 int db_fit_parameter_is_shared(const db_fit_parameter *parameter) {

@@ -1,9 +1,11 @@
 /* Defaults of a refinement. */
 #include "base/context_internal.h"
 
-#include <dualbragg/fit.h>
+#include "fit/config/quantity.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void db_fit_settings_init(db_fit_settings *settings) {
@@ -21,7 +23,6 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->min_strong_reflections = 20;
     settings->excitation_angle = 0.7;
     for (int i = 0; i < 4; i++) settings->roi[i] = -1;
-    for (int p = 0; p < DB_FIT_MOST_PANELS; p++) settings->panel_groups.of_panel[p] = -1;
     settings->background_tile = 24;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
@@ -29,6 +30,80 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->intensity_limit = 10;
     settings->starts =
         (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
+}
+
+db_status db_fit_settings_add_parameter(db_context *context, db_fit_settings *settings,
+                                        const db_fit_parameter *parameter) {
+    const size_t count = settings->parameter_count;
+    db_fit_parameter *const grown =
+        realloc(settings->parameters, (count + 1) * sizeof *settings->parameters);
+    if (!grown) return db_fail_memory(context, "the parameters to refine");
+    settings->parameters = grown;
+    settings->parameters[settings->parameter_count++] = *parameter;
+    return DB_OK;
+}
+
+db_status db_fit_panel_groups_add(db_context *context, db_fit_panel_groups *groups,
+                                  const char *name) {
+    if (groups->count == DB_FIT_MOST_GROUPS)
+        return db_fail(context, DB_ERROR_USAGE, "groups of panels: expected at most %d",
+                       DB_FIT_MOST_GROUPS);
+    void *const grown = realloc(groups->name, (groups->count + 1) * sizeof *groups->name);
+    if (!grown) return db_fail_memory(context, "the groups of panels");
+    groups->name = grown;
+    snprintf(groups->name[groups->count++], sizeof *groups->name, "%s", name);
+    return DB_OK;
+}
+
+db_status db_fit_panel_groups_put(db_context *context, db_fit_panel_groups *groups, size_t panel,
+                                  int group) {
+    if (panel >= DB_FIT_MOST_PANELS)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "groups of panels: expected panels 0 to %d, found %zu",
+                       DB_FIT_MOST_PANELS - 1, panel);
+    if (panel >= groups->panel_count) {
+        short *const grown = realloc(groups->of_panel, (panel + 1) * sizeof *grown);
+        if (!grown) return db_fail_memory(context, "the groups of panels");
+        groups->of_panel = grown;
+        while (groups->panel_count <= panel) grown[groups->panel_count++] = -1;
+    }
+    groups->of_panel[panel] = (short)group;
+    return DB_OK;
+}
+
+/* A copy of `count` elements; NULL of none. Without memory *failed becomes 1. */
+static void *copy_list(const void *list, size_t count, size_t size, int *failed) {
+    if (count == 0) return NULL;
+    void *const copy = malloc(count * size);
+    if (copy)
+        memcpy(copy, list, count * size);
+    else
+        *failed = 1;
+    return copy;
+}
+
+db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
+                               db_fit_settings *copy) {
+    const db_fit_panel_groups *const groups = &settings->panel_groups;
+    int failed = 0;
+    *copy = *settings;
+    copy->parameters = copy_list(settings->parameters, settings->parameter_count,
+                                 sizeof *settings->parameters, &failed);
+    copy->panel_groups.name = copy_list(groups->name, groups->count, sizeof *groups->name, &failed);
+    copy->panel_groups.of_panel =
+        copy_list(groups->of_panel, groups->panel_count, sizeof *groups->of_panel, &failed);
+    if (!failed) return DB_OK;
+    db_fit_settings_clear(copy);
+    return db_fail_memory(context, "the settings of a refinement");
+}
+
+void db_fit_settings_clear(db_fit_settings *settings) {
+    free(settings->parameters);
+    free(settings->panel_groups.name);
+    free(settings->panel_groups.of_panel);
+    settings->parameters = NULL;
+    settings->parameter_count = 0;
+    memset(&settings->panel_groups, 0, sizeof settings->panel_groups);
 }
 
 typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;

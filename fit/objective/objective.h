@@ -5,6 +5,7 @@
 #ifndef DB_FIT_OBJECTIVE_OBJECTIVE_H
 #define DB_FIT_OBJECTIVE_OBJECTIVE_H
 
+#include "fit/config/quantity.h"
 #include "fit/pixels/fit_data.h"
 #include "fit/objective/amplitudes.h"
 #include "fit/objective/variables.h"
@@ -113,8 +114,9 @@ static inline size_t db_objective_block_variables(const db_objective *objective,
                                                   size_t *list) {
     const db_panel_placement *const placement = &objective->placement;
     const size_t panel = objective->blocks.region[b].panel;
-    return db_variables_of_group(&objective->variables,
-                                 placement->start ? placement->groups->of_panel[panel] : -1, list);
+    return db_variables_of_group(
+        &objective->variables,
+        placement->start ? db_fit_panel_groups_of(placement->groups, panel) : -1, list);
 }
 
 /* Whether the intensities of reflections are unknowns. They are not while all blocks share a scale.

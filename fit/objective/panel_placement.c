@@ -1,6 +1,7 @@
 #include "fit/objective/panel_placement.h"
 
 #include "base/context_internal.h"
+#include "fit/config/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static size_t panels_of(const db_panel_placement *placement, size_t group,
                         size_t list[DB_FIT_MOST_PANELS]) {
     size_t count = 0;
     for (size_t p = 0; p < placement->panel_count; p++)
-        if (placement->groups->of_panel[p] == (short)group) list[count++] = p;
+        if (db_fit_panel_groups_of(placement->groups, p) == (int)group) list[count++] = p;
     return count;
 }
 
@@ -22,7 +23,7 @@ static db_status check_groups(db_context *context, const db_detector *detector,
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "groups of panels: the detector has %zu panels, expected at most %d",
                        detector->panel_count, DB_FIT_MOST_PANELS);
-    for (size_t p = 0; p < DB_FIT_MOST_PANELS; p++) {
+    for (size_t p = 0; p < groups->panel_count; p++) {
         const short group = groups->of_panel[p];
         if (group < 0) continue;
         if ((size_t)group >= groups->count)
@@ -123,7 +124,8 @@ void db_panel_placement_slopes(const db_panel_placement *placement, size_t panel
                                double slope[DB_FIT_GROUP_MOTIONS][DB_FIT_GROUP_MOTIONS]) {
     double part[DB_FIT_GROUP_MOTIONS][DB_FIT_GROUP_MOTIONS];
     db_panel_motion_parts(&placement->start[panel],
-                          &placement->motion[placement->groups->of_panel[panel]], part);
+                          &placement->motion[db_fit_panel_groups_of(placement->groups, panel)],
+                          part);
     for (int own = 0; own < DB_FIT_GROUP_MOTIONS; own++)
         for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++)
             slope[own][kind] = part[part_of(own)][part_of(kind)];

@@ -1,6 +1,7 @@
 #include "fit/objective/variables.h"
 
 #include "fit/config/physical_range.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,7 +150,7 @@ size_t db_variables_links(const db_variables *variables, const db_link *table,
     size_t count = variables->link_count;
     memcpy(links, table, count * sizeof *links);
     if (list_count == variables->table_count) return count;
-    const short *const motion = variables->motion[placement->groups->of_panel[panel]];
+    const short *const motion = variables->motion[db_fit_panel_groups_of(placement->groups, panel)];
     db_panel_placement_slopes(placement, panel, slope);
     for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) {
         if (motion[kind] < 0) continue;

@@ -10,6 +10,7 @@
 
 #include "fit/objective/block.h"
 #include "fit/objective/panel_placement.h"
+#include "fit/config/quantity.h"
 
 typedef struct db_variables {
     size_t count;       /* quantities */

@@ -2,6 +2,7 @@
 #include "fit/report/json_document.h"
 
 #include "base/context_internal.h"
+#include "fit/config/quantity.h"
 
 json_t *db_document_text(const char *bytes) {
     json_t *const plain = json_string(bytes);

@@ -77,7 +77,7 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "a configuration describes one panel, the model has %zu",
                        experiment->detector.panel_count);
-    *refined = *config;
+    DB_TRY(db_fit_config_copy(context, config, refined));
     take_crystal(&experiment->crystal, refined);
     take_beam(&experiment->beam, refined);
     if (!*config->expt_file) take_detector(&experiment->detector, refined);

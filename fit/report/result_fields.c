@@ -65,7 +65,7 @@ static json_t *panel_groups(db_document *d, const void *of) {
     (void)of;
     for (size_t g = 0; g < groups->count; g++) {
         json_t *const panels = json_array();
-        for (int p = 0; p < DB_FIT_MOST_PANELS; p++)
+        for (int p = 0; p < (int)groups->panel_count; p++)
             if (groups->of_panel[p] == (short)g) add(d, panels, json_integer(p));
         set(d, object, groups->name[g], panels);
     }

@@ -200,13 +200,14 @@ static db_status print_boxes(db_context *context, const db_fit_result *result, F
 static db_status print_result(db_context *context, const report *r, FILE *stream) {
     const int one_panel = r->result->experiment.detector.panel_count == 1;
     const int has_model = one_panel || *r->config->expt_file; /* that a configuration describes */
-    db_fit_config *const refined = malloc(sizeof *refined);
+    db_fit_config *const refined = calloc(1, sizeof *refined);
     if (!refined) return db_fail_memory(context, "the report");
     db_document d;
     db_status status =
         db_result_document(context, r->config, r->result, has_model ? refined : NULL, &d);
     status = status == DB_OK ? db_page_print_document(context, "data", &d, stream)
                              : db_document_end(context, &d, status, "");
+    db_fit_config_clear(refined);
     free(refined);
     return status;
 }

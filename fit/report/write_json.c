@@ -332,11 +332,12 @@ db_status db_result_document(db_context *context, const db_fit_config *config,
 
 db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
-    db_fit_config *const refined = malloc(sizeof *refined);
+    db_fit_config *const refined = calloc(1, sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
     db_document d;
     const db_status made = db_result_document(context, config, result, refined, &d);
     const db_status status = db_document_end(context, &d, made, path);
+    db_fit_config_clear(refined);
     free(refined);
     return status;
 }

@@ -28,7 +28,7 @@ static void print_heading(const db_fit_config *config, const db_fit_result *resu
 
 db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
-    db_fit_config *const refined = malloc(sizeof *refined);
+    db_fit_config *const refined = calloc(1, sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
     db_text_stream text;
     db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
@@ -40,6 +40,7 @@ db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_
         db_fit_config_print(refined, DB_CONFIG_PLAIN, text.stream);
         status = db_text_stream_write(context, &text, DB_OK, path);
     }
+    db_fit_config_clear(refined);
     free(refined);
     return status;
 }

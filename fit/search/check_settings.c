@@ -4,6 +4,7 @@
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/config/quantity.h"
 
 #include <dualbragg/reflections.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #ifndef DB_FIT_SEARCH_STAGE_SEARCH_H
 #define DB_FIT_SEARCH_STAGE_SEARCH_H
 
+#include "fit/config/quantity.h"
 #include "fit/objective/objective.h"
 #include "fit/search/levenberg_marquardt.h"
 

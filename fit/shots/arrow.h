@@ -10,6 +10,7 @@
 #define DB_FIT_SHOTS_ARROW_H
 
 #include "fit/objective/variables.h"
+#include "fit/config/quantity.h"
 
 /* Which of a shot's variables are shared and which local, the shared ones first; the same for all
  * shots. */

@@ -6,6 +6,7 @@
 #include "fit/shots/identity.h"
 #include "fit/shots/workers.h"
 #include "base/json_reader.h"
+#include "fit/config/quantity.h"
 
 #include <limits.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 #define DB_FIT_SHOTS_CHECKPOINT_H
 
 #include "fit/shots/shots.h"
+#include "fit/config/quantity.h"
 
 /* What has been evaluated since a search began. */
 typedef struct db_joint_log {

@@ -6,6 +6,7 @@
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -241,7 +242,7 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
     double values[DB_FIT_MOST_PARAMETERS];
     const int turns = db_refinement_turns(&all->settings, j->stage);
     if (turns) db_misset_fold(&folded.crystal);
-    db_shots_settings(all, shot, settings);
+    DB_TRY(db_shots_settings(all, context, shot, settings));
     db_variables_make(settings, 1u << j->stage, turns ? all->state[shot].turned : NULL, &folded,
                       &model->placement, variables);
     for (size_t i = 0; i < order->shared + order->local; i++)
@@ -260,14 +261,13 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
 static db_status store_shot(db_shots *all, db_context *context, size_t shot, void *user) {
     const joint *const j = user;
     db_shot_model model = { .panels = NULL };
-    db_fit_settings *const settings = malloc(sizeof *settings);
+    db_fit_settings settings = { .parameters = NULL };
     db_variables *const variables = malloc(sizeof *variables);
-    db_status status =
-        settings && variables ? DB_OK : db_fail_memory(context, "the model of a shot");
+    db_status status = variables ? DB_OK : db_fail_memory(context, "the model of a shot");
     if (status == DB_OK) status = db_shot_model_make(all, context, shot, &model);
-    if (status == DB_OK) status = move_model(j, context, shot, &model, settings, variables);
+    if (status == DB_OK) status = move_model(j, context, shot, &model, &settings, variables);
     db_shot_model_clear(&model);
-    free(settings);
+    db_fit_settings_clear(&settings);
     free(variables);
     return status;
 }

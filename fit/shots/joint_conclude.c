@@ -8,6 +8,7 @@
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 #include "fit/objective/statistics.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     db_experiment start = all->state[shot].start; /* borrows */
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
     db_objective before;
-    DB_TRY(db_objective_create(context, &start, open->settings, &open->pixels.blocks, &options,
+    DB_TRY(db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
                                &before));
     db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->summary[shot]);

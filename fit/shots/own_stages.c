@@ -31,6 +31,7 @@ static void clear(work *w) {
     db_fit_course_clear(&w->refinement.course);
     db_panel_placement_clear(&w->refinement.placement);
     db_fit_result_destroy(&w->refinement.result);
+    db_fit_settings_clear(&w->settings);
     free(w);
 }
 
@@ -71,7 +72,7 @@ static int is_cancelled(void *user, const db_fit_history *entry) {
 static db_status begin(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
-    db_shots_settings(all, w->shot, &w->settings);
+    DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
     DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     r->context = context;

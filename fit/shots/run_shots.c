@@ -50,27 +50,29 @@ static db_status make_room(db_shots *all) {
 
 /* Shared parameters start where the first shot that can be read has them. */
 static db_status start_common(db_shots *all) {
-    db_fit_settings *const settings = malloc(sizeof *settings);
-    db_status status = settings ? DB_ERROR_INPUT : db_fail_memory(all->context, "the settings");
-    for (size_t i = 0; i < all->count && settings; i++) {
+    db_status status = DB_ERROR_INPUT;
+    for (size_t i = 0; i < all->count; i++) {
+        db_fit_settings settings;
         db_measured_image image = { 0 };
         db_experiment start = { 0 };
-        *settings = all->settings;
-        status = all->source->load(all->source->user, all->context, i, &image, &start, settings);
+        status = db_fit_settings_copy(all->context, &all->settings, &settings);
+        if (status == DB_OK)
+            status =
+                all->source->load(all->source->user, all->context, i, &image, &start, &settings);
         for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
             if (!all->shared[k]) continue;
-            const db_fit_parameter *const p = &settings->parameters[k];
+            const db_fit_parameter *const p = &settings.parameters[k];
             /* Motions of groups begin at 0; what follows is tied below. */
             all->common[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
             all->settings.parameters[k].lower = p->lower;
             all->settings.parameters[k].upper = p->upper;
         }
+        db_fit_settings_clear(&settings);
         db_measured_image_clear(&image);
         db_experiment_clear(&start);
         /* A wrong configuration is wrong for all. */
         if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY) break;
     }
-    free(settings);
     db_shots_tie_common(all);
     memcpy(all->common_start, all->common, sizeof all->common_start);
     return status;
@@ -329,6 +331,7 @@ static void clear(db_shots *all) {
     free(all->at_bound);
     db_fit_course_clear(&all->course);
     free(all->identity);
+    db_fit_settings_clear(&all->settings);
     free(all);
 }
 
@@ -340,14 +343,14 @@ static db_status identify(db_shots *all) {
         *config = *all->source->configuration;
     else
         db_fit_config_init(config);
-    config->settings = all->settings;
+    config->settings = all->settings; /* borrows its lists */
     const db_status status = db_identity_text(all->context, config, &all->identity);
     free(config);
     return status;
 }
 
 static db_status set_up(db_shots *all, const db_fit_settings *settings) {
-    all->settings = *settings;
+    DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
     all->parameters = all->course.width = settings->parameter_count;
     if (all->settings.stage_count == 0) db_fit_settings_default_joint_stages(&all->settings);
     db_stages_mark_shared(all);

@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/search/refinement.h"
+#include "fit/config/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,14 @@ static size_t list_shared(const db_fit_shots_result *result, size_t *list) {
     return count;
 }
 
-static void take_parameters(const db_fit_config *config, const db_fit_shots_result *from,
-                            const size_t *list, db_shared_view *view) {
+static db_status take_parameters(db_context *context, const db_fit_config *config,
+                                 const db_fit_shots_result *from, const size_t *list,
+                                 db_shared_view *view) {
     db_fit_result *const to = &view->result;
     for (size_t i = 0; i < to->parameter_count; i++) {
         const size_t k = list[i];
-        view->config.settings.parameters[i] = config->settings.parameters[k];
-        view->config.range[i] = config->range[k];
+        DB_TRY(db_fit_settings_add_parameter(context, &view->config.settings,
+                                             &config->settings.parameters[k]));
         to->parameter[i] = from->parameter[k];
         memcpy(to->name[i], from->name[k], sizeof to->name[i]);
         to->start[i] = from->start[k];
@@ -32,6 +34,7 @@ static void take_parameters(const db_fit_config *config, const db_fit_shots_resu
         for (size_t l = 0; l < to->parameter_count; l++)
             to->correlation[i][l] = from->correlation[k][list[l]];
     }
+    return DB_OK;
 }
 
 static void take_directions(const db_fit_shots_result *from, const size_t *list,
@@ -67,10 +70,12 @@ db_status db_shared_view_make(db_context *context, const db_fit_config *config,
     if (!v) return db_fail_memory(context, "what the shots share");
     const size_t n = list_shared(result, list);
     v->config = *config;
-    v->config.settings.parameter_count = n;
+    v->config.settings.parameters = NULL;
+    v->config.settings.parameter_count = 0;
     v->memory = calloc(result->history_count * n + 1, sizeof *v->memory);
     v->result.history = calloc(result->history_count + 1, sizeof *v->result.history);
-    if (!v->memory || !v->result.history || db_fit_result_lists(context, n, &v->result) != DB_OK) {
+    if (!v->memory || !v->result.history || db_fit_result_lists(context, n, &v->result) != DB_OK ||
+        take_parameters(context, config, result, list, v) != DB_OK) {
         db_shared_view_destroy(view);
         return db_fail_memory(context, "what the shots share");
     }
@@ -78,7 +83,6 @@ db_status db_shared_view_make(db_context *context, const db_fit_config *config,
     memcpy(v->result.reason, result->reason, sizeof v->result.reason);
     v->result.evaluations = (int)result->history_count;
     v->result.seconds = result->seconds;
-    take_parameters(config, result, list, v);
     take_directions(result, list, &v->result);
     take_history(result, list, v);
     return DB_OK;
@@ -89,6 +93,7 @@ void db_shared_view_destroy(db_shared_view **view) {
     free((*view)->memory);
     free((*view)->result.history);
     free((*view)->result.memory);
+    free((*view)->config.settings.parameters);
     free(*view);
     *view = NULL;
 }

@@ -5,7 +5,7 @@
 #include <dualbragg/fit_shots.h>
 
 typedef struct db_shared_view {
-    db_fit_config config; /* with the shared parameters only */
+    db_fit_config config; /* with the shared parameters only; borrows the rest */
     db_fit_result result; /* likewise: parameters, errors, correlation, directions, history */
     double *memory;       /* owned */
 } db_shared_view;

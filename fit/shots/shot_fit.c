@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/config/misset.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,17 +17,13 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
     const int turns = db_refinement_turns(&all->settings, stage);
     const size_t variables = order->shared + order->local;
     memset(open, 0, sizeof *open);
-    open->settings = malloc(sizeof *open->settings);
     open->held = calloc(variables + 1, sizeof *open->held);
     open->work = malloc((db_arrow_work_size(order) + 1) * sizeof *open->work);
-    db_status status = open->settings && open->held && open->work
-                           ? DB_OK
-                           : db_fail_memory(context, "a shot of a joint stage");
+    db_status status =
+        open->held && open->work ? DB_OK : db_fail_memory(context, "a shot of a joint stage");
     if (status == DB_OK) status = db_spool_read(context, &all->spool, &state->place, &open->pixels);
-    if (status == DB_OK) {
-        db_shots_settings(all, shot, open->settings);
-        status = db_shot_model_make(all, context, shot, &open->model);
-    }
+    if (status == DB_OK) status = db_shots_settings(all, context, shot, &open->settings);
+    if (status == DB_OK) status = db_shot_model_make(all, context, shot, &open->model);
     if (status == DB_OK) {
         if (turns) db_misset_fold(&open->model.experiment.crystal);
         const db_objective_options options = { .stages = 1u << stage,
@@ -35,7 +32,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                                                .blur = s->blur,
                                                .target = s->target < 0 ? all->settings.target
                                                                        : (db_fit_target)s->target };
-        status = db_objective_create(context, &open->model.experiment, open->settings,
+        status = db_objective_create(context, &open->model.experiment, &open->settings,
                                      &open->pixels.blocks, &options, &open->objective);
     }
     /* Priors of what is shared count once, not for every shot. */
@@ -49,7 +46,7 @@ void db_open_shot_destroy(db_open_shot *open) {
     if (open->objective.context) db_objective_destroy(&open->objective);
     db_shot_model_clear(&open->model);
     db_spooled_clear(&open->pixels);
-    free(open->settings);
+    db_fit_settings_clear(&open->settings);
     free(open->held);
     free(open->work);
     memset(open, 0, sizeof *open);
@@ -94,7 +91,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
 static db_status make_unknowns(const search *s, db_unknowns *u) {
     const db_variables *const v = &s->open->objective.variables;
     const db_arrow_order *const order = s->order;
-    DB_TRY(db_unknowns_make(s->open->objective.context, s->open->settings,
+    DB_TRY(db_unknowns_make(s->open->objective.context, &s->open->settings,
                             order->index + order->shared, order->local, u));
     for (size_t i = 0; i < order->local; i++) {
         u->lower[i] = v->lower[order->variable[order->shared + i]];

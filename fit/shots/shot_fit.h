@@ -7,8 +7,8 @@
 /* A shot of a joint stage with its pixels in memory. */
 typedef struct db_open_shot {
     db_spooled pixels;
-    db_shot_model model;       /* where the stage began, the misset folded if it turns */
-    db_fit_settings *settings; /* as they are for this shot; owned */
+    db_shot_model model;      /* where the stage began, the misset folded if it turns */
+    db_fit_settings settings; /* as they are for this shot; owned */
     db_objective objective;
     int *held;    /* [variables] 1: at a bound */
     double *work; /* for elimination */

@@ -16,9 +16,9 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
     db_fit_shot_list *const made = calloc(1, sizeof *made);
     *list = made;
     if (!made) return db_fail_memory(context, config->shot_list);
-    made->config = *config;
     made->override = calloc(override_count + 1, sizeof *made->override);
-    db_status status = made->override ? DB_OK : db_fail_memory(context, config->shot_list);
+    db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
+                                      : db_fail_memory(context, config->shot_list);
     for (size_t i = 0; i < override_count && status == DB_OK; i++) {
         made->override[i] = db_copy_text(overrides[i]);
         if (!made->override[i]) status = db_fail_memory(context, config->shot_list);
@@ -45,6 +45,7 @@ void db_fit_shot_list_destroy(db_fit_shot_list **list) {
     for (size_t i = 0; i < l->override_count && l->override; i++) free(l->override[i]);
     free(l->override);
     free(l->entry);
+    db_fit_config_clear(&l->config);
     free(l);
     *list = NULL;
 }
@@ -66,12 +67,12 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
 }
 
 /* How shots are refined is the same for all. */
-static void apply_common(const db_fit_config *common, db_fit_config *config) {
+static db_status apply_common(db_context *context, const db_fit_config *common,
+                              db_fit_config *config) {
     const double gain = config->settings.gain;
-    config->settings = common->settings;
+    db_fit_settings_clear(&config->settings);
+    DB_TRY(db_fit_settings_copy(context, &common->settings, &config->settings));
     if (!(common->settings.gain > 0)) config->settings.gain = gain;
-    memcpy(config->range, common->range, sizeof config->range);
-    memcpy(config->refine_line, common->refine_line, sizeof config->refine_line);
     memcpy(config->symmetry, common->symmetry, sizeof config->symmetry);
     memcpy(config->hkl_file, common->hkl_file, sizeof config->hkl_file);
     memcpy(config->hkl_columns, common->hkl_columns, sizeof config->hkl_columns);
@@ -80,6 +81,7 @@ static void apply_common(const db_fit_config *common, db_fit_config *config) {
     config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
     config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
     config->setup.default_F = common->setup.default_F;
+    return DB_OK;
 }
 
 db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list, size_t shot,
@@ -101,7 +103,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
         snprintf(reason, sizeof reason, "%s", db_context_message(context));
         return db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line, reason);
     }
-    if (entry->is_config) apply_common(&list->config, config);
+    if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
     config->shot_list[0] = '\0';
     return DB_OK;
 }
@@ -158,7 +160,7 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
 static db_status load(void *user, db_context *context, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings) {
     db_fit_shot_list *const list = user;
-    db_fit_config *const config = malloc(sizeof *config);
+    db_fit_config *const config = calloc(1, sizeof *config);
     if (!config) return db_fail_memory(context, "the configuration of a shot");
     db_status status = db_fit_shot_list_config(context, list, shot, config);
     if (status == DB_OK) status = db_fit_config_read_image(context, config, image, NULL, NULL);
@@ -168,13 +170,16 @@ static db_status load(void *user, db_context *context, size_t shot, db_measured_
         if (status == DB_OK) status = read_spots(context, config, &list->entry[shot]);
         if (status == DB_OK) status = remember(context, config, image, &list->entry[shot]);
         if (status == DB_OK) {
+            const db_fit_settings given = *settings;
             *settings = config->settings;
+            config->settings = given; /* to be freed */
             settings->spots = list->entry[shot].has_spots ? &list->entry[shot].spots : NULL;
         } else {
             db_measured_image_clear(image);
             db_experiment_clear(start);
         }
     }
+    db_fit_config_clear(config);
     free(config);
     return status;
 }
@@ -187,10 +192,11 @@ static const char *name_of(void *user, size_t shot) {
 static db_status identify(void *user, db_context *context, size_t shot,
                           db_fit_shot_identity *identity) {
     const db_fit_shot_list *const list = user;
-    db_fit_config *const config = malloc(sizeof *config);
+    db_fit_config *const config = calloc(1, sizeof *config);
     if (!config) return db_fail_memory(context, "the configuration of a shot");
     db_status status = db_fit_shot_list_config(context, list, shot, config);
     if (status == DB_OK) status = db_identity_of_shot(context, config, &list->config, identity);
+    db_fit_config_clear(config);
     free(config);
     return status;
 }
@@ -203,27 +209,23 @@ db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
  * one are those of its shot. */
 static db_status tie_parameters(db_context *context, const db_fit_settings *tied,
                                 db_fit_config *common) {
-    db_fit_settings *const settings = &common->settings;
-    db_fit_config *const was = malloc(sizeof *was);
-    if (!was) return db_fail_memory(context, "the parameters of all shots");
-    *was = *common;
-    settings->parameter_count = tied->parameter_count;
-    for (size_t i = 0; i < tied->parameter_count; i++) {
-        const int quantity = db_fit_quantity_of(&tied->parameters[i]);
-        size_t k = 0;
-        while (k < was->settings.parameter_count &&
-               db_fit_quantity_of(&was->settings.parameters[k]) != quantity)
-            k++;
-        const int known = k < was->settings.parameter_count;
-        settings->parameters[i] =
-            known ? was->settings.parameters[k] : db_fit_parameter_free((db_parameter)quantity);
-        settings->parameters[i].follows = tied->parameters[i].follows;
-        settings->parameters[i].stages = tied->parameters[i].stages;
-        common->range[i] = known ? was->range[k] : (double)NAN;
-        common->refine_line[i] = known ? was->refine_line[k] : 0;
+    db_fit_settings made = common->settings; /* with other parameters */
+    made.parameters = NULL;
+    made.parameter_count = 0;
+    db_status status = DB_OK;
+    for (size_t i = 0; i < tied->parameter_count && status == DB_OK; i++) {
+        const db_fit_parameter *const p = &tied->parameters[i];
+        const size_t k = db_fit_parameter_index(&common->settings, db_fit_quantity_of(p));
+        db_fit_parameter own = k < common->settings.parameter_count
+                                   ? common->settings.parameters[k]
+                                   : db_fit_parameter_free(p->parameter);
+        own.follows = p->follows;
+        own.stages = p->stages;
+        status = db_fit_settings_add_parameter(context, &made, &own);
     }
-    free(was);
-    return DB_OK;
+    free(status == DB_OK ? common->settings.parameters : made.parameters);
+    if (status == DB_OK) common->settings = made;
+    return status;
 }
 
 static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_t shot,
@@ -243,11 +245,12 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
 db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                                db_fit_config *config) {
     if (!*config->symmetry) return DB_OK;
-    db_fit_config *const own = malloc(sizeof *own);
+    db_fit_config *const own = calloc(1, sizeof *own);
     if (!own) return db_fail_memory(context, "the configuration of a shot");
     db_status status = DB_ERROR_INPUT;
     for (size_t s = 0; s < list->count && status != DB_OK; s++)
         status = tie_by(context, list, s, own, config);
+    db_fit_config_clear(own);
     free(own);
     return status;
 }

@@ -90,9 +90,10 @@ db_status db_shots_check_count(const db_shots *all) {
                    aside < all->count ? all->summary[aside].reason : "");
 }
 
-void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settings) {
+db_status db_shots_settings(const db_shots *all, db_context *context, size_t shot,
+                            db_fit_settings *settings) {
     const db_shot_state *const state = &all->state[shot];
-    *settings = all->settings;
+    DB_TRY(db_fit_settings_copy(context, &all->settings, settings));
     settings->gain = state->gain;
     settings->spots = state->spots;
     if (state->shoebox_half_width) settings->shoebox_half_width = state->shoebox_half_width;
@@ -100,6 +101,7 @@ void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settin
         settings->parameters[i].lower = state->lower[i];
         settings->parameters[i].upper = state->upper[i];
     }
+    return DB_OK;
 }
 
 db_status db_shots_put(const db_shots *all, db_context *context, const double *value,
@@ -237,24 +239,22 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     const db_fit_shot_source *const source = all->source;
     db_shot_state *const state = &all->state[shot];
     if (state->lower) return source->load(source->user, context, shot, image, NULL, NULL);
-    db_fit_settings *const settings = malloc(sizeof *settings);
+    db_fit_settings settings;
     double *const bounds = malloc(2 * all->parameters * sizeof *bounds + 1);
-    db_status status =
-        settings && bounds ? DB_OK : db_fail_memory(context, "the settings of a shot");
+    if (!bounds) return db_fail_memory(context, "the bounds of a shot");
+    db_status status = db_fit_settings_copy(context, &all->settings, &settings);
+    if (status == DB_OK)
+        status = source->load(source->user, context, shot, image, &state->start, &settings);
+    if (status == DB_OK) status = check_quantities(all, context, &settings);
+    if (status == DB_OK) status = db_fit_check(context, &state->start, image, &settings);
     if (status == DB_OK) {
-        *settings = all->settings;
-        status = source->load(source->user, context, shot, image, &state->start, settings);
-    }
-    if (status == DB_OK) status = check_quantities(all, context, settings);
-    if (status == DB_OK) status = db_fit_check(context, &state->start, image, settings);
-    if (status == DB_OK) {
-        state->gain = settings->gain;
-        state->spots = settings->spots;
+        state->gain = settings.gain;
+        state->spots = settings.spots;
         state->lower = bounds;
         state->upper = bounds + all->parameters;
         for (size_t i = 0; i < all->parameters; i++) {
-            state->lower[i] = settings->parameters[i].lower;
-            state->upper[i] = settings->parameters[i].upper;
+            state->lower[i] = settings.parameters[i].lower;
+            state->upper[i] = settings.parameters[i].upper;
         }
         keep_amplitudes_once(all, state);
         set_start(all, shot);
@@ -263,7 +263,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         db_experiment_clear(&state->start);
         free(bounds);
     }
-    free(settings);
+    db_fit_settings_clear(&settings);
     return status;
 }
 

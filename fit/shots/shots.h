@@ -5,6 +5,7 @@
 #include "fit/search/refinement.h"
 #include "fit/shots/arrow.h"
 #include "fit/shots/spool.h"
+#include "fit/config/quantity.h"
 
 #include <dualbragg/fit_shots.h>
 
@@ -88,7 +89,8 @@ static inline int db_shots_own(const db_shots *all, size_t shot) {
 db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_measured_image *image);
 
 /* The settings as they are for a shot. */
-void db_shots_settings(const db_shots *all, size_t shot, db_fit_settings *settings);
+db_status db_shots_settings(const db_shots *all, db_context *context, size_t shot,
+                            db_fit_settings *settings);
 
 /* The model of a shot so far. */
 typedef struct db_shot_model {

@@ -38,7 +38,7 @@ static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *str
 
 static db_status write_config(db_context *context, const char *path, db_fit_config *config,
                               const db_fit_shots_result *result, size_t shot) {
-    db_fit_config *const refined = malloc(sizeof *refined);
+    db_fit_config *const refined = calloc(1, sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
     db_text_stream text;
     db_status status = db_fit_refined_config(context, config, &result->shot[shot].model, refined);
@@ -50,6 +50,7 @@ static db_status write_config(db_context *context, const char *path, db_fit_conf
         db_fit_config_print(refined, DB_CONFIG_PLAIN, text.stream);
         status = db_text_stream_write(context, &text, DB_OK, path);
     }
+    db_fit_config_clear(refined);
     free(refined);
     return status;
 }
@@ -75,7 +76,7 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
     if (model->oversample == 0)
         return db_fail(context, DB_ERROR_USAGE, "%s: another process has its model",
                        result->shot[shot].name);
-    db_fit_config *const config = malloc(sizeof *config);
+    db_fit_config *const config = calloc(1, sizeof *config);
     if (!config) return db_fail_memory(context, "the configuration of a shot");
     db_status status = db_shot_list_completed(context, list, shot, config);
     if (status == DB_OK) status = path_of(context, folder, result, shot, ".expt", path);
@@ -83,6 +84,7 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
         status = write_list_of_one(context, path, config, &list->entry[shot], model);
     if (status == DB_OK) status = path_of(context, folder, result, shot, ".yaml", path);
     if (status == DB_OK) status = write_config(context, path, config, result, shot);
+    db_fit_config_clear(config);
     free(config);
     return status;
 }
@@ -122,14 +124,14 @@ db_status db_fit_shots_write_list(db_context *context, const char *path, const c
 
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
-    db_fit_config *const all = malloc(sizeof *all);
+    db_fit_config *const all = calloc(1, sizeof *all);
     if (!all) return db_fail_memory(context, path);
-    *all = *config;
+    db_status status = db_fit_config_copy(context, config, all);
     all->output_prefix[0] = '\0';
     db_fit_settings_count_from(result->refined, &all->settings);
     snprintf(all->shot_list, sizeof all->shot_list, "%s", seen_from(path, list));
     db_text_stream text;
-    db_status status = db_fit_config_move_names(context, path, all);
+    if (status == DB_OK) status = db_fit_config_move_names(context, path, all);
     if (status == DB_OK) status = db_text_stream_open(context, &text);
     if (status == DB_OK) {
         fprintf(text.stream, "# dualbragg %s: %zu shots refined together\n# %s%s\n\n", db_version(),
@@ -137,6 +139,7 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
         db_fit_config_print(all, DB_CONFIG_PLAIN, text.stream);
         status = db_text_stream_write(context, &text, DB_OK, path);
     }
+    db_fit_config_clear(all);
     free(all);
     return status;
 }

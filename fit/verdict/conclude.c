@@ -11,6 +11,7 @@
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/warnings.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "fit/verdict/warnings.h"
 
 #include "base/context_internal.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -68,14 +68,17 @@ db_status four_panels_image(db_context *context, const db_experiment *e, unsigne
 
 void four_panels_groups(db_fit_settings *settings) {
     db_fit_panel_groups *const groups = &settings->panel_groups;
-    for (groups->count = 0; groups->count < PANELS; groups->count++) {
-        snprintf(groups->name[groups->count], DB_FIT_GROUP_NAME_SIZE, "panel_%zu", groups->count);
-        groups->of_panel[groups->count] = (short)groups->count;
+    for (int g = 0; g < PANELS; g++) {
+        char name[16];
+        snprintf(name, sizeof name, "panel_%d", g);
+        if (db_fit_panel_groups_add(NULL, groups, name) != DB_OK ||
+            db_fit_panel_groups_put(NULL, groups, (size_t)g, g) != DB_OK)
+            abort();
     }
 }
 
 void refine_motion(db_fit_settings *settings, db_parameter motion, int group) {
-    db_fit_parameter *const p = &settings->parameters[settings->parameter_count++];
-    *p = db_fit_parameter_free(motion);
-    p->group = group;
+    db_fit_parameter p = db_fit_parameter_free(motion);
+    p.group = group;
+    if (db_fit_settings_add_parameter(NULL, settings, &p) != DB_OK) abort();
 }

@@ -131,9 +131,9 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
 }
 
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {
-    db_fit_parameter *const p = &settings->parameters[settings->parameter_count++];
-    *p = db_fit_parameter_free(parameter);
-    p->follows = follows;
+    db_fit_parameter p = db_fit_parameter_free(parameter);
+    p.follows = follows;
+    if (db_fit_settings_add_parameter(NULL, settings, &p) != DB_OK) abort();
 }
 
 /* Unit vectors along a*, b*, c* as columns. */

@@ -118,12 +118,12 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
     static const double error[] = { 0.0021, 0.0153, NAN, 0.03 };
     r->status = DB_NOT_CONVERGED;
     snprintf(r->reason, sizeof r->reason, "stage fine: mosaic_spread reached its lower bound 0");
-    config->settings.parameter_count = 4;
     for (size_t i = 0; i < 4; i++) {
-        config->settings.parameters[i] = db_fit_parameter_free(parameters[i]);
-        if (parameters[i] != DB_MISSET_X) config->settings.parameters[i].stages = 0;
-        config->settings.parameters[i].lower = start[i] - 1;
-        config->settings.parameters[i].upper = start[i] + 1;
+        db_fit_parameter p = db_fit_parameter_free(parameters[i]);
+        if (parameters[i] != DB_MISSET_X) p.stages = 0;
+        p.lower = start[i] - 1;
+        p.upper = start[i] + 1;
+        if (db_fit_settings_add_parameter(NULL, &config->settings, &p) != DB_OK) abort();
         r->parameter[i] = parameters[i];
         snprintf(r->name[i], sizeof r->name[i], "%s", db_parameter_describe(parameters[i])->name);
         r->start[i] = start[i];
@@ -135,7 +135,7 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         for (size_t k = 0; k < 4; k++)
             r->correlation[i][k] = i == k ? 1 : i == 2 || k == 2 ? NAN : i + k == 1 ? -0.81 : 0.15;
     }
-    config->range[0] = 1;
+    config->settings.parameters[0].range = 1;
     config->settings.parameters[2].follows = DB_CELL_A;
     config->settings.parameters[1].prior[0] = 58.5;
     config->settings.parameters[1].prior[1] = 0.1;
@@ -282,6 +282,7 @@ void synthetic_clear(synthetic *s) {
     free(r->warnings);
     free(r->starts);
     db_experiment_clear(&r->experiment);
+    db_fit_config_clear(&s->config);
     free(s->image.value);
     free(s->image.mask);
 }

@@ -10,6 +10,7 @@
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 #include "fit/objective/stage_data.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,11 +68,13 @@ static void refine_groups(db_fit_intensity intensity) {
     settings.precision = DB_PRECISION_DOUBLE;
     settings.max_shoeboxes = 100;
     four_panels_groups(&settings);
-    settings.panel_groups.count = 2;
-    settings.panel_groups.of_panel[2] = 1;
-    settings.panel_groups.of_panel[1] = 0;
-    settings.panel_groups.of_panel[0] = -1;
-    settings.panel_groups.of_panel[3] = 1;
+    db_fit_panel_groups *const groups = &settings.panel_groups;
+    *groups = (db_fit_panel_groups){ .count = 0 };
+    for (int g = 0; g < 2; g++)
+        assert_int_equal(db_fit_panel_groups_add(context, groups, g == 0 ? "panel_0" : "panel_1"),
+                         DB_OK);
+    for (size_t p = 1; p < 4; p++)
+        assert_int_equal(db_fit_panel_groups_put(context, groups, p, p > 1), DB_OK);
     refine_parameter(&settings, DB_MISSET_X, -1);
     for (int p = (int)DB_PANEL_SHIFT_FAST; p <= (int)DB_PANEL_TURN_NORMAL; p++)
         refine_motion(&settings, (db_parameter)p, 1);

@@ -148,9 +148,9 @@ static void several_panels_move_as_one(void **state) {
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
-    settings.panel_groups.count = 1;
-    snprintf(settings.panel_groups.name[0], DB_FIT_GROUP_NAME_SIZE, "right");
-    settings.panel_groups.of_panel[1] = settings.panel_groups.of_panel[3] = 0;
+    expect_ok(db_fit_panel_groups_add(context, &settings.panel_groups, "right"));
+    for (size_t p = 1; p < 4; p += 2)
+        expect_ok(db_fit_panel_groups_put(context, &settings.panel_groups, p, 0));
     for (int i = 0; i < 3; i++)
         refine_parameter(&settings, (db_parameter)((int)DB_MISSET_X + i), -1);
     refine_motion(&settings, DB_PANEL_SHIFT_FAST, 0);
@@ -232,7 +232,7 @@ static void impossible_choices_are_refused(void **state) {
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_shift_normal, of all panels");
     settings.parameter_count--;
-    settings.panel_groups.of_panel[6] = 2;
+    assert_int_equal(db_fit_panel_groups_put(context, &settings.panel_groups, 6, 2), DB_OK);
     expect_failure(DB_ERROR_INPUT,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_2: expected panels 0 to 3, which the detector has, found 6");
@@ -295,8 +295,9 @@ static void refined_panels_go_on_from_their_files(void **state) {
     const db_fit_settings *const s = &again.settings;
     assert_int_equal(s->parameter_count, 4);
     assert_int_equal(s->panel_groups.count, 2);
-    assert_memory_equal(s->panel_groups.of_panel, config.settings.panel_groups.of_panel,
-                        sizeof s->panel_groups.of_panel);
+    for (size_t p = 0; p < 8; p++)
+        assert_int_equal(db_fit_panel_groups_of(&s->panel_groups, p),
+                         db_fit_panel_groups_of(&config.settings.panel_groups, p));
     assert_int_equal(s->parameters[1].group, 0);
     assert_int_equal(s->parameters[1].shared, 0);
     assert_true(fabs(s->parameters[1].lower + 0.5 + result->refined[1]) < 1e-12);
@@ -336,7 +337,8 @@ static void groups_are_listed_or_those_of_the_list(void **state) {
     expect_ok(read_groups("panels", "panel_2:turn_fast: {range: 1}"));
     assert_int_equal(g->count, 3);
     assert_string_equal(g->name[2], "panel_2");
-    assert_true(g->of_panel[0] == 0 && g->of_panel[2] == 2 && g->of_panel[3] == -1);
+    assert_true(g->of_panel[0] == 0 && g->of_panel[2] == 2);
+    assert_int_equal(db_fit_panel_groups_of(g, 3), -1);
     assert_int_equal(config.settings.parameters[0].group, 2);
     assert_int_equal(config.settings.parameters[0].parameter, DB_PANEL_TURN_FAST);
     assert_int_equal(db_fit_parameter_is_shared(&config.settings.parameters[0]), 1);
@@ -354,11 +356,11 @@ static void groups_are_listed_or_those_of_the_list(void **state) {
                           "  a:shift_slow: {follows: b:shift_fast}"));
     assert_int_equal(config.settings.parameter_count, 3);
     assert_int_equal(config.settings.parameters[0].group, 1);
-    assert_true(config.range[0] == 2);
+    assert_true(config.settings.parameters[0].range == 2);
     assert_int_equal(config.settings.parameters[1].follows,
                      db_fit_quantity(DB_PANEL_SHIFT_FAST, 1));
     assert_int_equal(config.settings.parameters[2].group, 0);
-    assert_true(config.range[2] == 1);
+    assert_true(config.settings.parameters[2].range == 1);
 }
 
 static void mistakes_are_named(void **state) {

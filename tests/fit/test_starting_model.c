@@ -324,6 +324,7 @@ static void refined_models_can_be_fed_back(void **state) {
         const db_fit_config first = config;
         if (db_fit_write_yaml(context, path, &config, &result) != DB_OK)
             fail_msg("%s", db_context_message(context));
+        db_fit_config_init(&config); /* the first one keeps its lists */
         if (db_fit_config_read(context, path, NULL, 0, &config) != DB_OK ||
             (db_experiment_clear(&start),
              db_fit_config_start(context, &config, &made_up.image, &start, NULL, NULL)) != DB_OK)
@@ -350,7 +351,8 @@ static void refined_models_can_be_fed_back(void **state) {
         close_to(start.goniometer.phi_step, result.experiment.goniometer.phi_step, 1e-14);
         assert_int_equal(start.beam.source_count, result.experiment.beam.source_count);
         assert_int_equal(config.settings.parameter_count, first.settings.parameter_count);
-        assert_true(config.settings.parameters[0].scale == 0.03 && config.range[0] == 0.5);
+        assert_true(config.settings.parameters[0].scale == 0.03 &&
+                    config.settings.parameters[0].range == 0.5);
         assert_true(config.settings.parameters[1].lower == 58 &&
                     config.settings.parameters[1].upper == 59.5);
         assert_int_equal(config.settings.parameters[2].follows, DB_CELL_A);
@@ -359,6 +361,8 @@ static void refined_models_can_be_fed_back(void **state) {
         assert_true(config.settings.stages[0].blur == 2.5 && config.settings.dmin == 2.2 &&
                     config.settings.roi[3] == 4);
         db_experiment_clear(&result.experiment);
+        db_fit_settings first_settings = first.settings;
+        db_fit_settings_clear(&first_settings);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #if defined(DB_HAVE_FIT)
 #include "fit/shots/checkpoint.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -47,21 +47,28 @@ enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 
 /* Groups of panels that move as one rigid body each. */
 enum {
-    DB_FIT_MOST_GROUPS = 128,
-    DB_FIT_MOST_PANELS = 1024,
     DB_FIT_GROUP_MOTIONS = 6,
     DB_FIT_GROUP_NAME_SIZE = 48 /* leaves room for the motion beside it */
 };
 typedef struct db_fit_panel_groups {
     size_t count;
-    char name[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_NAME_SIZE];
-    short of_panel[DB_FIT_MOST_PANELS]; /* group of each panel; -1: in none, so that it stays */
+    char (*name)[DB_FIT_GROUP_NAME_SIZE]; /* of each group; owned */
+    size_t panel_count;                   /* panels of which something is said */
+    short *of_panel; /* group of each of them; -1: in none, so that it stays; owned */
 } db_fit_panel_groups;
 
-/* What can be refined at most: parameters of the table and all motions of all groups. */
-enum {
-    DB_FIT_MOST_PARAMETERS = (int)DB_PARAMETER_COUNT + DB_FIT_MOST_GROUPS * DB_FIT_GROUP_MOTIONS
-};
+/* Appends a group of that name, which is copied and cut off where it is too long. */
+DB_API db_status db_fit_panel_groups_add(db_context *context, db_fit_panel_groups *groups,
+                                         const char *name);
+
+/* Puts a panel into a group, or, -1, into none. */
+DB_API db_status db_fit_panel_groups_put(db_context *context, db_fit_panel_groups *groups,
+                                         size_t panel, int group);
+
+/* Group of a panel; -1: in none. */
+static inline int db_fit_panel_groups_of(const db_fit_panel_groups *groups, size_t panel) {
+    return panel < groups->panel_count ? groups->of_panel[panel] : -1;
+}
 
 /* One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels. The
  * value of a motion counts from the start of the refinement, where it is 0. */
@@ -82,6 +89,9 @@ typedef struct db_fit_parameter {
                    db_fit_parameter_is_shared says */
     unsigned stages; /* in which stages it is refined (tied: goes along): bit s stands for stage
                         number s; DB_FIT_ALL_STAGES unless something else is said */
+    double range;    /* of a configuration: bounds are to be start - range and start + range, which
+                     db_fit_config_start makes of it; NAN: not given */
+    int line;        /* of the configuration's file, for messages; 0: none */
 } db_fit_parameter;
 
 #define DB_FIT_ALL_STAGES (~0u)
@@ -168,11 +178,13 @@ typedef struct db_fit_starts {
     int evaluations; /* of the first stage, of each start */
 } db_fit_starts;
 
+/* Owns its lists. A copy by assignment shares them: it may be used as long as the original is, and
+ * neither changed in its lists nor cleared. */
 typedef struct db_fit_settings {
     size_t size; /* sizeof(db_fit_settings): set by db_fit_settings_init */
     db_fit_intensity intensity;
     db_fit_panel_groups panel_groups;
-    db_fit_parameter parameters[DB_FIT_MOST_PARAMETERS];
+    db_fit_parameter *parameters; /* owned; see db_fit_settings_add_parameter */
     size_t parameter_count;
     db_fit_stage stages[DB_FIT_MAX_STAGES];
     size_t stage_count;
@@ -220,6 +232,18 @@ DB_API size_t db_fit_struct_size(const char *name);
 
 /* Documented defaults; no parameters, no stages. */
 DB_API void db_fit_settings_init(db_fit_settings *settings);
+
+/* Appends a parameter; pointers to the others are then no longer valid. */
+DB_API db_status db_fit_settings_add_parameter(db_context *context, db_fit_settings *settings,
+                                               const db_fit_parameter *parameter);
+
+/* A copy with lists of its own. *copy is overwritten, and owns nothing after a failure. The lists
+ * of reflections (spots) and starts stay borrowed. */
+DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
+                                      db_fit_settings *copy);
+
+/* Frees the lists. Safe on zeroed settings. */
+DB_API void db_fit_settings_clear(db_fit_settings *settings);
 
 /* A shoebox after refinement, with its pixels (row by row, fast index fastest). */
 typedef struct db_fit_shoebox {
@@ -502,18 +526,22 @@ typedef struct db_fit_config {
                               NAN: not given */
     double beam_tilt[2];   /* mrad: horizontal, vertical */
     double scale;          /* overall factor of the starting model */
-    double range[DB_FIT_MOST_PARAMETERS];    /* of settings.parameters, in their order: bounds are
-                                            start -    range and start + range; NAN: not given */
-    int refine_line[DB_FIT_MOST_PARAMETERS]; /* where each stands in the file, for messages; 0:
-                                            command line */
 } db_fit_config;
 
 /* All defaults: header geometry, free intensities, no parameters. */
 DB_API void db_fit_config_init(db_fit_config *config);
 
+/* A copy with lists of its own. *copy is overwritten; its setup borrows the names of the original. */
+DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
+                                    db_fit_config *copy);
+
+/* Frees what it owns. Safe on a zeroed configuration. */
+DB_API void db_fit_config_clear(db_fit_config *config);
+
 /* Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file; their
- * file names are relative to the working directory. Errors name file, line, key, what was expected
- * and the nearest known key, if one is near. */
+ * file names are relative to the working directory. *config is initialized or all zeros before; what
+ * it owns is freed. Clear it with db_fit_config_clear, also after a failure. Errors name file, line,
+ * key, what was expected and the nearest known key, if one is near. */
 DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);
