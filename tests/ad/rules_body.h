@@ -2,14 +2,11 @@
  * instruction set its file is compiled for) and, if need be, INSTANCE_SCALAR (one lane) or
  * INSTANCE_MIXED (floats that fill a vector, and doubles beside them), and includes this file.
  * INSTANCE_LONGDOUBLE makes the doubles long. */
+#include "support/unit_test.h"
+
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "dual_case_list.h"
 #include "grid.h"

@@ -1,11 +1,7 @@
+#include "support/unit_test.h"
 #include "ulp.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 long double ulp_error(long double got, long double want, long double scale, int digits) {
     const int most = digits == 24 ? 128 : digits == 53 ? 1024 : 16384;

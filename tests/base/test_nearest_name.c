@@ -1,12 +1,6 @@
 /* Guesses at what a misspelt name means. */
+#include "support/unit_test.h"
 #include "base/nearest_name.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static const char *const names[] = { "-lambda",   "-N",      "-Na",          "-osc",
                                      "--threads", "-misset", "-fdet_vector", "-detpixels" };

@@ -1,20 +1,16 @@
 /* The CUDA backend beside its kernels: regions, pixel types, memory of the device, what warm calls
  * copy, and failures. */
+#define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
+#include "support/small_crystal.h"
 #include "machine.h"
 
 #include <dualbragg/normal.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static const db_parameter some[] = { DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH };
-enum { SOME = sizeof some / sizeof some[0], FAST = 300, SLOW = 11, PIXELS = FAST * SLOW };
+enum { FAST = 300, SLOW = 11, PIXELS = FAST * SLOW };
 
 static db_context *processor, *device;
 static db_experiment experiment;
@@ -25,19 +21,7 @@ static int start(void **state) {
     assert_int_equal(db_context_create(&processor), DB_OK);
     assert_int_equal(db_context_create(&device), DB_OK);
     assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
-    assert_int_equal(db_experiment_init(processor, &experiment), DB_OK);
-    db_experiment *e = &experiment;
-    for (int i = 0; i < 3; i++) {
-        e->crystal.cell[i] = 50 + 7 * i;
-        e->crystal.cells[i] = 4 + i;
-        e->crystal.misset[i] = 11 * (i + 1);
-    }
-    e->structure_factors.default_F = 10;
-    e->detector.panels[0].fast_pixels = FAST;
-    e->detector.panels[0].slow_pixels = SLOW;
-    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.4;
-    e->detector.centre[0] = 37;
-    e->detector.centre[1] = 3;
+    small_crystal(processor, FAST, SLOW, 3, &experiment);
     return 0;
 }
 
@@ -48,26 +32,6 @@ static int finish(void **state) {
     db_context_destroy(&device);
     COUNTED(assert_int_equal(stand_in.live, 0);)
     return 0;
-}
-
-typedef struct {
-    float *image, *derivative[SOME];
-} result;
-
-static result result_create(size_t pixels) {
-    result r;
-    r.image = calloc(pixels, sizeof(float));
-    assert_non_null(r.image);
-    for (int k = 0; k < SOME; k++) {
-        r.derivative[k] = calloc(pixels, sizeof(float));
-        assert_non_null(r.derivative[k]);
-    }
-    return r;
-}
-
-static void result_destroy(result *r) {
-    free(r->image);
-    for (int k = 0; k < SOME; k++) free(r->derivative[k]);
 }
 
 static db_plan *plan_of(db_context *context, db_plan_options options) {

@@ -1,5 +1,6 @@
 /* The device code, run on the processor, gives the processor's images, derivatives and normal
  * equations, for every kind of experiment and in both precisions. */
+#include "support/unit_test.h"
 #include "gradient/configurations.h"
 #include "gradient/images.h"
 #include "machine.h"
@@ -7,13 +8,8 @@
 #include <dualbragg/normal.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Of the largest value: rounding, with another order of operations. */
 static const double image_bounds[] = { 1e-12, 2e-6 }, slope_bounds[] = { 1e-12, 2e-6 },

@@ -1,19 +1,15 @@
 #define _POSIX_C_SOURCE 200809L
 /* Devices: names, the choice "auto", what a backend is given, and what happens where it fails. */
+#include "support/unit_test.h"
 #include "engine/device_plan.h"
 #include "kernel/row_room.h"
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/normal.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* An abacus: renders by calling the processor's kernels, and can be told to fail. */
 static struct {

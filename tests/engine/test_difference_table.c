@@ -1,13 +1,8 @@
 /* Extrapolated differences of functions whose derivatives are known. */
+#include "support/unit_test.h"
 #include "engine/difference_table.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Central differences of f at x with steps h, h/8 ...; one-sided ones of f above x. */
 static void differences(db_difference_kind kind, double (*f)(double), double x, double h,

@@ -1,34 +1,16 @@
 /* The checker itself: it agrees with what is known, counts kinks, does not blame rounding, and does
  * not pass what is wrong. */
+#include "support/context.h"
 #include "engine/gradient_check.h"
 #include "engine/node_signature.h"
 
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 enum { SIZE = 24 };
-
-static db_context *context;
-
-static int open_context(void **state) {
-    (void)state;
-    return db_context_create(&context) != DB_OK;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static db_experiment small_experiment(db_crystal_shape shape) {
     db_experiment e;

@@ -1,15 +1,12 @@
 /* A mosaic crystal draws its spots out into arcs around the beam, as long as its domains turn far
  * about whichever of its axes lies along the beam. */
+#include "support/unit_test.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { PIXELS = 140, DOMAINS = 1000 };
 static const double WAVELENGTH = 1, EDGE = 40, DISTANCE = 100, PIXEL = 0.02; /* A, A, mm, mm */

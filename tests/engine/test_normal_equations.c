@@ -1,26 +1,19 @@
 /* Normal equations of plans: regions, masks, same bits for any number of threads, warm calls
  * without allocation, misuse. That the sums are right is tested beside the gradients. */
+#include "support/small_crystal.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { FAST = 203, SLOW = 149, PIXELS = FAST * SLOW };
 
 static db_context *context;
 static db_experiment experiment;
 static float *data, *weight;
-
-static const db_parameter some[] = { DB_CELL_A,        DB_MISSET_Y,   DB_CELLS_B,
-                                     DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE };
-enum { SOME = sizeof some / sizeof some[0] };
 
 typedef struct {
     double chi2, gradient[SOME], curvature[SOME * SOME];
@@ -29,21 +22,9 @@ typedef struct {
 static int start(void **state) {
     (void)state;
     assert_int_equal(db_context_create(&context), DB_OK);
-    assert_int_equal(db_experiment_init(context, &experiment), DB_OK);
-    db_experiment *e = &experiment;
-    for (int i = 0; i < 3; i++) {
-        e->crystal.cell[i] = 50 + 7 * i;
-        e->crystal.cells[i] = 4 + i;
-        e->crystal.misset[i] = 11 * (i + 1);
-    }
-    e->crystal.mosaic_spread = 0.5;
-    e->crystal.mosaic_domains = 3;
-    e->structure_factors.default_F = 10;
-    e->detector.panels[0].fast_pixels = FAST;
-    e->detector.panels[0].slow_pixels = SLOW;
-    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.4;
-    e->detector.centre[0] = 37;
-    e->detector.centre[1] = 29;
+    small_crystal(context, FAST, SLOW, 29, &experiment);
+    experiment.crystal.mosaic_spread = 0.5;
+    experiment.crystal.mosaic_domains = 3;
     data = malloc(PIXELS * sizeof *data);
     weight = malloc(PIXELS * sizeof *weight);
     assert_true(data && weight);

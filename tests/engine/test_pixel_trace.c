@@ -1,14 +1,11 @@
 /* Traces: their samples add up to the pixels that plans render. */
+#include "support/unit_test.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SIZE = 12 };
 

@@ -1,16 +1,13 @@
 /* Plans: same bits for any number of threads, regions, warm calls without allocation, cancelling,
  * misuse. */
+#include "support/small_crystal.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static db_context *context;
 static db_experiment experiment;
@@ -18,21 +15,9 @@ static db_experiment experiment;
 static int start(void **state) {
     (void)state;
     assert_int_equal(db_context_create(&context), DB_OK);
-    assert_int_equal(db_experiment_init(context, &experiment), DB_OK);
-    db_experiment *e = &experiment;
-    for (int i = 0; i < 3; i++) {
-        e->crystal.cell[i] = 50 + 7 * i;
-        e->crystal.cells[i] = 4 + i;
-        e->crystal.misset[i] = 11 * (i + 1);
-    }
-    e->crystal.mosaic_spread = 0.5;
-    e->crystal.mosaic_domains = 3;
-    e->structure_factors.default_F = 10;
-    e->detector.panels[0].fast_pixels = 203;
-    e->detector.panels[0].slow_pixels = 149;
-    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.4;
-    e->detector.centre[0] = 37;
-    e->detector.centre[1] = 29;
+    small_crystal(context, 203, 149, 29, &experiment);
+    experiment.crystal.mosaic_spread = 0.5;
+    experiment.crystal.mosaic_domains = 3;
     return 0;
 }
 
@@ -41,30 +26,6 @@ static int finish(void **state) {
     db_experiment_clear(&experiment);
     db_context_destroy(&context);
     return 0;
-}
-
-static const db_parameter some[] = { DB_CELL_A,        DB_MISSET_Y,   DB_CELLS_B,
-                                     DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE };
-enum { SOME = sizeof some / sizeof some[0] };
-
-typedef struct {
-    float *image, *derivative[SOME];
-} result;
-
-static result result_create(size_t pixels) {
-    result r;
-    r.image = calloc(pixels, sizeof(float));
-    assert_non_null(r.image);
-    for (int k = 0; k < SOME; k++) {
-        r.derivative[k] = calloc(pixels, sizeof(float));
-        assert_non_null(r.derivative[k]);
-    }
-    return r;
-}
-
-static void result_destroy(result *r) {
-    free(r->image);
-    for (int k = 0; k < SOME; k++) free(r->derivative[k]);
 }
 
 static db_plan *plan_create(db_precision precision, const db_region *regions, size_t region_count) {

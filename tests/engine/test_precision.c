@@ -1,17 +1,14 @@
 /* The precision advised: where it is mixed, the mixed image is within 1e-6 of the maximum of the
  * double one, and its derivatives within 1e-5 of theirs, on random jobs of all kinds. */
+#include "support/unit_test.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include "engine/precision.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { JOBS = 300, GRADIENT_JOBS = 100, WANTED = 5 };
 

@@ -1,16 +1,12 @@
 /* What rounding does to images, measured by the same physics in long double, model included. */
+#include "support/context.h"
 #include "engine/exact_image.h"
 
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Half the distance of neighbouring floats: what storage alone does. */
 static const double STORAGE = 1.0 / (1 << 24);
@@ -43,19 +39,6 @@ typedef struct {
     double in_double, stored, mixed; /* mixed: of the maximum, the others relative */
     size_t compared;
 } errors;
-
-static db_context *context;
-
-static int start(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static void set_up(const condition *c, db_experiment *e) {
     db_setup setup;
@@ -151,7 +134,8 @@ static void images_are_exact_up_to_their_precision(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(images_are_exact_up_to_their_precision, start, finish),
+        cmocka_unit_test_setup_teardown(images_are_exact_up_to_their_precision, open_context,
+                                        close_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

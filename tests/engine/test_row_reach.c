@@ -1,16 +1,12 @@
 /* A group of pixels that stand far apart: samples whose node lies between its ends, off the
  * straight line, are not passed over (kernel/row_reach.h). */
+#include "support/unit_test.h"
 #include "engine/exact_image.h"
 
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PIXELS = 48 };
 

@@ -1,28 +1,12 @@
 /* Layers of a sensor record spots where a thick sensor records them: against integrals over the
  * depth, and closed positions. */
+#include "support/context.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static db_context *context;
-
-static int start(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 /* Mean depth (mm) at which exp(-t/(depth o)) absorbs up to a thickness (um), by Simpson's rule. */
 static double integrated_depth(double thickness, double attenuation_depth, double obliquity) {
@@ -201,5 +185,5 @@ int main(void) {
         cmocka_unit_test(parallax_is_right_for_any_number_of_layers),
         cmocka_unit_test(a_transparent_sensor_has_finite_slopes),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

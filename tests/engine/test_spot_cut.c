@@ -1,5 +1,6 @@
 /* What kernel/spot_cut.h promises of samples that do not count, tried with duals at random places
  * of random crystals. */
+#include "support/unit_test.h"
 #include "engine/plan_internal.h"
 
 #define REAL double
@@ -14,12 +15,7 @@
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static uint64_t state = 2463534242U;
 static double uniform(double low, double high) {

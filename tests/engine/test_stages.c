@@ -1,13 +1,10 @@
 /* Stages: begun and ended in order on every thread, with the pixels and samples of the image. */
+#include "support/unit_test.h"
+
 #include <dualbragg/dualbragg.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { THREADS = 4, DEEPEST = 8 };
 

@@ -1,6 +1,7 @@
 /* What db_plan_options.tolerance promises, tried on random jobs: images, derivative images and
  * normal equations of plans with a tolerance against those by the oracle, which leaves nothing out;
  * same bits for any region and number of threads; misuse. */
+#include "support/unit_test.h"
 #include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
 #include "engine/slope_bound.h"
@@ -8,14 +9,9 @@
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const db_parameter some[] = { DB_CELL_A,          DB_CELL_BETA, DB_MISSET_Y,
                                      DB_CELLS_A,         DB_CELLS_B,   DB_CELLS_C,

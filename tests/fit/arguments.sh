@@ -5,20 +5,8 @@ set -eu
     echo "no program to test"
     exit 77
 }
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
-
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
 # expect STATUS TEXT ARGUMENTS...: exit status and part of stderr; no file may be left behind.
 expect() {
     status=$1 text=$2

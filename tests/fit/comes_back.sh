@@ -1,18 +1,8 @@
 #!/bin/sh
 # dualbragg fit from outside: a refined model fed back is at its goal, and a run that does not converge says why.
 set -eu
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
 "$BINARY_DIR/stand_in" stand_in
 config=$SOURCE_DIR/examples/thaumatin.yaml
 fit() { # EXPECTED_STATUS ARGUMENTS...

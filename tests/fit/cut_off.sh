@@ -1,22 +1,9 @@
 #!/bin/sh
 # Refinements that do not come to their end, from outside: Ctrl-C, kills, checkpoints of something else, two runs with one prefix.
 set -eu
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
-"$DUALBRAGG" --version | grep -q Random123 || {
-    echo "this build renders no noise"
-    exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
 fit() { # EXPECTED_STATUS ARGUMENTS...
     status=0 expected=$1
     shift

@@ -1,17 +1,9 @@
 #!/bin/sh
 # A refinement of many shots that is killed at random moments, again and again: the result is that of one that was left alone, to the last digit.
 set -eu
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
-"$DUALBRAGG" --version | grep -q Random123 || {
-    echo "this build renders no noise"
-    exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
 mkdir images
 number=0
 while [ $number -lt 12 ]; do

@@ -1,18 +1,9 @@
 #!/bin/sh
 # What dualbragg fit says when it cannot go on, and that it says so before any long work.
 set -eu
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
-"$DUALBRAGG" --version | grep -q Random123 || {
-    echo "this build renders no noise"
-    exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
 # expect STATUS TEXT ARGUMENTS...
 expect() {
     status=$1 text=$2 found=0

@@ -1,25 +1,12 @@
 #!/bin/sh
 # What a refinement shows of its progress: on a terminal how far it is and for how long, elsewhere nothing.
 set -eu
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
-"$DUALBRAGG" --version | grep -q Random123 || {
-    echo "this build renders no noise"
-    exit 77
-}
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
 command -v script > /dev/null || {
     echo "there is no script(1) to make a terminal"
     exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
 }
 on_terminal() { # COMMAND; lines that were drawn over each other become lines
     script -qec "$*" /dev/null < /dev/null | tr '\r' '\n' > out

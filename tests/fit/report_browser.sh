@@ -3,10 +3,8 @@
 # Needs Debian's chromium (or CHROMIUM); without it the test shows up as skipped. With KEEP=FOLDER page and screenshots
 # stay there.
 set -eu
-"$DUALBRAGG" fit --help > /dev/null 2>&1 || {
-    echo "this build has no refinement"
-    exit 77
-}
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
 browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
 if [ -z "$browser" ]; then
     echo "skipped: no chromium"
@@ -15,14 +13,6 @@ fi
 "$DUALBRAGG" --version | grep -qi png || {
     echo "skipped: this build has no PNG pictures"
     exit 77
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
 }
 "$BINARY_DIR/stand_in" stand_in
 mv stand_in.img '<b>stand&in.img'

@@ -1,11 +1,7 @@
 /* Structure-factor amplitudes as unknowns: wrong ones come back within their errors, a restraint
  * holds what the image does not tell, equivalent reflections share one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/evaluate.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"

@@ -1,11 +1,7 @@
 /* A crystal whose domains turn farther about one axis than about another comes back from a start
  * that knows nothing of that; and what refinements of it refuse. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

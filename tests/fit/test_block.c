@@ -1,11 +1,7 @@
 /* A block of pixels: elimination of its linear coefficients against GSL's least squares, gradients
  * against finite differences, for every loss. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/block.h"
 #include "fit/objective/eliminate.h"
 

@@ -1,12 +1,8 @@
 /* Are the errors honest? Many images of the same crystal, each with its own photon noise, are
  * refined; the pulls, (refined - true)/error, must have mean 0 and width 1. Prints what
  * docs/results/calibration.md shows. REPEATS: other than 200. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/context.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -19,19 +15,7 @@ enum { PEAK = 1000, MOST_REPEATS = 2000 };
 /* Over 200 repeats the mean is known to 0.07 and the width to 0.05. */
 static const double FARTHEST_MEAN = 0.15, FARTHEST_WIDTH = 0.15;
 
-static db_context *context;
 static db_experiment truth;
-
-static int make_context(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static int repeats(void) {
     const char *const wanted = getenv("REPEATS");
@@ -165,5 +149,5 @@ int main(void) {
         cmocka_unit_test(with_known_amplitudes),
         cmocka_unit_test(with_free_intensities),
     };
-    return cmocka_run_group_tests(tests, make_context, drop_context);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

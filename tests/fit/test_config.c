@@ -1,11 +1,7 @@
 /* Reading fit configurations: values arrive, mistakes are named with file, line, key and what was
  * meant. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/context.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>
@@ -13,19 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static db_context *context;
 static db_fit_config config;
-
-static int make_context(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 #define READ(text, ...) read_with(text, (const char *const[]){ __VA_ARGS__, NULL })
 
@@ -263,5 +247,5 @@ int main(void) {
         cmocka_unit_test(unreadable_files_are_named),
         cmocka_unit_test(the_default_output_stays_in_the_working_directory),
     };
-    return cmocka_run_group_tests(tests, make_context, drop_context);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,11 +1,6 @@
 /* Configurations when memory runs out: at every allocation in turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/context.h"
 #include "fit/scratch_file.h"
 #include "support/every_allocation.h"
 
@@ -20,8 +15,6 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__lsan_default_suppressions(void) { return "leak:yaml_parser_load"; }
 const char *__asan_default_options(void) { return "fast_unwind_on_malloc=0"; }
 #endif
-
-static db_context *context;
 
 static const char yaml[] =
     "image: shot_0001.cbf\n"
@@ -64,18 +57,7 @@ static void reading_a_configuration(void **state) {
     at_every_allocation(context, read_configuration, 500);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return db_context_create(&context) != DB_OK;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(reading_a_configuration) };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

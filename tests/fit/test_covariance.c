@@ -1,10 +1,6 @@
 /* Errors and correlations from a normal matrix. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/verdict/covariance.h"
 
 #include <math.h>

@@ -1,10 +1,6 @@
 /* Zingers in a rendered image are the pixels that a robust target distrusts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

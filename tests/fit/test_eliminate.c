@@ -1,10 +1,6 @@
 /* Elimination, and the arrow of many shots, against the solution of all equations at once. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/eliminate.h"
 #include "fit/shots/arrow.h"
 

@@ -1,12 +1,8 @@
 /* The curvature of a pixel's loss is half its expected second derivative: exactly, for counts that
  * scatter as the target says, also where few photons are expected and the variance's own slope
  * counts most. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/pixel_loss.h"
 
 static db_loss gaussian(double gain, double readout) {

@@ -1,11 +1,7 @@
 /* The orientation of a crystal of known cell comes back from the spots of one still, whatever it
  * is; where there is no such crystal none is made up. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/config/misset.h"
 #include "fit/search/orientation_search.h"
 #include "fit/rendered_image.h"

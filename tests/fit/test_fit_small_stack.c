@@ -1,11 +1,7 @@
 /* A refinement needs little stack. All work is done by the calling thread, since OpenMP's own have
  * stacks of their own size. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 #include "support/small_stack.h"
 

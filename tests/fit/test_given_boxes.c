@@ -1,10 +1,6 @@
 /* Shoeboxes that a list gives, pixel by pixel. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"

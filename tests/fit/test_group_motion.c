@@ -1,11 +1,7 @@
 /* Motions of groups of panels as refined quantities of a shot: gradient against finite differences,
  * normal matrix against a dense one, the same bits on any number of threads. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/evaluate.h"
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"

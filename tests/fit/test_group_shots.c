@@ -1,11 +1,7 @@
 /* Many shots on one detector of four panels: its displaced panels come back from all of them
  * together. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 

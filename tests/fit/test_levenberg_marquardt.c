@@ -1,11 +1,7 @@
 /* Steps within bounds against all possible sets of held unknowns; minimizations whose end is known.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/eliminate.h"
 #include "fit/search/levenberg_marquardt.h"
 

@@ -1,11 +1,7 @@
 /* Steps and limits of quantities that have no bounds: spots stay in their shoeboxes in one step,
  * and near where they were in all. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/search/stage_search.h"
 #include "fit/config/physical_range.h"
 #include "fit/pixels/predict.h"

@@ -1,12 +1,8 @@
 /* Measured stills that share a detector are refined together: thaumatin frames 3, 5 and 9, and
  * three stills of thermolysin on 64 panels. Skips where the data are not. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/context.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit_shots.h>
@@ -17,8 +13,6 @@
 #include <unistd.h>
 
 enum { SHOTS = 3, PATH_SIZE = 512 };
-static db_context *context;
-
 static char *in_folder(const char *name, char path[PATH_SIZE]) {
     const char *const shared = getenv("SHARED_DIR");
     snprintf(path, PATH_SIZE, "%s/realdata/%s", shared ? shared : "../shared", name);
@@ -142,7 +136,7 @@ static void thaumatin_frames_share_a_beam_centre(void **state) {
     db_fit_shots_result_destroy(&r);
 }
 
-/* From there orientations and cells make up for it, in a part of the detector. */
+/* From there orientations and cells open_context up for it, in a part of the detector. */
 static void a_beam_ten_pixels_off_is_not_made_up_for(void **state) {
     (void)state;
     char files[SHOTS][PATH_SIZE];
@@ -194,17 +188,6 @@ static void thermolysin_shots_share_64_panels(void **state) {
     db_fit_shots_result_destroy(&r);
 }
 
-static int make(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     enum { SKIPPED = 77 };
     char path[PATH_SIZE];
@@ -218,5 +201,5 @@ int main(void) {
         cmocka_unit_test(a_beam_ten_pixels_off_is_not_made_up_for),
         cmocka_unit_test(thermolysin_shots_share_64_panels),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,11 +1,7 @@
 /* Other methods and targets than the default ones, priors, and orientations at which misset angles
  * are degenerate: all find the rendered crystal. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

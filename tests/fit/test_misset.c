@@ -1,10 +1,6 @@
 /* Folding the misset into the orientation and taking it out again; refining some of its angles. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/config/misset.h"
 #include "fit/rendered_image.h"
 

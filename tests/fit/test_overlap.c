@@ -1,12 +1,8 @@
 /* Crowded spots: an image without noise must bring back the very crystal, and errors by noise must
  * agree with the disagreement of shoeboxes. Both fail where neighbours' light counts as a spot's.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

@@ -1,11 +1,7 @@
 /* Groups of panels in a refinement: displaced and tilted panels come back, what cannot be told
  * apart is said, the refined model goes on from its files, and configurations name groups. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"

@@ -1,10 +1,6 @@
 /* Pictures of detectors with several panels. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/pixels/panel_layout.h"
 
 #include <math.h>

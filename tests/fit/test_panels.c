@@ -1,11 +1,7 @@
 /* Detectors of several panels, from a list of experiments to a refined one; and what is left out of
  * an image. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/pixels/hot_pixels.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"

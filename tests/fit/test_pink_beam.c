@@ -1,10 +1,6 @@
 /* A still taken with a broad spectrum comes back from a spoilt start, by free intensities. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

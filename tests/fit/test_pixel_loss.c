@@ -1,11 +1,7 @@
 /* Slopes of every pixel loss against differences, its curvature against Fisher's information by
  * simulated counts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/pixel_loss.h"
 
 #include <gsl/gsl_randist.h>

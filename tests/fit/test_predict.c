@@ -1,10 +1,6 @@
 /* Predicted reflections against what the simulator renders, and against the Ewald condition. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/predict.h"
 #include "base/vector.h"

@@ -2,12 +2,8 @@
  * another shot of the same sample. Its cell and detector suffice to find the orientation and to
  * refine. Skips where the data are not. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>

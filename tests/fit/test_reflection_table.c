@@ -1,11 +1,7 @@
 /* Reflection tables of DIALS as lists of reflections and spots. table.refl was written by
  * DIALS 3.12 (five rows, two experiments); the others are that one, damaged. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/dualbragg.h>

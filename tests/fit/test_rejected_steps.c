@@ -1,11 +1,7 @@
 /* A step that makes the loss worse is not taken: whenever the search is cut short, the best point
  * so far is what comes back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/search/levenberg_marquardt.h"
 
 #include <math.h>

@@ -1,11 +1,7 @@
 /* The outputs of a refinement, from a made-up result: HTML page, JSON, numbers with errors. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 #include "fit/report/value_with_error.h"

@@ -1,12 +1,8 @@
 /* A refinement of many shots that is cut off, at whatever moment, goes on to the very result that
  * it would have had; one that is cancelled has the best models so far. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <dualbragg/fit_shots.h>

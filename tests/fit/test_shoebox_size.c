@@ -1,28 +1,11 @@
 /* Shoeboxes follow the spacing of spots, and images on which spots leave no room for them are not
  * taken for blank. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/context.h"
 #include "fit/rendered_image.h"
 #include "fit/pixels/shoeboxes.h"
 
 #include <string.h>
-
-static db_context *context;
-
-static int make(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 /* What comes of a refinement of the misset from 0.1 degree off; NULL: refused. The images of
  * rendered_experiment have the same spots, the nearer the fewer pixels there are. */
@@ -102,5 +85,5 @@ int main(void) {
         cmocka_unit_test(errors_are_smaller_than_with_boxes_of_the_usual_size),
         cmocka_unit_test(a_crowded_image_is_not_blank),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,11 +1,7 @@
 /* A shot's gradient against finite differences, with ties and blur, for every loss; a shared scale
  * against a refined one; threads do not change anything. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/eliminate.h"
 #include "fit/rendered_image.h"

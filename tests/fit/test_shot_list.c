@@ -1,11 +1,6 @@
 /* Lists of shots: which images they name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/unit_test.h"
 #include "fit/scratch_file.h"
 
 #include "fit/shots/shot_list.h"

@@ -1,12 +1,8 @@
 /* Many shots that share a detector: it comes back, bad shots are set aside, and neither threads nor
  * processes matter. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <dualbragg/fit_shots.h>

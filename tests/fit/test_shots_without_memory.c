@@ -1,13 +1,8 @@
 /* Results of many shots when memory runs out while they are written: at every allocation in turn.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/unit_test.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 #include "support/every_allocation.h"

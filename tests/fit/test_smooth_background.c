@@ -1,10 +1,6 @@
 /* The smooth background is what lies under the spots. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 #include "fit/pixels/background.h"
 #include "fit/pixels/strong_pixels.h"

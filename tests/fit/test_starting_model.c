@@ -1,11 +1,7 @@
 /* From a configuration and an image header to the starting experiment, and from a refined one back
  * to a configuration. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 

@@ -1,11 +1,7 @@
 /* Several starts: an orientation too far off for one comes back from many, whatever the number of
  * threads. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 #include "fit/search/starts.h"
 

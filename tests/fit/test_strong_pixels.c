@@ -1,10 +1,6 @@
 /* Background and strong pixels of a made-up image. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/pixels/strong_pixels.h"
 
 #include <gsl/gsl_randist.h>

@@ -1,10 +1,6 @@
 /* Cells that keep their symmetry: the table, what names say, and configurations. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/config/crystal_system.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"

@@ -1,11 +1,7 @@
 /* A crystal that we rendered comes back from a spoilt start; and how refinements end that cannot.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

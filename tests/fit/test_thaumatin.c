@@ -6,12 +6,8 @@
  * determines rotations out of the detector's plane weakly: there, the refined model may differ from
  * the listed one by more than 0.1 degree if it describes the same pixels better than the best model
  * with the listed orientation does. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/context.h"
 #include "fit/rendered_image.h"
 #include "base/vector.h"
 
@@ -23,8 +19,6 @@
 
 enum { PATH_SIZE = 1024, SKIPPED = 77 };
 static char folder[PATH_SIZE];
-static db_context *context;
-
 typedef struct listed_model {
     double a, c, beam_fast, beam_slow; /* angstrom, pixels */
 } listed_model;
@@ -290,17 +284,6 @@ static void blank_frame_16_is_refused(void **state) {
     db_measured_image_clear(&image);
 }
 
-static int make_context(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
-
 static int data_are_there(void) {
     char path[PATH_SIZE];
     const char *const shared = getenv("SHARED_DIR");
@@ -323,5 +306,5 @@ int main(void) {
         cmocka_unit_test(blank_frame_16_is_refused),
     };
     if (!data_are_there()) return SKIPPED;
-    return cmocka_run_group_tests(tests, make_context, drop_context);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,12 +1,8 @@
 /* Refined models are judged by spots that were found without a model: the right one passes,
  * whatever the image; lattices that are wrong in one direction, multiples and parts of the right
  * one, and wrong orientations do not, although the refinement finds a minimum. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "support/unit_test.h"
 #include "fit/four_panels.h"
 #include "fit/objective/model_image.h"
 #include "fit/rendered_image.h"

@@ -1,12 +1,7 @@
 /* Lists of shots and results when memory runs out: at every allocation in turn. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/context.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 #include "support/every_allocation.h"
@@ -16,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static db_context *context;
 
 static const char *list_name;
 static db_status read_shots(db_context *own, int *right) {
@@ -109,17 +102,6 @@ static void writing_a_refined_configuration(void **state) {
     writing(write_yaml, 5);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return db_context_create(&context) != DB_OK;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading_a_list_of_shots),
@@ -127,5 +109,5 @@ int main(void) {
         cmocka_unit_test(writing_results_as_json),
         cmocka_unit_test(writing_a_refined_configuration),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,17 +1,13 @@
 /* Files that once were, or could have been, trouble: every reader must survive every one of them.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "support/unit_test.h"
 #include "fuzz.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The bytes of a file, to be freed. */
 static uint8_t *load(const char *path, size_t *size) {

@@ -1,13 +1,9 @@
+#include "support/unit_test.h"
 #include "configurations.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void set3(double v[3], double x, double y, double z) {
     v[0] = x;

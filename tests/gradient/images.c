@@ -1,12 +1,8 @@
+#include "support/unit_test.h"
 #include "images.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 images images_create(size_t pixels) {
     images i;

@@ -2,18 +2,14 @@
  * cells, beside the direct beam, with it on the detector, and of the pixels next to it alone, of
  * all smooth shapes, with and without mosaic domains, in both precisions, with every instruction
  * set. docs/reference/precision.md has what this prints. */
+#include "support/unit_test.h"
 #include "engine/trial_pixels.h"
 
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SIZE = 256, STRIPS = 48, STRIP = 16, PIXELS = STRIPS * STRIP };
 

@@ -1,15 +1,11 @@
 /* Interface contraction, in every instruction set and precision, gives the derivatives of the
  * wide duals. */
+#include "support/unit_test.h"
 #include "configurations.h"
 #include "images.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct parameter_set {
     db_parameter list[MOST_PARAMETERS];

@@ -1,15 +1,11 @@
 /* The oracle's own oracle: wide duals against Richardson-extrapolated central differences of
  * the image. */
+#include "support/unit_test.h"
 #include "configurations.h"
 #include "images.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { LEVELS = 4 };
 

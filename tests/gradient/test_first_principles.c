@@ -1,29 +1,12 @@
 /* Images of every configuration are those of a second, naive implementation: what kernels, oracle
  * and finite differences have in common cannot hide an error from it. */
+#include "support/context.h"
 #include "configurations.h"
 #include "naive_image.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static db_context *context;
-
-static int start(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 /* Rows that fill lanes, of as large a detector. Weights that move the mean wavelength away from the
  * beam's, rays that diverge both ways, amorphous matter that scatters negatively. */
@@ -169,7 +152,8 @@ static void images_follow_from_first_principles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(images_follow_from_first_principles, start, finish),
+        cmocka_unit_test_setup_teardown(images_follow_from_first_principles, open_context,
+                                        close_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

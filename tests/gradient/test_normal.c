@@ -1,15 +1,11 @@
 /* Normal equations, in every instruction set and precision, are the sums over the stored image and
  * derivative images. */
+#include "support/unit_test.h"
 #include "configurations.h"
 #include "images.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static const char *const isas[] = { "sse2", "avx2", "avx512" };
 

@@ -1,18 +1,14 @@
 /* Images, derivatives and normal equations need little stack, whatever is rendered. All work is
  * done by the calling thread, since OpenMP's own have stacks of their own size. */
+#include "support/unit_test.h"
 #include "configurations.h"
 #include "engine/exact_image.h"
 #include "support/small_stack.h"
 
 #include <dualbragg/normal.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS, FEW = 3 };
 

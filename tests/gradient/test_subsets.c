@@ -1,29 +1,12 @@
 /* A derivative does not depend on which others are asked for, nor on the pixels rendered beside it:
  * kernels of their own for fewer parameters, long rows and narrow regions all say the same. */
+#include "support/context.h"
 #include "configurations.h"
 #include "images.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static db_context *context;
-
-static int start(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static images derivatives_of(const db_experiment *e, const db_plan_options *given,
                              const db_parameter *parameters, size_t count) {
@@ -135,9 +118,10 @@ static void a_derivative_has_the_same_bits_in_any_region(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_derivative_does_not_depend_on_the_others, start, finish),
-        cmocka_unit_test_setup_teardown(a_derivative_has_the_same_bits_in_any_region, start,
-                                        finish),
+        cmocka_unit_test_setup_teardown(a_derivative_does_not_depend_on_the_others, open_context,
+                                        close_context),
+        cmocka_unit_test_setup_teardown(a_derivative_has_the_same_bits_in_any_region, open_context,
+                                        close_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 #ifndef DB_TEST_EXPECT_H
 #define DB_TEST_EXPECT_H
 
+#include "support/unit_test.h"
+
 #include <dualbragg/context.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The call succeeds; otherwise its message is shown. */
 #define expect_ok(context, call)                                                                   \

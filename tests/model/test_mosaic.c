@@ -1,16 +1,12 @@
 /* Random numbers and mosaic domains: the same seed gives the reference's crystal (test vectors of
  * docs/theory/crystal.md, Random numbers). */
+#include "support/unit_test.h"
 #include "model/model.h"
 #include "model/ran1.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #if defined(DB_HAVE_GSL)
 #include <gsl/gsl_rng.h>

@@ -1,15 +1,12 @@
 /* Motions of panels in their own frames and as groups, and tilts of the spindle axis, against plain
  * geometry. */
+#include "support/unit_test.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { FAST = 13, SLOW = 9, PIXELS = 2 * FAST * SLOW, MOTIONS = 6 };
 static const double DEGREE = 0.017453292519943295769;

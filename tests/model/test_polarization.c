@@ -1,15 +1,10 @@
 /* Polarization of single sources. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include "model/model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Kahn's factor of light from a source of a file at (x, y, z), scattered along d; the beam runs
  * along x, the polarization axis along z. */

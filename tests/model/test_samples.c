@@ -1,15 +1,10 @@
 /* The number of samples of a pixel may exceed what 32 bits hold. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include "model/model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void the_scale_follows_any_number_of_samples(void **state) {
     (void)state;

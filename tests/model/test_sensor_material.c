@@ -1,27 +1,10 @@
 /* Attenuation depths of sensors, against another compilation. */
+#include "support/context.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static db_context *context;
-
-static int start(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 /* um */
 static double depth_at(db_sensor_material material, double energy) {
@@ -106,5 +89,5 @@ int main(void) {
         cmocka_unit_test(names_are_found),
         cmocka_unit_test(what_is_not_tabulated_is_refused),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,15 +1,10 @@
 /* Amorphous matter as users give it. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char file[] = "setup_background.stol";
 

@@ -1,14 +1,9 @@
 /* Sources, fluence, phi steps and oversampling as users give them. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Divergence in one direction: what is given (range, step in mrad; count), and the points that
  * follow. */

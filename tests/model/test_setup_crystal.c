@@ -1,15 +1,10 @@
 /* Cell, orientation, size and mosaicity as users give them. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const double IDENTITY[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 

@@ -1,15 +1,10 @@
 /* Where the detector stands: conventions, beam centres, pivots. Numbers marked "reference" are
  * those that the original program prints for the same flags. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const double EXACT = 1e-12; /* m */
 

@@ -1,13 +1,10 @@
 /* The table of what can be said of a set-up. */
+#include "support/unit_test.h"
+
 #include <dualbragg/setup_fields.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void every_field_has_a_name_and_a_place_of_its_own(void **state) {
     (void)state;

@@ -1,15 +1,10 @@
 /* Orientations as users give them: rotation matrices, misset angles, random turns within a cap. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 static const double triclinic[6] = { 45, 55, 70, 82, 97, 105 };

@@ -1,17 +1,12 @@
 /* The reference's way of reading a setup (compat), oddities included. Numbers marked "reference"
  * are those that the original program arrives at for the same flags. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include "model/model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const double EXACT = 1e-13; /* m */
 

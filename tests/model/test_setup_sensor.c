@@ -1,14 +1,9 @@
 /* Sensor and curvature of the detector as users give them. */
+#include "support/unit_test.h"
 #include "setup_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static db_setup sensor(double thickness, double depth, int layers) {
     db_setup setup = setup_start();

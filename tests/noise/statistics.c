@@ -1,13 +1,8 @@
+#include "support/unit_test.h"
 #include "noise/statistics.h"
 
 #ifdef DB_HAVE_GSL
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>

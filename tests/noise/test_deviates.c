@@ -1,14 +1,9 @@
 /* Random deviates of single pixels: their distributions, by chi-square against the exact
  * probabilities, and their independence. See statistics.h for the false-alarm probability. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #if defined(DB_HAVE_GSL) && defined(DB_HAVE_RANDOM123)
 
+#include "support/unit_test.h"
 #include "noise/poisson.h"
 #include "noise/statistics.h"
 

@@ -1,15 +1,12 @@
 /* Images of db_noise_apply: the same bits however they are computed, each part of the detector
  * against its formula, and bad input. */
+#include "support/unit_test.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #if defined(DB_HAVE_GSL) && defined(DB_HAVE_RANDOM123)
 

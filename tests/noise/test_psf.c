@@ -1,32 +1,16 @@
 /* Point spread functions: shares of pixels against the formulas of their densities, the light's
  * whereabouts, Fourier convolution against the plain sum. */
+#include "support/context.h"
+
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "noise/fourier.h"
 #include "noise/psf.h"
 #include "noise/psf_kernel.h"
-
-static db_context *context;
-
-static int start(void **state) {
-    (void)state;
-    return db_context_create(&context) != DB_OK;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static const double pi = 3.14159265358979323846;
 
@@ -236,5 +220,5 @@ int main(void) {
         cmocka_unit_test(chosen_radius_is_the_smallest_sufficient_one),
         cmocka_unit_test(transforms_are_sums_of_waves),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,14 +1,9 @@
+#include "support/unit_test.h"
 #include "every_allocation.h"
 
 #include "failing_allocation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static long reached;
 

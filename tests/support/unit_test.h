@@ -1,0 +1,12 @@
+/* cmocka, with the headers that it asks for. */
+#ifndef DB_TESTS_SUPPORT_UNIT_TEST_H
+#define DB_TESTS_SUPPORT_UNIT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif
