@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 
 WIDTH = 128
-STILL_WIDE = "tests/docs/wide"
 SOURCES = (".c", ".h", ".cu", ".cuh")
 # Endings by which a word in prose is taken for a file of ours. Users have files with other endings.
 OWN_ENDINGS = (".c", ".h", ".cu", ".cuh", ".cmake", ".css", ".js", ".list", ".record")
@@ -269,20 +268,25 @@ def cited_files(tree):
 
 
 def widths(tree):
-    """Prose has lines of a width that editors show. Pages that the file `wide` names have wider ones, until they have
-    none."""
-    still = {page for page in tree.read(STILL_WIDE).split("\n") if page} if STILL_WIDE in tree.files else set()
-    wrong = []
-    for page in tree.pages():
-        found = [f"{page}:{number}: a line of {len(line)} columns; expected at most {WIDTH}"
-                 for number, line, kind in lines_of(tree, page) if kind == "prose" and len(line) > WIDTH]
-        if page not in still and not is_generated(page):
-            wrong += found
-        elif page in still and not found:
-            wrong.append(f"{STILL_WIDE}: {page} has no wide lines any more")
-    return wrong + [f"{STILL_WIDE}: there is no {page}" for page in sorted(still) if page not in tree.files]
+    """Prose has lines of a width that editors show."""
+    return [f"{page}:{number}: a line of {len(line)} columns; expected at most {WIDTH}"
+            for page in tree.pages() if not is_generated(page)
+            for number, line, kind in lines_of(tree, page) if kind == "prose" and len(line) > WIDTH]
+
+
+def for_users(page):
+    """Pages for users, who have no use for the names of tests. Scripts that they may run are another matter."""
+    return page.startswith("docs/") and not re.match(
+        r"docs/(decisions/|howto/add-|reference/(needs|quirks)\.md)", page)
+
+
+def names_of_tests(tree):
+    """Pages for users name no files of tests."""
+    return [f"{page}:{number}: {name} is the file of a test; say what it tests"
+            for page in tree.pages() if for_users(page) for number, line, _ in lines_of(tree, page)
+            for name in re.findall(r"\btests/\w+/[\w.]+|\btest_\w+\.c", line)]
 
 
 def all_of(tree, program):
-    found = links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
+    found = names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
     return found + (commands(tree, program) if program else [])

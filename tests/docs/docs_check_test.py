@@ -71,9 +71,10 @@ class Check(unittest.TestCase):
         wide = "x " * 70
         self.sees(docs_check.widths, wide, "140 columns")
         self.assertEqual(complaints(docs_check.widths, page__md="| " + wide + "\n\n```\n" + wide + "\n```\n"), [])
-        listed = {"page__md": wide, docs_check.STILL_WIDE: "page.md\n"}
-        self.assertEqual(complaints(docs_check.widths, **listed), [])
-        self.assertEqual(len(complaints(docs_check.widths, **{**listed, "page__md": "short"})), 1)
+
+    def test_names_of_tests_in_pages_for_users(self):
+        changed = {"docs/theory/pixel.md": "see `tests/a/test_b.c`"}
+        self.assertEqual(len(complaints(docs_check.names_of_tests, **changed)), 1)
 
 
 if __name__ == "__main__":
