@@ -4,7 +4,6 @@
 
 #include "base/context_internal.h"
 #include "base/output_target.h"
-#include "base/stage.h"
 #include "base/temporary_file.h"
 
 #include <dualbragg/io.h>

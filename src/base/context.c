@@ -1,6 +1,5 @@
 /* The context: threads, instruction set, device, progress, stages; and the texts of statuses. */
 #include "base/context_internal.h"
-#include "base/stage.h"
 
 #include <dualbragg/device.h>
 #include <dualbragg/status.h>
@@ -198,8 +197,8 @@ static void report_stage(const db_context *context, const char *name, int begins
     context->stage(context->stage_user, &stage);
 }
 
-void db_stage_begin(const db_context *context, const char *name) { report_stage(context, name, 1); }
-void db_stage_end(const db_context *context, const char *name) { report_stage(context, name, 0); }
+void db_enter_stage(const db_context *context, const char *name) { report_stage(context, name, 1); }
+void db_leave_stage(const db_context *context, const char *name) { report_stage(context, name, 0); }
 
 static const struct {
     int exit_code;

@@ -41,4 +41,19 @@ DB_API void db_record_message(db_context *context, const char *format, ...)
         if (db_try_status_ != DB_OK) return db_try_status_;                                        \
     } while (0)
 
+/* Marks of stages, for callers who ask where time goes (db_context_set_stages). */
+
+/* By the thread that called the library. name: static storage. context may be NULL. */
+DB_API void db_enter_stage(const db_context *context, const char *name);
+DB_API void db_leave_stage(const db_context *context, const char *name);
+
+/* DB_TRY of a call that is a stage. */
+#define DB_TRY_STAGE(context, name, call)                                                          \
+    do {                                                                                           \
+        db_enter_stage((context), (name));                                                         \
+        const db_status db_stage_status_ = (call);                                                 \
+        db_leave_stage((context), (name));                                                         \
+        if (db_stage_status_ != DB_OK) return db_stage_status_;                                    \
+    } while (0)
+
 #endif

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/file_content.h"
 #include "base/context_internal.h"
-#include "base/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "cli/report.h"
 #include "cli/report_result.h"
 #include "cli/stopwatch.h"
-#include "base/stage.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -183,14 +183,14 @@ static db_status differentiate(db_session *session) {
     if (status == DB_OK) status = render(session, &all);
     if (status == DB_OK) status = check_finite(session, &all);
     if (status == DB_OK) {
-        db_stage_begin(session->context, "statistics");
+        db_enter_stage(session->context, "statistics");
         const db_image_statistics statistics =
             db_image_statistics_of(all.image, &session->region, session->mask);
-        db_stage_end(session->context, "statistics");
+        db_leave_stage(session->context, "statistics");
         db_report_statistics(session, &statistics);
-        db_stage_begin(session->context, "write files");
+        db_enter_stage(session->context, "write files");
         status = write_all(session, &all);
-        db_stage_end(session->context, "write files");
+        db_leave_stage(session->context, "write files");
     }
     free_images(&all);
     return status;

@@ -14,7 +14,7 @@
 #include "cli/report.h"
 #include "cli/report_result.h"
 #include "cli/stopwatch.h"
-#include "base/stage.h"
+#include "base/context_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,14 +128,14 @@ static db_status write_files(const db_session *session, float *image,
 
 static db_status write_all(const db_session *session, float *image,
                            const db_image_statistics *statistics) {
-    db_stage_begin(session->context, "write files");
+    db_enter_stage(session->context, "write files");
     const db_status status = write_files(session, image, statistics);
-    db_stage_end(session->context, "write files");
+    db_leave_stage(session->context, "write files");
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
 static db_status finish(const db_session *session, float *image) {
-    db_stage_begin(session->context, "statistics");
+    db_enter_stage(session->context, "statistics");
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);
     const db_settings *s = &session->settings;
@@ -144,7 +144,7 @@ static db_status finish(const db_session *session, float *image) {
         s->setup.compat ? DB_OK : db_image_check_finite(s->command, "image", statistics.rms);
     db_status status = finite == DB_OK ? db_printout(session, image) : finite;
     if (status == DB_OK) status = db_report_solid_angle(session, session->mask);
-    db_stage_end(session->context, "statistics");
+    db_leave_stage(session->context, "statistics");
     if (finite != DB_OK) return finite; /* said already */
     return status == DB_OK ? write_all(session, image, &statistics)
                            : db_session_complain(session, status);

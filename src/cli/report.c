@@ -6,7 +6,7 @@
 #include "cli/report_crystal.h"
 #include "cli/report_detector.h"
 #include "cli/report_text.h"
-#include "base/stage.h"
+#include "base/context_internal.h"
 
 static void report_crystal_block(const db_session *session) {
     /* the first one is misspelt in the reference, too */
@@ -114,9 +114,9 @@ static db_status report_all(db_session *session) {
 
 db_status db_report_experiment(db_session *session) {
     if (session->settings.quiet) return DB_OK;
-    db_stage_begin(session->context, "report");
+    db_enter_stage(session->context, "report");
     const db_status status = report_all(session);
     fflush(stdout);
-    db_stage_end(session->context, "report");
+    db_leave_stage(session->context, "report");
     return status;
 }

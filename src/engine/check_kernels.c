@@ -1,7 +1,7 @@
 #include "engine/check_state.h"
 #include "engine/gradient_check.h"
 #include "engine/plan_internal.h"
-#include "engine/rounding_probe.h"
+#include "engine/plan_oracle.h"
 #include "engine/slope_bound.h"
 
 #include <stdlib.h>

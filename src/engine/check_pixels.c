@@ -1,4 +1,5 @@
-#include "engine/check_pixels.h"
+/* Which pixels a check of the derivatives looks at. */
+#include "engine/check_state.h"
 
 #include "engine/trial_pixels.h"
 

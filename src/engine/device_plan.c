@@ -1,7 +1,5 @@
 #include "engine/device_plan.h"
 
-#include "base/stage.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +114,10 @@ static db_status run(db_plan *plan, const db_device_work *work, double *sums, in
     *done = 1;
     if (context->progress && context->progress(context->progress_user, 0))
         return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
-    db_stage_begin(context, "device");
+    db_enter_stage(context, "device");
     const db_status status = sums ? device->normal(context, plan->device_part, work, sums)
                                   : device->render(context, plan->device_part, work);
-    db_stage_end(context, "device");
+    db_leave_stage(context, "device");
     *done = status == DB_OK || !moves_to_processor(plan, work);
     if (!*done) return DB_OK;
     if (status == DB_OK && context->progress) context->progress(context->progress_user, 1);

@@ -1,6 +1,5 @@
 #include "engine/execute.h"
 
-#include "base/stage.h"
 #include "engine/device_plan.h"
 #include "base/threads.h"
 #include "kernel/row_room.h"

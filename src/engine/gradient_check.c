@@ -3,7 +3,7 @@
 #include "engine/check_state.h"
 #include "engine/node_signature.h"
 #include "engine/plan_internal.h"
-#include "engine/rounding_probe.h"
+#include "engine/plan_oracle.h"
 #include "engine/trial_pixels.h"
 
 #include <stdlib.h>

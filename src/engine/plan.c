@@ -1,5 +1,4 @@
 /* Creating, updating and destroying plans. */
-#include "base/stage.h"
 #include "engine/device_plan.h"
 
 #include <math.h>
@@ -225,9 +224,9 @@ db_status db_plan_create_on_processor(db_context *context, const db_experiment *
     db_plan *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "a plan");
     made->context = context;
-    db_stage_begin(context, "plan");
+    db_enter_stage(context, "plan");
     const db_status status = build(made, experiment, options);
-    db_stage_end(context, "plan");
+    db_leave_stage(context, "plan");
     if (status != DB_OK) {
         db_plan_destroy(&made);
         return status;

@@ -1,6 +1,5 @@
 /* Which samples a plan's kernels leave out (kernel/spot_cut.h): what becomes of the tolerance. */
 #include "base/vector.h"
-#include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
 
 #define REAL double
@@ -25,6 +24,22 @@ static const double ROUNDING = 1e-3;
 static const double MOST_GROUPS[] = { 0.55, 0.3 }, MOST_GROUPS_DERIVATIVES[] = { 0.8, 0.7 };
 
 enum { PROBES = 64 };
+
+double db_largest_intensity(const db_structure_factors *f) {
+    double largest = f->default_F * f->default_F;
+    const size_t count =
+        f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
+    for (size_t i = 0; i < count; i++) largest = fmax(largest, f->amplitude[i] * f->amplitude[i]);
+    return largest;
+}
+
+double db_perfect_peak(const db_kernel_job *job, double solid_angle, double intensity) {
+    const double cells = job->cells[0] * job->cells[1] * job->cells[2];
+    double weights = 0;
+    for (size_t j = 0; j < job->source_count; j++) weights += fabs(job->source_double[j].weight);
+    return job->scale * solid_angle * weights * (double)job->sample_count * job->oversample *
+           job->oversample * cells * cells * intensity;
+}
 
 /* 1.25: what the weights of the cubic through four nodes add up to at most, along each axis. */
 static double largest_factor(const db_plan *plan) {

@@ -77,12 +77,29 @@ db_status db_regions_check(db_context *context, const db_experiment *experiment,
 /* Fills the job's values from the experiment (plan_values.c). Allocates nothing. */
 void db_plan_fill_values(db_plan *plan);
 
+/* What a pixel would show at most (plan_cut.c). */
+
+/* Largest squared amplitude of the list (or default_F). */
+double db_largest_intensity(const db_structure_factors *f);
+
+/* A pixel (photons) of that solid angle (sr) in which all domains, at all spindle angles and for
+ * all sources, had a reflection of that squared amplitude exactly there, unpolarized light being
+ * scattered forwards and all of it absorbed. */
+double db_perfect_peak(const db_kernel_job *job, double solid_angle, double intensity);
+
 /* Fills what the job leaves out, from its other values and the tolerance (plan_cut.c). */
 void db_plan_fill_cut(db_plan *plan);
 
 /* Allocates and fills the structure factors as the kernels read them (plan_table.c). */
 db_status db_plan_allocate_table(db_plan *plan);
 void db_plan_fill_table(db_plan *plan);
+
+/* How far a mixed image is from the double one, by trial on some of its pixels (precision.c). */
+
+/* Advises as db_precision_recommend does, whatever the job's size: renders trial pixels in both
+ * precisions. */
+db_status db_precision_by_trial(db_context *context, const db_experiment *experiment,
+                                const db_plan_options *options, db_precision_advice *advice);
 
 /* Has the plan work in another precision from now on; buffers of both stay. */
 db_status db_plan_change_precision(db_plan *plan, db_precision precision);
@@ -97,9 +114,8 @@ static inline db_kernel_source_float db_source_to_float(const db_kernel_source_d
     return f;
 }
 
-/* The same for the reference's order of summation; nothing without it (plan_reference.c). */
+/* Allocates what the reference's order of summation needs; nothing without it (plan_values.c). */
 db_status db_plan_allocate_reference(db_plan *plan);
-void db_plan_fill_reference(db_plan *plan);
 
 /* Those of the plan's parameters, from number `first` on, that get slopes at once. */
 db_parameter_slots db_plan_slots(const db_plan *plan, size_t first);

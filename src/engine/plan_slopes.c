@@ -1,7 +1,6 @@
 /* From wide duals of the interface to what gradient kernels need: slopes of sources and
  * sample rotations, and for each parameter the coefficients that contract the kernel's columns with
  * dz/dparameter. */
-#include "base/stage.h"
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>
@@ -231,7 +230,7 @@ static void fill_amplitude(const db_plan *plan, size_t k, db_kernel_amplitude *o
 void db_plan_fill_slopes(db_plan *plan) {
     if (plan->slopes_current) return;
     db_kernel_job *job = &plan->job;
-    db_stage_begin(plan->context, "slopes");
+    db_enter_stage(plan->context, "slopes");
     own_columns own = { 0, 0, 0 };
     for (size_t k = 0; k < plan->parameter_count; k++) {
         if (slope_number(k) == 0) {
@@ -258,5 +257,5 @@ void db_plan_fill_slopes(db_plan *plan) {
     job->contraction = plan->contraction;
     job->parameter_count = plan->parameter_count;
     plan->slopes_current = 1;
-    db_stage_end(plan->context, "slopes");
+    db_leave_stage(plan->context, "slopes");
 }

@@ -1,6 +1,5 @@
 /* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
  * interpolation. */
-#include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
 
 #include <stdlib.h>

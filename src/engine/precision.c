@@ -1,7 +1,5 @@
-#include "engine/precision.h"
-
-#include "base/stage.h"
-#include "engine/perfect_peak.h"
+/* Which precision a job needs: tried on some of its pixels. */
+#include "engine/plan_internal.h"
 #include "engine/trial_pixels.h"
 
 #include <math.h>

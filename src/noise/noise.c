@@ -2,7 +2,6 @@
 #include <dualbragg/noise.h>
 
 #include "base/context_internal.h"
-#include "base/stage.h"
 #include "base/threads.h"
 
 #ifdef DB_HAVE_RANDOM123
@@ -198,10 +197,10 @@ static db_status make_image(db_context *context, making *m, const noise_psf *psf
     /* without noise a negative mean can be left; no light spreads from it */
     if (!m->chain.noisy)
         for (size_t i = 0; i < count; i++) m->light[i] = fmax(0, m->light[i]);
-    db_stage_begin(context, "point spread");
+    db_enter_stage(context, "point spread");
     const db_status status =
         noise_psf_apply(context, m->threads, psf, f->fast_pixels, f->slow_pixels, m->light);
-    db_stage_end(context, "point spread");
+    db_leave_stage(context, "point spread");
     if (status == DB_OK) read_panel(m, NULL);
     free(m->light);
     return status;
@@ -250,9 +249,9 @@ db_status db_noise_apply(db_context *context, const db_noise_options *options,
     }
     m.row_photons = calloc((size_t)resolved.slow_count, sizeof *m.row_photons);
     if (!m.row_photons) return db_fail_memory(context, "the noise image");
-    db_stage_begin(context, "noise");
+    db_enter_stage(context, "noise");
     const db_status status = make_image(context, &m, &psf);
-    db_stage_end(context, "noise");
+    db_leave_stage(context, "noise");
     s.photons = sum_of(m.row_photons, 0, resolved.slow_count);
     s.overloads = m.overloads;
     s.underflows = m.underflows;

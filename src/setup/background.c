@@ -5,7 +5,6 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
-#include "base/stage.h"
 
 #include <stdlib.h>
 

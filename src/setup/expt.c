@@ -4,7 +4,6 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
-#include "base/stage.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
-#include "base/stage.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -170,9 +169,9 @@ db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experi
                            void (*notices)(void *user, const char *line), void *user) {
     const db_setup_notes notes = { notices, user };
     DB_TRY(db_experiment_init(context, experiment));
-    db_stage_begin(context, "set-up");
+    db_enter_stage(context, "set-up");
     const db_status status = resolve_parts(context, setup, experiment, &notes);
-    db_stage_end(context, "set-up");
+    db_leave_stage(context, "set-up");
     if (status != DB_OK) db_experiment_clear(experiment);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include <dualbragg/dualbragg.h>
 
-#include "engine/precision.h"
+#include "engine/plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

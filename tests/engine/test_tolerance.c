@@ -2,7 +2,6 @@
  * normal equations of plans with a tolerance against those by the oracle, which leaves nothing out;
  * same bits for any region and number of threads; misuse. */
 #include "support/unit_test.h"
-#include "engine/perfect_peak.h"
 #include "engine/plan_internal.h"
 #include "engine/slope_bound.h"
 
