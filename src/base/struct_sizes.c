@@ -35,6 +35,7 @@ static const struct {
     SIZE(db_reflection_table),
     SIZE(db_region),
     SIZE(db_setup),
+    SIZE(db_setup_field),
     SIZE(db_smv_style),
     SIZE(db_source),
     SIZE(db_spectrum),
