@@ -22,6 +22,43 @@ typedef struct fit {
     double *residual;                /* [spots][3]: not weighed; of all spots */
 } fit;
 
+/* By h, k, l; of the same the strongest first. */
+static int in_order(const void *a, const void *b) {
+    const db_observed_spot *const x = a;
+    const db_observed_spot *const y = b;
+    const int order = db_compare_hkl(x->hkl, y->hkl);
+    return order ? order : (x->counts < y->counts) - (x->counts > y->counts);
+}
+
+static int is_indexed(const db_fit_geometry *geometry, double dmin, db_observed_spot *spot) {
+    double index[3];
+    if (db_fit_geometry_resolution(geometry, spot->panel, spot->position[0], spot->position[1]) <
+        dmin)
+        return 0;
+    db_index_point(geometry, spot->panel, spot->position, index);
+    for (int i = 0; i < 3; i++) {
+        spot->hkl[i] = (int)lrint(index[i]);
+        if (fabs(index[i] - spot->hkl[i]) > 0.25) return 0;
+    }
+    return 1;
+}
+
+void db_centroids_index(const db_fit_geometry *geometry, double dmin, db_observed_spots *spots) {
+    size_t kept = 0;
+    for (size_t i = 0; i < spots->count; i++) {
+        db_observed_spot spot = spots->spot[i];
+        if (is_indexed(geometry, dmin, &spot)) spots->spot[kept++] = spot;
+    }
+    qsort(spots->spot, kept, sizeof *spots->spot, in_order);
+    spots->count = 0;
+    for (size_t i = 0; i < kept; i++) {
+        const db_observed_spot spot = spots->spot[i];
+        const size_t n = spots->count;
+        if (n && memcmp(spots->spot[n - 1].hkl, spot.hkl, sizeof spot.hkl) == 0) continue;
+        spots->spot[spots->count++] = spot;
+    }
+}
+
 /* Residuals of all spots under the model. */
 static db_status predict(const fit *f) {
     db_fit_geometry geometry;

@@ -2,7 +2,12 @@
 #ifndef DB_BENCH_FIT_CENTROID_FIT_H
 #define DB_BENCH_FIT_CENTROID_FIT_H
 
+#include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
+
+/* Keeps the spots whose Miller indices under a model are all within a quarter of whole numbers, in
+ * the resolution range; of several with the same indices the strongest. In the order of h, k, l. */
+void db_centroids_index(const db_fit_geometry *geometry, double dmin, db_observed_spots *spots);
 
 /* Refines those of the settings' parameters that move predictions, followers included, against the
  * spots of which use[] is not 0. Each spot has three residuals, as refinement of stills by

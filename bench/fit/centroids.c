@@ -51,7 +51,7 @@ static db_status prepare(comparison *c, const char *configuration) {
     if (status == DB_OK) status = db_fit_geometry_of(context, &c->start, &geometry);
     if (status != DB_OK) return status;
     const size_t found = c->spots.count;
-    db_observed_spots_index(&geometry, settings->dmin, &c->spots);
+    db_centroids_index(&geometry, settings->dmin, &c->spots);
     db_fit_geometry_clear(&geometry);
     const int width = 2 * settings->shoebox_half_width + 1;
     printf("\n%s: %zu spots, %zu indexed to %.2g A, shoeboxes of %d x %d pixels\n\n", configuration,

@@ -34,7 +34,7 @@ static db_status by_centroids(db_context *context, const db_bench_scene *scene,
     status = db_observed_spots_find(context, &scene->image, &strong, &spots);
     if (status == DB_OK) status = db_fit_geometry_of(context, &scene->truth, &geometry);
     if (status == DB_OK) {
-        db_observed_spots_index(&geometry, 0, &spots);
+        db_centroids_index(&geometry, 0, &spots);
         db_fit_geometry_clear(&geometry);
         *used = spots.count;
         unsigned char *const use = malloc(spots.count + 1);

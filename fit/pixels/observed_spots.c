@@ -1,10 +1,9 @@
+/* Spots of a measured image as groups of touching strong pixels. */
 #include "fit/pixels/observed_spots.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/predict.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,42 +61,4 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
 void db_observed_spots_clear(db_observed_spots *spots) {
     free(spots->spot);
     *spots = (db_observed_spots){ 0, NULL };
-}
-
-/* By h, k, l; of the same the strongest first. */
-static int in_order(const void *a, const void *b) {
-    const db_observed_spot *const x = a;
-    const db_observed_spot *const y = b;
-    const int order = db_compare_hkl(x->hkl, y->hkl);
-    return order ? order : (x->counts < y->counts) - (x->counts > y->counts);
-}
-
-static int is_indexed(const db_fit_geometry *geometry, double dmin, db_observed_spot *spot) {
-    double index[3];
-    if (db_fit_geometry_resolution(geometry, spot->panel, spot->position[0], spot->position[1]) <
-        dmin)
-        return 0;
-    db_index_point(geometry, spot->panel, spot->position, index);
-    for (int i = 0; i < 3; i++) {
-        spot->hkl[i] = (int)lrint(index[i]);
-        if (fabs(index[i] - spot->hkl[i]) > 0.25) return 0;
-    }
-    return 1;
-}
-
-void db_observed_spots_index(const db_fit_geometry *geometry, double dmin,
-                             db_observed_spots *spots) {
-    size_t kept = 0;
-    for (size_t i = 0; i < spots->count; i++) {
-        db_observed_spot spot = spots->spot[i];
-        if (is_indexed(geometry, dmin, &spot)) spots->spot[kept++] = spot;
-    }
-    qsort(spots->spot, kept, sizeof *spots->spot, in_order);
-    spots->count = 0;
-    for (size_t i = 0; i < kept; i++) {
-        const db_observed_spot spot = spots->spot[i];
-        const size_t n = spots->count;
-        if (n && memcmp(spots->spot[n - 1].hkl, spot.hkl, sizeof spot.hkl) == 0) continue;
-        spots->spot[spots->count++] = spot;
-    }
 }

@@ -1,8 +1,7 @@
-/* Spots of a measured image, found without a model, then indexed by one. */
+/* Spots of a measured image, found without a model. */
 #ifndef DB_FIT_PIXELS_OBSERVED_SPOTS_H
 #define DB_FIT_PIXELS_OBSERVED_SPOTS_H
 
-#include "fit/pixels/geometry.h"
 #include "fit/pixels/strong_pixels.h"
 
 typedef struct db_observed_spot {
@@ -26,10 +25,5 @@ db_status db_observed_spots_divide(db_context *context, const db_measured_image 
                                    const db_strong_pixels *strong, const db_fit_settings *settings,
                                    db_observed_spots *spots);
 void db_observed_spots_clear(db_observed_spots *spots);
-
-/* Keeps the spots whose Miller indices under a model are all within a quarter of whole numbers, in
- * the resolution range; of several with the same indices the strongest. In the order of h, k, l. */
-void db_observed_spots_index(const db_fit_geometry *geometry, double dmin,
-                             db_observed_spots *spots);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
 #include "fit/config/misset.h"
+#include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/orientation_search.h"
 #include "base/vector.h"
