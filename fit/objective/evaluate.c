@@ -1,3 +1,4 @@
+/* Loss, gradient and normal matrix of an objective, block by block. */
 #include "fit/objective/evaluate.h"
 
 #include "base/context_internal.h"
@@ -14,9 +15,7 @@ static void each_block(db_objective *objective, db_objective_depth depth,
                        void (*work)(db_objective *objective, size_t block,
                                     db_objective_depth depth)) {
     const long count = (long)objective->blocks.count;
-    const int threads = db_threads(objective->context);
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(db_threads(objective->context))
     for (long b = 0; b < count; b++) work(objective, (size_t)b, depth);
 }
 
@@ -33,9 +32,7 @@ static void solve_block(db_objective *objective, size_t b, db_objective_depth de
 static void solve_reflections(db_objective *objective) {
     const db_amplitudes *const amplitudes = objective->amplitudes;
     const long count = (long)amplitudes->count;
-    const int threads = db_threads(objective->context);
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(db_threads(objective->context))
     for (long r = 0; r < count; r++) db_objective_solve_reflection(objective, (size_t)r);
     for (size_t b = 0; b < objective->blocks.count; b++)
         if (!amplitudes->holds[b]) solve_block(objective, b, DB_OBJECTIVE_LOSS);

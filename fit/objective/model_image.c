@@ -65,10 +65,8 @@ static db_status paint_detector(db_context *context, const db_objective *objecti
                    (size_t)objective->blocks.region[b].slow_count;
     if (covered < (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels)
         DB_TRY(render_detector(context, objective, data, image));
-    const int threads = db_threads(context);
     const long tiles = (long)objective->blocks.count;
-    (void)threads;
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(db_threads(context))
     for (long b = 0; b < tiles; b++) paint_tile(objective, data, (size_t)b, image);
     return DB_OK;
 }

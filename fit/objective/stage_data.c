@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/overlap.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/evaluate.h"
 
@@ -21,23 +20,22 @@ static double model_error(const db_fit_settings *settings, double blur) {
 /* The model's spots are the crystal's. */
 static int is_sharp(const db_stage_data *taken) { return !(taken->blur > 1); }
 
-static void weigh_block(const db_fit_blocks *blocks, size_t b, const db_fit_settings *settings,
-                        double model_error, const db_objective *model, float *weight,
-                        float *shape_variance) {
+static void weigh_block(const db_fit_data *data, double model_error, const db_objective *model,
+                        size_t b, db_fit_blocks *blocks) {
     const db_region *const r = &blocks->region[b];
     const db_block block = model ? db_objective_block(model, b) : (db_block){ .region = *r };
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            if (!(weight[i] > 0)) continue;
+            if (!(blocks->weight[i] > 0)) continue;
             const double expected =
                 model ? db_block_pixel(&block, model->solution[b].linear, f, s).expected
                       : (double)blocks->value[i];
             const double background = (double)blocks->background[i];
             const double error = model_error * fmax(0, expected - background);
-            const double variance = db_pixel_variance(settings, fmax(expected, background));
-            shape_variance[i] = (float)(error * error);
-            weight[i] = (float)(1 / (variance + error * error));
+            const double variance = db_pixel_variance(data->settings, fmax(expected, background));
+            blocks->shape_variance[i] = (float)(error * error);
+            blocks->weight[i] = (float)(1 / (variance + error * error));
         }
     }
 }
@@ -45,21 +43,17 @@ static void weigh_block(const db_fit_blocks *blocks, size_t b, const db_fit_sett
 /* Weights of the pixels in use (those with one) where structure factors are known: the inverse of
  * photon and readout variance at the expected counts, but at least the local background's, plus
  * (model_error x expected excess)^2. Expected are the model's counts; without a model (NULL) the
- * measured ones. weight and shape_variance: those of the blocks. */
-static void weigh_known(const db_fit_blocks *blocks, const db_fit_settings *settings,
-                        double model_error, const db_objective *model, float *weight,
-                        float *shape_variance) {
-    for (size_t b = 0; b < blocks->count; b++)
-        weigh_block(blocks, b, settings, model_error, model, weight, shape_variance);
+ * measured ones. */
+static void weigh_known(const db_fit_data *data, double model_error, const db_objective *model,
+                        db_fit_blocks *blocks) {
+    for (size_t b = 0; b < blocks->count; b++) weigh_block(data, model_error, model, b, blocks);
 }
 
 static db_status take_tiles(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, double dmin, db_stage_data *taken) {
-    db_tiles *const tiles = &taken->tiles;
-    DB_TRY(db_tiles_take(context, experiment, data, dmin, tiles));
-    taken->blocks = db_tiles_blocks(tiles);
-    weigh_known(&taken->blocks, data->settings, taken->model_error, NULL, tiles->weight,
-                tiles->shape_variance);
+    DB_TRY(db_tiles_take(context, experiment, data, dmin, &taken->tiles));
+    taken->blocks = taken->tiles;
+    weigh_known(data, taken->model_error, NULL, &taken->blocks);
     return DB_OK;
 }
 
@@ -216,10 +210,7 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
                          (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
     }
     DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_LOSS));
-    const int boxed = taken->boxes.count > 0;
-    weigh_known(&taken->blocks, data->settings, taken->model_error, objective,
-                boxed ? taken->boxes.weight : taken->tiles.weight,
-                boxed ? taken->boxes.shape_variance : taken->tiles.shape_variance);
+    weigh_known(data, taken->model_error, objective, &taken->blocks);
     return DB_OK;
 }
 

@@ -10,8 +10,8 @@
 
 typedef struct db_stage_data {
     db_shoeboxes boxes;       /* empty for tiles */
-    db_tiles tiles;           /* empty for shoeboxes */
-    db_fit_blocks blocks;     /* points into one of them */
+    db_fit_blocks tiles;      /* empty for shoeboxes */
+    db_fit_blocks blocks;     /* one of them; borrowed */
     db_amplitudes amplitudes; /* reflections of the boxes, where they are refined; else empty */
     double blur;              /* of the spots */
     double model_error;       /* relative error of the spots' shape */
@@ -23,8 +23,7 @@ static inline int db_fit_takes_tiles(const db_fit_settings *settings) {
 }
 
 /* Takes the data to the resolution dmin (0: that of the settings), placed by the experiment. blur:
- * of the spots; a blurred model has a larger error. Fails if fewer than `fewest` reflections are
- * strong. */
+ * of the spots; a blurred model has a larger error. */
 db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, double blur,
                              db_shoebox_choice choice, db_stage_data *taken);

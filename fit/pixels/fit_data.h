@@ -11,16 +11,16 @@ typedef struct db_fit_data {
     const db_fit_settings *settings;
 } db_fit_data;
 
-/* Blocks of pixels (shoeboxes or tiles), each with an intensity and a background. Borrowed. */
+/* Blocks of pixels (shoeboxes or tiles), each with an intensity and a background. */
 typedef struct db_fit_blocks {
     size_t count;
-    const db_region *region;     /* offsets and strides address the arrays per pixel */
-    const float *value;          /* counts */
-    const float *weight;         /* 1/variance as far as known beforehand; 0: not used */
-    const float *shape_variance; /* what of the variance is the spots' shape error (counts^2) */
-    const float *background;     /* counts: where the iteration for the background begins, and what
-                                    it is where it is fixed */
-    const double *ridge;         /* [count] on the intensity J; NULL: none */
+    db_region *region;     /* offsets and strides address the arrays per pixel */
+    float *value;          /* counts */
+    float *weight;         /* 1/variance as far as known beforehand; 0: not used */
+    float *shape_variance; /* what of the variance is the spots' shape error (counts^2) */
+    float *background;     /* local background (counts): where the iteration for the background
+                              begins, and what it is where it is fixed */
+    double *ridge;         /* [count]: 1/sigma^2 of the prior on the intensity J; NULL: none */
 } db_fit_blocks;
 
 #endif

@@ -1,3 +1,4 @@
+/* Geometry of rays, worked out once for an experiment. */
 #include "fit/pixels/geometry.h"
 
 #include "base/context_internal.h"
@@ -82,22 +83,30 @@ static db_status take_spectrum(db_context *context, const db_experiment *e,
     return DB_OK;
 }
 
+db_status db_panel_axes(const db_experiment *experiment, size_t panel, double corner[3],
+                        double fast[3], double slow[3]) {
+    DB_TRY(db_experiment_pixel_position(experiment, panel, 0, 0, corner));
+    DB_TRY(db_experiment_pixel_position(experiment, panel, 1, 0, fast));
+    DB_TRY(db_experiment_pixel_position(experiment, panel, 0, 1, slow));
+    for (int i = 0; i < 3; i++) {
+        fast[i] -= corner[i];
+        slow[i] -= corner[i];
+    }
+    return DB_OK;
+}
+
 static db_status place_panel(db_context *context, const db_experiment *experiment, size_t p,
                              db_panel_geometry *panel) {
     double corner[3], fast[3], slow[3];
     panel->pixels[0] = experiment->detector.panels[p].fast_pixels;
     panel->pixels[1] = experiment->detector.panels[p].slow_pixels;
-    DB_TRY(db_experiment_pixel_position(experiment, p, 0, 0, corner));
-    DB_TRY(db_experiment_pixel_position(experiment, p, 1, 0, fast));
-    DB_TRY(db_experiment_pixel_position(experiment, p, 0, 1, slow));
+    DB_TRY(db_panel_axes(experiment, p, corner, fast, slow));
     for (int i = 0; i < 3; i++) {
-        panel->position[3 * i] = fast[i] - corner[i];
-        panel->position[3 * i + 1] = slow[i] - corner[i];
+        panel->position[3 * i] = fast[i];
+        panel->position[3 * i + 1] = slow[i];
         panel->position[3 * i + 2] = corner[i];
     }
-    db_cross((double[]){ fast[0] - corner[0], fast[1] - corner[1], fast[2] - corner[2] },
-             (double[]){ slow[0] - corner[0], slow[1] - corner[1], slow[2] - corner[2] },
-             panel->normal);
+    db_cross(fast, slow, panel->normal);
     const double length = copysign(db_length(panel->normal), db_dot(panel->normal, corner));
     for (int i = 0; i < 3; i++) panel->normal[i] /= length;
     if (!db_invert(panel->position, panel->to_pixels))

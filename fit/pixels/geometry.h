@@ -35,6 +35,10 @@ typedef struct db_fit_geometry {
     db_detector sensor;       /* of all panels: only what db_sensor_depth looks at */
 } db_fit_geometry;
 
+/* Outer corner of a panel's first pixel and steps of one pixel (mm; laboratory frame). */
+db_status db_panel_axes(const db_experiment *experiment, size_t panel, double corner[3],
+                        double fast[3], double slow[3]);
+
 /* To be cleared, unless it fails. */
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry);

@@ -1,5 +1,4 @@
-#include "fit/pixels/hot_pixels.h"
-
+/* Pixels that count what no photon brought. */
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
+/* Tiles of a region of interest. */
 #include "fit/pixels/image_tiles.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/measured_image.h"
 
@@ -28,49 +30,50 @@ static int pieces(int length, int wanted) {
     return count < 1 ? 1 : count;
 }
 
-/* Rows of the region on one panel, which the sheet has from first_row on. */
-static db_status cut_panel(db_context *context, int wanted, size_t panel, int first_row, int rows,
-                           db_tiles *tiles) {
-    const db_region *const r = &tiles->region;
-    const int start = r->slow_start > first_row ? r->slow_start : first_row;
-    const int end = r->slow_start + r->slow_count < first_row + rows ? r->slow_start + r->slow_count
-                                                                     : first_row + rows;
-    if (end <= start) return DB_OK;
-    const int across = pieces(r->fast_count, wanted), down = pieces(end - start, wanted);
-    db_region *const grown =
-        realloc(tiles->tile, (tiles->count + (size_t)across * (size_t)down) * sizeof *grown);
-    if (!grown) return db_fail_memory(context, "the tiles of the refinement");
-    tiles->tile = grown;
+/* Adds the tiles of the rows from `start` to `end` - 1 of the image, which are on one panel. */
+static void cut_rows(const db_region *region, int wanted, size_t panel, int first_row, int start,
+                     int end, db_fit_blocks *tiles) {
+    const int across = pieces(region->fast_count, wanted), down = pieces(end - start, wanted);
     for (int i = 0; i < across * down; i++) {
         const int column = i % across, row = i / across;
-        const int fast = (int)((long)r->fast_count * column / across);
-        const int fast_end = (int)((long)r->fast_count * (column + 1) / across);
+        const int fast = (int)((long)region->fast_count * column / across);
+        const int fast_end = (int)((long)region->fast_count * (column + 1) / across);
         const int slow = start + (int)((long)(end - start) * row / down);
         const int slow_end = start + (int)((long)(end - start) * (row + 1) / down);
-        tiles->tile[tiles->count++] = (db_region){
+        tiles->region[tiles->count++] = (db_region){
             .panel = panel,
-            .fast_start = r->fast_start + fast,
+            .fast_start = region->fast_start + fast,
             .slow_start = slow - first_row,
             .fast_count = fast_end - fast,
             .slow_count = slow_end - slow,
-            .offset = (size_t)(slow - r->slow_start) * r->stride + (size_t)fast,
-            .stride = r->stride,
+            .offset = (size_t)(slow - region->slow_start) * region->stride + (size_t)fast,
+            .stride = region->stride,
         };
     }
-    return DB_OK;
 }
 
-static db_status cut(db_context *context, int wanted, const db_measured_image *image,
-                     db_tiles *tiles) {
-    for (size_t p = 0; p < db_measured_panels(image); p++)
-        DB_TRY(cut_panel(context, wanted, p, db_measured_first_row(image, p),
-                         db_measured_rows(image, p), tiles));
+/* Panel by panel. */
+static db_status cut(db_context *context, const db_region *region, int wanted,
+                     const db_measured_image *image, db_fit_blocks *tiles) {
+    size_t room = 0;
+    for (size_t p = 0; p < db_measured_panels(image); p++) {
+        const int first = db_measured_first_row(image, p);
+        const int behind = first + db_measured_rows(image, p);
+        const int region_end = region->slow_start + region->slow_count;
+        const int start = region->slow_start > first ? region->slow_start : first;
+        const int end = region_end < behind ? region_end : behind;
+        if (end <= start) continue;
+        const int most = pieces(region->fast_count, wanted) * pieces(end - start, wanted);
+        DB_GROW(context, tiles->region, room, tiles->count + (size_t)most,
+                "the tiles of the refinement");
+        cut_rows(region, wanted, p, first, start, end, tiles);
+    }
     return DB_OK;
 }
 
 /* Fills value, and weight with 1 for usable pixels; with 0 throughout where they are too few. */
 static void fill(const db_fit_data *data, const db_fit_geometry *geometry, double dmin,
-                 const db_region *tile, db_tiles *tiles) {
+                 const db_region *tile, db_fit_blocks *tiles) {
     const double dmax = data->settings->dmax > 0 ? data->settings->dmax : INFINITY;
     int count = 0;
     for (int s = 0; s < tile->slow_count; s++) {
@@ -93,11 +96,11 @@ static void fill(const db_fit_data *data, const db_fit_geometry *geometry, doubl
 }
 
 static db_status take(db_context *context, const db_experiment *experiment, const db_fit_data *data,
-                      double dmin, db_tiles *tiles) {
+                      double dmin, db_fit_blocks *tiles) {
     db_fit_geometry geometry;
-    tiles->region = region_of_interest(data);
-    const size_t pixels = tiles->region.stride * (size_t)tiles->region.slow_count;
-    DB_TRY(cut(context, data->settings->background_tile, data->image, tiles));
+    const db_region region = region_of_interest(data);
+    const size_t pixels = region.stride * (size_t)region.slow_count;
+    DB_TRY(cut(context, &region, data->settings->background_tile, data->image, tiles));
     tiles->value = malloc(pixels * sizeof *tiles->value);
     tiles->weight = malloc(pixels * sizeof *tiles->weight);
     tiles->background = malloc(pixels * sizeof *tiles->background);
@@ -106,33 +109,24 @@ static db_status take(db_context *context, const db_experiment *experiment, cons
         return db_fail_memory(context, "the pixels of the refinement");
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     for (size_t t = 0; t < tiles->count; t++)
-        fill(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->tile[t], tiles);
+        fill(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->region[t], tiles);
     db_fit_geometry_clear(&geometry);
     return DB_OK;
 }
 
 db_status db_tiles_take(db_context *context, const db_experiment *experiment,
-                        const db_fit_data *data, double dmin, db_tiles *tiles) {
+                        const db_fit_data *data, double dmin, db_fit_blocks *tiles) {
     memset(tiles, 0, sizeof *tiles);
     const db_status status = take(context, experiment, data, dmin, tiles);
     if (status != DB_OK) db_tiles_clear(tiles);
     return status;
 }
 
-void db_tiles_clear(db_tiles *tiles) {
-    free(tiles->tile);
+void db_tiles_clear(db_fit_blocks *tiles) {
+    free(tiles->region);
     free(tiles->value);
     free(tiles->weight);
     free(tiles->background);
     free(tiles->shape_variance);
     memset(tiles, 0, sizeof *tiles);
-}
-
-db_fit_blocks db_tiles_blocks(const db_tiles *tiles) {
-    return (db_fit_blocks){ .count = tiles->count,
-                            .region = tiles->tile,
-                            .value = tiles->value,
-                            .weight = tiles->weight,
-                            .shape_variance = tiles->shape_variance,
-                            .background = tiles->background };
 }

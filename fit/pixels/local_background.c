@@ -124,17 +124,8 @@ static void average_band(const job *j, window *w, int first, int end) {
     }
 }
 
-static void average(const job *j, window *windows, int threads) {
-    const int rows = j->image->slow_pixels, bands = (rows + BAND - 1) / BAND;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (int b = 0; b < bands; b++)
-        average_band(j, &windows[db_thread_number()], b * BAND,
-                     b + 1 < bands ? (b + 1) * BAND : rows);
-}
-
 static db_status average_all(db_context *context, job *j, float *expected, float *background) {
-    const int threads = db_threads(context);
+    const int threads = db_threads(context), rows = j->image->slow_pixels;
     window *const windows = calloc((size_t)threads, sizeof *windows);
     db_status status = windows ? DB_OK : db_fail_memory(context, "the background of the image");
     for (int t = 0; t < threads && status == DB_OK; t++)
@@ -143,7 +134,10 @@ static db_status average_all(db_context *context, job *j, float *expected, float
     float *from = expected, *to = background;
     for (int pass = 0; pass <= CLIPPING_PASSES && status == DB_OK; pass++) {
         j->mean = to;
-        average(j, windows, threads);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (int first = 0; first < rows; first += BAND)
+            average_band(j, &windows[db_thread_number()], first,
+                         first + BAND < rows ? first + BAND : rows);
         j->expected = to;
         to = from;
         from = j->mean;

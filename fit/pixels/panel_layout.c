@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "fit/pixels/geometry.h"
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
@@ -51,13 +52,7 @@ static int axes(const double beam[3], const double fast[3], const double slow[3]
 static db_status project(const db_experiment *e, size_t p, const double right[3],
                          const double down[3], double pixel, db_panel_place *place) {
     double corner[3], fast[3], slow[3];
-    DB_TRY(db_experiment_pixel_position(e, p, 0, 0, corner));
-    DB_TRY(db_experiment_pixel_position(e, p, 1, 0, fast));
-    DB_TRY(db_experiment_pixel_position(e, p, 0, 1, slow));
-    for (int i = 0; i < 3; i++) {
-        fast[i] -= corner[i];
-        slow[i] -= corner[i];
-    }
+    DB_TRY(db_panel_axes(e, p, corner, fast, slow));
     const double *const axis[2] = { right, down };
     for (int i = 0; i < 2; i++) {
         place->corner[i] = db_dot(corner, axis[i]) / pixel;
@@ -93,18 +88,11 @@ static int frame(db_panel_layout *layout) {
 
 static db_status arrange(const db_experiment *e, const db_measured_image *image,
                          db_panel_layout *layout) {
-    double corner[3], fast[3], slow[3], right[3], down[3], beam[3];
+    double corner[3], fast[3], slow[3], right[3], down[3];
     stack(e, image, layout);
     if (layout->count < 2) return DB_OK;
-    DB_TRY(db_experiment_pixel_position(e, 0, 0, 0, corner));
-    DB_TRY(db_experiment_pixel_position(e, 0, 1, 0, fast));
-    DB_TRY(db_experiment_pixel_position(e, 0, 0, 1, slow));
-    for (int i = 0; i < 3; i++) {
-        fast[i] -= corner[i];
-        slow[i] -= corner[i];
-        beam[i] = e->beam.direction[i];
-    }
-    if (!axes(beam, fast, slow, right, down)) return DB_OK;
+    DB_TRY(db_panel_axes(e, 0, corner, fast, slow));
+    if (!axes(e->beam.direction, fast, slow, right, down)) return DB_OK;
     for (size_t p = 0; p < layout->count; p++)
         DB_TRY(project(e, p, right, down, db_length(fast), &layout->panel[p]));
     if (!frame(layout)) stack(e, image, layout);

@@ -263,17 +263,6 @@ static db_status join(db_context *context, const db_prediction *layers, size_t c
     return DB_OK;
 }
 
-static int predict_layers(int threads, const db_fit_geometry *geometry,
-                          const db_prediction_range *range, const int limit[3],
-                          db_prediction *layers, int count) {
-    int missing = 0;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : missing)
-    for (int i = 0; i < count; i++)
-        missing += !predict_layer(geometry, range, limit, i - limit[0], &layers[i]);
-    return !missing;
-}
-
 static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
                              const db_prediction_range *range, db_prediction *prediction) {
     int limit[3];
@@ -281,10 +270,12 @@ static db_status predict_all(db_context *context, const db_fit_geometry *geometr
     const size_t count = 2 * (size_t)limit[0] + 1;
     db_prediction *const layers = calloc(count, sizeof *layers);
     if (!layers) return db_fail_memory(context, "the predicted reflections");
-    const int threads = db_threads(context);
-    const db_status status = predict_layers(threads, geometry, range, limit, layers, (int)count)
-                                 ? join(context, layers, count, prediction)
-                                 : db_fail_memory(context, "the predicted reflections");
+    int missing = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(db_threads(context)) reduction(+ : missing)
+    for (int i = 0; i < (int)count; i++)
+        missing += !predict_layer(geometry, range, limit, i - limit[0], &layers[i]);
+    const db_status status = missing ? db_fail_memory(context, "the predicted reflections")
+                                     : join(context, layers, count, prediction);
     for (size_t i = 0; i < count; i++) free(layers[i].reflection);
     free(layers);
     return status;

@@ -1,11 +1,10 @@
 /* The measured image of a configuration, with everything masked that must not count. */
 #include "base/context_internal.h"
-#include "fit/pixels/hot_pixels.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/pixels/measured_image.h"
 
 #include <dualbragg/fit.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +16,6 @@ typedef struct reading {
     void (*line)(void *user, const char *line);
     void *user;
 } reading;
-
-static void note(const reading *r, const char *format, ...) {
-    char text[DB_FIT_PATH_SIZE + 128];
-    if (!r->line) return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    r->line(r->user, text);
-}
 
 static size_t pixels_of(const db_measured_image *image) {
     return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
@@ -147,9 +136,13 @@ static db_status mask_all(const reading *r) {
     count_masked(r->image);
     if (isnan(settings.gain)) settings.gain = isnan(r->image->gain) ? 1 : r->image->gain;
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
-    if (hot)
-        note(r, "%zu hot pixel%s left out (alone and %g standard deviations above what is around)",
-             hot, hot == 1 ? "" : "s", config->hot_sigma);
+    if (hot && r->line) {
+        char text[128];
+        snprintf(text, sizeof text,
+                 "%zu hot pixel%s left out (alone and %g standard deviations above what is around)",
+                 hot, hot == 1 ? "" : "s", config->hot_sigma);
+        r->line(r->user, text);
+    }
     return DB_OK;
 }
 

@@ -1,3 +1,4 @@
+/* Which predicted reflections get shoeboxes, and the data in them. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
@@ -30,13 +31,14 @@ db_region db_shoebox_square(const db_reflection *reflection, int half_width) {
                         .stride = (size_t)width };
 }
 
-/* What boxes are placed by. */
+/* What decides where boxes are placed. */
 typedef struct placing {
     const db_fit_data *data;
     const db_reflection_grid *grid;
     db_shoebox_choice choice;
     const double *light;             /* of each reflection; NULL: does not count */
     const db_fit_spot *const *given; /* the box of each reflection, NULL: none; NULL: squares */
+    int threads;
 } placing;
 
 /* The square of pixels of a reflection's box; around a given one it stays on the panel. */
@@ -87,8 +89,8 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
     return count;
 }
 
-/* May a box have so many strong pixels? Counts them whoever's they are, which is far less work than
- * to ask whose they are. */
+/* Whether a box may have so many strong pixels of its own: all strong pixels in it are counted, which
+ * is far less work than to find the nearest reflection of each. */
 static int may_have(const db_fit_data *data, const db_region *region, int least) {
     const int first = db_measured_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
@@ -113,7 +115,7 @@ static int by_hkl(const void *a, const void *b) {
     return db_compare_hkl(x->hkl, y->hkl);
 }
 
-/* Is the reflection in the list, or within half a box of a spot in it? */
+/* Whether the reflection is in the list, or within half a box of a spot in it. */
 static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
     if (list->listing == DB_FIT_LISTED_BY_INDEX) {
         const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
@@ -131,7 +133,7 @@ static int is_listed(const db_fit_spots *list, const db_reflection *reflection, 
     return 0;
 }
 
-/* Does a box of the only panel lie in the region of interest? */
+/* Whether a box of the only panel lies in the region of interest. */
 static int of_interest(const db_fit_data *data, const db_region *region) {
     const int *const roi = data->settings->roi;
     return (roi[0] < 0 || region->fast_start >= roi[0]) &&
@@ -140,7 +142,7 @@ static int of_interest(const db_fit_data *data, const db_region *region) {
            (roi[3] < 0 || region->slow_start + region->slow_count - 1 <= roi[3]);
 }
 
-/* Does a reflection get a box? own: room for one box. */
+/* Whether a reflection gets a box. own: room for one box. */
 static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *excess) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
@@ -162,8 +164,7 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
                      data->settings->shoebox_half_width);
 }
 
-/* What is left of the brightest is no light. */
-static const double faint = 1e-4;
+static const double faint = 1e-4; /* light that does not count, of the brightest reflection's */
 
 static void keep_bright(const double *light, size_t count, candidate *list) {
     double most = 0;
@@ -177,14 +178,13 @@ static void keep_bright(const double *light, size_t count, candidate *list) {
 
 /* Fills list with the reflections that get a box; returns how many. own: room for a box of every
  * thread. */
-static size_t choose(const placing *p, int threads, candidate *list, uint8_t *own) {
+static size_t choose(const placing *p, candidate *list, uint8_t *own) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
     const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
     const long predicted = (long)p->grid->prediction->count;
     size_t count = 0;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(p->threads)
     for (long i = 0; i < predicted; i++) {
         uint8_t *const mine = own + (size_t)db_thread_number() * width * width;
         list[i].chosen = is_chosen(p, (size_t)i, mine, &list[i].excess);
@@ -237,23 +237,17 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
     }
 }
 
-static void fill(const placing *p, const candidate *list, int threads, db_shoeboxes *boxes) {
-    const long count = (long)boxes->count;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
-    for (long b = 0; b < count; b++) fill_box(p, list[b].reflection, (size_t)b, boxes);
-}
-
 static db_status choose_and_fill(db_context *context, const placing *p, db_shoeboxes *boxes) {
     candidate *const list = malloc((p->grid->prediction->count + 1) * sizeof *list);
-    const int threads = db_threads(context);
-    uint8_t *const own = malloc((size_t)threads * boxes->pixels);
+    uint8_t *const own = malloc((size_t)p->threads * boxes->pixels);
     db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {
-        boxes->count = choose(p, threads, list, own);
+        boxes->count = choose(p, list, own);
         status = allocate(context, boxes);
     }
-    if (status == DB_OK) fill(p, list, threads, boxes);
+    const long count = status == DB_OK ? (long)boxes->count : 0;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(p->threads)
+    for (long b = 0; b < count; b++) fill_box(p, list[b].reflection, (size_t)b, boxes);
     free(list);
     free(own);
     return status;
@@ -274,7 +268,7 @@ static db_status place(db_context *context, const db_fit_data *data,
     db_status status = DB_OK;
     if (choice == DB_SHOEBOXES_STRONG && spots && spots->listing == DB_FIT_LISTED_BY_BOX)
         status = db_given_boxes_assign(context, spots, prediction, &given);
-    const placing how = { data, &grid, choice, light, given };
+    const placing how = { data, &grid, choice, light, given, db_threads(context) };
     if (status == DB_OK) status = choose_and_fill(context, &how, boxes);
     free(given);
     db_reflection_grid_clear(&grid);

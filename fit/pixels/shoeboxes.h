@@ -22,7 +22,7 @@ typedef struct db_shoeboxes {
     float *background;         /* local background (counts) */
     float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
     uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other,
-                                  and with little light of others (overlap.h) */
+                                  and with little light of others */
     uint8_t *strong;           /* 1: strong and own */
     float *weight;             /* 1/variance; 0: not used. 0 until db_shoeboxes_weigh. */
     double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
@@ -69,5 +69,14 @@ db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *setting
  * db_shoeboxes_place). */
 db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings);
+
+/* A shoebox has one intensity: light of a neighbour, whose intensity is another, would pull at the
+ * parameters. This takes away pixels where all other reflections together, were they as strong as the box's own, are
+ * above a thousandth of its own highest pixel, and boxes whose pixels left hold less than half of
+ * their own spot or are too few. Where fewer than `fewest` boxes would be left, all stay as they
+ * are. Own and foreign light are those of the experiment, so that the choice does not depend on
+ * what was counted. */
+db_status db_overlap_exclude(db_context *context, const db_experiment *experiment,
+                             const db_fit_settings *settings, size_t fewest, db_shoeboxes *boxes);
 
 #endif

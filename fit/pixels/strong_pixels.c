@@ -1,3 +1,4 @@
+/* Background and strong pixels of a measured image. */
 #include "fit/pixels/strong_pixels.h"
 
 #include "base/context_internal.h"
@@ -17,29 +18,22 @@ static int surroundings(const db_fit_settings *settings) {
     return own > least ? own : least;
 }
 
-static void mark_rows(const db_measured_image *image, const db_fit_settings *settings, int first,
-                      int end, db_strong_pixels *strong) {
+/* Marks the pixels that exceed the background significantly. */
+static void mark(db_context *context, const db_measured_image *image,
+                 const db_fit_settings *settings, db_strong_pixels *strong) {
     const size_t columns = (size_t)image->fast_pixels;
     const double gain = settings->gain, readout_noise = settings->readout_noise;
     const double limit = settings->strong_sigma * settings->strong_sigma;
     const float *const value = image->value, *const background = strong->background;
-    for (size_t i = (size_t)first * columns; i < (size_t)end * columns; i++) {
-        const double excess = (double)value[i] - (double)background[i];
-        const double variance = db_count_variance(gain, readout_noise, (double)background[i]);
-        strong->strong[i] = (image->mask[i] == DB_MASK_TRUSTED) & (excess > 0) &
-                            (excess * excess > limit * variance);
-    }
-}
-
-static void mark(db_context *context, const db_measured_image *image,
-                 const db_fit_settings *settings, db_strong_pixels *strong) {
-    enum { ROWS = 64 };
-    const int threads = db_threads(context);
-    (void)threads;
-#pragma omp parallel for num_threads(threads)
-    for (int first = 0; first < image->slow_pixels; first += ROWS)
-        mark_rows(image, settings, first,
-                  first + ROWS < image->slow_pixels ? first + ROWS : image->slow_pixels, strong);
+    (void)context; /* where there are no threads */
+#pragma omp parallel for num_threads(db_threads(context))
+    for (int row = 0; row < image->slow_pixels; row++)
+        for (size_t i = (size_t)row * columns; i < (size_t)(row + 1) * columns; i++) {
+            const double excess = (double)value[i] - (double)background[i];
+            const double variance = db_count_variance(gain, readout_noise, (double)background[i]);
+            strong->strong[i] = (image->mask[i] == DB_MASK_TRUSTED) & (excess > 0) &
+                                (excess * excess > limit * variance);
+        }
 }
 
 size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, size_t *list) {

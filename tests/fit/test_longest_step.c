@@ -29,7 +29,7 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
     assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 6;
-    const db_region all = {
+    db_region all = {
         .fast_start = PIXELS - 1, .slow_start = PIXELS - 1, .fast_count = 1, .slow_count = 1
     };
     shot.context = context;

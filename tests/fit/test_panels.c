@@ -2,7 +2,7 @@
  * an image. */
 
 #include "support/unit_test.h"
-#include "fit/pixels/hot_pixels.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/pixels/shoeboxes.h"

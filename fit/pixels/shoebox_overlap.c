@@ -1,4 +1,5 @@
-#include "fit/pixels/overlap.h"
+/* Pixels of shoeboxes that the model of another reflection reaches. */
+#include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/rendering.h"
