@@ -106,6 +106,7 @@ void db_fit_result_destroy(db_fit_result **result) {
     free((*result)->memory);
     free((*result)->amplitudes);
     free((*result)->warnings);
+    free((*result)->advice);
     free((*result)->starts);
     free((*result)->model_image);
     free(*result);

@@ -248,6 +248,13 @@ static json_t *warnings(db_document *d, const void *of) {
     return array;
 }
 
+static json_t *advice(db_document *d, const void *of) {
+    const db_fit_result *const r = of;
+    json_t *const array = json_array();
+    for (size_t i = 0; i < r->warning_count; i++) add(d, array, json_string(r->advice[i]));
+    return array;
+}
+
 /* Headline errors: error and correlation in one. */
 static json_t *covariance(db_document *d, const void *of) {
     const db_fit_result *const r = of;
@@ -284,6 +291,7 @@ static const db_json_field result_rows[] = {
     PART(verdict, verdict_fields, "may the result be used?"),
     MADE("warnings", warnings, "list of texts", NULL, "",
          "what to look at before the result is used"),
+    MADE("advice", advice, "list of texts", NULL, "", "what to do about each of the warnings"),
     MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
     MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "", ""),
     MADE("correlation", db_make_correlation, "list of lists", NULL, "",

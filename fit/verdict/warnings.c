@@ -46,6 +46,9 @@ static const double LARGE_SHIFT = 0.5;    /* pixels, mean of an area */
 static const size_t ENOUGH_SPOTS = 5;     /* of an area */
 static const double MANY_OUTLIERS = 0.02; /* of the shoeboxes */
 
+static const char LEAVE_ONE_OUT[] =
+    "leave one of these parameters out, tie them, or give one a prior";
+
 typedef struct list {
     db_fit_result *result;
     size_t room;
@@ -53,21 +56,24 @@ typedef struct list {
 } list;
 
 #if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
+__attribute__((format(printf, 3, 4)))
 #endif
 static void
-warn(list *l, const char *format, ...) {
+warn(list *l, const char *advice, const char *format, ...) {
     db_fit_result *const r = l->result;
     if (r->warning_count == l->room) {
         const size_t room = 2 * l->room + 8;
-        void *const grown = realloc(r->warnings, room * sizeof *r->warnings);
-        if (!grown) {
+        void *const warnings = realloc(r->warnings, room * sizeof *r->warnings);
+        if (warnings) r->warnings = warnings;
+        void *const advices = realloc(r->advice, room * sizeof *r->advice);
+        if (advices) r->advice = advices;
+        if (!warnings || !advices) {
             l->failed = 1;
             return;
         }
-        r->warnings = grown;
         l->room = room;
     }
+    r->advice[r->warning_count] = advice;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(r->warnings[r->warning_count++], DB_FIT_WARNING_SIZE, format, arguments);
@@ -78,7 +84,7 @@ static void about_parameters(list *l) {
     const db_fit_result *const r = l->result;
     for (size_t i = 0; i < r->parameter_count; i++)
         if (r->at_bound[i])
-            warn(l,
+            warn(l, "widen the bound, or hold the parameter",
                  "%s ends at its %s bound %.8g: it has no standard error, and those of the "
                  "others hold for this value of it only",
                  r->name[i], r->at_bound[i] < 0 ? "lower" : "upper", r->refined[i]);
@@ -86,15 +92,16 @@ static void about_parameters(list *l) {
         const db_fit_direction *const d = &r->direction[k];
         char text[DB_DIRECTION_TEXT_SIZE];
         if (isinf(d->condition))
-            warn(l, "the data do not determine %s", db_direction_text(text, r, d));
+            warn(l, LEAVE_ONE_OUT, "the data do not determine %s", db_direction_text(text, r, d));
         else if (d->condition > WEAK_CONDITION)
-            warn(l, "the data hardly determine %s: condition %.0e", db_direction_text(text, r, d),
-                 d->condition);
+            warn(l, LEAVE_ONE_OUT, "the data hardly determine %s: condition %.0e",
+                 db_direction_text(text, r, d), d->condition);
     }
     for (size_t i = 0; i < r->parameter_count; i++)
         for (size_t k = i + 1; k < r->parameter_count; k++)
             if (fabs(r->correlation[i][k]) > STRONG_CORRELATION)
-                warn(l, "%s and %s are strongly correlated (%+.3f)", r->name[i], r->name[k],
+                warn(l, "quote both with their correlation, or hold one of them",
+                     "%s and %s are strongly correlated (%+.3f)", r->name[i], r->name[k],
                      r->correlation[i][k]);
 }
 
@@ -104,21 +111,27 @@ static void about_fit(list *l) {
     if (s->chi2_reduced > MISFIT)
         warn(
             l,
+            "refine the crystal's size and mosaic spread; see in the shoeboxes what the model's "
+            "spots lack",
             "chi2 per degree of freedom is %.2f: the model misses more than noise; standard errors "
             "allow for misfit that differs from spot to spot, not for what all spots share",
             s->chi2_reduced);
     if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
-        warn(l,
+        warn(l, "give data.gain and data.readout_noise of your detector; lower data.model_error",
              "chi2 per degree of freedom is %.2f: gain, readout noise or model error are "
              "overestimated, and so are the standard errors",
              s->chi2_reduced);
     if (s->strong_pixels > 0 && s->strong_explained < FEW_EXPLAINED)
-        warn(l,
-             "only %.0f %% of the strong pixels are explained: the rest may be of another "
-             "lattice, or of spots shaped unlike the model's",
-             100 * s->strong_explained);
+        warn(
+            l,
+            "see in the residual image what is missed: spots of another lattice, ice, or the edges "
+            "of spots",
+            "only %.0f %% of the strong pixels are explained: the rest may be of another "
+            "lattice, or of spots shaped unlike the model's",
+            100 * s->strong_explained);
     if (s->chi2_reduced > r->before.chi2_reduced)
-        warn(l, "on the data of the last stage the starting model fits better");
+        warn(l, "compare both models; start again with fewer stages, or from a better start",
+             "on the data of the last stage the starting model fits better");
 }
 
 static int refines(const db_fit_result *r, db_parameter parameter) {
@@ -134,7 +147,7 @@ static void about_sizes(list *l) {
     const int spread = refines(r, DB_MOSAIC_SPREAD) || refines(r, DB_MOSAIC_A);
     if (size || (r->after.chi2_reduced <= MISFIT && r->after.strong_explained >= FEW_EXPLAINED))
         return;
-    warn(l,
+    warn(l, "refine Na, Nb, Nc and mosaic_spread",
          "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: spots of another size than the "
          "model's cannot be fitted; to be refined: Na, Nb, Nc%s",
          r->experiment.crystal.cells[0], r->experiment.crystal.cells[1],
@@ -147,7 +160,8 @@ static void about_places(list *l) {
     for (size_t b = 0; b < r->shoebox_count; b++)
         outliers += (size_t)(r->shoeboxes[b].outlier != 0);
     if ((double)outliers > MANY_OUTLIERS * (double)r->shoebox_count)
-        warn(l, "%zu of %zu shoeboxes are outliers: sigma Z above %.2f, median %.2f", outliers,
+        warn(l, "look at them among the shoeboxes; data.target: student lets them count less",
+             "%zu of %zu shoeboxes are outliers: sigma Z above %.2f, median %.2f", outliers,
              r->shoebox_count, r->sigma_z_limit, r->sigma_z_median);
     size_t shifted = 0, worst = 0;
     double most = 0;
@@ -163,6 +177,8 @@ static void about_places(list *l) {
     }
     if (shifted > 0)
         warn(l,
+             "look at the arrows over the detector: those that turn from panel to panel tell of "
+             "panels that moved, those that all point outwards of distance or cell",
              "in %zu areas of the detector spots lie off the model by more than %.1f pixels on "
              "average, the farthest by %.2f at pixels %d, %d%s",
              shifted, LARGE_SHIFT, most,
@@ -174,7 +190,9 @@ static void about_places(list *l) {
 db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     list l = { result, 0, 0 };
     free(result->warnings);
+    free(result->advice);
     result->warnings = NULL;
+    result->advice = NULL;
     result->warning_count = 0;
     about_parameters(&l);
     about_fit(&l);

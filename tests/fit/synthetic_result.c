@@ -280,6 +280,7 @@ void synthetic_clear(synthetic *s) {
     free(r->areas);
     free(r->distrusted);
     free(r->warnings);
+    free(r->advice);
     free(r->starts);
     db_experiment_clear(&r->experiment);
     db_fit_config_clear(&s->config);

@@ -145,6 +145,8 @@ static void the_page_has_the_result(void **state) {
     const char *const warning = json_string_value(at(of(data, "warnings"), 0));
     assert_non_null(warning);
     assert_non_null(strstr(warning, "mosaic_spread ends at its lower bound 0"));
+    const char *const advice = json_string_value(at(of(data, "advice"), 0));
+    assert_string_equal(advice, "widen the bound, or hold the parameter");
     assert_int_equal(json_array_size(of(data, "shoeboxes")), SYNTHETIC_BOXES);
     assert_int_equal(json_array_size(of(data, "history")), made_up.result.history_count);
     json_t *const about = page_data(page, "data-about");

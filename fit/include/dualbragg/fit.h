@@ -441,6 +441,7 @@ typedef struct db_fit_result {
     db_fit_area *areas;
     size_t area_count;
     char (*warnings)[DB_FIT_WARNING_SIZE]; /* what to look at before the result is used */
+    const char **advice;                   /* what to do about each of them */
     size_t warning_count;
     float *model_image; /* whole image of the refined model (counts), full detector; NULL if not
                            rendered */

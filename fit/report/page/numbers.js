@@ -96,7 +96,7 @@ function histogram(values, low, high, bins) {
   return { total, width, bars: count.map((n, i) => ({ x: low + (i + 0.5) * width, y: n, from: low + i * width, to: low + (i + 1) * width })) };
 }
 
-// Values of a packed image, from its bytes; see report_images.c.
+// Values of a packed image, from its bytes; see fit/report/report.c.
 function unpackBytes(bytes, { count, offset, unit, logarithmic, smooth }) {
   const values = new Float32Array(count);
   for (let i = 0, last = 0; i < count; i++) {
