@@ -1,8 +1,113 @@
-/* PREFIX.json of many shots: its fields, each with what it means. */
+/* What is written of many shots: PREFIX.json, its fields each with what it means, and the report. */
 #include "fit/shots/shots_document.h"
 
 #include "base/context_internal.h"
+#include "fit/config/quantity.h"
+#include "fit/report/report.h"
+#include "fit/report/result_fields.h"
 #include "fit/report/value_with_error.h"
+#include "fit/search/refinement.h"
+
+#include <dualbragg/fit_shots.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What shots share as the result of a refinement of its own. */
+typedef struct shared_view {
+    db_fit_config config; /* with the shared parameters only */
+    db_fit_result result; /* likewise: parameters, errors, correlation, directions, history */
+    double *memory;       /* owned */
+} shared_view;
+
+static size_t list_shared(const db_fit_shots_result *result, size_t *list) {
+    size_t count = 0;
+    for (size_t i = 0; i < result->parameter_count; i++)
+        if (result->shared[i]) list[count++] = i;
+    return count;
+}
+
+static db_status take_parameters(db_context *context, const db_fit_config *config,
+                                 const db_fit_shots_result *from, const size_t *list,
+                                 shared_view *view) {
+    db_fit_result *const to = &view->result;
+    for (size_t i = 0; i < to->parameter_count; i++) {
+        const size_t k = list[i];
+        DB_TRY(db_fit_settings_add_parameter(context, &view->config.settings,
+                                             &config->settings.parameters[k]));
+        to->parameter[i] = from->parameter[k];
+        memcpy(to->name[i], from->name[k], sizeof to->name[i]);
+        to->start[i] = from->start[k];
+        to->refined[i] = from->refined[k];
+        to->error_unscaled[i] = from->error_unscaled[k];
+        to->error_scaled[i] = from->error_scaled[k];
+        to->error_robust[i] = from->error_robust[k];
+        to->error[i] = from->error[k];
+        to->at_bound[i] = from->at_bound[k];
+        for (size_t l = 0; l < to->parameter_count; l++)
+            to->correlation[i][l] = from->correlation[k][list[l]];
+    }
+    return DB_OK;
+}
+
+static void take_directions(const db_fit_shots_result *from, const size_t *list,
+                            db_fit_result *to) {
+    to->direction_count = from->direction_count;
+    for (size_t d = 0; d < from->direction_count; d++) {
+        to->direction[d].eigenvalue = from->direction[d].eigenvalue;
+        to->direction[d].condition = from->direction[d].condition;
+        for (size_t i = 0; i < to->parameter_count; i++) {
+            to->direction[d].component[i] = from->direction[d].component[list[i]];
+            to->direction[d].change[i] = from->direction[d].change[list[i]];
+        }
+    }
+}
+
+static void take_history(const db_fit_shots_result *from, const size_t *list, shared_view *view) {
+    db_fit_result *const to = &view->result;
+    to->history_count = from->history_count;
+    for (size_t h = 0; h < from->history_count; h++) {
+        to->history[h] = from->history[h];
+        to->history[h].value = view->memory + h * to->parameter_count;
+        for (size_t i = 0; i < to->parameter_count; i++)
+            to->history[h].value[i] = from->history[h].value[list[i]];
+    }
+}
+
+static void destroy_view(shared_view **view) {
+    if (!view || !*view) return;
+    free((*view)->memory);
+    free((*view)->result.history);
+    free((*view)->result.memory);
+    free((*view)->config.settings.parameters);
+    free(*view);
+    *view = NULL;
+}
+
+static db_status make_view(db_context *context, const db_fit_config *config,
+                           const db_fit_shots_result *result, shared_view **view) {
+    size_t list[DB_FIT_MOST_PARAMETERS] = { 0 };
+    shared_view *const v = calloc(1, sizeof *v);
+    *view = v;
+    if (!v) return db_fail_memory(context, "what the shots share");
+    const size_t n = list_shared(result, list);
+    v->config = *config;
+    v->config.settings.parameters = NULL;
+    v->config.settings.parameter_count = 0;
+    v->memory = calloc(result->history_count * n + 1, sizeof *v->memory);
+    v->result.history = calloc(result->history_count + 1, sizeof *v->result.history);
+    if (!v->memory || !v->result.history || db_fit_result_lists(context, n, &v->result) != DB_OK ||
+        take_parameters(context, config, result, list, v) != DB_OK) {
+        destroy_view(view);
+        return db_fail_memory(context, "what the shots share");
+    }
+    v->result.status = result->status;
+    memcpy(v->result.reason, result->reason, sizeof v->result.reason);
+    v->result.evaluations = (int)result->history_count;
+    v->result.seconds = result->seconds;
+    take_directions(result, list, &v->result);
+    take_history(result, list, v);
+    return DB_OK;
+}
 
 /* A shot beside the result that says which parameters are local. */
 typedef struct shot_row {
@@ -132,24 +237,45 @@ static const db_json_field result_rows[] = {
     MADE("local_units", local_units, "list", NULL, "", "their units"),
     MADE("shots", shots, "list", &shot_fields, "", "one per line of the list of shots"),
 };
-TABLE(db_shots_fields, result_rows);
+static TABLE(shots_fields, result_rows);
 #undef OF
 
-db_document db_shots_document(const db_shared_view *view, const db_fit_shots_result *result) {
+static db_document document(const shared_view *view, const db_fit_shots_result *result) {
     db_document d = db_document_begin(&view->config.settings.panel_groups);
     d.config = &view->config;
     d.result = &view->result;
-    db_json_fill(&d, d.root, &db_shots_fields, result);
+    db_json_fill(&d, d.root, &shots_fields, result);
     return d;
 }
 
 db_status db_fit_shots_write_json(db_context *context, const char *path,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
-    db_shared_view *view;
-    DB_TRY(db_shared_view_make(context, config, result, &view));
-    db_document d = db_shots_document(view, result);
+    shared_view *view;
+    DB_TRY(make_view(context, config, result, &view));
+    db_document d = document(view, result);
     const db_status status = db_document_end(context, &d, DB_OK, path);
-    db_shared_view_destroy(&view);
+    destroy_view(&view);
+    return status;
+}
+
+typedef struct report {
+    const shared_view *view;
+    const db_fit_shots_result *result;
+} report;
+
+static db_status print_data(db_context *context, const void *of, FILE *stream) {
+    const report *const r = of;
+    db_document d = document(r->view, r->result);
+    return db_page_print_document(context, "data", &d, stream);
+}
+
+db_status db_fit_shots_write_html(db_context *context, const char *path,
+                                  const db_fit_config *config, const db_fit_shots_result *result) {
+    shared_view *view;
+    DB_TRY(make_view(context, config, result, &view));
+    const report r = { view, result };
+    const db_status status = db_page_write(context, path, print_data, &r);
+    destroy_view(&view);
     return status;
 }
 
@@ -166,5 +292,5 @@ void db_show_json_fields(FILE *stream) {
         stream);
     db_json_print_fields(stream, &db_result_fields);
     fputs("\n## PREFIX.json of many shots\n\n", stream);
-    db_json_print_fields(stream, &db_shots_fields);
+    db_json_print_fields(stream, &shots_fields);
 }
