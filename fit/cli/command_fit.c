@@ -1,3 +1,4 @@
+/* The command "dualbragg fit" for one image: inputs, refinement, outputs. */
 #define _XOPEN_SOURCE 700
 #include "cli/complaint.h"
 #include "cli/help.h"
@@ -105,7 +106,8 @@ static void record_command(db_fit_config *config, int argc, char **argv) {
 }
 
 typedef struct output_file {
-    const char *suffix, *what;
+    const char *suffix;
+    const char *what;
 } output_file;
 enum {
     OUT_YAML,

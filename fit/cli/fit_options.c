@@ -1,3 +1,4 @@
+/* Reading the arguments of "dualbragg fit". */
 #include "fit/cli/fit_options.h"
 
 #include "cli/complaint.h"

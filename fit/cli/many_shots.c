@@ -1,3 +1,4 @@
+/* The command "dualbragg fit" for many shots: checks, refinement, outputs, by one or more processes. */
 #define _XOPEN_SOURCE 700
 #include "fit/cli/many_shots.h"
 
@@ -18,7 +19,8 @@
 
 enum { OUT_YAML, OUT_LIST, OUT_EXPT, OUT_JSON, OUT_HTML, OUT_LOG, OUT_CHECKPOINT, OUTPUT_COUNT };
 static const struct {
-    const char *ending, *what;
+    const char *ending;
+    const char *what;
 } outputs[OUTPUT_COUNT] = {
     [OUT_YAML] = { ".yaml", "configuration with the refined shots" },
     [OUT_LIST] = { "_shots.txt", "list of the refined shots" },
@@ -90,7 +92,8 @@ static db_status check_distinct(const many *m) {
 
 /* The refined list names models by the prefix, which must be something that a list can say. */
 static db_status check_prefix(const many *m) {
-    const char *const prefix = m->config->output_prefix, *const slash = strrchr(prefix, '/');
+    const char *const prefix = m->config->output_prefix;
+    const char *const slash = strrchr(prefix, '/');
     const char *const name = slash ? slash + 1 : prefix;
     if (name[strcspn(name, "#\"\n\r")] == '\0') return DB_OK;
     return db_complain(

@@ -1,3 +1,4 @@
+/* Processes of MPI as a team. */
 #include "fit/cli/mpi_team.h"
 
 #include "cli/complaint.h"

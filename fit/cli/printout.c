@@ -2,11 +2,11 @@
 #include "fit/cli/printout.h"
 
 #include "fit/report/value_with_error.h"
-#include "fit/shots/spread.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 db_status db_fit_log_open(db_context *context, db_fit_log *log, int quiet) {
@@ -245,14 +245,48 @@ static void say_shared(db_fit_log *log, const db_fit_shots_result *r) {
     }
 }
 
+/* How the values of a parameter, or its errors, are spread over the shots in use that have them. */
+typedef struct spread {
+    double low, median, high; /* low, high: deciles */
+} spread;
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, size_t count, double part) {
+    const double place = part * (double)(count - 1);
+    const size_t below = (size_t)place, above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
+/* 0: no shot has any, or there is no memory. */
+static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors, spread *found) {
+    double *const values = malloc((r->shot_count + 1) * sizeof *values);
+    size_t count = 0;
+    for (size_t s = 0; s < r->shot_count && values; s++) {
+        const double value = (errors ? r->shot[s].error : r->shot[s].refined)[parameter];
+        if (r->shot[s].used && isfinite(value)) values[count++] = value;
+    }
+    if (count > 0) {
+        qsort(values, count, sizeof *values, ascending);
+        *found = (spread){ quantile(values, count, 0.1), quantile(values, count, 0.5),
+                           quantile(values, count, 0.9) };
+    }
+    free(values);
+    return count > 0;
+}
+
 static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
     db_fit_say(log, "\n  %-24s  %12s  %12s  %12s  %12s\n", "each shot's own", "median",
                "lower decile", "upper decile", "median error");
     for (size_t i = 0; i < r->parameter_count; i++) {
-        db_spread values, errors;
+        spread values, errors;
         if (r->shared[i]) continue;
-        if (!db_shots_spread(r, i, DB_SPREAD_REFINED, &values)) continue;
-        const int known = db_shots_spread(r, i, DB_SPREAD_ERROR, &errors);
+        if (!spread_of(r, i, 0, &values)) continue;
+        const int known = spread_of(r, i, 1, &errors);
         db_fit_say(log, "  %-24s  %12.7g  %12.7g  %12.7g  ", r->name[i], values.median, values.low,
                    values.high);
         if (known)

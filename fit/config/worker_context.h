@@ -6,6 +6,7 @@
 
 #include <dualbragg/context.h>
 #include <dualbragg/device.h>
+#include <stdlib.h>
 
 /* *worker may be there on failure, with the message. */
 static inline db_status db_worker_context_create(const db_context *model, int threads,
@@ -14,6 +15,27 @@ static inline db_status db_worker_context_create(const db_context *model, int th
     DB_TRY(db_context_set_threads(*worker, threads));
     DB_TRY(db_context_set_isa(*worker, db_context_isa(model)));
     return db_context_set_device(*worker, db_context_device(model));
+}
+
+/* So many workers, each with so many threads. The list is to be destroyed, also after a failure. */
+static inline db_status db_worker_contexts_create(db_context *model, int count, int threads,
+                                                  db_context ***workers) {
+    *workers = calloc((size_t)count, sizeof **workers);
+    if (!*workers) return db_fail_memory(model, "the threads' contexts");
+    for (int t = 0; t < count; t++) {
+        db_context **const worker = &(*workers)[t];
+        const db_status status = db_worker_context_create(model, threads, worker);
+        if (status != DB_OK)
+            return db_fail(model, status, "a thread's context: %s",
+                           *worker ? db_context_message(*worker) : "out of memory");
+    }
+    return DB_OK;
+}
+
+static inline void db_worker_contexts_destroy(db_context ***workers, int count) {
+    for (int t = 0; t < count && *workers; t++) db_context_destroy(&(*workers)[t]);
+    free(*workers);
+    *workers = NULL;
 }
 
 #endif

@@ -8,11 +8,18 @@
 
 typedef struct box {
     size_t count;
-    const double *gradient, *normal, *scale, *lower, *upper;
+    const double *gradient;
+    const double *normal;
+    const double *scale;
+    const double *lower;
+    const double *upper;
     double damping;
     double *step;
     double *held; /* -1, 1: at its lower, upper bound; 0: free */
-    double *move, *slope, *solution, *matrix;
+    double *move;
+    double *slope;
+    double *solution;
+    double *matrix;
 } box;
 
 static int is_held(const box *b, size_t i) { return b->held[i] < 0 || b->held[i] > 0; }
@@ -129,14 +136,19 @@ double db_box_step(size_t count, const double *gradient, const double *normal, d
 
 /* The model at a point. */
 typedef struct point {
-    double *x, *gradient, *normal, loss;
+    double *x;
+    double *gradient;
+    double *normal;
+    double loss;
 } point;
 
 typedef struct search {
     const db_lm_problem *problem;
     point here, there;
     double *scale; /* of the damping: large diagonals met before count, but less and less */
-    double *step, *lower, *upper;
+    double *step;
+    double *lower;
+    double *upper;
     double *box; /* memory of a step */
     double damping, growth;
     int evaluations;

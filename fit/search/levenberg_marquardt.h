@@ -15,11 +15,12 @@ typedef struct db_lm_problem {
     size_t count;
     db_lm_evaluate evaluate;
     void *user;
-    const double *lower, *upper; /* may be infinite; the start is within */
-    const double *longest;       /* of a step, per unknown */
-    double degrees;              /* of freedom: loss/degrees, if above 1, scales the errors */
-    double tolerance;            /* converged: a free step promises no larger relative decrease, */
-    double step;                 /* or is no longer than so many standard errors */
+    const double *lower; /* bounds, may be infinite; the start is within */
+    const double *upper;
+    const double *longest; /* of a step, per unknown */
+    double degrees;        /* of freedom: loss/degrees, if above 1, scales the errors */
+    double tolerance;      /* converged: a free step promises no larger relative decrease, */
+    double step;           /* or is no longer than so many standard errors */
     int most_evaluations;
 } db_lm_problem;
 

@@ -156,7 +156,8 @@ static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b
     s->work += 10.0 * (double)count[0] * (double)count[1];
     for (size_t i = first[0]; i < first[0] + count[0]; i++)
         for (size_t j = first[1]; j < first[1] + count[1]; j++) {
-            const node *const m = &s->nodes[i], *const n = &s->nodes[j];
+            const node *const m = &s->nodes[i];
+            const node *const n = &s->nodes[j];
             const double c = db_dot(m->q, n->q), scale = m->length * n->length;
             if (c > most * scale || c < least * scale) continue;
             candidate found;

@@ -1,3 +1,4 @@
+/* Stages of one image: their data, their start, and the model that each leaves to the next. */
 #include "fit/search/refinement.h"
 
 #include "base/context_internal.h"

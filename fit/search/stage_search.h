@@ -28,11 +28,12 @@ void db_fit_course_clear(db_fit_course *course);
 typedef struct db_unknowns {
     size_t count;
     const db_fit_settings *settings;
-    const size_t *index;   /* of each among the settings' parameters; borrowed */
-    double *lower, *upper; /* bounds, to be set by the caller */
-    double *scale;         /* a typical change; to begin with the parameter's own, or the table's */
-    double *longest;       /* of a step; to begin with ten typical changes */
-    double *room;          /* for the search; owned, with the lists */
+    const size_t *index; /* of each among the settings' parameters; borrowed */
+    double *lower;       /* bounds, to be set by the caller */
+    double *upper;
+    double *scale;   /* a typical change; to begin with the parameter's own, or the table's */
+    double *longest; /* of a step; to begin with ten typical changes */
+    double *room;    /* for the search; owned, with the lists */
 } db_unknowns;
 
 db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
@@ -79,7 +80,8 @@ typedef struct db_stage_result {
 typedef struct db_search_end {
     const db_fit_stage *stage;
     double loss, degrees;
-    const double *gradient, *normal; /* normal: [count][count] */
+    const double *gradient;
+    const double *normal; /* [count][count] */
     int evaluations;
     db_lm_end end;          /* STOPPED: the target has no finite value */
     const char *stopped_by; /* the method's own words; NULL: those of Levenberg-Marquardt */

@@ -1,3 +1,4 @@
+/* Several starts: trials on a thread each, then all stages from the best. */
 #include "fit/search/starts.h"
 
 #include "fit/config/misset.h"
@@ -114,16 +115,9 @@ static void report(const db_context *context, trials *all, size_t count) {
 }
 
 static db_status run_trials(db_context *context, trials *all, size_t count) {
-    const int wanted = db_threads(context);
-    const int threads = (size_t)wanted < count ? wanted : (int)count;
-    db_context **const worker = calloc((size_t)threads, sizeof *worker);
-    db_status status = worker ? DB_OK : db_fail_memory(context, "the threads' contexts");
-    for (int t = 0; t < threads && status == DB_OK; t++) {
-        status = db_worker_context_create(context, 1, &worker[t]);
-        if (status != DB_OK)
-            status = db_fail(context, status, "a thread's context: %s",
-                             worker[t] ? db_context_message(worker[t]) : "out of memory");
-    }
+    const int threads = db_threads_for(context, (long)count);
+    db_context **worker;
+    db_status status = db_worker_contexts_create(context, threads, 1, &worker);
     if (status == DB_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (long i = 0; i < (long)count; i++) {
@@ -139,8 +133,7 @@ static db_status run_trials(db_context *context, trials *all, size_t count) {
                                "cancelled while starts were tried: there is no model yet")
                      : first_error(context, all, count);
     }
-    for (int t = 0; t < threads && worker; t++) db_context_destroy(&worker[t]);
-    free(worker);
+    db_worker_contexts_destroy(&worker, threads);
     return status;
 }
 
@@ -151,14 +144,16 @@ static int in_sequence(const db_fit_start *x, const db_fit_start *y) {
 /* Free intensities: each start has shoeboxes of its own, so that their targets cannot be compared.
  * The order of the sequence decides between equals. */
 static int more_explained_first(const void *a, const void *b) {
-    const db_fit_start *const x = a, *const y = b;
+    const db_fit_start *const x = a;
+    const db_fit_start *const y = b;
     if (x->explained != y->explained) return x->explained < y->explained ? 1 : -1;
     return in_sequence(x, y);
 }
 
 /* Known ones: all see the same pixels. A scale that is too large would explain all of them. */
 static int lower_target_first(const void *a, const void *b) {
-    const db_fit_start *const x = a, *const y = b;
+    const db_fit_start *const x = a;
+    const db_fit_start *const y = b;
     if (x->target != y->target) return x->target < y->target ? -1 : 1;
     return in_sequence(x, y);
 }

@@ -1,3 +1,4 @@
+/* Elimination of the local quantities of shots from arrow-shaped normal equations. */
 #include "fit/shots/arrow.h"
 
 #include "fit/objective/eliminate.h"
@@ -66,7 +67,8 @@ void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gra
                      const double *normal, const int *held, db_arrow_tail *tail, double *sums,
                      double *work) {
     const size_t s = order->shared, n = s + order->local;
-    double *const g = work, *const m = work + n;
+    double *const g = work;
+    double *const m = work + n;
     arrange(order, gradient, normal, held, g, m);
     sums[0] += loss - db_eliminate(n, s, g, m, n);
     for (size_t i = 0, at = 1 + s; i < s; i++) {

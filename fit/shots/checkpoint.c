@@ -71,7 +71,8 @@ static json_t *whole_numbers(db_document *d, const int *values, size_t count) {
 
 /* What a file must have in common with the refinement that it is to carry on. */
 static void set_identity(db_document *d, const db_shots *all) {
-    json_t *const parameters = json_array(), *const stages = json_array();
+    json_t *const parameters = json_array();
+    json_t *const stages = json_array();
     char name[DB_FIT_NAME_SIZE];
     for (size_t i = 0; i < all->parameters; i++)
         add(d, parameters, json_string(parameter_name(all, i, name)));
@@ -127,7 +128,8 @@ static json_t *history_array(db_document *d, const db_shots *all, size_t count) 
 }
 
 static json_t *joint_object(db_document *d, const db_joint_log *log) {
-    json_t *const object = json_object(), *const evaluations = json_array();
+    json_t *const object = json_object();
+    json_t *const evaluations = json_array();
     set(d, object, "stage", json_integer(log->stage));
     set(d, object, "evaluations", json_integer(log->evaluations));
     set(d, object, "started", json_boolean(log->started));
@@ -222,8 +224,8 @@ static db_status compare_texts(const db_json *root, const char *text, const char
 
 static db_status check_identity(const db_shots *all, const db_json *root) {
     const db_json format = db_json_member(root, "dualbragg_checkpoint");
-    const char *const version = db_json_text(root, "version"), *const text = db_json_text(
-                                                                   root, "configuration");
+    const char *const version = db_json_text(root, "version");
+    const char *const text = db_json_text(root, "configuration");
     char differences[DB_DIFFERENCES_SIZE];
     int same = 0;
     if (!json_is_integer(format.value) || json_integer_value(format.value) != FORMAT)
@@ -270,7 +272,8 @@ static db_status read_identity(const db_json *at, db_fit_shot_identity *identity
 static db_status read_shot(db_shots *all, const db_json *at, size_t shot, db_joint_log *log) {
     db_shot_summary *const summary = &all->summary[shot];
     const char *const name = all->source->name(all->source->user, shot);
-    const char *const text = db_json_text(at, "name"), *const reason = db_json_text(at, "reason");
+    const char *const text = db_json_text(at, "name");
+    const char *const reason = db_json_text(at, "reason");
     const int stages = (int)all->settings.stage_count;
     int same = 0;
     DB_TRY(compare_texts(at, text, name, &same));

@@ -1,3 +1,4 @@
+/* Texts and digests by which a checkpoint is recognized, and how two such texts differ. */
 #include "fit/shots/identity.h"
 
 #include "base/context_internal.h"
@@ -138,7 +139,8 @@ static void enter(line *l) {
 }
 
 static int same_key(const line *a, const line *b) {
-    const char *x, *y;
+    const char *x;
+    const char *y;
     const size_t m = key_of(a, &x), n = key_of(b, &y);
     return strcmp(a->section, b->section) == 0 && m == n && strncmp(x, y, m) == 0;
 }
@@ -163,7 +165,8 @@ static int counterpart(const char *own, const line *l, const char *other, line *
 static void add_difference(const line *l, const line *here, const line *there,
                            char text[DB_DIFFERENCES_SIZE]) {
     const size_t used = strlen(text);
-    const char *key, *value[2] = { "not", "not" };
+    const char *key;
+    const char *value[2] = { "not", "not" };
     const int length = (int)key_of(l, &key);
     int size[2] = { 3, 3 };
     const line *const both[2] = { here, there };

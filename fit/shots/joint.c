@@ -1,3 +1,4 @@
+/* A joint stage: the search for what shots share, and the state that makes it resumable. */
 #include "fit/shots/joint.h"
 
 #include "base/context_internal.h"
@@ -32,7 +33,8 @@ typedef struct joint {
     double last_at[DB_FIT_MOST_PARAMETERS]; /* of the last evaluation */
     db_joint_log *log;                      /* of the search */
     size_t replayed, known;                 /* its evaluations from before a cut; gone through */
-    double *gradient, *normal;              /* at the best point; normal: [shared][shared] */
+    double *gradient;                       /* at the best point */
+    double *normal;                         /* likewise; [shared][shared] */
 } joint;
 
 db_status db_joint_make_room(db_shots *all, int stage) {
@@ -238,7 +240,8 @@ static db_status move_model(const joint *j, db_context *context, size_t shot, db
                             db_fit_settings *settings, db_variables *variables) {
     db_shots *const all = j->all;
     const db_arrow_order *const order = &j->order;
-    db_experiment *const e = &model->experiment, folded = *e;
+    db_experiment *const e = &model->experiment;
+    db_experiment folded = *e;
     double values[DB_FIT_MOST_PARAMETERS];
     const int turns = db_refinement_turns(&all->settings, j->stage);
     if (turns) db_misset_fold(&folded.crystal);

@@ -67,8 +67,8 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
     const size_t n = open->objective.variables.count, m = c->order.local;
     const size_t *const local = c->order.variable + c->order.shared;
     const size_t parts = open->objective.blocks.count;
-    double *const memory = malloc((2 * m * m + 1) * sizeof *memory), *const scatter =
-                                                                         memory + m * m;
+    double *const memory = malloc((2 * m * m + 1) * sizeof *memory);
+    double *const scatter = memory + m * m;
     int *const used = malloc((m + 1) * sizeof *used);
     db_covariance estimate = { .error = NULL };
     db_status status = memory && used ? DB_OK : db_fail_memory(context, "the errors of a shot");
@@ -109,7 +109,8 @@ static db_status add_block_pulls(const conclusion *c, db_context *context, size_
     const size_t s = c->order.shared, m = c->order.local, n = s + m;
     const size_t *const variable = c->order.variable;
     const db_arrow_tail *const tail = &c->all->state[shot].best.tail;
-    double *const t = calloc(s * n + n + 1, sizeof *t), *const row = t + s * n;
+    double *const t = calloc(s * n + n + 1, sizeof *t);
+    double *const row = t + s * n;
     if (!t) return db_fail_memory(context, "the errors of a shot");
     for (size_t k = 0; k < s; k++) {
         t[k * n + k] = 1;
@@ -131,8 +132,8 @@ static db_status add_block_pulls(const conclusion *c, db_context *context, size_
 /* Adds what the shot says of the shared quantities, and how strongly it pulls at them. */
 static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
     const size_t s = c->order.shared, chunk = shot / c->all->chunk;
-    double *const sums = c->sums + SUMS * chunk * c->sums_size, *const scatter =
-                                                                    sums + c->sums_size;
+    double *const sums = c->sums + SUMS * chunk * c->sums_size;
+    double *const scatter = sums + c->sums_size;
     double pull[DB_FIT_MOST_PARAMETERS];
     memcpy(pull, sums + 1, s * sizeof *pull);
     db_arrow_reduce(&c->order, open->objective.loss, open->objective.gradient,
@@ -170,8 +171,8 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
 static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user) {
     const conclusion *const c = user;
     const size_t s = c->order.shared, m = c->order.local;
-    double *const answer = malloc((m * s + s + m + 1) * sizeof *answer), *const step =
-                                                                             answer + m * s;
+    double *const answer = malloc((m * s + s + m + 1) * sizeof *answer);
+    double *const step = answer + m * s;
     if (!answer) return db_fail_memory(context, "the errors of a shot");
     for (size_t k = 0; k < s; k++) {
         memset(step, 0, (s + m) * sizeof *step);

@@ -17,7 +17,7 @@ char *db_copy_text(const char *text) {
     return copy ? strcpy(copy, text) : NULL;
 }
 
-int db_has_ending(const char *name, const char *ending) {
+static int has_ending(const char *name, const char *ending) {
     const size_t length = strlen(name), own = strlen(ending);
     return length >= own && strcmp(name + length - own, ending) == 0;
 }
@@ -46,7 +46,7 @@ static db_shot_entry *add_entry(db_fit_shot_list *list, const char *name, int li
     entry->name = db_copy_text(name);
     if (!entry->name) return NULL;
     entry->line = line;
-    entry->is_config = db_has_ending(name, ".yaml") || db_has_ending(name, ".yml");
+    entry->is_config = has_ending(name, ".yaml") || has_ending(name, ".yml");
     list->count++;
     return entry;
 }
@@ -147,7 +147,8 @@ static db_status next_word(db_context *context, const db_text *text, char **curs
 }
 
 static db_status read_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
-    char *cursor = text->line, *word;
+    char *cursor = text->line;
+    char *word;
     DB_TRY(next_word(context, text, &cursor, &word));
     if (!word) return DB_OK;
     if (!unquote(word) && strchr(word, '='))
@@ -249,7 +250,8 @@ static char *find_image(const char *list, const char *name) {
 static db_status add_experiment(const db_json *root, const db_json *experiments, size_t number,
                                 db_fit_shot_list *list) {
     const db_json experiment = db_json_element(experiments, number);
-    char *name, override[2 * DB_FIT_PATH_SIZE];
+    char *name;
+    char override[2 * DB_FIT_PATH_SIZE];
     DB_TRY(image_of(root, &experiment, &name));
     char *const image = name ? find_image(root->path, name) : NULL;
     free(name);
@@ -279,6 +281,6 @@ static db_status read_expt(db_context *context, const char *path, db_fit_shot_li
 }
 
 db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list) {
-    const int is_expt = db_has_ending(path, ".expt") || db_has_ending(path, ".json");
+    const int is_expt = has_ending(path, ".expt") || has_ending(path, ".json");
     return is_expt ? read_expt(context, path, list) : read_text(context, path, list);
 }

@@ -28,8 +28,6 @@ struct db_fit_shot_list {
 /* Copies of a text; NULL: out of memory. */
 char *db_copy_text(const char *text);
 
-int db_has_ending(const char *name, const char *ending);
-
 /* Fills the list from a DIALS experiment list (.expt, .json), or else from a text file: a name in each
  * line, then KEY=VALUE. */
 db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list);

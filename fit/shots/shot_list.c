@@ -258,7 +258,8 @@ db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list
 void db_shots_model_name(const char *whole, size_t shot, size_t count,
                          char name[DB_FIT_PATH_SIZE]) {
     const char *const slash = strrchr(whole, '/');
-    const char *const last = slash ? slash + 1 : whole, *const dot = strrchr(last, '.');
+    const char *const last = slash ? slash + 1 : whole;
+    const char *const dot = strrchr(last, '.');
     const size_t length = dot && dot != last ? (size_t)(dot - last) : strlen(last);
     int digits = 4;
     for (size_t n = count; n >= 10000; n /= 10) digits++;

@@ -22,8 +22,9 @@ typedef struct db_shot_state {
     double gain;
     int shoebox_half_width;    /* pixels; 0: not settled yet */
     const db_fit_spots *spots; /* see db_fit_settings; belongs to the source */
-    double *lower, *upper;     /* [parameters] bounds */
-    double turned[3];          /* see db_variables_make, of the joint stage */
+    double *lower;             /* [parameters] bounds */
+    double *upper;
+    double turned[3]; /* see db_variables_make, of the joint stage */
     db_spool_place place;
     db_shot_point best, trial;
     int reported; /* 1: the caller knows that it was set aside */

@@ -16,23 +16,12 @@ db_status db_workers_create(db_shots *all) {
     for (size_t i = 0; i < all->count; i++) own += (size_t)db_shots_own(all, i);
     const int many = own >= 4 * (size_t)threads;
     all->worker_count = many ? threads : 1;
-    all->worker = calloc((size_t)all->worker_count, sizeof *all->worker);
-    if (!all->worker) return db_fail_memory(all->context, "the threads' contexts");
-    for (int t = 0; t < all->worker_count; t++) {
-        const db_status status =
-            db_worker_context_create(all->context, many ? 1 : threads, &all->worker[t]);
-        if (status != DB_OK)
-            return db_fail(all->context, status, "%s",
-                           all->worker[t] ? db_context_message(all->worker[t])
-                                          : "out of memory for a thread's context");
-    }
-    return DB_OK;
+    return db_worker_contexts_create(all->context, all->worker_count, many ? 1 : threads,
+                                     &all->worker);
 }
 
 void db_workers_destroy(db_shots *all) {
-    for (int t = 0; t < all->worker_count && all->worker; t++) db_context_destroy(&all->worker[t]);
-    free(all->worker);
-    all->worker = NULL;
+    db_worker_contexts_destroy(&all->worker, all->worker_count);
 }
 
 static db_status fail_team(db_context *context) {
@@ -156,7 +145,8 @@ db_status db_workers_gather(db_shots *all, void *records, size_t bytes, int by_c
     char *const record = records;
     size_t *const list = malloc(all->count * sizeof *list);
     size_t *const sizes = malloc((size_t)team->size * sizeof *sizes);
-    char *const own = malloc(all->count * bytes + 1), *const every = malloc(all->count * bytes + 1);
+    char *const own = malloc(all->count * bytes + 1);
+    char *const every = malloc(all->count * bytes + 1);
     db_status status = list && sizes && own && every
                            ? DB_OK
                            : db_fail_memory(all->context, "the records of the processes");

@@ -150,8 +150,8 @@ static db_status store_amplitudes(db_context *context, const db_objective *objec
                                   const db_covariance *c, double chi2_reduced,
                                   db_fit_result *result) {
     const db_amplitudes *const a = objective->amplitudes;
-    double *const factor = malloc((2 * a->count + 1) * sizeof *factor), *const error =
-                                                                            factor + a->count;
+    double *const factor = malloc((2 * a->count + 1) * sizeof *factor);
+    double *const error = factor + a->count;
     if (!factor) return db_fail_memory(context, "the refined amplitudes");
     db_objective_reflection_errors(objective, c->error, c->correlation, error);
     for (size_t r = 0; r < a->count; r++) {

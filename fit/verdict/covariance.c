@@ -121,7 +121,8 @@ static void solve(scaled_matrix *m) {
 
 static void describe_direction(const scaled_matrix *m, size_t k, db_fit_direction *d) {
     const size_t n = m->count;
-    const double *const value = m->eigenvalue, *const vector = m->vector;
+    const double *const value = m->eigenvalue;
+    const double *const vector = m->vector;
     const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
     double largest = 0;
     for (size_t a = 0; a < n; a++)
@@ -140,7 +141,8 @@ static void describe_direction(const scaled_matrix *m, size_t k, db_fit_directio
  * parameters that take part in one that is not. */
 static void invert(const scaled_matrix *m) {
     const size_t n = m->count;
-    const double *const value = m->eigenvalue, *const vector = m->vector;
+    const double *const value = m->eigenvalue;
+    const double *const vector = m->vector;
     double *const inverse = m->inverse;
     for (size_t k = 0; k < n; k++) {
         const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];

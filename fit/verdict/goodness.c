@@ -232,7 +232,8 @@ static const double FAR_OFF = 5;
 
 /* Least trusted first; equals in the order of the detector. */
 static int least_trusted_first(const void *a, const void *b) {
-    const db_fit_pixel *const x = a, *const y = b;
+    const db_fit_pixel *const x = a;
+    const db_fit_pixel *const y = b;
     if (x->trust != y->trust) return x->trust < y->trust ? -1 : 1;
     if (x->panel != y->panel) return x->panel < y->panel ? -1 : 1;
     return x->slow != y->slow ? x->slow - y->slow : x->fast - y->fast;

@@ -1,3 +1,4 @@
+/* Which spots lie at the reflections of a lattice, and which beside them. */
 #include "fit/verdict/spot_pattern.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* The tests of a verdict: names, meanings and limits. */
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static const double LEAST_ORDER = 5;
 static const double MOST_BRIGHTNESS = 10;
 
 static const struct {
-    const char *name, *meaning;
+    const char *name;
+    const char *meaning;
     double least, most;
 } tests[DB_FIT_TESTS] = {
     [DB_FIT_TEST_PLACES] = { "places", "spots at reflections for each beside them", LEAST_CONTRAST,
