@@ -128,6 +128,70 @@ void db_experiment_clear(db_experiment *experiment) {
     memset(experiment, 0, sizeof *experiment);
 }
 
+db_status db_experiment_set_sources(db_context *context, db_experiment *experiment,
+                                    const db_source *sources, size_t count) {
+    if (count < 1) return db_fail(context, DB_ERROR_USAGE, "sources: expected 1 or more");
+    db_source *const copy = duplicate(sources, count * sizeof *copy);
+    if (!copy) return db_fail_memory(context, "the sources");
+    free(experiment->beam.sources);
+    experiment->beam.sources = copy;
+    experiment->beam.source_count = count;
+    return DB_OK;
+}
+
+db_status db_experiment_set_panels(db_context *context, db_experiment *experiment,
+                                   const db_panel *panels, size_t count) {
+    if (count < 1) return db_fail(context, DB_ERROR_USAGE, "panels: expected 1 or more");
+    db_panel *const copy = duplicate(panels, count * sizeof *copy);
+    if (!copy) return db_fail_memory(context, "the panels");
+    free(experiment->detector.panels);
+    experiment->detector.panels = copy;
+    experiment->detector.panel_count = count;
+    return DB_OK;
+}
+
+db_status db_experiment_set_amplitudes(db_context *context, db_experiment *experiment,
+                                       const int min[3], const int extent[3],
+                                       const double *amplitude) {
+    db_structure_factors *const own = &experiment->structure_factors;
+    db_structure_factors factors = *own;
+    for (int i = 0; i < 3; i++) {
+        factors.min[i] = amplitude ? min[i] : 0;
+        factors.extent[i] = amplitude ? extent[i] : 0;
+        if (amplitude && extent[i] < 1)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "structure factors: expected an extent of 1 or more, found %d",
+                           extent[i]);
+    }
+    factors.listed = amplitude ? amplitude_count(&factors) : 0;
+    factors.amplitude = NULL;
+    if (amplitude) {
+        factors.amplitude = duplicate(amplitude, factors.listed * sizeof *amplitude);
+        if (!factors.amplitude) return db_fail_memory(context, "the structure factors");
+    }
+    free(own->amplitude);
+    *own = factors;
+    return DB_OK;
+}
+
+db_status db_experiment_set_amorphous(db_context *context, db_experiment *experiment,
+                                      const double *stol, const double *amplitude, size_t count) {
+    db_background *const own = &experiment->background;
+    double *const copy[2] = { count ? duplicate(stol, count * sizeof *stol) : NULL,
+                              count ? duplicate(amplitude, count * sizeof *amplitude) : NULL };
+    if (count && (!copy[0] || !copy[1])) {
+        free(copy[0]);
+        free(copy[1]);
+        return db_fail_memory(context, "the amplitudes of amorphous matter");
+    }
+    free(own->stol);
+    free(own->amplitude);
+    own->stol = copy[0];
+    own->amplitude = copy[1];
+    own->count = count;
+    return DB_OK;
+}
+
 size_t db_experiment_pixels(const db_experiment *experiment) {
     size_t pixels = 0;
     for (size_t p = 0; p < experiment->detector.panel_count; p++)

@@ -37,5 +37,34 @@ check() {
     "$work/sizes"
 }
 
+# sizes_of FOLDER: of all structs of the public headers of a copy in that folder.
+sizes_of() {
+    structs=$(sed -nE 's/^(typedef )?struct (db_[a-z_]+) \{.*/\2/p' "$SOURCE_DIR"/src/include/dualbragg/*.h \
+        "$SOURCE_DIR"/fit/include/dualbragg/*.h | sort -u)
+    {
+        printf '#include <dualbragg/dualbragg.h>\n#include <dualbragg/fit_shots.h>\n#include <stdio.h>\nint main(void) {\n'
+        for name in $structs; do printf '    printf("%s %%zu\\n", sizeof(%s));\n' "$name" "$name"; done
+        printf '    printf("parameters %%d\\n", (int)DB_PARAMETER_COUNT);\n    return 0;\n}\n'
+    } > "$work/all.c"
+    # shellcheck disable=SC2086 # flags are to be split
+    "${CC:-cc}" -std=c17 ${CFLAGS:-} -I"$1/src/include" -I"$1/fit/include" "$work/all.c" -o "$work/all"
+    "$work/all"
+}
+
+# A new parameter and a new motion of groups of panels change no struct.
+mkdir -p "$work/more/src" "$work/more/fit"
+cp -r "$SOURCE_DIR/src/include" "$work/more/src"
+cp -r "$SOURCE_DIR/fit/include" "$work/more/fit"
+sed -i 's/^#define DB_PARAMETER_LIST(X) .*/#define DB_PARAMETER_LIST(X) X(NEW, "new", crystal.fudge, "1", 1, DB_MOVES_SCALE, "new") \\/' \
+    "$work/more/src/include/dualbragg/parameters.h"
+sed -i 's/DB_FIT_GROUP_MOTIONS = 6/DB_FIT_GROUP_MOTIONS = 7/' "$work/more/fit/include/dualbragg/fit.h"
+sizes_of "$SOURCE_DIR" > "$work/now"
+sizes_of "$work/more" > "$work/then"
+[ "$(diff "$work/now" "$work/then" | grep -c '^>')" -eq 1 ] && diff "$work/now" "$work/then" | grep -q '^> parameters' || {
+    echo "structs that a new parameter or motion changes:"
+    diff "$work/now" "$work/then"
+    exit 1
+}
+
 check dualbragg/dualbragg.h db_struct_size "$(static_library src dualbragg)" "$SOURCE_DIR"/src/include/dualbragg/*.h
 check dualbragg/fit_shots.h db_fit_struct_size "$(static_library fit dualbragg_fit)" "$SOURCE_DIR"/fit/include/dualbragg/*.h

@@ -92,6 +92,7 @@ typedef struct db_fit_parameter {
     double range;    /* of a configuration: bounds are to be start - range and start + range, which
                      db_fit_config_start makes of it; NAN: not given */
     int line;        /* of the configuration's file, for messages; 0: none */
+    double reserved[4]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_parameter;
 
 #define DB_FIT_ALL_STAGES (~0u)
@@ -136,6 +137,7 @@ typedef struct db_fit_stage {
                          decrease of the target, */
     double step;      /* or is no longer than so many standard errors (LM) */
     int max_evaluations;
+    double reserved[4]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_stage;
 
 /* Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
@@ -225,6 +227,7 @@ typedef struct db_fit_settings {
                                Ewald sphere would; ten times as many in stages without blur;
                                0: none */
     db_fit_starts starts;
+    double reserved[16]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /* db_struct_size of the structs of fit.h and fit_shots.h. */
@@ -527,6 +530,7 @@ typedef struct db_fit_config {
                               NAN: not given */
     double beam_tilt[2];   /* mrad: horizontal, vertical */
     double scale;          /* overall factor of the starting model */
+    double reserved[16];   /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /* All defaults: header geometry, free intensities, no parameters. */

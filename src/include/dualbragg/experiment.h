@@ -40,6 +40,7 @@ typedef struct db_crystal {
     long mosaic_seed;   /* seed of the mosaic rotations; 12345678 */
     double b_factor;    /* B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the
                            crystal's intensity has at each scattering vector (angstrom^2); 0 */
+    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_crystal;
 
 /* One source: a ray direction and a wavelength. */
@@ -74,6 +75,7 @@ typedef struct db_beam {
     double scale;            /* free overall factor; 1 */
     size_t source_count;     /* >= 1 */
     db_source *sources;      /* owned by the experiment */
+    double reserved[8];      /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_beam;
 
 typedef struct db_goniometer {
@@ -82,9 +84,10 @@ typedef struct db_goniometer {
      * x axis, out of its plane with the beam, then [0] about u, towards the beam. Where the axis is
      * parallel to the beam the polarization axis stands in for the beam. */
     double tilt[2];
-    double phi;      /* spindle angle of the first step (degree) */
-    double phi_step; /* degree */
-    int phi_steps;   /* >= 1 */
+    double phi;         /* spindle angle of the first step (degree) */
+    double phi_step;    /* degree */
+    int phi_steps;      /* >= 1 */
+    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_goniometer;
 
 /* A flat panel, in the frame of the detector plate (x = plate fast axis, y = slow axis, z = normal;
@@ -144,6 +147,7 @@ typedef struct db_detector {
      * average, so that a spot's place is right for any number of layers; 1: at its front */
     int layers_at_front;
     db_sensor_material sensor_material; /* for files that name it: attenuation_depth counts */
+    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_detector;
 
 /* Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
@@ -151,10 +155,11 @@ typedef struct db_detector {
 typedef struct db_structure_factors {
     int interpolate; /* 1: tricubic interpolation of the list; 0: the nearest entry */
     int min[3];
-    int extent[3];     /* number of entries per axis; 0 0 0 without a list */
-    double *amplitude; /* electrons; owned by the experiment; NULL without a list */
-    double default_F;  /* electrons */
-    size_t listed;     /* number of amplitudes the list held, for reports; 0 without a list */
+    int extent[3];      /* number of entries per axis; 0 0 0 without a list */
+    double *amplitude;  /* electrons; owned by the experiment; NULL without a list */
+    double default_F;   /* electrons */
+    size_t listed;      /* number of amplitudes the list held, for reports; 0 without a list */
+    double reserved[4]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_structure_factors;
 
 /* Scattering that does not come from the crystal, and is not cut off by d_min: water with the same
@@ -169,6 +174,7 @@ typedef struct db_background {
     double area;       /* mm^2, lit up by the beam */
     double density;    /* g/cm^3 */
     double molecular_weight; /* g/mol */
+    double reserved[4];      /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_background;
 
 /* Reproduction of the reference program's arithmetic, order of summation included
@@ -194,6 +200,7 @@ typedef struct db_experiment {
     int oversample;  /* sub-pixels per pixel and direction, >= 1 */
     int point_pixel; /* 1: solid angle 1/R^2 instead of that of a flat pixel */
     db_reference_mode reference;
+    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_experiment;
 
 /* Fluence for which r_e^2 x fluence = 1 (photons/m^2): the reference's default. */
@@ -213,6 +220,27 @@ DB_API db_status db_experiment_copy(db_context *context, const db_experiment *ex
 
 /* Frees the lists and zeroes the struct. Safe on a zeroed struct. */
 DB_API void db_experiment_clear(db_experiment *experiment);
+
+/* Replaces the list of sources by a copy of `count` (1 or more) of them. */
+DB_API db_status db_experiment_set_sources(db_context *context, db_experiment *experiment,
+                                           const db_source *sources, size_t count);
+
+/* Replaces the list of panels by a copy of `count` (1 or more) of them. */
+DB_API db_status db_experiment_set_panels(db_context *context, db_experiment *experiment,
+                                          const db_panel *panels, size_t count);
+
+/* Replaces the list of structure factors by a copy of extent[0] * extent[1] * extent[2] amplitudes
+ * (electrons) in the order of db_structure_factors, the first one that of min. amplitude NULL: no
+ * list. default_F stays. DB_ERROR_USAGE for an extent below 1. */
+DB_API db_status db_experiment_set_amplitudes(db_context *context, db_experiment *experiment,
+                                              const int min[3], const int extent[3],
+                                              const double *amplitude);
+
+/* Replaces the amplitudes of amorphous matter by copies: `count` values of sin(theta)/lambda
+ * (1/angstrom), ascending, and the amplitude of one molecule there (electrons). count 0: none. */
+DB_API db_status db_experiment_set_amorphous(db_context *context, db_experiment *experiment,
+                                             const double *stol, const double *amplitude,
+                                             size_t count);
 
 /* Checks every value (finite, in range, cell possible, axes orthogonal, detector not behind the
  * sample ...). DB_ERROR_INPUT with a message naming the first bad one. */

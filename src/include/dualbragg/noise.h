@@ -50,9 +50,14 @@ typedef struct db_noise_options {
     double readout; /* standard deviation (ADU); 0 */
     int bits;       /* 16 or 32: largest number 65535 or 2147483647 */
     int truncate;   /* 1: numbers are cut off instead of rounded, as the reference does; 0 */
+    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_noise_options;
 #define DB_NOISE_OPTIONS_INIT                                                                      \
-    { sizeof(db_noise_options), 1, 1, 1, 0, 0, 123456789, DB_PSF_NONE, 0, 0, 1, 40, 0, 16, 0 }
+    {                                                                                              \
+        sizeof(db_noise_options), 1, 1, 1, 0, 0, 123456789, DB_PSF_NONE, 0, 0, 1, 40, 0, 16, 0, {  \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
 /* One panel's image; index of a pixel: slow * fast_pixels + fast. */
 typedef struct db_noise_frame {

@@ -39,12 +39,15 @@ typedef struct db_plan_options {
     size_t parameter_count;
     const db_region *regions; /* NULL: all pixels of all panels, panel after panel */
     size_t region_count;
-    double tolerance; /* photons that each pixel may lack, so that the plan saves time by leaving
+    double tolerance;   /* photons that each pixel may lack, so that the plan saves time by leaving
                          out what is far from all spots; 0: none. What that means for derivatives:
                          docs/reference/precision.md */
+    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_options;
 #define DB_PLAN_OPTIONS_INIT                                                                       \
-    { sizeof(db_plan_options), DB_PRECISION_DOUBLE, DB_FLOAT32, NULL, 0, NULL, 0, 0 }
+    {                                                                                              \
+        sizeof(db_plan_options), DB_PRECISION_DOUBLE, DB_FLOAT32, NULL, 0, NULL, 0, 0, { 0 }       \
+    }
 
 typedef struct db_plan db_plan;
 

@@ -125,6 +125,7 @@ typedef struct db_setup {
     /* the reference's way */
     int compat;
     int oversample_omega, oversample_polar, oversample_thick; /* of meaning there only */
+    double reserved[16]; /* 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /* What the first column of a file of amorphous amplitudes holds. */
