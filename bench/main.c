@@ -88,9 +88,8 @@ int main(int argc, char **argv) {
 #endif
     db_status status = db_context_create(&context);
     if (status == DB_OK) status = run(context, argc, argv);
-    if (status != DB_OK)
-        fprintf(stderr, "dualbragg_bench: %s\n",
-                context ? db_context_message(context) : db_status_text(status));
+    const char *const message = context ? db_context_message(context) : db_status_text(status);
+    if (status != DB_OK && *message) fprintf(stderr, "dualbragg_bench: %s\n", message);
     db_context_destroy(&context);
     return db_status_exit_code(status);
 }

@@ -1,9 +1,10 @@
 #include "bench/options.h"
 
 #include "base/context_internal.h"
+#include "cli/arguments.h"
+#include "cli/help.h"
 
-#include <getopt.h>
-#include <math.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,79 +16,57 @@ enum { USUAL_REPEATS = 5, QUICK_REPEATS = 2, LARGEST_SIZE = 16384, MOST_REPEATS 
 /* Enough for 1024 x 1024 pixels of 100 samples. */
 static const double USUAL_LIMIT = 110e6;
 
-enum {
-    SIZES = 256,
-    LOADS,
-    REPEATS,
-    THREADS,
-    ISA,
-    DEVICE,
-    QUICK,
-    OUTPUT,
-    SAMPLE_LIMIT,
-    REFERENCE,
-    REFERENCE_LIMIT,
-    PROGRAM,
-    ONCE,
-    VERSION
+#define FLAGS_FILL db_bench_options
+#define MILLION_SAMPLES                                                                            \
+    DB_ONE(NUMBER), .unit = "million samples", .factor = 1e6, .ranged = 1, .minimum = DBL_MIN,     \
+                    .expected = "a positive number"
+static const db_flag flags[] = {
+    // clang-format off
+    { .name = "--sizes", .arguments = "N,N,...", DB_ONE(TEXT), DB_TO(size_list),
+      .help = "pixels along each side; default 512,1024,4096" },
+    { .name = "--loads", .arguments = "NAME,NAME,...", DB_ONE(TEXT), DB_TO(load_list),
+      .help = "realistic loads to measure besides; default all; none for none" },
+    { .name = "--repeats", .arguments = "N", DB_ONE(INTEGER), .minimum = 1, .maximum = MOST_REPEATS, DB_TO(repeats),
+      .help = "rounds over everything; default 5" },
+    { .name = "--threads", .arguments = "N", DB_ONE(INTEGER), .maximum = 4096, DB_TO(threads),
+      .help = "default 2; 0: all processors" },
+    { .name = "--isa", .arguments = "auto|sse2|avx2|avx512", DB_ONE(TEXT), DB_TO(isa),
+      .help = "instruction set; default DUALBRAGG_ISA, else the best one" },
+    { .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", DB_ONE(TEXT), DB_TO(device),
+      .help = "where to compute; default DUALBRAGG_DEVICE, else cpu" },
+    { .name = "--quick", DB_SETS(quick, 1),
+      .help = "sizes 256,512 and 2 rounds, where not given, and smaller images of the loads: a trial, not a measurement" },
+    { .name = "--output", .arguments = "PREFIX", DB_ONE(TEXT), DB_TO(output),
+      .help = "writes PREFIX.json and PREFIX.md too" },
+    { .name = "--sample-limit", .arguments = "M", MILLION_SAMPLES, DB_TO(sample_limit),
+      .help = "largest image of the main tables; default 110" },
+    { .name = "--reference", .arguments = "PROGRAM", DB_ONE(TEXT), DB_TO(reference),
+      .help = "times a nanoBragg-compatible program in the same rounds, and compares the images; default: the "
+              "environment variable NB_C_BIN" },
+    { .name = "--reference-limit", .arguments = "M", MILLION_SAMPLES, DB_TO(reference_limit),
+      .help = "largest image the reference is asked for; default 110 (1024 x 1024 pixels of 100 samples)" },
+    { .name = "--program", .arguments = "PROGRAM", DB_ONE(TEXT), DB_TO(program),
+      .help = "the dualbragg program to run beside the reference; default: the one beside this program or in the "
+              "folder above" },
+    { .name = "--once", .arguments = "LOAD,PRECISION,RESULT", DB_ONE(TEXT), DB_TO(once_text),
+      .help = "nothing but a single call, to be looked at by a profiler: double or mixed; image or derivatives; the "
+              "load's size is the first of --sizes" },
+    { .name = "--version", DB_SETS(version, 1), .help = "version and compiler" },
+    { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "this text" },
+    // clang-format on
 };
-static const struct option long_options[] = {
-    { "sizes", required_argument, NULL, SIZES },
-    { "loads", required_argument, NULL, LOADS },
-    { "repeats", required_argument, NULL, REPEATS },
-    { "threads", required_argument, NULL, THREADS },
-    { "isa", required_argument, NULL, ISA },
-    { "device", required_argument, NULL, DEVICE },
-    { "quick", no_argument, NULL, QUICK },
-    { "output", required_argument, NULL, OUTPUT },
-    { "sample-limit", required_argument, NULL, SAMPLE_LIMIT },
-    { "reference", required_argument, NULL, REFERENCE },
-    { "reference-limit", required_argument, NULL, REFERENCE_LIMIT },
-    { "program", required_argument, NULL, PROGRAM },
-    { "once", required_argument, NULL, ONCE },
-    { "version", no_argument, NULL, VERSION },
-    { "help", no_argument, NULL, 'h' },
-    { NULL, 0, NULL, 0 },
+static const db_flag_table flag_table = {
+    .command = "bench", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_equals = 1
 };
 
 void db_bench_print_help(void) {
     fputs(
-        "usage: dualbragg_bench [OPTIONS]\n"
-        "\n"
-        "Times images and 16 derivative images, cold and warm, in double and mixed precision, "
-        "and prints\n"
-        "the tables in Markdown.\n"
-        "\n"
-        "  --sizes N,N,...        pixels along each side; default 512,1024,4096\n"
-        "  --loads NAME,NAME,...  realistic loads to measure besides; default all; none for none\n"
-        "  --repeats N            rounds over everything; default 5\n"
-        "  --threads N            default 2; 0: all processors\n"
-        "  --isa NAME             auto, sse2, avx2 or avx512; default DUALBRAGG_ISA, else the "
-        "best one\n"
-        "  --device NAME          cpu, cuda, cuda:N or auto; default DUALBRAGG_DEVICE, else cpu\n"
-        "  --quick                sizes 256,512 and 2 rounds, where not given, and smaller "
-        "images of the\n"
-        "                         loads: a trial, not a measurement\n"
-        "  --output PREFIX        writes PREFIX.json and PREFIX.md too\n"
-        "  --sample-limit M       largest image of the main tables, in million samples; default "
-        "110\n"
-        "  --reference PROGRAM    times a nanoBragg-compatible program in the same rounds, and "
-        "compares\n"
-        "                         the images; default: the environment variable NB_C_BIN\n"
-        "  --reference-limit M    largest image the reference is asked for, in million samples;\n"
-        "                         default 110 (1024 x 1024 pixels of 100 samples)\n"
-        "  --program PROGRAM      the dualbragg program to run beside the reference; default: "
-        "the one\n"
-        "                         beside this program or in the folder above\n"
-        "  --once LOAD,PRECISION,RESULT\n"
-        "                         nothing but a single call, to be looked at by a profiler: "
-        "double or\n"
-        "                         mixed; image or derivatives; the load's size is the first of "
-        "--sizes\n"
-        "  --help                 this text\n"
-        "\n"
-        "Loads:\n",
+        "usage: dualbragg_bench [OPTIONS]\n\n"
+        "Times images and 16 derivative images, cold and warm, in double and mixed precision, and "
+        "prints\nthe tables in Markdown.\n\n",
         stdout);
+    db_print_flags(stdout, &flag_table);
+    fputs("\nLoads:\n", stdout);
     for (int i = 0; i < DB_BENCH_LOADS; i++)
         printf("  %-12s %s\n", db_bench_loads[i].key, db_bench_loads[i].name);
 }
@@ -156,41 +135,6 @@ static db_status read_once(db_context *context, const char *text, db_bench_optio
                    "--once: expected LOAD,double|mixed,image|derivatives, found '%s'", text);
 }
 
-static db_status read_limit(db_context *context, const char *flag, const char *text,
-                            double *limit) {
-    char *end;
-    const double millions = strtod(text, &end);
-    if (end == text || *end || !(millions > 0) || !isfinite(millions))
-        return db_fail(context, DB_ERROR_USAGE,
-                       "%s: expected a positive number (million samples), found '%s'", flag, text);
-    *limit = millions * 1e6;
-    return DB_OK;
-}
-
-static db_status take(db_context *context, int option, const char *value,
-                      db_bench_options *options) {
-    switch (option) {
-    case SIZES: return read_sizes(context, value, options);
-    case REPEATS: return read_int(context, "--repeats", value, 1, MOST_REPEATS, &options->repeats);
-    case THREADS: return read_int(context, "--threads", value, 0, 4096, &options->threads);
-    case REFERENCE_LIMIT:
-        return read_limit(context, "--reference-limit", value, &options->reference_limit);
-    case SAMPLE_LIMIT: return read_limit(context, "--sample-limit", value, &options->sample_limit);
-    case LOADS: return read_loads(context, value, options);
-    case ONCE: return read_once(context, value, options);
-    case ISA: options->isa = value; break;
-    case DEVICE: options->device = value; break;
-    case QUICK: options->quick = 1; break;
-    case OUTPUT: options->output = value; break;
-    case REFERENCE: options->reference = value; break;
-    case PROGRAM: options->program = value; break;
-    case VERSION: options->version = 1; break;
-    case 'h': options->help = 1; break;
-    default: break;
-    }
-    return DB_OK;
-}
-
 static void fill_defaults(db_bench_options *options) {
     const int quick = options->quick;
     if (!options->size_count) {
@@ -208,23 +152,20 @@ static void fill_defaults(db_bench_options *options) {
 
 db_status db_bench_read_options(db_context *context, int argc, char **argv,
                                 db_bench_options *options) {
-    int option;
+    db_arguments given;
     *options = (db_bench_options){ .threads = 2,
                                    .sample_limit = USUAL_LIMIT,
-                                   .reference_limit = USUAL_LIMIT };
-    DB_TRY(read_loads(context, "all", options));
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == '?')
-            return db_fail(context, DB_ERROR_USAGE, "unknown option '%s'; see --help",
-                           argv[optind - 1]);
-        if (option == ':')
-            return db_fail(context, DB_ERROR_USAGE, "%s: expected a value, found none",
-                           argv[optind - 1]);
-        DB_TRY(take(context, option, optarg, options));
-    }
-    if (optind < argc)
-        return db_fail(context, DB_ERROR_USAGE, "expected options only, found '%s'", argv[optind]);
+                                   .reference_limit = USUAL_LIMIT,
+                                   .load_list = "all" };
+    db_status status = db_arguments_read(&given, &flag_table, argc, argv);
+    for (size_t i = 0; i < given.count && status == DB_OK; i++)
+        db_argument_store(&given.argument[i], options);
+    db_arguments_clear(&given);
+    if (status == DB_OK && options->size_list)
+        status = read_sizes(context, options->size_list, options);
+    if (status == DB_OK) status = read_loads(context, options->load_list, options);
+    if (status == DB_OK && options->once_text)
+        status = read_once(context, options->once_text, options);
     fill_defaults(options);
-    return DB_OK;
+    return status;
 }

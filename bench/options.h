@@ -27,6 +27,7 @@ typedef struct db_bench_options {
     db_precision once_precision;
     int once_derivatives; /* 0: the image alone */
     int help, version;
+    const char *size_list, *load_list, *once_text; /* as given */
 } db_bench_options;
 
 /* Reads the command line and NB_C_BIN. Strings are borrowed from argv and the environment. */

@@ -178,7 +178,9 @@ static void step(reader *in) {
 static void describe_number(const db_flag *flag, char text[TEXT_SIZE]) {
     char most[32] = "";
     if (flag->maximum > 0) snprintf(most, sizeof most, " to %.10g", flag->maximum);
-    if (flag->ranged)
+    if (flag->expected && !flag->words)
+        snprintf(text, TEXT_SIZE, "%s", flag->expected);
+    else if (flag->ranged)
         snprintf(text, TEXT_SIZE, "a number from %.10g%s", flag->minimum, most);
     else
         snprintf(text, TEXT_SIZE, "%s", flag->infinite ? "a number or inf" : "a finite number");

@@ -17,6 +17,9 @@ extern const char db_sim_help[], db_grad_help[], db_check_help[], db_amorphous_h
 /* Help of a command with all its flags. */
 void db_print_help(FILE *out, const db_command *command);
 
+/* The flags of a table, by group, for terminals. */
+void db_print_flags(FILE *out, const db_flag_table *table);
+
 /* All flags of a table that commands share, as a Markdown document. */
 void db_print_flags_markdown(FILE *out, const db_flag_table *table);
 

@@ -1,0 +1,101 @@
+/* A table of flags as text for terminals. */
+#include "cli/help.h"
+
+#include <string.h>
+
+enum { TEXT_COLUMN = 34, LINE_WIDTH = 100, LINE_SIZE = 512 };
+
+/* The number that a set-up has before anything is said. */
+static double default_of(const db_setup_field *field) {
+    db_setup setup;
+    db_setup_init(&setup);
+    const void *const value = (const char *)&setup + field->offset;
+    return field->kind == DB_FIELD_SEED ? (double)*(const long *)value
+                                        : *(const double *)value / field->factor;
+}
+
+void db_flag_describe(const db_flag *flag, char text[DB_FLAG_HELP_SIZE]) {
+    const db_setup_field *const field = flag->field;
+    const int length = snprintf(text, DB_FLAG_HELP_SIZE, "%s", flag->help);
+    const size_t room = DB_FLAG_HELP_SIZE - (size_t)length;
+    if (!field || flag->help != field->help) return;
+    if (field->automatic)
+        snprintf(text + length, room, "; default %s", field->automatic);
+    else if (field->count == 1 && field->kind != DB_FIELD_CHOICE)
+        snprintf(text + length, room, "; default %.9g", default_of(field));
+}
+
+void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]) {
+    const char *const list = flag->arguments;
+    words[0] = 0;
+    if (!list || !strchr(list, '|') || strchr(list, ' ')) return;
+    snprintf(words, DB_WORDS_SIZE, "%s", list);
+    for (char *c = words; *c; c++)
+        if (*c == '|') *c = ' ';
+}
+
+/* Prints a text in the right-hand column, the cursor standing at `column`. */
+static void print_column(FILE *out, int column, const char *text) {
+    if (column >= TEXT_COLUMN) {
+        fputc('\n', out);
+        column = 0;
+    }
+    fprintf(out, "%*s", TEXT_COLUMN - column, "");
+    column = TEXT_COLUMN;
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (column > TEXT_COLUMN && column + 1 + length > LINE_WIDTH) {
+            fprintf(out, "\n%*s", TEXT_COLUMN, "");
+            column = TEXT_COLUMN;
+        } else if (column > TEXT_COLUMN) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text, 1, (size_t)length, out);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_flag(FILE *out, const db_flag_table *table, const db_flag *flag) {
+    char text[2 * LINE_SIZE], help[DB_FLAG_HELP_SIZE], unit[DB_FLAG_NAME_SIZE] = "";
+    const int column = fprintf(out, "  %s%s%s%s", flag->name, flag->numbered ? "N" : "",
+                               flag->arguments ? " " : "", flag->arguments ? flag->arguments : "");
+    if (flag->unit) snprintf(unit, sizeof unit, "[%s] ", flag->unit);
+    db_flag_describe(flag, help);
+    const int aliases = !table->groups && flag->aliases;
+    snprintf(text, sizeof text, "%s%s%s%s%s", unit, help, aliases ? "; also " : "",
+             aliases ? flag->aliases : "",
+             flag->status == DB_FLAG_COMPAT ? " (with -compat; without it always so)" : "");
+    print_column(out, column, text);
+}
+
+static void print_without_effect(FILE *out, const db_flag_table *table) {
+    char names[4 * LINE_SIZE] = "";
+    for (size_t i = 0; i < table->count; i++) {
+        const db_flag *const flag = &table->flags[i];
+        if (flag->status != DB_FLAG_ACCEPTED || !db_flag_is_taken(table, flag)) continue;
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", length ? " " : "", flag->name);
+    }
+    if (*names) print_column(out, fprintf(out, "\nRead without effect"), names);
+}
+
+static int is_listed(const db_flag_table *table, const db_flag *flag, int group) {
+    return flag->group == group && flag->status <= DB_FLAG_COMPAT && db_flag_is_taken(table, flag);
+}
+
+void db_print_flags(FILE *out, const db_flag_table *table) {
+    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
+        int any = 0;
+        for (size_t i = 0; i < table->count; i++) {
+            if (!is_listed(table, &table->flags[i], group)) continue;
+            if (!any++ && table->groups)
+                fprintf(out, "%s%s\n", group ? "\n" : "", table->groups[group]);
+            print_flag(out, table, &table->flags[i]);
+        }
+    }
+    print_without_effect(out, table);
+}
