@@ -8,11 +8,6 @@ if(DB_HAVE_FIT)
   file(GLOB DB_FIT_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fit/cli/*.c)
   list(APPEND DB_CLI_SOURCES ${DB_FIT_CLI_SOURCES})
   list(APPEND DB_HELP_TEXTS ${PROJECT_SOURCE_DIR}/fit/cli/help/fit.txt)
-  set(DB_ABSENT_COMMANDS "")
-else()
-  set(DB_ABSENT_COMMANDS "const db_command db_fit_command = { \"fit\",
-  \"dualbragg fit: this build has no refinement (it needs NLopt, GSL, libyaml and jansson when it is configured)\\n\",
-  NULL, db_command_absent };\n")
 endif()
 foreach(text IN LISTS DB_HELP_TEXTS)
   get_filename_component(name ${text} NAME_WE)
@@ -28,7 +23,12 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/commands.c CONTENT
 #include \"cli/command.h\"
 #include <stddef.h>
 extern const db_command db_@names@_command;
-@DB_ABSENT_COMMANDS@const db_command *const db_commands[] = { @pointers@, NULL };
+#ifndef DB_HAVE_FIT
+const db_command db_fit_command = { \"fit\",
+  \"dualbragg fit: this build has no refinement (it needs NLopt, GSL, libyaml and jansson when it is configured)\\n\",
+  NULL, db_command_absent };
+#endif
+const db_command *const db_commands[] = { @pointers@, NULL };
 " @ONLY)
 list(APPEND DB_CLI_SOURCES ${PROJECT_BINARY_DIR}/commands.c)
 

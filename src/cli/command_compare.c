@@ -1,16 +1,35 @@
+#define _POSIX_C_SOURCE 200809L /* strdup */
 /* dualbragg compare: how alike two images are. */
-#include "cli/comparison_json.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
+#include "cli/image_comparison.h"
 #include "cli/output.h"
 #include "cli/standard_streams.h"
+
+#if defined(DB_HAVE_JANSSON)
+#include "base/atomic_file.h"
+
+#include <jansson.h>
+#endif
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAGS_FILL db_compare_options
+typedef struct compare_options {
+    const char *image[2];
+    db_comparison_bounds bounds;
+    double share;       /* of the pixels that may lie beyond the bounds */
+    double correlation; /* smallest; NAN: any */
+    double scale;       /* of the second image */
+    int fit_scale;      /* 1: the scale that brings it closest, instead */
+    int shape[2];       /* fast, slow pixels of raw floats; 0: open */
+    const char *mask_file, *png_file, *json_file;
+    int quiet, help;
+} compare_options;
+
+#define FLAGS_FILL compare_options
 #define WHOLE DB_ONE(INTEGER), .minimum = 1
 static const db_flag flags[] = {
     // clang-format off
@@ -47,10 +66,10 @@ static const db_flag_table flag_table = {
     .command = "compare", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_words = 1
 };
 
-static db_status read_options(db_compare_options *options, int argc, char **argv) {
+static db_status read_options(compare_options *options, int argc, char **argv) {
     db_arguments given;
     int count = 0;
-    *options = (db_compare_options){ .scale = 1, .correlation = NAN };
+    *options = (compare_options){ .scale = 1, .correlation = NAN };
     db_status status = db_arguments_read(&given, &flag_table, argc, argv);
     for (size_t i = 0; i < given.count && status == DB_OK; i++) {
         const db_argument *const one = &given.argument[i];
@@ -72,7 +91,7 @@ static db_status read_options(db_compare_options *options, int argc, char **argv
 
 typedef struct comparison {
     db_context *context;
-    db_compare_options options;
+    compare_options options;
     db_measured_image image[2];
     uint8_t *left_out;
     double scale; /* of the second image */
@@ -217,17 +236,80 @@ static db_status write_picture(comparison *c) {
     return status == DB_OK ? DB_OK : db_complain_context("compare", status, c->context);
 }
 
-static db_status write_json(const comparison *c) {
-    return db_comparison_json(c->context, c->options.json_file,
-                              &(db_comparison_report){ .options = &c->options,
-                                                       .image = { &c->image[0], &c->image[1] },
-                                                       .scale = c->scale,
-                                                       .result = &c->result,
-                                                       .agree = agree(c) });
+#if defined(DB_HAVE_JANSSON)
+/* JSON knows no NaN and no infinity: null. */
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *place_of(const db_measured_image *image, size_t pixel) {
+    const size_t width = (size_t)image->fast_pixels;
+    return json_pack("[I,I]", (json_int_t)(pixel % width), (json_int_t)(pixel / width));
 }
 
+/* A file name need not be UTF-8, as JSON is. */
+static json_t *file_name(const char *bytes) {
+    json_t *const plain = json_string(bytes);
+    char *const copy = plain ? NULL : strdup(bytes);
+    if (!copy) return plain;
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c > 0x7e) *c = '?';
+    json_t *const replaced = json_string(copy);
+    free(copy);
+    return replaced;
+}
+
+static json_t *image_object(const comparison *c, int i) {
+    const db_comparison *const r = &c->result;
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "file", file_name(c->options.image[i]),
+                     "format", c->image[i].format, "sum", number(r->sum[i]), "mean",
+                     number(r->mean[i]), "largest", number(r->largest[i]), "largest_at",
+                     place_of(&c->image[0], r->largest_place[i]));
+}
+
+static json_t *document(const comparison *c) {
+    const db_comparison *const r = &c->result;
+    const compare_options *const o = &c->options;
+    return json_pack(
+        "{s:b, s:o, s:o, s:[i,i], s:I, s:I, s:I, s:f, s:o, s:o,"
+        " s:{s:o, s:o, s:o, s:o}, s:I, s:f, s:{s:f, s:f, s:f, s:f, s:o}}",
+        "agree", agree(c), "A", image_object(c, 0), "B", image_object(c, 1), "shape",
+        c->image[0].fast_pixels, c->image[0].slow_pixels, "pixels", (json_int_t)r->pixels,
+        "left_out", (json_int_t)r->left_out, "finite_in_one_only", (json_int_t)r->one_sided,
+        "scale_of_B", c->scale, "correlation", number(r->correlation), "rms_difference",
+        number(r->rms), "largest_difference", "value", number(r->difference), "at",
+        place_of(&c->image[0], r->place), "A", number(r->at_place[0]), "B", number(r->at_place[1]),
+        "beyond_bounds", (json_int_t)r->beyond, "share_beyond_bounds", r->share, "bounds",
+        "absolute", o->bounds.absolute, "relative", o->bounds.relative, "brightest",
+        o->bounds.of_brightest, "share", o->share, "correlation", number(o->correlation));
+}
+
+static db_status write_line(db_context *context, const char *path, const char *text) {
+    const db_file_part parts[] = { { text, strlen(text) }, { "\n", 1 } };
+    return db_write_atomically(context, path, parts, 2);
+}
+
+static db_status write_json(const comparison *c) {
+    json_t *const root = document(c);
+    char *const text =
+        root ? json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
+             : NULL;
+    db_status status = DB_OK;
+    if (!text)
+        status = db_complain("compare", DB_ERROR_MEMORY, "out of memory for the results");
+    else if ((status = write_line(c->context, c->options.json_file, text)) != DB_OK)
+        db_complain_context("compare", status, c->context);
+    free(text);
+    json_decref(root);
+    return status;
+}
+#else
+static db_status write_json(const comparison *c) {
+    (void)c;
+    return db_complain("compare", DB_ERROR_UNSUPPORTED, "-json: this build has no jansson");
+}
+#endif
+
 /* Before any work: images and mask are not replaced, and results find their place. */
-static db_status check_files(db_compare_options *o) {
+static db_status check_files(compare_options *o) {
     db_named_files files = { 0 };
     static const char *const images[] = { "A", "B" };
     for (int i = 0; i < 2; i++) db_named_files_add(&files, DB_ROLE_INPUT, images[i], o->image[i]);
@@ -239,7 +321,7 @@ static db_status check_files(db_compare_options *o) {
 }
 
 static db_status compare(comparison *c) {
-    const db_compare_options *const o = &c->options;
+    const compare_options *const o = &c->options;
     db_status status = check_files(&c->options);
     if (status == DB_OK) status = read_images(c);
     if (status == DB_OK) status = read_left_out(c);

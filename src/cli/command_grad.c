@@ -3,7 +3,7 @@
 #include "cli/flag_files.h"
 #include "cli/flags.h"
 #include "cli/help.h"
-#include "cli/image_buffer.h"
+#include "cli/images.h"
 #include "cli/output.h"
 #include "cli/parameter_list.h"
 #include "cli/progress.h"

@@ -1,24 +1,38 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 /* dualbragg sim: one image; and dualbragg amorphous, where the session has put a crystal that
  * scatters nothing. */
 #include "cli/complaint.h"
-#include "cli/expt_output.h"
 #include "cli/flags.h"
 #include "cli/help.h"
-#include "cli/image_buffer.h"
+#include "cli/images.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
 #include "cli/output.h"
-#include "cli/pgm_output.h"
 #include "cli/printout.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/report_result.h"
 #include "cli/stopwatch.h"
 #include "base/context_internal.h"
+#include "base/path.h"
+#include "io/dxtbx.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static db_status check_expt(const db_settings *settings) {
+    if (!settings->expt_file) return DB_OK;
+    if (!strstr(db_features(), "JSON"))
+        return db_complain(settings->command, DB_ERROR_UNSUPPORTED,
+                           "-exptfile: this build has no JSON support");
+    if (settings->setup.curved)
+        return db_complain(settings->command, DB_ERROR_UNSUPPORTED,
+                           "-exptfile: a DIALS experiment list holds flat panels, not a curved "
+                           "detector (-curved_det)");
+    return DB_OK;
+}
 
 static db_status check_outputs(const db_settings *s) {
     if (!s->float_file && !s->int_file && !s->png_file && !s->pgm_file && !s->expt_file &&
@@ -31,7 +45,7 @@ static db_status check_outputs(const db_settings *s) {
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
-    return db_expt_check(s);
+    return check_expt(s);
 }
 
 static db_status render(db_session *session, float *image) {
@@ -98,13 +112,78 @@ static db_status write_integers(const db_session *session, double scale, float *
                         style);
 }
 
+/* Grey levels per photon: the user's, or 50 at the root mean square deviation, or those of the SMV
+ * image. */
+static double pgm_scale(const db_settings *settings, const db_image_statistics *statistics,
+                        double smv_scale) {
+    return settings->pgm_scale > 0 ? settings->pgm_scale
+           : statistics->rmsd > 0  ? 250 / (5 * statistics->rmsd)
+                                   : smv_scale;
+}
+
+static db_status write_pgm(const db_session *session, const db_image_statistics *statistics,
+                           double smv_scale, const float *image) {
+    const db_settings *s = &session->settings;
+    const db_panel *panel = &session->sheet;
+    if (!s->pgm_file) return DB_OK;
+    const double scale = pgm_scale(s, statistics, smv_scale);
+    if (!s->quiet)
+        printf("pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits, scale,
+               db_shown_path(s->pgm_file));
+    return db_write_pgm(session->context, s->pgm_file, image, panel->fast_pixels,
+                        panel->slow_pixels, scale);
+}
+
+/* The image as the list names it; to be freed. NULL without memory. */
+static char *name_in_list(const char *list, const char *image) {
+    const size_t folder = db_folder_length(list);
+    if (folder == db_folder_length(image) && memcmp(list, image, folder) == 0)
+        return strdup(image + folder);
+    char *whole = realpath(image, NULL);
+    return whole ? whole : strdup(image);
+}
+
+static int is_numbered(db_context *context, const char *image) {
+    db_image_template made;
+    if (db_image_template_of(context, image, &made) != DB_OK) return 0;
+    free(made.text);
+    return made.numbered;
+}
+
+/* Writes the list, if it is wanted, after the SMV image it points at (NULL: there is none), whose counts
+ * are pedestal + gain * photons. The image is named as it lies in the list's folder, or by its whole
+ * path elsewhere. */
+static db_status write_expt(const db_session *session, const char *image, double pedestal,
+                            double gain) {
+    const db_settings *s = &session->settings;
+    if (!s->expt_file) return DB_OK;
+    if (!s->quiet) printf("writing %s as a DIALS experiment list\n", db_shown_path(s->expt_file));
+    if (!image || !is_numbered(session->context, image)) {
+        if (image && !s->quiet)
+            db_remark(
+                s->command,
+                "-exptfile leaves the image %s out: dxtbx reads SMV images only with a number "
+                "before the extension, as in image_0001.img",
+                db_shown_path(image));
+        return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
+    }
+    char *name = name_in_list(s->expt_file, image);
+    const db_expt_image described = { .path = name ? name : image,
+                                      .pedestal = pedestal,
+                                      .gain = gain };
+    const db_status status =
+        db_write_expt(session->context, s->expt_file, &session->experiment, &described);
+    free(name);
+    return status;
+}
+
 /* The experiment list speaks of the image that looks most like a measured one. */
 static db_status write_list(const db_session *session, double scale) {
     const db_settings *s = &session->settings;
     if (!db_noise_wanted(s) || !s->noise_file)
-        return db_expt_output(session, s->int_file, s->adc, scale);
+        return write_expt(session, s->int_file, s->adc, scale);
     const db_noise_options noise = db_noise_options_of(&session->settings, &session->experiment);
-    return db_expt_output(session, s->noise_file, noise.adc, noise.gain);
+    return write_expt(session, s->noise_file, noise.adc, noise.gain);
 }
 
 static db_status write_files(const db_session *session, float *image,
@@ -120,7 +199,7 @@ static db_status write_files(const db_session *session, float *image,
                                                                       : 1;
     const db_smv_style style = db_session_smv_style(session);
     if (status == DB_OK) status = write_integers(session, scale, image, &style);
-    if (status == DB_OK) status = db_pgm_output(session, statistics, scale, image);
+    if (status == DB_OK) status = write_pgm(session, statistics, scale, image);
     if (status == DB_OK) status = db_noise_output(session, image, &style);
     if (status == DB_OK) status = write_list(session, scale);
     return status;

@@ -1,7 +1,9 @@
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 /* Recording: no locks, a thread writes to its own lane. */
 #include "cli/profile.h"
 
 #include "cli/stopwatch.h"
+#include "base/atomic_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,3 +110,123 @@ void db_profile_add(db_profile *profile, const char *name, double begin, double 
 }
 
 void db_profile_end(db_profile *profile) { profile->end = db_stopwatch(); }
+
+/* In the trace event format: complete events ("X"), times in microseconds. */
+static void print_event(FILE *out, size_t thread, const db_profile *profile,
+                        const db_profile_event *e) {
+    fprintf(out, ",\n{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"dur\":%.3f",
+            e->name, thread, 1e6 * (e->begin - profile->begin), 1e6 * (e->end - e->begin));
+    if (e->pixels > 0)
+        fprintf(out, ",\"args\":{\"pixels\":%.0f,\"samples\":%.0f,\"busy_us\":%.3f}", e->pixels,
+                e->samples, 1e6 * e->busy);
+    fputc('}', out);
+}
+
+static void print_lane(FILE *out, size_t thread, const db_profile *profile) {
+    const db_profile_lane *lane = &profile->lane[thread];
+    if (lane->count)
+        fprintf(out,
+                ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%zu,"
+                "\"args\":{\"name\":\"thread %zu\"}}",
+                thread, thread);
+    for (size_t i = 0; i < lane->count; i++)
+        if (lane->event[i].end > 0) print_event(out, thread, profile, &lane->event[i]);
+}
+
+static void print_trace(FILE *out, const db_profile *profile) {
+    fprintf(out,
+            "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"dualbragg %s\"},\n"
+            "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":0,"
+            "\"args\":{\"name\":\"dualbragg\"}}",
+            db_version());
+    for (size_t t = 0; t < DB_PROFILE_THREADS; t++) print_lane(out, t, profile);
+    fputs("\n]}\n", out);
+}
+
+db_status db_profile_write_trace(const db_profile *profile, db_context *context, const char *path) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *const memory = open_memstream(&text, &length);
+    if (!memory) return DB_ERROR_MEMORY;
+    print_trace(memory, profile);
+    const int complete = !ferror(memory);
+    if (fclose(memory) != 0 || !complete) {
+        free(text);
+        return DB_ERROR_MEMORY;
+    }
+    const db_file_part part = { text, length };
+    const db_status status = db_write_atomically(context, path, &part, 1);
+    free(text);
+    return status;
+}
+
+enum { MOST_NAMES = 64 };
+
+typedef struct row {
+    const char *name;
+    double own;             /* s of the calling thread, without stages inside */
+    double busy;            /* s of all threads, with them */
+    double pixels, samples; /* of all threads */
+    size_t count;
+} row;
+
+static row *row_of(row *rows, size_t *count, const char *name) {
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(rows[i].name, name) == 0) return &rows[i];
+    if (*count == MOST_NAMES) return NULL;
+    rows[*count] = (row){ .name = name };
+    return &rows[(*count)++];
+}
+
+static size_t collect(const db_profile *profile, row *rows) {
+    size_t count = 0;
+    for (size_t t = 0; t < DB_PROFILE_THREADS; t++)
+        for (size_t i = 0; i < profile->lane[t].count; i++) {
+            const db_profile_event *e = &profile->lane[t].event[i];
+            row *const r = row_of(rows, &count, e->name);
+            if (!r || !(e->end > 0)) continue;
+            if (t == 0) r->own += e->busy - e->inner;
+            r->busy += e->busy;
+            r->pixels += e->pixels;
+            r->samples += e->samples;
+            r->count++;
+        }
+    return count;
+}
+
+static int most_first(const void *a, const void *b) {
+    const double x = ((const row *)a)->own, y = ((const row *)b)->own;
+    return (x < y) - (x > y);
+}
+
+static size_t threads_of(const db_profile *profile) {
+    size_t threads = 0;
+    for (size_t t = 0; t < DB_PROFILE_THREADS; t++) threads += profile->lane[t].count > 0;
+    return threads;
+}
+
+void db_profile_print_table(const db_profile *profile, FILE *out) {
+    row rows[MOST_NAMES];
+    const size_t count = collect(profile, rows), threads = threads_of(profile);
+    const double all = profile->end - profile->begin;
+    double known = 0;
+    int incomplete = 0;
+    qsort(rows, count, sizeof *rows, most_first);
+    for (size_t t = 0; t < DB_PROFILE_THREADS; t++) incomplete |= profile->lane[t].incomplete;
+    fprintf(out, "%-20s %12s %8s %12s %12s\n", "stage", "time (ms)", "percent", "Mpixel/s",
+            "Msample/s");
+    for (size_t i = 0; i < count; i++) {
+        const row *r = &rows[i];
+        known += r->own;
+        fprintf(out, "%-20s %12.3f %8.1f", r->name, 1e3 * r->own, 100 * r->own / all);
+        if (r->pixels > 0 && r->busy > 0)
+            fprintf(out, " %12.1f %12.1f", 1e-6 * r->pixels / r->busy, 1e-6 * r->samples / r->busy);
+        fputc('\n', out);
+    }
+    fprintf(out, "%-20s %12.3f %8.1f\n", "other", 1e3 * (all - known), 100 * (all - known) / all);
+    fprintf(
+        out,
+        "%-20s %12.3f %8.1f   times of the first of %zu thread%s; rates of kernel: per thread\n",
+        "total", 1e3 * all, 100.0, threads, threads == 1 ? "" : "s");
+    if (incomplete) fputs("the record is incomplete: memory ran out\n", out);
+}

@@ -2,11 +2,170 @@
 
 #include "cli/amorphous.h"
 #include "cli/noise_output.h"
-#include "cli/report_beam.h"
-#include "cli/report_crystal.h"
 #include "cli/report_detector.h"
-#include "cli/report_text.h"
 #include "base/context_internal.h"
+#include "base/vector.h"
+
+#include <dualbragg/sensor.h>
+#include <stdio.h>
+
+static const double DEGREES = 57.295779513082320877; /* per radian */
+static const double CRYSTAL_DENSITY = 1.2e-24;       /* g/A^3, of a typical protein crystal */
+
+/* Lengths and angles (degree) of three vectors. */
+static void cell_constants(double v[3][3], double cell[6]) {
+    for (int i = 0; i < 3; i++) cell[i] = sqrt(db_dot(v[i], v[i]));
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        cell[3 + i] = DEGREES * acos(db_dot(v[j], v[k]) / (cell[j] * cell[k]));
+    }
+}
+
+static void print_cell(const char *name, const double cell[6], int digits) {
+    printf("%s:", name);
+    for (int i = 0; i < 6; i++) printf(" %.*g", digits, cell[i]);
+    fputc('\n', stdout);
+}
+
+static void print_vectors(const char *title, const char *const names[3], double v[3][3]) {
+    printf("%s\n     %-12s%-12s%-10s\n", title, names[0], names[1], names[2]);
+    for (int r = 0; r < 3; r++)
+        printf("%c: %11.8f %11.8f %11.8f\n", "XYZ"[r], v[0][r], v[1][r], v[2][r]);
+}
+
+static void report_crystal(db_session *session) {
+    const db_experiment *e = &session->experiment;
+    const db_crystal *crystal = &e->crystal;
+    const int digits = session->settings.digits;
+    if (session->settings.setup.matrix_file)
+        printf("reading %s\n", session->settings.setup.matrix_file);
+    db_notices_print_beginning(&session->notices,
+                               (const char *const[]){ "random orientation", "misset seed", NULL });
+    double a_star[9], star[3][3], real[3][3], cell[6], cell_star[6];
+    db_crystal_matrix(crystal, a_star);
+    for (int i = 0; i < 3; i++)
+        for (int r = 0; r < 3; r++) star[i][r] = a_star[3 * r + i];
+    for (int i = 0; i < 3; i++) db_cross(star[(i + 1) % 3], star[(i + 2) % 3], real[i]);
+    double volume = 1 / db_dot(star[0], real[0]);
+    for (int i = 0; i < 3; i++)
+        for (int r = 0; r < 3; r++) real[i][r] *= volume;
+    if (e->reference.on) { /* its volume is not always that of its cell */
+        volume /= e->reference.reciprocal_scale;
+        for (int i = 0; i < 3; i++)
+            for (int r = 0; r < 3; r++) star[i][r] *= e->reference.reciprocal_scale;
+    }
+    cell_constants(real, cell);
+    cell_constants(star, cell_star);
+    print_cell("Unit Cell", cell, digits);
+    print_cell("Recp Cell", cell_star, digits);
+    printf("volume = %.*g A^3\n", digits, volume);
+    print_vectors("real-space cell vectors (Angstrom):", (const char *const[3]){ "a", "b", "c" },
+                  real);
+    print_vectors("reciprocal-space cell vectors (Angstrom^-1):",
+                  (const char *const[3]){ "a_star", "b_star", "c_star" }, star);
+    printf("crystal is %.*g x %.*g x %.*g microns\n", digits, 1e-4 * crystal->cells[0] * cell[0],
+           digits, 1e-4 * crystal->cells[1] * cell[1], digits, 1e-4 * crystal->cells[2] * cell[2]);
+    db_notices_print_beginning(&session->notices,
+                               (const char *const[]){ "auto-selected", "oversampling", NULL });
+    /* the reference takes a brick with the cell's edges */
+    printf("approximate MW = %.*g\n", digits,
+           CRYSTAL_DENSITY * DB_AVOGADRO *
+               (e->reference.on ? cell[0] * cell[1] * cell[2] : volume));
+}
+
+static void report_structure_factors(const db_session *session) {
+    const db_setup *setup = &session->settings.setup;
+    if (setup->hkl_file)
+        printf("counting entries in %s\nre-reading %s\n", setup->hkl_file, setup->hkl_file);
+    if (setup->cache_file)
+        printf("%s %s\n", setup->hkl_file ? "writing dump file for next time:" : "reading Fs from",
+               setup->cache_file);
+}
+
+/* The grid that the sources of divergence and dispersion stand on. */
+typedef struct source_grid {
+    size_t directions, wavelengths; /* numbers of them */
+    double step[2];                 /* horizontal, vertical divergence (radian); 0: one point */
+} source_grid;
+/* The reference's sources are this far away (m). */
+static const double SOURCE_DISTANCE = 10;
+
+static int same_direction(const db_source *a, const db_source *b) {
+    return a->spread[0] == b->spread[0] && a->spread[1] == b->spread[1];
+}
+
+/* Sources come direction by direction, each with the same wavelengths. */
+static source_grid source_grid_of(const db_beam *beam) {
+    source_grid grid = { 1, 0, { 0, 0 } };
+    for (size_t j = 1; j < beam->source_count; j++) {
+        const db_source *last = &beam->sources[j - 1], *next = &beam->sources[j];
+        if (same_direction(last, next)) continue;
+        grid.directions++;
+        for (int i = 0; i < 2; i++) {
+            const double step =
+                1e-3 * beam->divergence[i] * fabs(next->spread[i] - last->spread[i]);
+            if (step > 0 && (grid.step[i] == 0 || step < grid.step[i])) grid.step[i] = step;
+        }
+    }
+    grid.wavelengths = beam->source_count / grid.directions;
+    return grid;
+}
+
+/* In metre. */
+static double wavelength_of(const db_experiment *experiment, size_t source) {
+    return 1e-10 * db_experiment_source_wavelength(experiment, source);
+}
+
+static void report_spread(const db_session *session) {
+    const db_beam *beam = &session->experiment.beam;
+    const int digits = session->settings.digits;
+    const source_grid grid = source_grid_of(beam);
+    for (size_t j = 0; j < beam->source_count; j++)
+        if (j == 0 || !same_direction(&beam->sources[j], &beam->sources[j - 1]))
+            printf("divergence deviation: %.*g %.*g\n", digits,
+                   db_tidy(1e-3 * beam->divergence[0] * beam->sources[j].spread[0], 1), digits,
+                   db_tidy(1e-3 * beam->divergence[1] * beam->sources[j].spread[1], 1));
+    for (size_t j = 0; j < grid.wavelengths; j++)
+        printf("lambda%zu = %.15g\n", j, wavelength_of(&session->experiment, j));
+}
+
+/* The sources' places, at a distance of the reference's for those it makes itself. */
+static db_status report_sources(const db_session *session) {
+    const db_beam *beam = &session->experiment.beam;
+    const int digits = session->settings.digits,
+              from_file = session->settings.setup.source_file != NULL;
+    db_trace *trace = NULL;
+    const db_status status = db_trace_create(session->context, &session->experiment, &trace);
+    if (status != DB_OK) return db_session_complain(session, status);
+    printf("  created a total of %zu sources:\n", beam->source_count);
+    for (size_t j = 0; j < beam->source_count; j++) {
+        double d[3], wavelength, weight;
+        db_trace_source(trace, j, d, &wavelength, &weight);
+        const double away = from_file ? -1 : -SOURCE_DISTANCE;
+        printf("%.*g %.*g %.*g   %.*g %.*g\n", digits, db_tidy(away * d[0], 10), digits,
+               db_tidy(away * d[1], 10), digits, db_tidy(away * d[2], 10), digits,
+               from_file ? beam->sources[j].weight : weight, digits, 1e-10 * wavelength);
+    }
+    db_trace_destroy(&trace);
+    return DB_OK;
+}
+
+static db_status report_samples(const db_session *session) {
+    const db_experiment *e = &session->experiment;
+    const int digits = session->settings.digits;
+    db_detector layer = e->detector; /* the first one by itself, hit squarely */
+    layer.sensor_thickness /= layer.sensor_layers;
+    layer.sensor_layers = 1;
+    const double depth = 1e3 * db_sensor_depth(&layer, 1);
+    for (int i = 0; i < e->detector.sensor_layers; i++)
+        printf("thick%d = %.*g um\n", i, digits, i * layer.sensor_thickness + depth);
+    for (int i = 0; i < e->goniometer.phi_steps; i++)
+        printf("phi%d = %.*g\n", i, digits, e->goniometer.phi + i * e->goniometer.phi_step);
+    if (!session->settings.setup.source_file) report_spread(session);
+    const db_status status = report_sources(session);
+    printf("  created a total of %d mosaic domains\n", e->crystal.mosaic_domains);
+    return status;
+}
 
 static void report_crystal_block(const db_session *session) {
     /* the first one is misspelt in the reference, too */
@@ -26,7 +185,7 @@ static void report_beam_block(const db_session *session) {
     const int digits = session->settings.digits;
     printf("  wave=%.*g meters +/- %.*g%% in %zu steps\n", digits, 1e-10 * e->beam.wavelength,
            digits, 100 * e->beam.dispersion,
-           setup->source_file ? 1 : db_source_grid_of(&e->beam).wavelengths);
+           setup->source_file ? 1 : source_grid_of(&e->beam).wavelengths);
     if (e->beam.polarized)
         printf("  Kahn polarization factor: %f\n", e->beam.polarization);
     else
@@ -67,7 +226,7 @@ static void report_counts(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const db_setup *setup = &session->settings.setup;
     const int digits = session->settings.digits;
-    const db_source_grid grid = db_source_grid_of(&e->beam);
+    const source_grid grid = source_grid_of(&e->beam);
     printf("  hdivrange=%.*g hdivstep=%.*g  radians\n", digits, 1e-3 * e->beam.divergence[0],
            digits, grid.step[0]);
     printf("  vdivrange=%.*g vdivstep=%.*g  radians\n", digits, 1e-3 * e->beam.divergence[1],
@@ -97,12 +256,12 @@ static db_status report_all(db_session *session) {
     db_status status = db_report_frame(session);
     db_notices_print_beginning(&session->notices, interpolation);
     if (crystal) {
-        db_report_crystal(session);
-        db_report_structure_factors(session);
+        report_crystal(session);
+        report_structure_factors(session);
     }
     db_notices_print_rest(&session->notices);
     db_amorphous_report(s, &session->experiment.background);
-    if (status == DB_OK) status = db_report_samples(session);
+    if (status == DB_OK) status = report_samples(session);
     if (crystal) report_crystal_block(session);
     report_beam_block(session);
     if (status == DB_OK) status = db_report_detector(session);

@@ -1,6 +1,5 @@
 #include "cli/report_detector.h"
 
-#include "cli/report_text.h"
 #include "io/smv_geometry.h"
 #include "base/vector.h"
 

@@ -3,7 +3,7 @@
 #define DB_CLI_REPORT_RESULT_H
 
 #include "cli/session.h"
-#include "cli/statistics.h"
+#include "cli/images.h"
 
 /* How much of the sphere the rendered pixels cover; nothing for point pixels, which have no area,
  * unless the reference prints its number. */

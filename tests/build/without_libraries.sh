@@ -22,9 +22,9 @@ compile_without() {
     for header in $3; do
         echo "#error this build has no $header" > "$folder/absent/$header"
     done
-    grep -lE "$4" src/*/*.c > "$folder/files"
+    grep -lE "$4" src/*/*.c "$BINARY_DIR/commands.c" > "$folder/files"
     awk -v folder="$folder" -v definitions=" -DDB_HAVE_($2)=1" -v root="$SOURCE_DIR" -v openmp="$2" '
-        BEGIN { while ((getline file < (folder "/files")) > 0) wanted[root "/" file] = 1 }
+        BEGIN { while ((getline file < (folder "/files")) > 0) wanted[(file ~ /^\// ? "" : root "/") file] = 1 }
         /"directory":/ { split($0, part, "\""); directory = part[4] }
         /"command":/ {
             command = $0
@@ -41,8 +41,9 @@ compile_without() {
             if (openmp ~ /OPENMP/) gsub(/ -fopenmp(=[a-z]*)?/, "", command)
             gsub(/ -O[123s]/, " -O0", command)
             sub(/ -o .*/, "", command)
-            name = substr(source, length(root) + 2)
+            name = source
             gsub("/", "-", name)
+            if (index(source, root "/src/") == 1) name = substr(name, length(root) + 2)
             print "(cd " directory " && " command " -I" folder "/absent -o " folder "/" name ".o -c " source ")"
         }' "$commands" > "$folder/compile.sh"
     [ "$(wc -l < "$folder/compile.sh")" -ge 2 ] || { echo "expected sources that ask for $1"; exit 1; }
@@ -58,9 +59,10 @@ compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|FIT|MPI|CUDA' \
     "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h zlib.h $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
 
 # The program: its own objects, unless they are new.
-for object in "$program"/src/cli/*.o; do
-    new=$work/all/src-cli-$(basename "$object")
-    [ -f "$new" ] || set -- "$@" "$object"
+for object in "$program"/src/cli/*.o "$program"/help_*.o; do
+    name=$(basename "$object" .o)
+    case $name in help_*) ;; *) [ -f "src/cli/$name" ] || continue ;; esac # of a source that is there
+    [ -f "$work/all/src-cli-$name.o" ] || set -- "$@" "$object"
 done
 # shellcheck disable=SC2086 # flags are to be split
 ${CC:-cc} ${CFLAGS:-} "$work"/all/*.o "$@" "$library" -lm -o "$work/dualbragg"

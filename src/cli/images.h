@@ -1,6 +1,6 @@
-/* Numbers about an image that are printed (docs/theory/pixel.md, Statistics of an image). */
-#ifndef DB_CLI_STATISTICS_H
-#define DB_CLI_STATISTICS_H
+/* Images in memory: room for them, and the numbers that are printed about them (docs/theory/pixel.md, Statistics of an image). */
+#ifndef DB_CLI_IMAGES_H
+#define DB_CLI_IMAGES_H
 
 #include <dualbragg/plan.h>
 
@@ -22,5 +22,10 @@ double db_image_largest_magnitude(const float *image, size_t count);
  * derivative. magnitude: the largest |pixel|, or any number that is not finite if a pixel is not.
  */
 db_status db_image_check_finite(const char *command, const char *what, double magnitude);
+
+/* An image of the panel to be rendered into, 0 outside the region; free() it. NULL without memory.
+ * In huge pages where the system has them: first touch of small ones takes longer than rendering.
+ */
+float *db_image_buffer(const db_panel *panel, const db_region *region);
 
 #endif

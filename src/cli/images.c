@@ -1,4 +1,11 @@
-#include "cli/statistics.h"
+#if defined(__linux__)
+#define _DEFAULT_SOURCE /* madvise */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#endif
+
+#include "cli/images.h"
 
 #include "cli/complaint.h"
 
@@ -99,4 +106,21 @@ db_status db_image_check_finite(const char *command, const char *what, double ma
                        "%s: pixels are beyond the 3.4e38 that 32-bit floats hold; structure "
                        "factors, crystal or fluence are too large",
                        what);
+}
+
+enum { HUGE_PAGE = 2 << 20 };
+
+float *db_image_buffer(const db_panel *panel, const db_region *region) {
+    const size_t bytes = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels * sizeof(float);
+    const size_t rounded = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    float *image = bytes < HUGE_PAGE ? malloc(bytes) : aligned_alloc(HUGE_PAGE, rounded);
+    if (!image) return NULL;
+#if defined(MADV_HUGEPAGE)
+    if (bytes >= HUGE_PAGE)
+        (void)madvise(image, rounded, MADV_HUGEPAGE); /* only advice: may fail */
+#endif
+    const int whole =
+        region->fast_count == panel->fast_pixels && region->slow_count == panel->slow_pixels;
+    if (!whole) memset(image, 0, bytes);
+    return image;
 }
