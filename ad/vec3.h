@@ -44,7 +44,7 @@ AD_INLINE vec3 v3_symmetric(const num w[6], vec3 a) {
                    n_add(n_mul(w[3], a.x), n_add(n_mul(w[1], a.y), n_mul(w[5], a.z))),
                    n_add(n_mul(w[4], a.x), n_add(n_mul(w[5], a.y), n_mul(w[2], a.z))));
 }
-/* The rule of the form a.W a read backwards, wa = W a: da changes it by 2 W a.da. */
+/* The form a.W a in reverse mode (adjoint), wa = W a: da changes it by 2 W a.da. */
 AD_INLINE void v3_form_back(const lane wa[3], lane by_form, lane by_a[3]) {
     const lane twice = l_add(by_form, by_form);
     for (int c = 0; c < 3; c++) by_a[c] = l_mul(wa[c], twice);
@@ -57,8 +57,8 @@ AD_INLINE num v3_square(vec3 a) { return n_add(n_sqr(a.x), n_add(n_sqr(a.y), n_s
 /* Both undefined (NaN) at the null vector, which has no direction. */
 AD_INLINE num v3_inverse_length(vec3 a) { return n_rsqrt(v3_square(a)); }
 AD_INLINE vec3 v3_unit(vec3 a) { return v3_scale(a, v3_inverse_length(a)); }
-/* The rules of the unit vector d = a/|a| and of r = 1/|a|, read backwards: from slopes of something
- * by d and r to those by a. da changes d by r (da - d (d.da)) and r by -r^2 (d.da). */
+/* The unit vector d = a/|a| and r = 1/|a| in reverse mode (adjoint): from slopes of something by d
+ * and r to those by a. da changes d by r (da - d (d.da)) and r by -r^2 (d.da). */
 AD_INLINE void v3_unit_back(const lane d[3], lane r, const lane by_d[3], lane by_r, lane by_a[3]) {
     const lane along =
         l_fma(d[0], by_d[0], l_fma(d[1], by_d[1], l_fma(d[2], by_d[2], l_mul(r, by_r))));

@@ -46,8 +46,8 @@ CASE_FN(v3_cross) { case_put(y, v3_cross(CASE_VEC(x), CASE_VEC(x + 3))); }
 CASE_FN(v3_square) { *y = v3_square(CASE_VEC(x)); }
 CASE_FN(v3_unit) { case_put(y, v3_unit(CASE_VEC(x))); }
 CASE_FN(v3_inverse_length) { *y = v3_inverse_length(CASE_VEC(x)); }
-/* Rules read backwards: the value goes forwards, the slopes are those by a times the inputs'. */
-static inline num AD_NUM(case_backwards)(lane value, const lane by_a[3], const num a[3]) {
+/* Rules in reverse mode: the value goes forwards, the slopes are those by a times the inputs'. */
+static inline num AD_NUM(case_reverse)(lane value, const lane by_a[3], const num a[3]) {
     num y = n_passive(value);
     EACH_SLOPE(k, y.d[k] = l_add(l_mul(by_a[0], a[0].d[k]),
                                  l_add(l_mul(by_a[1], a[1].d[k]), l_mul(by_a[2], a[2].d[k])));)
@@ -62,7 +62,7 @@ CASE_FN(v3_unit_back) {
     lane by_a[3], value = l_mul(l_set((REAL)0.5), r);
     for (int c = 0; c < 3; c++) value = l_fma(by_d[c], d[c], value);
     v3_unit_back(d, r, by_d, l_set((REAL)0.5), by_a);
-    *y = AD_NUM(case_backwards)(value, by_a, x);
+    *y = AD_NUM(case_reverse)(value, by_a, x);
 }
 CASE_FN(v3_symmetric) { case_put(y, v3_symmetric(x + 3, CASE_VEC(x))); }
 /* 1.5 a.W a */
@@ -73,7 +73,7 @@ CASE_FN(v3_form_back) {
     const lane wa[3] = { turned.x.v, turned.y.v, turned.z.v };
     lane by_a[3];
     v3_form_back(wa, l_set((REAL)1.5), by_a);
-    *y = AD_NUM(case_backwards)(l_mul(l_set((REAL)1.5), v3_dot(a, turned).v), by_a, x);
+    *y = AD_NUM(case_reverse)(l_mul(l_set((REAL)1.5), v3_dot(a, turned).v), by_a, x);
 }
 CASE_FN(m3_apply) { case_put(y, m3_apply(CASE_ROWS(x), CASE_VEC(x + 9))); }
 CASE_FN(m3_apply_transposed) { case_put(y, m3_apply_transposed(CASE_ROWS(x), CASE_VEC(x + 9))); }

@@ -22,7 +22,8 @@ class Tree:
         self.files = []
         skipped = {os.path.join(root, f) for f in (".git", "build")}
         for folder, folders, names in os.walk(root):
-            folders[:] = sorted(f for f in folders if os.path.join(folder, f) not in skipped and f != "__pycache__")
+            folders[:] = sorted(f for f in folders if os.path.join(folder, f) not in skipped and f != "__pycache__" and
+                                not os.path.exists(os.path.join(folder, f, "CMakeCache.txt")))
             inside = os.path.relpath(folder, root)
             self.files += [os.path.normpath(os.path.join(inside, name)) for name in sorted(names)]
         self.folders = {os.path.dirname(f) for f in self.files}
