@@ -1,4 +1,5 @@
-/* A refinement from start to end: stages one after the other, then what there is to say. */
+/* A refinement of one image from start to end: stages one after the other, then statistics, errors
+ * and verdict. */
 #define _POSIX_C_SOURCE 199309L
 #include "base/context_internal.h"
 #include "fit/pixels/rendering.h"
@@ -41,7 +42,7 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
     DB_TRY(db_refinement_begin(r, start));
     db_experiment tied;
     DB_TRY(db_experiment_borrow(r->context, &result->experiment, &tied));
-    /* Of several starts the given one need not see anything. */
+    /* With several starts the given one may be bad. */
     db_status status = r->data.settings->starts.count > 1 ? DB_OK : db_refinement_refuse_blank(r);
     if (status == DB_OK) status = run_stages(r, start);
     if (status == DB_OK)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything of one run; all of it is freed by run_clear, whatever has been reached. */
+/* The state of a run; run_clear frees it, whatever has been reached. */
 typedef struct fit_run {
     db_fit_options options;
     db_context *context;
@@ -94,8 +94,8 @@ static void print_argument(FILE *stream, const char *argument) {
     fputc('\'', stream);
 }
 
-/* argv as one line that a shell would read as the same arguments; one too long for the record is
- * cut. */
+/* Records argv as one line that a shell would read as the same arguments; a line that is too long
+ * is cut. */
 static void record_command(db_fit_config *config, int argc, char **argv) {
     FILE *const stream = fmemopen(config->command, sizeof config->command, "w");
     if (!stream) return;
@@ -143,7 +143,7 @@ static void output_path(const fit_run *run, int output, char path[DB_FIT_PATH_SI
              outputs[output].suffix);
 }
 
-/* Before hours of work: the results will find their place, and replace no input. */
+/* Checked before hours of work: results can be written, and replace no input. */
 static db_status check_outputs(const fit_run *run) {
     char path[DB_FIT_PATH_SIZE + 8];
     db_named_files files = { 0 };
@@ -202,7 +202,7 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
                        config->config_file);
 }
 
-/* Beside the bar on the terminal. */
+/* Prints a notice without disturbing the progress bar. */
 static void say_notice(void *user, const char *line) {
     fit_run *const run = user;
     db_progress_bar_clear(&run->progress.bar);
@@ -220,7 +220,7 @@ static db_status read_data(fit_run *run) {
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
-/* Why --device auto means the processor. */
+/* Says why --device auto means the processor. */
 static void say_device_note(fit_run *run) {
     const char *const note = db_context_device_note(run->context);
     if (*note) db_fit_say(&run->log, "device: cpu, because %s\n", note);
@@ -283,7 +283,7 @@ static db_status write_output(const fit_run *run, int output, const char *path) 
     }
 }
 
-/* The log is last, so that it names the others. */
+/* The log is written last, so that it names the others. */
 static db_status write_outputs(fit_run *run) {
     char path[DB_FIT_PATH_SIZE + 8];
     db_fit_say(&run->log, "\n");
@@ -305,7 +305,7 @@ static db_status write_outputs(fit_run *run) {
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
-/* Cancelled before there was a model: the log is all there is. */
+/* Cancelled before there was a model: only the log is written. */
 static void leave_log(fit_run *run) {
     char path[DB_FIT_PATH_SIZE + 8];
     db_fit_say(&run->log, "\n%s\n", db_context_message(run->context));

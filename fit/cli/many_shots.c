@@ -1,4 +1,5 @@
-/* The command "dualbragg fit" for many shots: checks, refinement, outputs, by one or more processes. */
+/* The command "dualbragg fit" for many shots: checks, refinement, outputs, by one or more
+ * processes. */
 #define _XOPEN_SOURCE 700
 #include "fit/cli/many_shots.h"
 
@@ -60,7 +61,7 @@ static int wanted(const many *m, int output) {
     return output != OUT_HTML || !m->options->no_report;
 }
 
-/* What is read: also the shots of the list, by name; and what becomes of each. */
+/* Adds the shots of the list, which are inputs, and the files of their models. */
 static void add_shots(const many *m, db_named_files *files) {
     const db_fit_shot_source source = db_fit_shot_list_source(m->list);
     char name[DB_FIT_PATH_SIZE], path[PATH_SIZE + DB_FIT_PATH_SIZE + 8];
@@ -76,7 +77,7 @@ static void add_shots(const many *m, db_named_files *files) {
     }
 }
 
-/* Once the list is known: no output is an input. */
+/* Checked once the list is known: no output is an input. */
 static db_status check_distinct(const many *m) {
     char path[PATH_SIZE];
     db_named_files files = { 0 };
@@ -90,7 +91,8 @@ static db_status check_distinct(const many *m) {
     return db_named_files_check("fit", &files);
 }
 
-/* The refined list names models by the prefix, which must be something that a list can say. */
+/* The refined list names models by the prefix, so the prefix must be a name that a list can
+ * hold. */
 static db_status check_prefix(const many *m) {
     const char *const prefix = m->config->output_prefix;
     const char *const slash = strrchr(prefix, '/');
@@ -136,7 +138,7 @@ static void say_head(many *m, const db_fit_shot_source *source) {
     db_fit_say(&m->log, "\n");
 }
 
-/* Without a shot that can be read nothing is tied; refining will tell. */
+/* If no shot can be read nothing is tied; the refinement reports the error. */
 static void tie(many *m) {
     if (db_fit_config_copy(m->context, m->config, m->tied) == DB_OK &&
         db_fit_shot_list_tie(m->context, m->list, m->tied) == DB_OK)
@@ -158,7 +160,7 @@ static db_status refine(many *m) {
     if (db_fit_settings_copy(m->context, &m->config->settings, &settings) != DB_OK)
         return complain(m, DB_ERROR_MEMORY);
     if (settings.stage_count == 0) db_fit_settings_default_joint_stages(&settings);
-    if (!(settings.gain > 0)) settings.gain = 1; /* of shots whose images do not say */
+    if (!(settings.gain > 0)) settings.gain = 1; /* for images that do not say */
     path_of(m, outputs[OUT_CHECKPOINT].ending, checkpoint);
     path_of(m, "", scratch);
     char *const slash = strrchr(scratch, '/');
@@ -231,13 +233,13 @@ static db_status write_outputs(many *m) {
     return DB_OK;
 }
 
-/* A process alone in its trouble speaks for itself. */
+/* Reports the failure of this process, which others may not have. */
 static db_status agree_aloud(const many *m, db_status status) {
     if (status != DB_OK) db_complain_context("fit", status, m->context);
     return agree(m, status);
 }
 
-/* What can be wrong before the work begins. */
+/* Checks everything that can be checked before the work begins. */
 static db_status begin(many *m) {
     db_status status =
         agree_aloud(m, db_fit_shot_list_read(m->context, m->config, m->options->overrides,
@@ -271,7 +273,7 @@ static db_status run(many *m) {
     if (closed != DB_OK && status == DB_OK) status = complain(m, closed);
     if (status != DB_OK) return status;
     const int ended = m->result->status != DB_ERROR_CANCELLED;
-    if (ended) remove_checkpoint(m); /* now that all else is there */
+    if (ended) remove_checkpoint(m); /* after all other files have been written */
     if (m->team.rank == 0 && m->result->status != DB_OK)
         db_complain("fit", m->result->status, "%s%s%s", ended ? "not converged: " : "",
                     m->result->reason, ended ? "" : " (--resume goes on)");

@@ -4,8 +4,8 @@
 
 #include <dualbragg/fit_shots.h>
 
-/* Joins the others if a launcher of MPI started this process; *team is this process alone if not.
- * Complains in a build without MPI, rather than have all processes do the same work. */
+/* Joins the other processes if a launcher of MPI started this one; otherwise *team is this process
+ * alone. Complains in a build without MPI, where all processes would do the same work. */
 db_status db_mpi_team_join(db_fit_team *team);
 
 /* Ends MPI, if it was begun. */

@@ -127,7 +127,7 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config, const d
     }
 }
 
-/* How much more than noise there is in the errors. */
+/* How much larger the errors are than noise alone makes them. */
 static void say_errors(db_fit_log *log, const db_fit_result *r) {
     double most = 0;
     for (size_t i = 0; i < r->parameter_count; i++)

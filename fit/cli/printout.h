@@ -1,4 +1,4 @@
-/* What dualbragg fit says: on stdout unless quiet, and in the log file. */
+/* What dualbragg fit prints: on stdout unless quiet, and in the log file. */
 #ifndef DB_FIT_CLI_PRINTOUT_H
 #define DB_FIT_CLI_PRINTOUT_H
 
@@ -31,7 +31,7 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
 /* The refined cell, in one line. */
 void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_result *result);
 
-/* What a refinement of many shots ends with. */
+/* The result of a refinement of many shots. */
 void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *result);
 
 #endif

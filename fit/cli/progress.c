@@ -38,7 +38,7 @@ int db_interrupt_asked(void) { return atomic_load_explicit(&asked, memory_order_
 
 enum { SAID_EVERY = 10 };
 
-/* Evaluations after which a stage is mostly done: how many there will be nobody knows. */
+/* Evaluations after which a stage is mostly done; their number is not known beforehand. */
 static const double USUAL = 5;
 
 void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log) {
@@ -88,8 +88,8 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     db_fit_say(state->log, "\n  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
 }
 
-/* Part of all stages that is done. A stage ends when it has converged, so that its part is what
- * stages usually take; a search takes what it is given. */
+/* The part of all stages that is done. A stage ends when it has converged, so its part is estimated
+ * from the usual number of evaluations; a global search uses all that it may. */
 static double part_done(const db_fit_progress_state *state) {
     const db_fit_stage *const stage = &state->settings->stages[state->last.stage];
     db_algorithm algorithm;
@@ -110,7 +110,7 @@ static void draw(db_fit_progress_state *state) {
                          state->last.evaluation, state->last.target);
 }
 
-/* A db_progress_function for stages: an evaluation is on its way. */
+/* A db_progress_function for stages: shows that an evaluation is running. */
 static int show_stage(void *user, double fraction) {
     db_fit_progress_state *const state = user;
     (void)fraction;

@@ -1,4 +1,4 @@
-/* The course of a refinement: a line on the terminal that is overwritten, plain lines in log and
+/* Progress of a refinement: a line on the terminal that is overwritten, plain lines in log and
  * pipes. Ctrl-C is passed on to the work. */
 #ifndef DB_FIT_CLI_PROGRESS_H
 #define DB_FIT_CLI_PROGRESS_H
@@ -41,7 +41,7 @@ typedef struct db_shots_progress {
     db_fit_log *log;
     const db_fit_settings *settings;
     db_progress_bar bar;
-    int stage;        /* whose evaluations are being told */
+    int stage;        /* whose evaluations are printed */
     const char *what; /* the pass that the bar is of, ... */
     size_t done;      /* and how far it was */
 } db_shots_progress;
@@ -52,8 +52,8 @@ void db_shots_progress_start(db_shots_progress *progress, db_fit_log *log,
 void db_shots_progress_event(void *user, const db_fit_shots_event *event);
 void db_shots_progress_finish(db_shots_progress *progress);
 
-/* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to end
- * with the best model so far, the second one ends the program. */
+/* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to
+ * end with the best model so far, the second one ends the program. */
 void db_interrupt_install(void);
 
 /* 1: the refinement is to end. Any thread may ask. */

@@ -28,7 +28,7 @@ static void write_owner(int file) {
     if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
     if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(text, sizeof text, "process %ld on %s, since %s\n", (long)getpid(), host, date);
-    /* For people only: the lock holds without it. */
+    /* The text is for people; the lock works without it. */
     if (ftruncate(file, 0) != 0 || pwrite(file, text, strlen(text), 0) < 0) errno = 0;
 }
 
@@ -47,7 +47,7 @@ static db_status refuse(const db_run_lock *lock, const char *prefix) {
         prefix, *owner ? owner : "of another computer", lock->path);
 }
 
-/* Whoever ends removes the file: what was locked may no longer be it. */
+/* Is the locked file still the one of that name? A run that ends removes it. */
 static int is_current(const db_run_lock *lock) {
     struct stat locked, named;
     return fstat(lock->file, &locked) == 0 && stat(lock->path, &named) == 0 &&
@@ -60,7 +60,7 @@ static void close_file(db_run_lock *lock) {
 }
 
 db_status db_run_lock_take(db_run_lock *lock, const char *prefix) {
-    /* A run that was killed may need a moment to be gone. */
+    /* A run that was killed may need a moment to disappear. */
     const struct timespec a_while = { .tv_nsec = 100000000 };
     int patience = 10;
     snprintf(lock->path, sizeof lock->path, "%s.lock", prefix);
@@ -93,7 +93,8 @@ db_status db_run_lock_take(db_run_lock *lock, const char *prefix) {
         if (is_current(lock)) break;
         close_file(lock);
     }
-    lock->name = db_temporary_adopt(lock->path); /* without memory, a signal leaves it */
+    lock->name = db_temporary_adopt(lock->path); /* without memory a signal leaves the file
+                                                    behind */
     write_owner(lock->file);
     return DB_OK;
 }

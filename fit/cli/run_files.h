@@ -1,5 +1,5 @@
-/* The files of a run: those that it reads, and PREFIX.lock, which keeps two runs from writing to the
- * same PREFIX. The system releases the lock when its process ends, however that happens. */
+/* The files of a run: those that it reads, and PREFIX.lock, which keeps two runs from writing to
+ * the same PREFIX. The system releases the lock when its process ends, however that happens. */
 #ifndef DB_FIT_CLI_RUN_FILES_H
 #define DB_FIT_CLI_RUN_FILES_H
 

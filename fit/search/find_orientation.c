@@ -16,7 +16,8 @@ enum {
 };
 static const double pixels_off = 1.5; /* of a spot's centroid, error of the beam centre included */
 
-/* Of the spots, beyond chance: another crystal's lattice may agree in a row or a layer of nodes. */
+/* Least part of the spots to be indexed beyond chance: another crystal's lattice may agree in a row
+ * or a layer of nodes. */
 static const double least_part = 0.1;
 
 typedef struct spot_list {
@@ -64,8 +65,8 @@ static db_status list_spots(db_context *context, const db_fit_geometry *geometry
     return DB_OK;
 }
 
-/* Turns the crystal on its goniometer, which is in the middle of its range: a turn of the
- * laboratory becomes one of the crystal at angle 0. */
+/* Turns the crystal on its goniometer, which stands in the middle of its range: converts a turn in
+ * the laboratory to one of the crystal at angle 0. */
 static void turn_crystal(const db_experiment *experiment, const double turn[9],
                          db_crystal *crystal) {
     const db_goniometer *const g = &experiment->goniometer;

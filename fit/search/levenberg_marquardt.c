@@ -74,8 +74,8 @@ static int move_to_bound(box *b) {
     return 1;
 }
 
-/* Frees the unknown that gains most by leaving its bound, each in units of its own diagonal. 0: none
- * gains. */
+/* Frees the unknown that gains most by leaving its bound, each in units of its own diagonal. 0:
+ * none gains. */
 static int free_bound(box *b) {
     size_t worst = b->count;
     double most = 0;
@@ -155,8 +155,8 @@ typedef struct search {
     int rejected; /* steps in a row */
 } search;
 
-/* What a step that is as good as free is damped by, so that combinations of unknowns that the data
- * do not determine to four digits of a single one's error promise nothing. */
+/* Damping of a step that counts as free: so small, but not 0, that combinations of unknowns which
+ * the data do not determine to four digits of a single one's error promise nothing. */
 static const double FREE_DAMPING = 1e-9;
 
 static size_t point_room(size_t n) { return n * (n + 2); }
@@ -248,7 +248,7 @@ static void adapt(search *s, double gain) {
     }
 }
 
-/* Tries a damped step; 0: the search is over. */
+/* Tries a damped step. 0: the search is over. */
 static int advance(search *s, db_lm_end *end) {
     const double most = 1e10, rounding = 1e-6; /* of a loss summed over images of floats */
     const int patience = 3;

@@ -1,13 +1,13 @@
-/* Minimization of a loss whose Gauss-Newton matrix comes with every evaluation: damped Gauss-Newton
+/* Minimization of a loss whose evaluation also gives its Gauss-Newton matrix: damped Gauss-Newton
  * steps within bounds (Levenberg 1944; Marquardt 1963). The damping follows how well the quadratic
- * model foretold the last step (Nielsen, IMM-REP-1999-05, Technical University of Denmark). */
+ * model predicted the last step (Nielsen, IMM-REP-1999-05, Technical University of Denmark). */
 #ifndef DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 #define DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 
 #include <stddef.h>
 
-/* Loss, gradient, and normal matrix (half the second derivatives, symmetric) at x. Another return
- * value than 0 ends the search. */
+/* Computes loss, gradient, and normal matrix (half the second derivatives, symmetric) at x. A
+ * return value other than 0 ends the search. */
 typedef int (*db_lm_evaluate)(void *user, const double *x, double *loss, double *gradient,
                               double *normal);
 
@@ -38,23 +38,24 @@ typedef struct db_lm_result {
     double promise; /* decrease of the loss that a free step promises where it ended */
 } db_lm_result;
 
-/* From x, which is moved to the best point found. memory: db_lm_room(count) doubles. */
+/* Starts from x, which becomes the best point found. memory: db_lm_room(count) doubles. */
 size_t db_lm_room(size_t count);
 db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *memory);
 
-/* Decrease of the loss that a free step from x, within bounds, promises. memory: db_lm_room(count)
- * doubles. */
+/* The decrease of the loss that a free (undamped) step from x within the bounds promises. memory:
+ * db_lm_room(count) doubles. */
 double db_lm_free_promise(size_t count, const double *x, const double *lower, const double *upper,
                           const double *gradient, const double *normal, double *memory);
 
 /* Length, in standard errors, of a step that promises this decrease. */
 double db_lm_step_length(double promise, double loss, double degrees);
 
-/* Minimizes gradient p + p (normal + damping diag(scale)) p over lower <= p <= upper, of which
- * bounds 0 is within, by an active set: solve for the free unknowns, go as far as the first bound,
- * hold what it holds, free what gains by leaving its bound. normal: [count][count], symmetric,
- * half the second derivatives. What the model does not determine stays. Returns the decrease that
- * the undamped model promises for the step. memory: db_box_room(count) doubles. */
+/* Minimizes gradient p + p (normal + damping diag(scale)) p over lower <= p <= upper, where lower
+ * <= 0 <= upper, by an active set: solve for the free unknowns, go as far as the first bound, hold
+ * the unknown that it stops, free an unknown that gains by leaving its bound. normal:
+ * [count][count], symmetric, half the second derivatives. Combinations that the model does not
+ * determine do not move. Returns the decrease that the undamped model promises for the step.
+ * memory: db_box_room(count) doubles. */
 size_t db_box_room(size_t count);
 double db_box_step(size_t count, const double *gradient, const double *normal, double damping,
                    const double *scale, const double *lower, const double *upper, double *step,

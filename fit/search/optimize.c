@@ -108,7 +108,7 @@ static void set_scales(minimization *m) {
         m->unknowns.scale[k] = !isnan(p->scale) ? p->scale
                                : curvature > 0  ? 1 / sqrt(curvature)
                                                 : table;
-        /* A parameter that hardly matters now must not be thrown far away. */
+        /* A parameter with little influence at the start must not take huge steps. */
         if (isnan(p->scale)) m->unknowns.scale[k] = fmin(m->unknowns.scale[k], 10 * table);
     }
 }
@@ -120,7 +120,7 @@ static int must_stop(const minimization *m) {
 static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void *data) {
     minimization *const m = data;
     double values[DB_FIT_MOST_PARAMETERS];
-    if (must_stop(m)) { /* some methods ask on for a while */
+    if (must_stop(m)) { /* some methods go on for a while */
         nlopt_force_stop(m->optimizer);
         if (gradient) memset(gradient, 0, n * sizeof *gradient);
         return HUGE_VAL;
@@ -212,7 +212,8 @@ static db_status run_lm(minimization *m) {
     for (size_t k = 0; k < n; k++) {
         const db_fit_parameter *const p =
             &m->objective->settings->parameters[m->variables->index[k]];
-        /* A free intensity ends where its spot is lost, and a step that loses many is no better. */
+        /* With free intensities a step that loses spots does not lower the loss, so no other limit
+         * is needed. */
         if (isnan(p->scale) && m->objective->settings->intensity == DB_FIT_KNOWN)
             m->unknowns.longest[k] =
                 db_longest_step(m->objective, p, farthest, m->unknowns.longest[k]);

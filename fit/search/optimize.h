@@ -4,9 +4,9 @@
 
 #include "fit/search/stage_search.h"
 
-/* Minimizes from the variables' start with the stage's algorithm. Values in the
- * history are those that users know: misset angles relative to `orientation`. Fails for a bad
- * configuration; otherwise the result says how it ended. */
+/* Minimizes from the variables' start with the stage's algorithm. Values in the history are those
+ * that users know: misset angles relative to `orientation`. Fails for a bad configuration;
+ * otherwise the result says how the stage ended. */
 db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, int number,
                             const double orientation[9], db_fit_course *course,
                             db_stage_result *result);

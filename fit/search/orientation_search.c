@@ -1,7 +1,7 @@
-/*  * Two spots and their distances from the origin of reciprocal space leave few pairs of nodes
- * that are as far from it and include the same angle; each such pair is an orientation. (Pairs with
- * a known cell: Li et al., IUCrJ 6, 72, 2019.) What tells the right one is how many spots lie near
- * nodes beyond what a lattice turned at random would do. */
+/* Two spots and their distances from the origin of reciprocal space leave few pairs of nodes that
+ * are as far from it and enclose the same angle; each such pair is a candidate orientation. (Pairs
+ * with a known cell: Li et al., IUCrJ 6, 72, 2019.) The right one has more spots near nodes than a
+ * lattice turned at random would have. */
 #include "fit/search/orientation_search.h"
 
 #include "base/context_internal.h"
@@ -142,12 +142,12 @@ static size_t nodes_of(const search *s, const db_search_spot *of, size_t *first)
     return first_node(s, of->length + of->blur) - *first;
 }
 
-/* Tries all pairs of nodes that two spots may be. */
+/* Tries all pairs of nodes that two spots may belong to. */
 static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b) {
     const double cosine = db_dot(a->q, b->q) / (a->length * b->length);
     const double angle = acos(fmax(-1, fmin(1, cosine)));
     const double off = first_angle * degree + a->blur / a->length + b->blur / b->length;
-    if (angle < 0.3 || angle > 2.85) return; /* hardly says how to turn about them */
+    if (angle < 0.3 || angle > 2.85) return; /* too close to parallel to define a turn */
     const double most = cos(fmax(0, angle - off)), least = cos(fmin(3.14159, angle + off));
     double measured[9], axes[9], back[9];
     size_t first[2];
@@ -241,7 +241,7 @@ static db_status list_nodes(db_context *context, search *s, double length) {
     return DB_OK;
 }
 
-/* Of the refined candidates the one that chance explains worst. */
+/* The refined candidate that chance explains least well. */
 static void choose(search *s, double turn[9], db_agreement *agreement) {
     for (size_t i = 0; i < s->candidate_count; i++) {
         double own[9];
@@ -256,14 +256,15 @@ static void choose(search *s, double turn[9], db_agreement *agreement) {
     }
 }
 
-/* No other turn can be better by much. Less will not do: turns that lay a row or a layer of nodes
- * onto that of the crystal have more spots than chance, too. */
+/* Is a candidate so good that no other turn can be much better? A weaker criterion would not do:
+ * turns that put a row or a layer of nodes onto that of the crystal also have more spots than
+ * chance. */
 static int is_sure(const db_agreement *agreement) {
     return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
            2 * agreement->near > agreement->count;
 }
 
-/* At most so much is done; it ends before if there is no doubt. */
+/* Most spots to pair; the search ends earlier if a candidate is certain. */
 static void report(search *s) {
     db_context *const context = s->context;
     if (context->progress &&
@@ -271,7 +272,7 @@ static void report(search *s) {
         s->cancelled = 1;
 }
 
-/* Pairs the spots at the lowest angles, then more and more, until there is no doubt. */
+/* Pairs the spots at the lowest angles, then more and more, until a candidate is certain. */
 static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
     size_t next = FIRST_PAIRED;
     s->probed = s->count < FIRST_PROBED ? s->count : FIRST_PROBED;
@@ -284,7 +285,7 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
         if (j + 1 < next && j + 1 < s->count) continue;
         choose(s, turn, agreement);
         if (is_sure(agreement)) return;
-        s->candidate_count = 0; /* what they are worth changes with the probed spots */
+        s->candidate_count = 0; /* scores change with the probed spots */
         next += next / 2;
         s->probed = s->count < 2 * next ? s->count : 2 * next;
     }

@@ -11,8 +11,8 @@ typedef struct db_search_spot {
     double counts;
 } db_search_spot;
 
-/* How well spots lie near nodes. Those count that would be near one by chance less than every other
- * time. */
+/* How well spots lie near nodes. Only spots count that chance would put near a node less than half
+ * of the time. */
 typedef struct db_agreement {
     size_t count, near; /* spots that count, and those near nodes */
     double by_chance;   /* of `near`, for a lattice turned at random */
@@ -22,7 +22,8 @@ typedef struct db_agreement {
 /* ln of the probability that one lattice turned at random has as many spots near its nodes. */
 double db_agreement_log_probability(const db_agreement *agreement);
 
-/* A search tries millions of turns: an agreement is none of theirs if it is less probable. */
+/* A search tries millions of turns; an agreement less probable than this is not one that chance
+ * finds. */
 #define DB_AGREEMENT_SIGNIFICANT (-32.0)
 
 /* Finds the turn (row-major rotation) that brings nodes of a* (columns, 1/angstrom) to most of the

@@ -18,8 +18,9 @@ static db_status count_boxes(const db_refinement *r, db_shoebox_choice choice, s
     return DB_OK;
 }
 
-/* An image without enough strong reflections where the model predicts some has nothing to refine
- * against. Known amplitudes need no shoeboxes, so that neighbours may take what they want. */
+/* An image without enough strong reflections where the model predicts some cannot be refined
+ * against. Known amplitudes need no shoeboxes, so overlap with neighbours does not matter for
+ * them. */
 db_status db_refinement_refuse_blank(const db_refinement *r) {
     const db_fit_settings *const settings = r->data.settings;
     const db_strong_pixels *const strong = r->data.strong;
@@ -55,8 +56,8 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
                    settings->min_strong_reflections);
 }
 
-/* Free intensities: as many reflections as parameters ask for; the resolution is extended until
- * there are. */
+/* Free intensities: takes as many reflections as the number of parameters requires, at a higher
+ * resolution if necessary. */
 static db_status select_enough_data(const db_refinement *r, const db_fit_stage *stage,
                                     db_stage_data *taken) {
     const double fewest = fmax(r->data.settings->min_strong_reflections,
@@ -94,7 +95,7 @@ static int some_stage_turns(const db_fit_settings *settings) {
     return turns;
 }
 
-/* What the crystal has turned about the laboratory's axes, as values of the misset. */
+/* How far the crystal has turned about the laboratory's axes, as values of the misset. */
 static void turned_so_far(const db_refinement *r, double turned[3]) {
     db_misset_from(r->begin.orientation, &r->result->experiment.crystal, turned);
     for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
@@ -130,7 +131,8 @@ static db_status store(db_refinement *r, const db_objective *objective,
     return status;
 }
 
-/* Sums of what the model says of the crystal and of what is measured above the local background. */
+/* Sums of the crystal's calculated counts, and of the measured counts above the local
+ * background. */
 static void total_counts(const db_objective *objective, double *model, double *measured) {
     const db_fit_blocks *const blocks = &objective->blocks;
     *model = *measured = 0;
@@ -153,8 +155,9 @@ static size_t position_of(const db_fit_result *result, db_parameter p) {
     return i;
 }
 
-/* Known: while a stage does not refine the scale, it is that of the total intensity. Spots need not
- * overlap their models for that, while the scale of least squares would be next to none. */
+/* Known intensities: while a stage does not refine the scale, the scale is that of the total
+ * intensity. This works even where calculated and measured spots do not overlap; least squares
+ * would then give a scale near 0. */
 static db_status match_total(db_refinement *r, int number, const db_stage_data *taken) {
     db_fit_result *const result = r->result;
     const size_t i = position_of(result, DB_SCALE);
@@ -178,7 +181,7 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     return DB_OK;
 }
 
-/* Known: an overall scale that is a parameter starts at its best value, however far off it was. */
+/* Known intensities: a refined overall scale starts at its best value, however far off it was. */
 static db_status start_scale(db_objective *objective) {
     db_variables *const v = &objective->variables;
     for (size_t k = 0; k < v->table_count; k++) {
@@ -194,7 +197,7 @@ static db_status start_scale(db_objective *objective) {
     return DB_OK;
 }
 
-/* Brings linear coefficients and what depends on the model up to date with the start. */
+/* Updates linear coefficients, and what depends on the model, for the start. */
 static db_status prepare(db_refinement *r, int number, db_stage_data *taken,
                          db_objective *objective) {
     const int known = r->data.settings->intensity == DB_FIT_KNOWN;
@@ -203,7 +206,7 @@ static db_status prepare(db_refinement *r, int number, db_stage_data *taken,
                        "stage %s: %zu usable pixels are too few for its coefficients",
                        r->data.settings->stages[number].name, objective->pixels_used);
     if (known) DB_TRY(start_scale(objective));
-    /* Known: the first stage starts too far off for weights from the model. */
+    /* Known intensities: the first model is too far off for weights from the model. */
     if (number == 0 && known) return DB_OK;
     return db_stage_data_adapt(taken, &r->data, objective, objective->variables.start);
 }

@@ -1,4 +1,4 @@
-/* A refinement on its way: the model so far, and stages that carry it on. */
+/* The state of a refinement of one image: the model so far, and the stages that improve it. */
 #ifndef DB_FIT_SEARCH_REFINEMENT_H
 #define DB_FIT_SEARCH_REFINEMENT_H
 
@@ -26,12 +26,12 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
 /* DB_ERROR_INPUT if the image has too few strong reflections where the model predicts some. */
 db_status db_refinement_refuse_blank(const db_refinement *r);
 
-/* Does a stage turn the crystal about the laboratory's axes? If it refines all three angles: those
- * that are held would not keep their values. */
+/* Does a stage turn the crystal about the laboratory's axes? It does if it refines all three
+ * angles; otherwise those that are fixed would change. */
 int db_refinement_turns(const db_fit_settings *settings, int stage);
 
-/* The data of a stage of the settings and the objective that refines it, ready to be evaluated at its
- * variables' start; both are the caller's to clear. turned: see db_variables_make. */
+/* The data of a stage of the settings and the objective that refines it, ready to be evaluated at
+ * its variables' start; both are the caller's to clear. turned: see db_variables_make. */
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
                                    db_objective *objective, double turned[3]);
 

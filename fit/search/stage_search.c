@@ -138,8 +138,9 @@ db_lm_result db_stage_minimize(const db_unknowns *u, const db_fit_stage *stage, 
     return db_lm_minimize(&problem, x, u->room);
 }
 
-/* At a bound that the gradient pushes outward; at a bound of physics, whatever the gradient: there, as
- * for a mosaic spread of 0, it may be that of another parameter. */
+/* Is an unknown at a bound? At a bound that the user chose only if the gradient pushes outward; at
+ * a physical bound always: there, as for a mosaic spread of 0, the gradient may be that of another
+ * parameter. */
 static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
     const double near = 1e-6 * u->scale[i];
     double least, most;
@@ -149,7 +150,7 @@ static int at_bound_of(const db_unknowns *u, size_t i, double value, double slop
     return db_unknown_held(u, i, value, slope);
 }
 
-/* The first unknown at a bound that is the user's choice, not physics; count if there is none. */
+/* The first unknown at a bound that the user chose; count if there is none. */
 static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
     size_t i = 0;
     for (; i < u->count; i++) {
@@ -161,8 +162,8 @@ static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
     return i;
 }
 
-/* NLopt's own criterion is a change, ours a promise: ten times what one more step would have had to
- * bring. */
+/* Our criterion is what a further step promises. NLopt stops when a step has changed little, so ten
+ * times the tolerance counts as converged. */
 static void explain(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
     const db_fit_stage *const stage = end->stage;
     const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;

@@ -1,5 +1,5 @@
-/* The search of a stage, the same for one image and for many shots: its unknowns, Levenberg-Marquardt
- * between their bounds, the history of evaluations, and how a search ended. */
+/* The search of a stage, the same for one image and for many shots: its unknowns, Levenberg-
+ * Marquardt between their bounds, the history of evaluations, and how a search ended. */
 #ifndef DB_FIT_SEARCH_STAGE_SEARCH_H
 #define DB_FIT_SEARCH_STAGE_SEARCH_H
 
@@ -17,7 +17,7 @@ typedef struct db_fit_course {
     size_t count, room;
 } db_fit_course;
 
-/* Room for so many more evaluations, so that none is allocated while they run. */
+/* Makes room for so many more evaluations, so that none allocates memory. */
 db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size_t evaluations);
 
 /* A new entry, with a list of values to be filled; NULL: there is no room. */
@@ -40,17 +40,17 @@ db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *unknowns);
 void db_unknowns_clear(db_unknowns *unknowns);
 
-/* Is an unknown at a bound, with a gradient that pushes it outward? -1: at the lower, 1: at the upper
- * one; 0: no. */
+/* Is an unknown at a bound, with a gradient that pushes it outward? -1: at the lower, 1: at the
+ * upper one; 0: no. */
 int db_unknown_held(const db_unknowns *unknowns, size_t i, double value, double slope);
 
-/* A quarter of the width of a shoebox is how far a step may move a spot: the quadratic model is that
- * of spots which overlap what was measured, and does not know where a spot will be that has left its
- * box. Pixels of the farthest block from the direct beam; 0: there is none. */
+/* A step may move a spot by at most a quarter of the width of a shoebox: the quadratic model holds
+ * while calculated spots overlap measured ones, and knows nothing of a spot that has left its box.
+ * Gives the distance of the farthest block from the direct beam (pixels); 0: there is no block. */
 db_status db_farthest_block(const db_objective *objective, double *pixels);
 
-/* The longest step of a parameter, in its unit, that moves no spot within so many pixels of the beam
- * by more; at most `most`. */
+/* The longest step of a parameter, in its unit, that keeps to this for spots within so many pixels
+ * of the beam; at most `most`. */
 double db_longest_step(const db_objective *objective, const db_fit_parameter *parameter,
                        double farthest, double most);
 
@@ -87,7 +87,8 @@ typedef struct db_search_end {
     const char *stopped_by; /* the method's own words; NULL: those of Levenberg-Marquardt */
 } db_search_end;
 
-/* Which unknowns are at a bound, what a further step promises, and so how the stage ended. */
+/* Finds which unknowns are at a bound and what a further step promises, and tells from them how the
+ * stage ended. */
 void db_stage_judge(const db_unknowns *unknowns, const db_search_end *end, db_stage_result *result);
 
 #endif

@@ -90,7 +90,8 @@ static void run_trial(const trials *all, db_context *context, size_t i) {
     clear_refinement(&r);
 }
 
-/* A start that predicts nothing of what is seen is a bad one; it is an error if all are. */
+/* A start that predicts nothing of what is seen counts as bad; it is an error only if all starts
+ * are bad. */
 static db_status first_error(db_context *context, const trials *all, size_t count) {
     size_t good = 0;
     for (size_t i = 0; i < count; i++) {
@@ -103,7 +104,8 @@ static db_status first_error(db_context *context, const trials *all, size_t coun
                    count, all->message[0]);
 }
 
-/* One more is done; the thread that began the work tells the caller, who may cancel. */
+/* Counts a finished trial. The thread that started the work reports it, and the listener may
+ * cancel. */
 static void report(const db_context *context, trials *all, size_t count) {
     size_t done;
 #pragma omp atomic capture
@@ -141,8 +143,8 @@ static int in_sequence(const db_fit_start *x, const db_fit_start *y) {
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Free intensities: each start has shoeboxes of its own, so that their targets cannot be compared.
- * The order of the sequence decides between equals. */
+/* Free intensities: each start has its own shoeboxes, so their targets cannot be compared. Equal
+ * starts keep the order of the sequence. */
 static int more_explained_first(const void *a, const void *b) {
     const db_fit_start *const x = a;
     const db_fit_start *const y = b;
@@ -150,7 +152,8 @@ static int more_explained_first(const void *a, const void *b) {
     return in_sequence(x, y);
 }
 
-/* Known ones: all see the same pixels. A scale that is too large would explain all of them. */
+/* Known intensities: all starts use the same pixels. (With too large a scale a start would explain
+ * all strong pixels.) */
 static int lower_target_first(const void *a, const void *b) {
     const db_fit_start *const x = a;
     const db_fit_start *const y = b;
@@ -226,7 +229,7 @@ static db_status run_best(db_refinement *r, const db_experiment *start) {
         db_fit_start *const from = &result->starts[i];
         const db_status status = run_from(r, start, from);
         last = i;
-        if (status == DB_ERROR_INPUT) continue; /* none of what is seen is predicted any more */
+        if (status == DB_ERROR_INPUT) continue; /* the model predicts none of the spots any more */
         DB_TRY(status);
         DB_TRY(explained_by(r, &from->refined_explained));
         if (result->status == DB_ERROR_CANCELLED) {

@@ -4,14 +4,14 @@
 
 #include "fit/search/refinement.h"
 
-/* Turn of a start about the laboratory's axes (degree): none for the first one, then points that
- * fill a ball evenly however many are taken (additive recurrence by powers of the root of
- * x^4 = x + 1, as in Roberts, The unreasonable effectiveness of quasirandom sequences, 2018). */
+/* The turn of a start about the laboratory's axes (degree): none for the first one, then points
+ * that fill a ball evenly for any number of them (additive recurrence by powers of the root of x^4
+ * = x + 1, as in Roberts, The unreasonable effectiveness of quasirandom sequences, 2018). */
 void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]);
 
-/* Runs the stages of a refinement that has begun. With several starts: the first stage, cut short,
- * from each of them, each on one thread; then all stages from the best until one is good enough.
- * The refinement ends at the best of those, and its result says what became of the others. */
+/* Runs the stages of a refinement that has begun. With several starts: a short first stage from
+ * each of them, each on one thread; then all stages from the best ones until one is good enough.
+ * The refinement ends at the best of those; its result lists the others. */
 db_status db_starts_run(db_refinement *r, const db_experiment *start);
 
 #endif

@@ -48,7 +48,7 @@ size_t db_arrow_work_size(const db_arrow_order *order) {
     return n * (n + 1);
 }
 
-/* Brings the matrix into the order, shared quantities first; those that are held have no part. */
+/* Reorders the matrix, shared quantities first; held ones are left out. */
 static void arrange(const db_arrow_order *order, const double *gradient, const double *normal,
                     const int *held, double *g, double *m) {
     const size_t n = order->shared + order->local;

@@ -12,7 +12,7 @@
 #include "fit/objective/variables.h"
 #include "fit/config/quantity.h"
 
-/* Which of a shot's variables are shared and which local, the shared ones first; the same for all
+/* Which of a shot's variables are shared and which local, shared ones first; the same for all
  * shots. */
 typedef struct db_arrow_order {
     size_t shared, local;
@@ -24,7 +24,7 @@ typedef struct db_arrow_order {
 db_arrow_order db_arrow_order_make(const db_fit_settings *settings, int stage,
                                    const unsigned char *shared);
 
-/* What elimination leaves of local quantities: how they answer to the shared ones. */
+/* What remains of the local quantities after elimination: how they depend on the shared ones. */
 typedef struct db_arrow_tail {
     double *row;      /* [local][shared + local], triangular */
     double *gradient; /* [local] */
@@ -32,21 +32,21 @@ typedef struct db_arrow_tail {
 size_t db_arrow_tail_size(const db_arrow_order *order); /* doubles */
 db_arrow_tail db_arrow_tail_in(const db_arrow_order *order, double *memory);
 
-/* What a shot, or several, say of the shared quantities: loss, gradient, lower triangle of the
- * normal matrix row by row. */
+/* Contributions of one or more shots to the shared quantities: loss, gradient, lower triangle of
+ * the normal matrix row by row. */
 size_t db_arrow_sums_size(size_t shared); /* doubles */
 
 /* Eliminates the local quantities of a shot with this loss, gradient and normal matrix (of its
- * variables, symmetric), adds what is left to sums, and keeps the tail. held: one flag per
- * variable; 1: rests, as it is at a bound. work: db_arrow_work_size doubles. */
+ * variables, symmetric), adds the remainder to sums, and keeps the tail. held: one flag per
+ * variable; 1: fixed, since it is at a bound. work: db_arrow_work_size doubles. */
 size_t db_arrow_work_size(const db_arrow_order *order);
 void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gradient,
                      const double *normal, const int *held, db_arrow_tail *tail, double *sums,
                      double *work);
 
-/* Best steps of the local quantities for a step of the shared ones; from where the gradient is 0 if
- * at_rest, so that it is only the answer to that step. step: [shared + local], of which the first
- * are given. */
+/* The best steps of the local quantities for a step of the shared ones. at_rest: the gradient of
+ * the local quantities counts as 0, which leaves only their dependence on that step. step: [shared
+ * + local], of which the first are given. */
 void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int at_rest,
                      double *step);
 

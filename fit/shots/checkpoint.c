@@ -69,7 +69,7 @@ static json_t *whole_numbers(db_document *d, const int *values, size_t count) {
     return array;
 }
 
-/* What a file must have in common with the refinement that it is to carry on. */
+/* What identifies the refinement that a file belongs to. */
 static void set_identity(db_document *d, const db_shots *all) {
     json_t *const parameters = json_array();
     json_t *const stages = json_array();
@@ -190,7 +190,7 @@ db_status db_checkpoint_keep_joint(db_shots *all, const db_joint_log *log) {
     return db_workers_common_status(all, status);
 }
 
-/* Do names of the file agree with those of the refinement? */
+/* Are the names in the file those of the refinement? */
 static db_status check_names(const db_json *root, const char *key, size_t count,
                              const char *(*name)(const db_shots *all, size_t i,
                                                  char memory[DB_FIT_NAME_SIZE]),
@@ -213,7 +213,7 @@ static const char *stage_name(const db_shots *all, size_t i, char memory[DB_FIT_
     return all->settings.stages[i].name;
 }
 
-/* Is a text of the file what `own` would be there? */
+/* Is a text in the file the same as `own`, once that is written to JSON? */
 static db_status compare_texts(const db_json *root, const char *text, const char *own, int *same) {
     json_t *const written = db_document_text(own);
     if (!written) return db_fail_memory(root->context, root->path);
@@ -299,7 +299,7 @@ static db_status read_shot(db_shots *all, const db_json *at, size_t shot, db_joi
     return db_json_numbers(&point, log->points + shot * log->point, log->point);
 }
 
-/* Numbers, of which some may be missing: null. */
+/* Numbers, of which some may be null: they become `missing`. */
 static db_status read_numbers(const db_json *list, double *values, size_t count, double missing) {
     if (json_array_size(list->value) != count) return db_json_numbers(list, values, count);
     for (size_t i = 0; i < count; i++) {
@@ -317,7 +317,7 @@ static db_status read_evaluation(db_shots *all, const db_json *at, db_joint_log 
     int lost = 0;
     db_status status = sums ? DB_OK : db_fail_memory(all->context, "the checkpoint");
     if (status == DB_OK) status = db_json_numbers(&where, values, log->shared);
-    if (status == DB_OK) /* a target that is no number is infinite */
+    if (status == DB_OK) /* null: infinite */
         status = read_numbers(&list, sums, log->sums_size, INFINITY);
     if (status == DB_OK) status = whole_number(at, "lost", 0, INT_MAX, &lost);
     if (status == DB_OK) status = db_joint_log_add(all->context, log, values, sums, lost);

@@ -1,13 +1,13 @@
-/* The state of a refinement of many shots in a file, so that it can go on after it was cut off, to
- * the same result to the last digit: what shots have done by themselves, and of a joint stage every
- * evaluation of its search, which is then gone through again without the shots. */
+/* The state of a refinement of many shots in a file, so that a run that was interrupted can go on,
+ * to the same result to the last digit. It holds what shots have done by themselves, and of a joint
+ * stage every evaluation of its search, which is then repeated without the shots. */
 #ifndef DB_FIT_SHOTS_CHECKPOINT_H
 #define DB_FIT_SHOTS_CHECKPOINT_H
 
 #include "fit/shots/shots.h"
 #include "fit/config/quantity.h"
 
-/* What has been evaluated since a search began. */
+/* The evaluations since a search began. */
 typedef struct db_joint_log {
     int stage;                           /* -1: none */
     int evaluations;                     /* of the stage, before this search */
@@ -23,7 +23,8 @@ typedef struct db_joint_log {
     double *points; /* [shots][point], as read; NULL otherwise */
 } db_joint_log;
 
-/* Numbers that a shot's best point is kept as: its local values, and how they answer. */
+/* Numbers that describe a shot's best point: its local values, and how they depend on the shared
+ * ones. */
 size_t db_joint_point_size(const db_arrow_order *order);
 
 void db_joint_log_begin(db_joint_log *log, int stage, const db_arrow_order *order);
@@ -31,15 +32,15 @@ db_status db_joint_log_add(db_context *context, db_joint_log *log, const double 
                            const double *sums, int lost);
 void db_joint_log_clear(db_joint_log *log);
 
-/* Keeps which stages shots have done by themselves, and their values. All processes call it; rank 0
- * writes, if the options name a file. */
+/* Writes which stages shots have done by themselves, and their values. All processes call it; rank
+ * 0 writes, if the options name a file. */
 db_status db_checkpoint_keep(db_shots *all);
 
 /* The same in a joint stage, whose best points are those of the states. */
 db_status db_checkpoint_keep_joint(db_shots *all, const db_joint_log *log);
 
-/* Takes up the state, if there is a file; *found says so. DB_ERROR_INPUT for a file of another
- * refinement, or one that is no checkpoint. The log is to be cleared whatever the status. */
+/* Reads the state, if there is a file; *found says so. DB_ERROR_INPUT for a file of another
+ * refinement, or one that is no checkpoint. Clear the log whatever the status. */
 db_status db_checkpoint_resume(db_shots *all, int *found, db_joint_log *log);
 
 #endif

@@ -32,7 +32,7 @@ static db_status digest_of_file(db_context *context, const char *path,
     return DB_OK;
 }
 
-/* Digests of the configuration's files, but of those that `common` names, too. */
+/* Digests of the configuration's files, except those that `common` names, too. */
 static db_status print_files(db_context *context, const db_fit_config *config,
                              const db_fit_config *common, FILE *stream) {
     fputs("files:\n", stream);
@@ -105,7 +105,7 @@ db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
     return digest_text(context, config, common, 1, identity->files);
 }
 
-/* A line of a text, in which keys may come again. */
+/* A line of a text, in which a key may occur more than once. */
 typedef struct line {
     const char *begin;
     size_t length;
@@ -145,8 +145,8 @@ static int same_key(const line *a, const line *b) {
     return strcmp(a->section, b->section) == 0 && m == n && strncmp(x, y, m) == 0;
 }
 
-/* Which of the lines of its key it is, and the line of the same number in another text; 0: it has
- * no such line. */
+/* The line in another text that corresponds to a line: of those with its key the one with the same
+ * number. 0: there is none. */
 static int counterpart(const char *own, const line *l, const char *other, line *found) {
     line at = { .length = 0 };
     int number = 0;

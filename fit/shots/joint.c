@@ -1,4 +1,4 @@
-/* A joint stage: the search for what shots share, and the state that makes it resumable. */
+/* A joint stage: the search for what shots share, which a checkpoint can resume. */
 #include "fit/shots/joint.h"
 
 #include "base/context_internal.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A joint stage on its way. */
+/* The state of a joint stage. */
 typedef struct joint {
     db_shots *all;
     int stage;
@@ -32,7 +32,7 @@ typedef struct joint {
     db_status status;
     double last_at[DB_FIT_MOST_PARAMETERS]; /* of the last evaluation */
     db_joint_log *log;                      /* of the search */
-    size_t replayed, known;                 /* its evaluations from before a cut; gone through */
+    size_t replayed, known;                 /* its known evaluations; those repeated so far */
     double *gradient;                       /* at the best point */
     double *normal;                         /* likewise; [shared][shared] */
 } joint;
@@ -55,7 +55,7 @@ db_status db_joint_make_room(db_shots *all, int stage) {
     return DB_OK;
 }
 
-/* Where a shot's local quantities are expected for these shared values. */
+/* The expected values of a shot's local quantities at these shared values. */
 static void predict_local(const joint *j, size_t shot, double *local) {
     const db_shot_state *const state = &j->all->state[shot];
     double step[DB_FIT_MOST_PARAMETERS];
@@ -68,7 +68,7 @@ static void predict_local(const joint *j, size_t shot, double *local) {
         local[i] = state->best.local[i] + step[j->order.shared + i];
 }
 
-/* The pixels have been used `evaluations` times. */
+/* Counts uses of a shot's pixels. */
 static void count_evaluations(db_shots *all, int evaluations) {
 #pragma omp atomic update
     all->evaluations += (size_t)evaluations;
@@ -81,7 +81,7 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
     predict_local(j, shot, trial->local);
     db_status status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
-    if (status == DB_ERROR_INPUT && j->started) { /* too far from where the shot stood */
+    if (status == DB_ERROR_INPUT && j->started) { /* the prediction is too far off */
         memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
         status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
     }
@@ -92,7 +92,7 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
                         j->sums + shot / all->chunk * j->sums_size, open.work);
     count_evaluations(all, open.evaluations);
     db_open_shot_destroy(&open);
-    if (status == DB_ERROR_INPUT && j->started) { /* the step is to blame: it is rejected */
+    if (status == DB_ERROR_INPUT && j->started) { /* the step is the cause: it is rejected */
         j->sums[shot / all->chunk * j->sums_size] = INFINITY;
         return DB_OK;
     }
@@ -111,7 +111,7 @@ static db_status sum_shots(joint *j) {
     if (status == DB_OK) j->lost = (int)db_shots_report_aside(all);
     for (size_t c = 1; c < j->chunks && status == DB_OK; c++)
         for (size_t k = 0; k < j->sums_size; k++) j->sums[k] += j->sums[c * j->sums_size + k];
-    /* Processes on unlike machines must not part ways. */
+    /* Sums may differ in the last bit on different machines: all processes take those of rank 0. */
     return status == DB_OK ? db_workers_broadcast(all, j->sums, j->sums_size * sizeof *j->sums)
                            : status;
 }
@@ -153,14 +153,14 @@ static void keep_trials(joint *j) {
     for (size_t i = 0; i < all->count; i++) {
         db_shot_state *const state = &all->state[i];
         if (!state->best.local || !all->summary[i].used) continue;
-        /* Not swapped: the memory belongs to best. */
+        /* Copied, not swapped: the memory belongs to best. */
         memcpy(state->best.local, state->trial.local, j->order.local * sizeof(double));
         memcpy(state->best.tail.row, state->trial.tail.row,
                db_arrow_tail_size(&j->order) * sizeof(double));
     }
 }
 
-/* Of a search gone through again the best points are known. */
+/* The best points of a repeated search are known already. */
 static db_status commit(joint *j, double loss) {
     const int again = j->replayed < j->known;
     if (!again) keep_trials(j);
@@ -176,7 +176,7 @@ static void count_degrees(joint *j) {
         if (j->all->summary[i].used) j->degrees += j->all->summary[i].degrees;
 }
 
-/* The sums of an evaluation from before a cut. */
+/* The sums of an evaluation before the run was interrupted. */
 static db_status replay(joint *j) {
     const db_joint_log *const log = j->log;
     const double *const at = log->at + j->replayed * log->shared;
@@ -198,7 +198,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     j->evaluations++;
     j->status = j->replayed < j->known ? replay(j) : sum_shots(j);
     if (j->status != DB_OK) return 1;
-    /* Without a shot the target is another: the search begins anew. */
+    /* The target changes when a shot is set aside: the search starts again. */
     if (j->lost && j->started) return 1;
     if (j->replayed == j->known)
         j->status = db_joint_log_add(j->all->context, j->log, x, j->sums, j->lost);
@@ -308,7 +308,7 @@ static void judge(joint *j, db_lm_end how, db_stage_result *end) {
             j->all->at_bound[k * j->all->parameters + j->order.index[i]] = end->at_bound[i];
 }
 
-/* Begins a search, or takes up the one that was cut off. */
+/* Begins a search, or repeats the one that was interrupted. */
 static void begin_search(joint *j) {
     db_joint_log *const log = j->log;
     j->lost = 0;

@@ -1,4 +1,4 @@
-/* A joint stage: what shots share is refined. */
+/* A joint stage, which refines what shots share. */
 #ifndef DB_FIT_SHOTS_JOINT_H
 #define DB_FIT_SHOTS_JOINT_H
 
@@ -7,10 +7,10 @@
 /* Room for the local values of a joint stage. */
 db_status db_joint_make_room(db_shots *all, int stage);
 
-/* Minimizes the sum over shots, whose pixels are in the spool. log: if it is of this stage, what
- * had been evaluated of it before the run was cut off. Afterwards the models stand at the minimum; *end says how it ended.
- * result: not NULL for the last stage, whose errors and statistics are put there and in what is
- * known of the shots. */
+/* Minimizes the sum over shots, whose pixels are in the spool. log: if it is of this stage, its
+ * evaluations before the run was interrupted. Afterwards the models stand at the minimum; *end says
+ * how the search ended. result: not NULL for the last stage; gets its errors and statistics, as do
+ * the summaries of shots. */
 db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_result *end,
                        db_fit_shots_result *result);
 

@@ -1,5 +1,4 @@
-/* What a joint refinement has to say: errors of shared and local quantities, statistics of shots.
- */
+/* Results of a joint refinement: errors of shared and local quantities, statistics of shots. */
 #include "fit/shots/joint_conclude.h"
 
 #include "base/context_internal.h"
@@ -55,13 +54,13 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->summary[shot]);
     db_objective_destroy(&before);
     if (status != DB_ERROR_INPUT) return status;
-    /* Only what it is compared with is not known. */
+    /* Without the statistics of the starting model the result is still valid. */
     db_shot_summary *const summary = &all->summary[shot];
     summary->chi2[0] = summary->correlation[0] = summary->centroid_rms[0] = NAN;
     return DB_OK;
 }
 
-/* Errors of local quantities as if what is shared were known. */
+/* Errors of local quantities at fixed shared ones. */
 static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
                                 const db_open_shot *open) {
     const size_t n = open->objective.variables.count, m = c->order.local;
@@ -102,8 +101,8 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
     return status;
 }
 
-/* Adds how strongly single blocks pull at the shared quantities, their shot's local quantities
- * being free: T scatter T' with T = (1, answers of the local quantities). */
+/* Adds the scatter of single blocks' gradients by the shared quantities, with the shot's local
+ * quantities free: T scatter T' with T = (1, dependence of the local quantities). */
 static db_status add_block_pulls(const conclusion *c, db_context *context, size_t shot,
                                  const db_open_shot *open, double *scatter) {
     const size_t s = c->order.shared, m = c->order.local, n = s + m;
@@ -129,7 +128,7 @@ static db_status add_block_pulls(const conclusion *c, db_context *context, size_
     return DB_OK;
 }
 
-/* Adds what the shot says of the shared quantities, and how strongly it pulls at them. */
+/* Adds the shot's contribution to the shared quantities, and the square of its gradient. */
 static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
     const size_t s = c->order.shared, chunk = shot / c->all->chunk;
     double *const sums = c->sums + SUMS * chunk * c->sums_size;
@@ -167,7 +166,7 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     return status;
 }
 
-/* Adds to local errors what the errors of the shared quantities do to them. */
+/* Adds the errors of the shared quantities to those of the local ones, which depend on them. */
 static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user) {
     const conclusion *const c = user;
     const size_t s = c->order.shared, m = c->order.local;

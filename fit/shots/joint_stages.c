@@ -1,4 +1,5 @@
-/* Stages of a refinement of many shots: the usual ones, which of them are joint, and their order. */
+/* Stages of a refinement of many shots: the usual ones, which of them are joint, and their
+ * order. */
 #include "fit/shots/joint_stages.h"
 
 #include "base/context_internal.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What follows is shared if its leader is. */
+/* A parameter that follows another is shared if that one is. */
 static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p) {
     for (size_t l = 0; l < settings->parameter_count && p->follows >= 0; l++)
         if (db_fit_quantity_of(&settings->parameters[l]) == p->follows)
@@ -41,7 +42,7 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
     size_t kept = 0;
     for (size_t s = 0; s < last; s++)
         if (take_over(settings, s, kept, 1)) settings->stages[kept++] = settings->stages[s];
-    /* Joint twice: the first time with pixels chosen by models of the wrong detector. */
+    /* Two joint stages: the pixels of the first one are chosen by models of the wrong detector. */
     for (int pass = 0; pass < 2; pass++) {
         db_fit_stage *const stage = &settings->stages[kept];
         (void)take_over(settings, last, kept++, 0);

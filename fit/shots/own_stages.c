@@ -63,7 +63,7 @@ static void store_model(work *w) {
            all->parameters * sizeof *all->at_bound);
 }
 
-/* A db_fit_progress, by which a shot's own stages end early. */
+/* A db_fit_progress that ends a shot's own stages when the run is cancelled. */
 static int is_cancelled(void *user, const db_fit_history *entry) {
     (void)entry;
     return db_workers_cancelled(user);
@@ -90,8 +90,8 @@ static db_status begin(work *w, db_context *context) {
     return DB_OK;
 }
 
-/* What the shared parameters still have to bring right may put spots beside their places, but not
- * elsewhere, nor those of a part of the detector only. */
+/* Wrong shared parameters may put spots beside their reflections, but not far away, nor only those
+ * of a part of the detector. */
 static db_status check_places(work *w, db_context *context) {
     db_fit_verdict verdict;
     DB_TRY(db_verdict_of_places(context, &w->refinement.result->experiment, &w->refinement.data,
@@ -121,7 +121,8 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
     return check_places(w, context);
 }
 
-/* Puts the pixels of a joint stage into the spool, and begins it where the shot stands. */
+/* Puts the pixels of a joint stage into the spool, and sets the start of the shot's local
+ * quantities. */
 static db_status spool_pixels(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_shot_state *const state = &all->state[w->shot];
@@ -131,7 +132,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
     DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &objective, state->turned));
     all->summary[w->shot].opened = stage + 1;
-    /* A scale may have been found on the way. */
+    /* The scale may have changed. */
     store_model(w);
     for (size_t i = 0; i < order.local; i++)
         state->best.local[i] = objective.variables.start[order.variable[order.shared + i]];

@@ -18,8 +18,8 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* So many shots in a row count as one that what processes tell each other, and the sums in memory,
- * stay below 64 MiB. Depends on nothing but the task, so that sums have the same order anywhere. */
+/* How many shots in a row share one sum, so that sums and messages between processes stay below 64
+ * MiB. Depends on the task alone, so that sums are added in the same order anywhere. */
 static size_t chunk_size(const db_shots *all) {
     size_t shared = 0;
     for (size_t i = 0; i < all->parameters; i++)
@@ -62,7 +62,7 @@ static db_status start_common(db_shots *all) {
         for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
             if (!all->shared[k]) continue;
             const db_fit_parameter *const p = &settings.parameters[k];
-            /* Motions of groups begin at 0; what follows is tied below. */
+            /* Motions of groups begin at 0; followers are set below. */
             all->common[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
             all->settings.parameters[k].lower = p->lower;
             all->settings.parameters[k].upper = p->upper;
@@ -70,7 +70,7 @@ static db_status start_common(db_shots *all) {
         db_fit_settings_clear(&settings);
         db_measured_image_clear(&image);
         db_experiment_clear(&start);
-        /* A wrong configuration is wrong for all. */
+        /* a wrong configuration is wrong for all shots */
         if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY) break;
     }
     db_shots_tie_common(all);
@@ -88,9 +88,9 @@ static void report_done(const db_shots *all, const db_segment *segment, size_t d
     db_shots_report(all, &event);
 }
 
-/* Shots by themselves, some at a time, so that little is lost if the run is cut off. */
+/* Runs shots by themselves, in batches, so that an interrupted run loses little. */
 static db_status run_segment(db_shots *all, const db_segment *segment) {
-    /* The same for all processes, which may have other numbers of threads. */
+    /* Rank 0 decides, since processes may have different numbers of threads. */
     size_t batch = 16 * (size_t)all->worker_count * (size_t)all->team.size * all->chunk;
     const char *const what =
         segment->to > segment->from ? "refining shots by themselves" : "reading shots";
@@ -151,7 +151,7 @@ static void report_resumed(db_shots *all) {
     db_shots_report(all, &event);
 }
 
-/* Of a cancelled run the models so far, of shots that have been refined. */
+/* The result of a cancelled run: the models so far, of shots that have been refined. */
 static db_status end_early(db_shots *all, db_fit_shots_result *result) {
     const int stage = db_stages_next(all), first = db_segment_from(all, 0).to;
     const int most = (int)all->settings.stage_count - 1;
@@ -271,7 +271,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     return store_model(all, s, shot);
 }
 
-/* What is known of the shots and of what they share, at the end. Takes the history over. */
+/* Fills the result at the end, and gives it the history. */
 static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     double chi2[2] = { 0 }, degrees = 0;
     for (size_t i = 0; i < all->parameters; i++) {
@@ -335,7 +335,7 @@ static void clear(db_shots *all) {
     free(all);
 }
 
-/* What a checkpoint is compared with. */
+/* The text that identifies the refinement in a checkpoint. */
 static db_status identify(db_shots *all) {
     db_fit_config *const config = malloc(sizeof *config);
     if (!config) return db_fail_memory(all->context, "the configuration of the shots");

@@ -1,5 +1,5 @@
-/* Lists of shots: text files, a name in each line, then KEY=VALUE; and DIALS experiment lists, of which
- * each experiment is a shot. */
+/* Lists of shots: text files, a name in each line, then KEY=VALUE; and DIALS experiment lists, of
+ * which each experiment is a shot. */
 #include "fit/shots/shot_entries.h"
 
 #include "base/context_internal.h"
@@ -97,7 +97,7 @@ static int is_file_key(const char *path, size_t length) {
     return 0;
 }
 
-/* Takes the quotes from around a word; 0: it has none. */
+/* Removes the quotes around a word; 0: it has none. */
 static int unquote(char *word) {
     const size_t length = strlen(word);
     if (length < 2 || !strchr("'\"", *word) || word[length - 1] != *word) return 0;
@@ -131,7 +131,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     return added ? DB_OK : db_fail_memory(context, text->path);
 }
 
-/* The next word, ended by a zero in place; NULL: there is none. */
+/* The next word, terminated in place; NULL: there is none. */
 static db_status next_word(db_context *context, const db_text *text, char **cursor, char **word) {
     char *const start = *cursor + strspn(*cursor, DB_WHITE_SPACE);
     *word = NULL;
@@ -180,8 +180,8 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* An image of a template such as shot_#####.cbf: the number, from 0, with as many digits as there
- * are signs, or more. */
+/* An image of a template such as shot_#####.cbf: its number, from 0, with at least as many digits
+ * as there are signs. */
 static char *fill_template(const char *pattern, long number) {
     char digits[24];
     const size_t length = (size_t)snprintf(digits, sizeof digits, "%ld", number);
@@ -234,7 +234,7 @@ static db_status image_of(const db_json *root, const db_json *experiment, char *
     return *name ? DB_OK : db_fail_memory(root->context, root->path);
 }
 
-/* Where the image is: as named, or, if data have moved, beside the list. */
+/* Finds the image: as named or, if the data have moved, beside the list. */
 static char *find_image(const char *list, const char *name) {
     char *const named = name_beside(list, name);
     if (!named || access(named, R_OK) == 0) return named;

@@ -12,7 +12,7 @@ typedef struct db_shot_entry {
     char **override;    /* file names in them as opened */
     db_fit_spots spots; /* reflections that get shoeboxes, once read */
     int has_spots;
-    /* What the image's header completed, once it has been read. */
+    /* The set-up as the image's header completed it, once that has been read. */
     db_setup *setup; /* owned; names of files in it are not to be used */
     double gain, pedestal, trusted[2];
 } db_shot_entry;
@@ -28,8 +28,8 @@ struct db_fit_shot_list {
 /* Copies of a text; NULL: out of memory. */
 char *db_copy_text(const char *text);
 
-/* Fills the list from a DIALS experiment list (.expt, .json), or else from a text file: a name in each
- * line, then KEY=VALUE. */
+/* Fills the list from a DIALS experiment list (.expt, .json), or else from a text file: a name in
+ * each line, then KEY=VALUE. */
 db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list);
 
 #endif

@@ -35,7 +35,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
         status = db_objective_create(context, &open->model.experiment, &open->settings,
                                      &open->pixels.blocks, &options, &open->objective);
     }
-    /* Priors of what is shared count once, not for every shot. */
+    /* Priors of shared quantities count once, not for every shot. */
     for (size_t i = 0; i < order->shared && status == DB_OK; i++)
         open->objective.variables.sigma[order->variable[i]] = INFINITY;
     if (status != DB_OK) db_open_shot_destroy(open);

@@ -7,7 +7,8 @@
 /* A shot of a joint stage with its pixels in memory. */
 typedef struct db_open_shot {
     db_spooled pixels;
-    db_shot_model model;      /* where the stage began, the misset folded if it turns */
+    db_shot_model model;      /* at the start of the stage; the misset is folded if the stage
+                                 turns */
     db_fit_settings settings; /* as they are for this shot; owned */
     db_objective objective;
     int *held;    /* [variables] 1: at a bound */
@@ -19,9 +20,9 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                               const db_arrow_order *order, db_open_shot *open);
 void db_open_shot_destroy(db_open_shot *open);
 
-/* From these local values, which become the best ones. The objective's loss, gradient and normal matrix,
- * priors of local quantities included, are those there. DB_ERROR_INPUT if there is no finite loss.
- */
+/* Fits from these local values, which become the best ones. The objective then has the loss,
+ * gradient and normal matrix there, with priors of local quantities. DB_ERROR_INPUT if there is no
+ * finite loss. */
 db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
 

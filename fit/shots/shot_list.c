@@ -50,7 +50,7 @@ void db_fit_shot_list_destroy(db_fit_shot_list **list) {
     *list = NULL;
 }
 
-/* All overrides of a shot: those of all, its own, its image. */
+/* Reads the configuration of a shot with the overrides of all shots and its own. */
 static db_status read_entry(db_context *context, const db_fit_shot_list *list,
                             const db_shot_entry *entry, db_fit_config *config) {
     const size_t common = entry->is_config ? 0 : list->override_count;
@@ -66,7 +66,7 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
     return status;
 }
 
-/* How shots are refined is the same for all. */
+/* Copies the settings that are the same for all shots. */
 static db_status apply_common(db_context *context, const db_fit_config *common,
                               db_fit_config *config) {
     const double gain = config->settings.gain;
@@ -205,8 +205,8 @@ db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
     return (db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config };
 }
 
-/* The parameters of a tied configuration, with what the common one says of them. Bounds of the tied
- * one are those of its shot. */
+/* Takes the parameters of a tied configuration into the common one, with what that says of them.
+ * Bounds in the tied one are those of its shot. */
 static db_status tie_parameters(db_context *context, const db_fit_settings *tied,
                                 db_fit_config *common) {
     db_fit_settings made = common->settings; /* with other parameters */
@@ -265,6 +265,6 @@ void db_shots_model_name(const char *whole, size_t shot, size_t count,
     for (size_t n = count; n >= 10000; n /= 10) digits++;
     snprintf(name, DB_FIT_PATH_SIZE, "%0*zu_%.*s", digits, shot + 1,
              (int)(length < 200 ? length : 200), last);
-    /* Lists of shots give other meanings to these. */
+    /* These characters have a meaning in lists of shots. */
     for (char *c = name; (c = strpbrk(c, " \t\r\n#=[]{}'\"")) != NULL;) *c = '_';
 }

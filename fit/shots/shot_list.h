@@ -4,7 +4,7 @@
 
 #include "fit/shots/shot_entries.h"
 
-/* The configuration of a shot with what its image completed. DB_ERROR_USAGE if that has not been
+/* The configuration of a shot as its image completed it. DB_ERROR_USAGE if the image has not been
  * read. */
 db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *list, size_t shot,
                                  db_fit_config *config);

@@ -1,5 +1,5 @@
-/* What is known of each shot: its starting model, its settings, its values so far, and whether it is
- * still in use. */
+/* What is known of each shot: its starting model, its settings, its values so far, and whether it
+ * is still in use. */
 #include "fit/shots/shots.h"
 
 #include "base/context_internal.h"

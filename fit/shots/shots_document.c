@@ -1,4 +1,5 @@
-/* What is written of many shots: PREFIX.json, its fields each with what it means, and the report. */
+/* What is written of many shots: PREFIX.json, its fields each with what it means, and the
+ * report. */
 #include "fit/shots/shots_document.h"
 
 #include "base/context_internal.h"

@@ -1,5 +1,5 @@
-/* The pixels of shots on disk, so that memory holds those of one shot per thread: blocks as a stage
- * takes them, in a file without a name that vanishes with the process. */
+/* The pixels of shots on disk, so that memory holds those of one shot per thread only: blocks as a
+ * stage selects them, in a file without a name that vanishes with the process. */
 #ifndef DB_FIT_SHOTS_SPOOL_H
 #define DB_FIT_SHOTS_SPOOL_H
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Many shots: a thread for each. Few: all threads for one after the other. */
+/* With many shots, each thread works on its own; with few, all threads work on one after the
+ * other. */
 db_status db_workers_create(db_shots *all) {
     const int threads = db_threads(all->context);
     size_t own = 0;
@@ -128,7 +129,7 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, size_t fro
     return db_workers_common_status(all, failed);
 }
 
-/* Elements of records that a process has written, in their order. */
+/* Numbers of the elements that a process has written, in order. */
 static size_t elements_of(const db_shots *all, int rank, int by_chunk, size_t *list) {
     const size_t count = by_chunk ? db_shots_chunks(all) : all->count;
     size_t n = 0;

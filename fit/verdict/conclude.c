@@ -1,4 +1,5 @@
-/* What a refinement leaves behind: statistics on the final data, errors, shoeboxes, and the verdict. */
+/* What a refinement leaves behind: statistics on the final data, errors, shoeboxes, and the
+ * verdict. */
 #include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
@@ -35,7 +36,7 @@ static db_status strong_fraction(db_context *context, const db_experiment *exper
     return set_fraction(context, experiment, data, explained, statistics);
 }
 
-/* Known: of the pixels that an objective has rendered. */
+/* Known intensities: of the pixels that an objective has rendered. */
 static db_status strong_fraction_of_region(const db_fit_data *data, db_objective *objective,
                                            float *image, db_fit_statistics *statistics) {
     size_t explained;
@@ -86,11 +87,11 @@ static db_status make_display(db_context *context, const db_fit_data *data,
     return DB_OK;
 }
 
-/* Results of tiles, in boxes as for free intensities. STRONG: with planes of the tiles. BRIGHT: boxes in
- * which intensities are compared with known ones, with planes of their own. The model chooses those:
- * the strongest of the image are those that are stronger than they should be; and a tile's plane is
- * off by a little everywhere, which adds up to more than a faint spot. statistics, result: NULL: not
- * wanted. */
+/* Shows results of tiles in boxes, as for free intensities. DB_SHOEBOXES_STRONG: with the planes of
+ * the tiles. DB_SHOEBOXES_BRIGHT: boxes for comparing intensities with known ones, with planes of
+ * their own. There the model chooses the boxes, since the strongest spots of the image are those
+ * that happen to be too strong; and a tile's plane has small errors everywhere that add up to more
+ * than a faint spot. statistics, result: NULL: not wanted. */
 static db_status describe_tiles(db_context *context, const db_fit_data *data,
                                 const db_stage_data *taken, const db_objective *tiles,
                                 db_shoebox_choice choice, db_fit_statistics *statistics,
@@ -126,7 +127,7 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
                           inflation, result);
 }
 
-/* The estimate is one of the objective's variables, the result one of all parameters. */
+/* Copies an estimate for the objective's variables to the list of all parameters. */
 static void store_errors(const db_objective *objective, const db_covariance *c, double chi2_reduced,
                          db_fit_result *result) {
     const size_t n = objective->variables.count, parts = objective->blocks.count;
@@ -164,7 +165,7 @@ static db_status store_amplitudes(db_context *context, const db_objective *objec
     return status;
 }
 
-/* Errors: from J^T J, enlarged by the misfit, as the variances do not account for it. */
+/* Errors from J^T J, enlarged by the misfit, which the variances do not include. */
 static db_status estimate_errors(db_context *context, const db_objective *objective,
                                  double chi2_reduced, db_fit_result *result) {
     const size_t n = objective->variables.count;
@@ -180,7 +181,7 @@ static db_status estimate_errors(db_context *context, const db_objective *object
     return status;
 }
 
-/* The starting model on the data of the refined one. */
+/* Statistics of the starting model on the data of the refined one. */
 static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken,
                                 db_fit_result *result) {

@@ -14,8 +14,8 @@ static const double LEAST_EIGENVALUE = 1e-12;
 /* A parameter takes part in a direction from this component on. */
 static const double LEAST_COMPONENT = 1e-4;
 
-/* The parameters that the data feel, and the normal matrix between them, scaled to unit diagonal.
- */
+/* The parameters that have an influence on the data, and the normal matrix between them, scaled to
+ * unit diagonal. */
 typedef struct scaled_matrix {
     size_t count, *index; /* of each among all parameters */
     double *alone;        /* error if it alone were refined */
@@ -102,8 +102,8 @@ static void scale_matrix(const double *normal, size_t count, const int *used, sc
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++) {
             const double c = normal[m->index[a] * count + m->index[b]] * m->alone[a] * m->alone[b];
-            /* A cosine; beyond 1, or not a number, only where one column is nothing but rounding.
-             */
+            /* A cosine; beyond 1, or not a number, only where one column is nothing but
+             * rounding. */
             m->element[a * n + b] = a == b ? 1 : isfinite(c) ? fmin(fmax(c, -1), 1) : 0;
         }
 }
@@ -172,7 +172,7 @@ static void estimate_robust(const scaled_matrix *m, const double *scatter, size_
     }
 }
 
-/* Nothing known yet; parameters without influence are directions of their own. */
+/* Initial values; parameters without influence are directions of their own. */
 static void begin(const scaled_matrix *m, size_t count, const int *used, int with_scatter,
                   db_covariance *estimate) {
     for (size_t i = 0, a = 0; i < count; i++) {

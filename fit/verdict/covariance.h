@@ -17,9 +17,10 @@ typedef struct db_covariance {
 
 /* normal: [count][count], of residuals in units of their standard deviations; `used` (one per
  * parameter) leaves out those held at a bound. scatter: [count][count], sum over independent parts
- * of the data of the products of half their gradients; gives robust errors, those of the sandwich
- * normal^-1 scatter normal^-1 (Huber 1967, White 1982), which ask for no right model or noise;
- * NULL: robust stays NAN. Clear it with db_covariance_clear, also after a failure. */
+ * of the data of the products of half their gradients; it gives robust errors, those of the
+ * sandwich normal^-1 scatter normal^-1 (Huber 1967, White 1982), which hold for a wrong model or
+ * noise, too; NULL: robust stays NAN. Clear the estimate with db_covariance_clear, also after a
+ * failure. */
 db_status db_covariance_estimate(db_context *context, const double *normal, const double *scatter,
                                  size_t count, const int *used, db_covariance *estimate);
 
@@ -29,8 +30,8 @@ db_status db_covariance_estimate(db_context *context, const double *normal, cons
 double db_covariance_robust_error(const db_covariance *estimate, size_t i, size_t parts,
                                   size_t quantities);
 
-/* Correlations and directions as those of a list of more parameters, of which index[i] is parameter i
- * of `count`. */
+/* Copies correlations and directions to those of a longer list of parameters, in which parameter i
+ * of `count` has the number index[i]. */
 void db_covariance_spread(const db_covariance *estimate, const size_t *index, size_t count,
                           double **correlation, db_fit_direction *direction);
 

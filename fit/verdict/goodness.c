@@ -12,7 +12,7 @@
 enum {
     SHELLS = 12,
     LEAST_PIXELS = 200, /* of a shell */
-    AREAS = 8,          /* along the longer side of a panel that is alone */
+    AREAS = 8,          /* along the longer side of a single panel */
     FINE = 8192         /* steps of 1/d^2 in which shells are cut */
 };
 
@@ -93,7 +93,7 @@ static void cut_panel(const db_panel *panel, size_t number, int cut, db_fit_resu
         }
 }
 
-/* A panel that is alone is cut into areas; each of several is an area. */
+/* A single panel is cut into areas; of several panels each is one area. */
 static db_status cut_areas(db_context *context, db_fit_result *result) {
     const db_detector *const detector = &result->experiment.detector;
     const size_t panels = detector->panel_count;
@@ -226,8 +226,7 @@ void db_goodness_free(db_fit_result *result) {
 }
 
 enum { MOST_LISTED = 100 };
-/* Standard deviations; noise alone goes beyond them in one pixel of two million, if it is normal.
- */
+/* Standard deviations. Normal noise alone goes beyond them in one pixel of two million. */
 static const double FAR_OFF = 5;
 
 /* Least trusted first; equals in the order of the detector. */

@@ -61,14 +61,15 @@ static void fill(const db_objective *objective, const db_shoeboxes *boxes, size_
         box->centroid_offset[0] = box->centroid_offset[1] = NAN;
     fill_pixels(objective, boxes, b, box);
     if (objective->settings->intensity == DB_FIT_FREE) return;
-    /* Known amplitudes: the intensity is what the model adds up to. */
+    /* Known amplitudes: the intensity is the sum of the model's counts. */
     box->intensity = 0;
     box->intensity_esd = NAN;
     for (size_t i = 0; i < boxes->pixels; i++)
         box->intensity += solution->linear[0] * (double)objective->shape[b * boxes->pixels + i];
 }
 
-/* Boxes far above the others: their spots are of another shape than the model's, or not spots. */
+/* Boxes far worse than the others: their spots have another shape than the model's, or are not
+ * spots. */
 static db_status mark_outliers(db_context *context, db_fit_result *result) {
     const double reach = 5, to_deviation = 1.4826; /* of the median of deviations, if normal */
     double *const values = malloc((result->shoebox_count + 1) * sizeof *values);

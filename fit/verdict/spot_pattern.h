@@ -1,4 +1,4 @@
-/* Where spots lie in the pattern of a lattice: at its reflections, or beside them. */
+/* Where spots lie relative to the reflections of a lattice: at them, or beside them. */
 #ifndef DB_FIT_VERDICT_SPOT_PATTERN_H
 #define DB_FIT_VERDICT_SPOT_PATTERN_H
 
@@ -6,14 +6,15 @@
 #include "fit/pixels/observed_spots.h"
 #include "fit/pixels/shoeboxes.h"
 
-/* Reflections of a model and where they end. */
+/* The reflections of a model, and the rings around them. */
 typedef struct db_spot_pattern {
     db_prediction prediction;
     db_reflection_grid grid;
     double *reach; /* pixels: outer end of the outer ring */
 } db_spot_pattern;
 
-/* Reflections that turns of so many degrees excite. To be cleared, unless it fails. */
+/* Makes the pattern of reflections that turns of so many degrees excite. To be cleared, unless it
+ * fails. */
 db_status db_spot_pattern_make(db_context *context, const db_experiment *model,
                                const db_fit_data *data, double excitation, db_spot_pattern *p);
 void db_spot_pattern_clear(db_spot_pattern *p);
@@ -44,7 +45,7 @@ typedef struct db_spot_choice {
 
 db_spot_places db_spot_places_look(const db_spot_pattern *p, const db_spot_choice *choice);
 
-/* With the rings that tell most: of the widest, and some more, each half as wide. */
+/* The same with the most significant rings: the widest, or narrower ones, each half as wide. */
 db_spot_places db_spot_places_best(const db_spot_pattern *p, const db_spot_choice *choice);
 
 #endif

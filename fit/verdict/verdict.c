@@ -1,9 +1,10 @@
-/* A lattice that is wrong may still meet many spots: where two of its three directions are right,
- * spots lie in its rows, and some near its reflections. What chance brings is therefore not
- * estimated for spots anywhere, but for spots anywhere along a row. Around each reflection that the
- * model excites well are two rings, one as wide as the other, which end half way to where the next
- * reflection's begin. Spots of a wrong lattice are as often in the outer as in the inner one, or,
- * where no direction is right, three times as often; those of the right one are in the inner. */
+/* Judges a refined model by spots that were found without it. A wrong lattice may still meet many
+ * spots: where two of its three directions are right, spots lie in its rows, and some near its
+ * reflections. Chance is therefore estimated not for spots anywhere, but for spots anywhere along a
+ * row. Around each reflection that the model excites well are two rings of equal width, which end
+ * half way to the rings of the next reflection. Spots of a wrong lattice are in the outer ring as
+ * often as in the inner one, or three times as often where no direction is right; spots of the
+ * right lattice are in the inner ring. */
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
@@ -148,7 +149,7 @@ static int nearer_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Standard deviations by which reflections with spots are nearer to the Ewald sphere than those
+/* By how many standard deviations reflections with spots are nearer to the Ewald sphere than those
  * without (Mann & Whitney, Ann. Math. Stat. 18, 50, 1947). */
 static double rank(excited *list, size_t count, size_t seen) {
     const double n = (double)seen, m = (double)(count - seen);
@@ -164,7 +165,7 @@ static double rank(excited *list, size_t count, size_t seen) {
                                 : (double)NAN;
 }
 
-/* Are those seen that are near the Ewald sphere? */
+/* Are the reflections with spots those near the Ewald sphere? */
 static db_status judge_excitation(const judge *j) {
     db_fit_verdict *const v = j->verdict;
     db_spot_pattern p;
@@ -231,7 +232,7 @@ static db_status find_spots(const judge *j, const db_measured_image *image,
     return DB_OK;
 }
 
-/* Where spots of the model's own image lie, found as those of the measured one. */
+/* Where the spots of the model's own image lie, found in the same way as the measured ones. */
 static db_status look_at_own(const judge *j, float *model_image, const db_spot_pattern *p,
                              db_spot_places *own) {
     db_measured_image image = *j->data->image; /* borrows */
@@ -248,9 +249,9 @@ static db_status look_at_own(const judge *j, float *model_image, const db_spot_p
     return DB_OK;
 }
 
-/* Where spots overlap or are cut by the Ewald sphere, even the right model's lie beside their
- * reflections: half way from chance to what its own image shows is asked for. Only where it
- * matters. */
+/* Where spots overlap or are cut by the Ewald sphere, even those of the right model lie beside
+ * their reflections. The limit is then half way between chance and the contrast of the model's own
+ * image, which is rendered only where it decides. */
 static db_status expect_contrast(const judge *j, float *model_image, const db_spot_pattern *p,
                                  const db_spot_places *found, const db_spot_places *best) {
     db_fit_test *const t = &j->verdict->test[DB_FIT_TEST_PLACES];
@@ -263,7 +264,7 @@ static db_status expect_contrast(const judge *j, float *model_image, const db_sp
     return DB_OK;
 }
 
-/* Of spots that are in no ring: how many one shift brings to reflections. */
+/* Of the spots that are in no ring: how many can one shift bring to reflections? */
 static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
                                  const db_spot_places *found) {
     db_fit_verdict *const v = j->verdict;
@@ -313,8 +314,8 @@ static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
 }
 
 static db_status judge_pattern(const judge *j, float *model_image, const db_spot_pattern *p) {
-    /* Where spots lie far from their places, a part of them may still agree: the widest rings ask
-     * all. The narrower ones may tell more of few. */
+    /* The widest rings include most spots, so they tell whether only a part of the spots agrees.
+     * Narrower rings may be more significant for few spots. */
     const db_spot_choice choice = all_of(&j->spots);
     const db_spot_places found = db_spot_places_look(p, &choice),
                          best = db_spot_places_best(p, &choice);
@@ -349,13 +350,13 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return status;
 }
 
-/* Fewer cannot show more. */
+/* Least number of intensities for a significant ranking. */
 static const size_t FEWEST_INTENSITIES = 40;
 
 /* What a shoebox says of its reflection. */
 typedef struct intensity {
     double d_spacing;
-    double calculated, measured; /* F^2, and what it would have to be for the light measured */
+    double calculated, measured; /* F^2, and the F^2 that would give the measured intensity */
 } intensity;
 
 static int coarser_first(const void *a, const void *b) {
@@ -373,9 +374,9 @@ static double square_of(const db_structure_factors *factors, const int hkl[3]) {
     return factors->amplitude ? factors->amplitude[at] * factors->amplitude[at] : 0;
 }
 
-/* Standard deviations by which the order of measured intensities is that of calculated ones, each
- * compared with those of like resolution only, as both fall with it (Kendall, Biometrika 30, 81,
- * 1938). */
+/* By how many standard deviations the order of measured intensities agrees with that of calculated
+ * ones. Each is compared only with others of similar resolution, since both decrease with it
+ * (Kendall, Biometrika 30, 81, 1938). */
 static double rank_intensities(intensity *list, size_t count) {
     enum { GROUP = 8 };
     double sum = 0, variance = 0;

@@ -1,20 +1,20 @@
-/* May a refined model be used? What the target says of itself cannot tell: it also has minima where
- * orientation or cell are wrong. Spots found without any model can. */
+/* May a refined model be used? The target alone cannot tell, since it also has minima where
+ * orientation or cell are wrong. Spots that were found without a model can. */
 #ifndef DB_FIT_VERDICT_VERDICT_H
 #define DB_FIT_VERDICT_VERDICT_H
 
 #include "fit/pixels/shoeboxes.h"
 
-/* Judges a model by the image's spots. Passes what it is not told of: its intensities. The model's
- * image tells how far its own spots would lie from their reflections; NULL: on them. */
+/* Judges a model by the positions of the image's spots; the tests of intensities stay passed. The
+ * model's image tells how far its own spots would lie from their reflections; NULL: at them. */
 db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_fit_data *data, float *model_image,
                                db_fit_verdict *verdict);
 
-/* Known structure factors, after the places: is the model as bright as its spots? */
+/* Known structure factors, after the positions: is the model as bright as its spots? */
 void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
 
-/* Is the order of intensities that of structure factors? By boxes that the model has chosen. */
+/* Is the order of intensities that of the structure factors? boxes: chosen by the model. */
 db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
                               const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
 

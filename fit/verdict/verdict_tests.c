@@ -6,22 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A refinement tries few lattices that differ, its stages and reaches some more. */
+/* A refinement tries few different lattices: its stages and starts reach some more. */
 static const double SIGNIFICANT = 1e-5;
-/* Of the spots: other lattices, ice and artefacts may be most of an image. */
+/* Least part of the spots: other lattices, ice and artefacts may be most of an image. */
 static const double LEAST_PART = 0.1;
-/* In the inner ring for each in the outer; 1 where one direction of the lattice is wrong. */
+/* Spots in the inner ring for each in the outer one; 1 where one direction of the lattice is
+ * wrong. */
 static const double LEAST_CONTRAST = 2;
-/* Of the reflections that spots lie at: whose index is a multiple. */
+/* Of the reflections with spots, those whose index is a multiple. */
 static const double MOSTLY = 0.9;
-/* Of the spots that lie at reflections: so many lie half way between them, or one shift away. */
+/* Spots half way between reflections, or one shift away, for each at a reflection. */
 static const double MANY_BETWEEN = 0.25, MANY_DISPLACED = 0.25;
 /* Standard deviations of rankings by chance. */
 static const double LEAST_SIGMA = 3;
-/* The brightest of a model are among those that it makes too bright, which puts a few standard
- * deviations of order into any intensities. */
+/* The brightest spots of a model are among those that it makes too bright, so any intensities are
+ * in order by a few standard deviations. */
 static const double LEAST_ORDER = 5;
-/* Least squares make a model fainter whose spots overlap the measured ones in part only. */
+/* Least squares make a model fainter if its spots overlap the measured ones only in part. */
 static const double MOST_BRIGHTNESS = 10;
 
 static const struct {

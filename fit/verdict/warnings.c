@@ -36,7 +36,7 @@ const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_re
     return text;
 }
 
-/* What is worth a warning. */
+/* Limits beyond which there is a warning. */
 static const double WEAK_CONDITION = 1e4; /* errors grow by its root */
 static const double STRONG_CORRELATION = 0.95;
 static const double MISFIT = 2;           /* chi2 per degree of freedom */
@@ -140,7 +140,7 @@ static int refines(const db_fit_result *r, db_parameter parameter) {
     return 0;
 }
 
-/* Spots of another size than the model's look like misfit. */
+/* A wrong size of the model's spots looks like misfit. */
 static void about_sizes(list *l) {
     const db_fit_result *const r = l->result;
     const int size = refines(r, DB_CELLS_A) || refines(r, DB_CELLS_B) || refines(r, DB_CELLS_C);

@@ -9,8 +9,8 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
 
 enum { DB_DIRECTION_TEXT_SIZE = 256 };
 
-/* A direction in the space of parameters: those that make it up, the largest component first: "distance +0.71 with cell_a +0.70".
- * Components below a fifth are left out. Returns text. */
+/* Names the parameters of a direction, the largest component first: "distance +0.71 with cell_a
+ * +0.70". Components below a fifth are left out. Returns text. */
 const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
                               const db_fit_direction *direction);
 
