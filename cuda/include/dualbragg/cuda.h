@@ -1,4 +1,5 @@
-/* The CUDA backend (libdualbragg_cuda): NVIDIA GPUs as devices of plans. */
+/** @file
+ * The CUDA backend (libdualbragg_cuda): NVIDIA GPUs as devices of plans. */
 #ifndef DUALBRAGG_CUDA_H
 #define DUALBRAGG_CUDA_H
 
@@ -8,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Adds "cuda" to the devices that db_context_set_device knows. To be called once, before contexts
+/** Adds "cuda" to the devices that db_context_set_device knows. To be called once, before contexts
  * are created; further calls do nothing. It touches neither driver nor GPU: where those are missing
  * is found when a context chooses the device. */
 DB_API void db_cuda_register(void);

@@ -1,4 +1,5 @@
-/* Refinement of parameters against a measured image (libdualbragg_fit).
+/** @file
+ * Refinement of parameters against a measured image (libdualbragg_fit).
  *
  * Two kinds of model intensity:
  *  - known structure factors: model = scale x simulated image + a background in each tile of the
@@ -15,590 +16,824 @@
 extern "C" {
 #endif
 
+/** Where the intensities of reflections come from. */
 typedef enum db_fit_intensity { DB_FIT_FREE, DB_FIT_KNOWN } db_fit_intensity;
 
-/* What is minimized: the sum over pixels of -2 ln(likelihood of the counts), in forms that a good
+/** What is minimized: the sum over pixels of -2 ln(likelihood of the counts), in forms that a good
  * model brings to about 1 per degree of freedom. Formulas in docs/theory/refinement.md. */
 typedef enum db_fit_target {
-    DB_FIT_WEIGHTED, /* chi2 with variances from the measured counts, smoothed: no model, however
-                        far off, can change them */
-    DB_FIT_GAUSSIAN, /* variances from the model, and ln(variance) */
-    DB_FIT_POISSON,  /* photon counts */
-    DB_FIT_HUBER,    /* gaussian, but outliers count linearly */
-    DB_FIT_STUDENT   /* gaussian, but outliers hardly count */
+    /** chi2 with variances from the measured counts, smoothed: no model, however far off, can
+     * change them */
+    DB_FIT_WEIGHTED,
+    DB_FIT_GAUSSIAN, /**< variances from the model, and ln(variance) */
+    DB_FIT_POISSON,  /**< photon counts */
+    DB_FIT_HUBER,    /**< gaussian, but outliers count linearly */
+    DB_FIT_STUDENT   /**< gaussian, but outliers hardly count */
 } db_fit_target;
 
-/* What known structure factors are compared with. */
+/** What known structure factors are compared with. */
 typedef enum db_fit_pixels {
-    DB_FIT_PIXELS_ALL,      /* the region of interest, or the whole image, cut into tiles */
-    DB_FIT_PIXELS_SHOEBOXES /* shoeboxes around the reflections that the model makes brightest */
+    DB_FIT_PIXELS_ALL,      /**< the region of interest, or the whole image, cut into tiles */
+    DB_FIT_PIXELS_SHOEBOXES /**< shoeboxes around the reflections that the model makes brightest */
 } db_fit_pixels;
 
-/* The background of each block of pixels, a shoebox or a tile. */
+/** The background of each block of pixels, a shoebox or a tile. */
 typedef enum db_fit_background {
-    DB_FIT_BACKGROUND_PLANE,    /* refined: constant and two slopes */
-    DB_FIT_BACKGROUND_CONSTANT, /* refined: constant */
-    DB_FIT_BACKGROUND_FIXED,    /* the local background, a robust mean of the surroundings */
-    DB_FIT_BACKGROUND_SMOOTH,   /* one smooth surface through what is no spot, of the whole panel */
-    DB_FIT_BACKGROUND_NONE      /* 0 */
+    DB_FIT_BACKGROUND_PLANE,    /**< refined: constant and two slopes */
+    DB_FIT_BACKGROUND_CONSTANT, /**< refined: constant */
+    DB_FIT_BACKGROUND_FIXED,    /**< the local background, a robust mean of the surroundings */
+    DB_FIT_BACKGROUND_SMOOTH, /**< one smooth surface through what is no spot, of the whole panel */
+    DB_FIT_BACKGROUND_NONE    /**< 0 */
 } db_fit_background;
 
 enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 
-/* Groups of panels that move as one rigid body each. */
+/** Groups of panels that move as one rigid body each. */
 enum {
     DB_FIT_GROUP_MOTIONS = 6,
-    DB_FIT_GROUP_NAME_SIZE = 48 /* leaves room for the motion beside it */
+    DB_FIT_GROUP_NAME_SIZE = 48 /**< leaves room for the motion beside it */
 };
+/** Which panel is of which group. */
 typedef struct db_fit_panel_groups {
     size_t count;
-    char (*name)[DB_FIT_GROUP_NAME_SIZE]; /* of each group; owned */
-    size_t panel_count;                   /* panels of which something is said */
-    short *of_panel; /* group of each of them; -1: in none, so that it stays; owned */
+    char (*name)[DB_FIT_GROUP_NAME_SIZE]; /**< of each group; owned */
+    size_t panel_count;                   /**< panels of which something is said */
+    short *of_panel; /**< group of each of them; -1: in none, so that it stays; owned */
 } db_fit_panel_groups;
 
-/* Appends a group of that name, which is copied and cut off where it is too long. */
+/** Appends a group of that name, which is copied and cut off where it is too long.
+ *
+ * @param context receives the message of a failure
+ * @param groups to append to; owns the copy of the name
+ * @param name of the group
+ * @return DB_OK; DB_ERROR_USAGE beyond the largest number of groups; DB_ERROR_MEMORY */
 DB_API db_status db_fit_panel_groups_add(db_context *context, db_fit_panel_groups *groups,
                                          const char *name);
 
-/* Puts a panel into a group, or, -1, into none. */
+/** Puts a panel into a group, or, -1, into none.
+ *
+ * @param context receives the message of a failure
+ * @param groups to change
+ * @param panel its number, from 0
+ * @param group its number, from 0; -1: none
+ * @return DB_OK; DB_ERROR_USAGE for a panel number that is too large; DB_ERROR_MEMORY */
 DB_API db_status db_fit_panel_groups_put(db_context *context, db_fit_panel_groups *groups,
                                          size_t panel, int group);
 
-/* Group of a panel; -1: in none. */
+/** Group of a panel.
+ *
+ * @param groups to ask
+ * @param panel its number, from 0
+ * @return number of the group; -1: in none */
 static inline int db_fit_panel_groups_of(const db_fit_panel_groups *groups, size_t panel) {
     return panel < groups->panel_count ? groups->of_panel[panel] : -1;
 }
 
-/* One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels. The
- * value of a motion counts from the start of the refinement, where it is 0. */
+/** One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels.
+ * The value of a motion counts from the start of the refinement, where it is 0. */
 typedef struct db_fit_parameter {
     db_parameter parameter;
-    double lower, upper; /* bounds in the parameter's unit, absolute; -INFINITY, INFINITY if open */
-    double scale; /* unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from
-                     the curvature of the target at the start of a stage */
-    int follows; /* -1: refined; else the number of a quantity (db_fit_quantity; that of a parameter
-                    of the table is the db_parameter): keeps the value of that one (a tie such as
-                    b = a) */
-    double prior[2]; /* centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to
-                        the target; sigma INFINITY: none */
-    int group;  /* -1: the table's parameter; else a group of the settings' panel_groups: parameter
-                   is one of DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this
-                   group along or about the axes of its frame (db_panel_group_frame) */
-    int shared; /* of several images: 1 all share one value, 0 each has its own, -1 as
-                   db_fit_parameter_is_shared says */
-    unsigned stages; /* in which stages it is refined (tied: goes along): bit s stands for stage
-                        number s; DB_FIT_ALL_STAGES unless something else is said */
-    double range;    /* of a configuration: bounds are to be start - range and start + range, which
-                     db_fit_config_start makes of it; NAN: not given */
-    int line;        /* of the configuration's file, for messages; 0: none */
-    double reserved[4]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    double lower; /**< bound in the parameter's unit, absolute; -INFINITY: open */
+    double upper; /**< likewise; INFINITY: open */
+    /** unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from the curvature
+     * of the target at the start of a stage */
+    double scale;
+    /** -1: refined; else the number of a quantity (db_fit_quantity; that of a parameter of the
+     * table is the db_parameter): keeps the value of that one (a tie such as b = a) */
+    int follows;
+    /** centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to the target; sigma
+     * INFINITY: none */
+    double prior[2];
+    /** -1: the table's parameter; else a group of the settings' panel_groups: parameter is one of
+     * DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this group along or
+     * about the axes of its frame (db_panel_group_frame) */
+    int group;
+    /** of several images: 1 all share one value, 0 each has its own, -1 as
+     * db_fit_parameter_is_shared says */
+    int shared;
+    /** in which stages it is refined (tied: goes along): bit s stands for stage number s;
+     * DB_FIT_ALL_STAGES unless something else is said */
+    unsigned stages;
+    /** of a configuration: bounds are to be start - range and start + range, which
+     * db_fit_config_start makes of it; NAN: not given */
+    double range;
+    int line;           /**< of the configuration's file, for messages; 0: none */
+    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_parameter;
 
+/** db_fit_parameter.stages of a parameter that all stages refine. */
 #define DB_FIT_ALL_STAGES (~0u)
 
-/* Is the parameter refined in stage number `stage`? And says whether it is to be. */
+/** Whether a parameter is refined in stage number `stage`.
+ *
+ * @param parameter one of the settings
+ * @param stage from 0
+ * @return 1 or 0 */
 static inline int db_fit_parameter_in_stage(const db_fit_parameter *parameter, size_t stage) {
     return (int)(parameter->stages >> stage & 1);
 }
+
+/** Says whether a parameter is to be refined in stage number `stage`.
+ *
+ * @param parameter to change
+ * @param stage from 0, below DB_FIT_MAX_STAGES
+ * @param refined 1 or 0 */
 static inline void db_fit_parameter_set_stage(db_fit_parameter *parameter, size_t stage,
                                               int refined) {
     parameter->stages = (parameter->stages & ~(1u << stage)) | (refined ? 1u << stage : 0);
 }
 
-/* A parameter of the table that is refined with nothing said about it. */
+/** A parameter of the table that is refined with nothing said about it.
+ *
+ * @param parameter of the table
+ * @return the parameter: no bounds, no prior, not tied, refined in all stages */
 DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
 
-/* Whether several images share one value of it. Unless it says so itself, they do if it describes
- * the detector or the spindle's axis. */
+/** Whether several images share one value of it. Unless it says so itself, they do if it describes
+ * the detector or the spindle's axis.
+ *
+ * @param parameter one of the settings
+ * @return 1 or 0 */
 DB_API int db_fit_parameter_is_shared(const db_fit_parameter *parameter);
 
-/* Number of a quantity, below DB_FIT_MOST_PARAMETERS: group -1: that of the parameter; else that of
- * the group's motion. db_fit_quantity_at is the way back. */
+/** Number of a quantity: group -1: that of the parameter; else that of the group's motion.
+ * db_fit_quantity_at is the way back.
+ *
+ * @param parameter of the table
+ * @param group -1, or the number of a group of panels
+ * @return the number */
 DB_API int db_fit_quantity(db_parameter parameter, int group);
+
+/** Number of the quantity that a parameter of the settings is.
+ *
+ * @param parameter one of the settings
+ * @return the number, see db_fit_quantity */
 DB_API int db_fit_quantity_of(const db_fit_parameter *parameter);
+
+/** Parameter and group of a quantity.
+ *
+ * @param quantity its number
+ * @param parameter receives the parameter of the table
+ * @param group receives -1 or the number of the group */
 DB_API void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group);
 
-/* Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast". groups: those of the
- * settings. Returns name. */
+/** Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast".
+ *
+ * @param groups those of the settings
+ * @param quantity its number
+ * @param name receives it
+ * @return name */
 DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, int quantity,
                                         char name[DB_FIT_NAME_SIZE]);
 
-/* A stage refines some of the parameters (db_fit_parameter.stages) on part of the data; stages run in
- * order, each from the last one's end. */
+/** A stage refines some of the parameters (db_fit_parameter.stages) on part of the data; stages run
+ * in order, each from the last one's end. */
 typedef struct db_fit_stage {
     char name[DB_FIT_NAME_SIZE];
-    double dmin; /* resolution limit of the data used (A); 0: none */
-    double blur; /* >= 1: cell counts N divided by this, to widen the spots and the radius of
-                    convergence */
-    char algorithm[DB_FIT_NAME_SIZE]; /* "LM", or NLopt's name of one such as "LD_LBFGS" */
-    int target;                       /* a db_fit_target; -1: that of the settings */
-    double tolerance; /* the stage has converged when a further step promises no larger relative
-                         decrease of the target, */
-    double step;      /* or is no longer than so many standard errors (LM) */
+    double dmin; /**< resolution limit of the data used (A); 0: none */
+    /** >= 1: cell counts N divided by this, to widen the spots and the radius of convergence */
+    double blur;
+    char algorithm[DB_FIT_NAME_SIZE]; /**< "LM", or NLopt's name of one such as "LD_LBFGS" */
+    int target;                       /**< a db_fit_target; -1: that of the settings */
+    /** the stage has converged when a further step promises no larger relative decrease of the
+     * target, */
+    double tolerance;
+    double step; /**< or is no longer than so many standard errors (LM) */
     int max_evaluations;
-    double reserved[4]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_stage;
 
-/* Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
+/** Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
 typedef enum db_fit_listing {
-    DB_FIT_LISTED_BY_INDEX,    /* hkl */
-    DB_FIT_LISTED_BY_POSITION, /* panel and position */
-    DB_FIT_LISTED_BY_BOX       /* panel and box, and hkl unless it is 0 0 0 */
+    DB_FIT_LISTED_BY_INDEX,    /**< hkl */
+    DB_FIT_LISTED_BY_POSITION, /**< panel and position */
+    DB_FIT_LISTED_BY_BOX       /**< panel and box, and hkl unless it is 0 0 0 */
 } db_fit_listing;
+/** A reflection of a list. */
 typedef struct db_fit_spot {
     int hkl[3];
     size_t panel;
-    double position[2]; /* pixels of the panel, fast, slow */
-    int box[4];         /* pixels of the panel: fast min, max, slow min, max, inclusive */
+    double position[2]; /**< pixels of the panel, fast, slow */
+    int box[4];         /**< pixels of the panel: fast min, max, slow min, max, inclusive */
 } db_fit_spot;
+/** A list of reflections. */
 typedef struct db_fit_spots {
     db_fit_listing listing;
     size_t count;
-    db_fit_spot *spot; /* ordered by hkl, or as read; owned */
+    db_fit_spot *spot; /**< ordered by hkl, or as read; owned */
 } db_fit_spots;
 
-/* Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
+/** Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
  * fast_max slow_min slow_max", perhaps followed by "h k l" (boxes, inclusive). Further columns of
  * the first two, blank lines and what follows '#' are passed over. Or reads a reflection table of
  * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel, or bbox, panel
  * and, where they are indexed, miller_index; of several experiments that of number `experiment`
- * (from 0), which otherwise may be -1. Clear it with db_fit_spots_clear. */
+ * (from 0), which otherwise may be -1. Clear it with db_fit_spots_clear.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param listing what the lines say
+ * @param experiment number in a table of several experiments, from 0; -1: there is one
+ * @param spots overwritten; owns the list
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; *spots then owns nothing */
 DB_API db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
                                    int experiment, db_fit_spots *spots);
+
+/** Frees the list and zeroes the struct. Safe on a zeroed struct.
+ *
+ * @param spots to clear */
 DB_API void db_fit_spots_clear(db_fit_spots *spots);
 
-/* Several starts, for an orientation that is known roughly: the first stage runs from each, cut
+/** Several starts, for an orientation that is known roughly: the first stage runs from each, cut
  * short; those that then explain most of the strong pixels go through all stages, until one
  * explains half of them. Intensities need no starts of their own: free ones are linear, and a scale
  * that is refined is matched to each start. */
 typedef struct db_fit_starts {
-    int count;       /* with the given one, which is the first; 1: that one alone */
-    double misset;   /* degree: the others are turned from it by at most so much */
-    int seed;        /* another one, other turns */
-    int keep;        /* at most so many of the best go through all stages */
-    int evaluations; /* of the first stage, of each start */
+    int count;       /**< with the given one, which is the first; 1: that one alone */
+    double misset;   /**< degree: the others are turned from it by at most so much */
+    int seed;        /**< another one, other turns */
+    int keep;        /**< at most so many of the best go through all stages */
+    int evaluations; /**< of the first stage, of each start */
 } db_fit_starts;
 
-/* Owns its lists. A copy by assignment shares them: it may be used as long as the original is, and
+/** Owns its lists. A copy by assignment shares them: it may be used as long as the original is, and
  * neither changed in its lists nor cleared. */
 typedef struct db_fit_settings {
-    size_t size; /* sizeof(db_fit_settings): set by db_fit_settings_init */
+    size_t size; /**< sizeof(db_fit_settings): set by db_fit_settings_init */
     db_fit_intensity intensity;
     db_fit_panel_groups panel_groups;
-    db_fit_parameter *parameters; /* owned; see db_fit_settings_add_parameter */
+    db_fit_parameter *parameters; /**< owned; see db_fit_settings_add_parameter */
     size_t parameter_count;
     db_fit_stage stages[DB_FIT_MAX_STAGES];
     size_t stage_count;
     db_fit_target target;
-    double huber_limit;     /* standard deviations beyond which DB_FIT_HUBER counts linearly; 3 */
-    double student_freedom; /* degrees of freedom of DB_FIT_STUDENT; 4 */
+    double huber_limit;     /**< standard deviations beyond which DB_FIT_HUBER counts linearly; 3 */
+    double student_freedom; /**< degrees of freedom of DB_FIT_STUDENT; 4 */
     db_fit_background background;
-    double gain;               /* counts per photon; 1 */
-    double readout_noise;      /* counts, standard deviation of one pixel; 0 */
-    double dmin, dmax;         /* resolution range of the reflections used (A); 0: open */
-    int shoebox_half_width;    /* w: shoeboxes are (2w+1)^2 pixels; 0: the largest, up to 8, that
-                                  the spacing of predicted reflections leaves room for */
-    int max_shoeboxes;         /* strongest ones are kept */
-    const db_fit_spots *spots; /* free: reflections that get shoeboxes; NULL: those with strong
-                                  pixels; borrowed */
-    double strong_sigma; /* a pixel is strong if it exceeds the local background by so many of its
-                            standard deviations and touches at least two more such pixels */
-    int min_strong_reflections; /* fewer than this: the image is refused as blank */
-    double
-        excitation_angle;   /* degree; a reflection is predicted if a rotation by at most this makes
-                               its node, a ball of 3 standard deviations, touch the Ewald sphere */
-    db_fit_pixels pixels;   /* known */
-    double amplitude_sigma; /* known, in shoeboxes: amplitudes are refined, too, each intensity held
-                               to the given one by a restraint of so many mean intensities of its
-                               resolution; NAN: they are not */
-    char amplitude_group[DB_FIT_NAME_SIZE]; /* which of them are equivalent: number or symbol of the
-                                               space group */
-    int roi[4];          /* known: fast min, max, slow min, max (inclusive); all -1: whole image */
-    int background_tile; /* known: pixels; the region is cut into tiles of about this size, each
-                            with a background plane of its own */
+    double gain;          /**< counts per photon; 1 */
+    double readout_noise; /**< counts, standard deviation of one pixel; 0 */
+    double dmin, dmax;    /**< resolution range of the reflections used (A); 0: open */
+    /** w: shoeboxes are (2w+1)^2 pixels; 0: the largest, up to 8, that the spacing of predicted
+     * reflections leaves room for */
+    int shoebox_half_width;
+    int max_shoeboxes; /**< strongest ones are kept */
+    /** free: reflections that get shoeboxes; NULL: those with strong pixels; borrowed */
+    const db_fit_spots *spots;
+    /** a pixel is strong if it exceeds the local background by so many of its standard deviations
+     * and touches at least two more such pixels */
+    double strong_sigma;
+    int min_strong_reflections; /**< fewer than this: the image is refused as blank */
+    /** degree; a reflection is predicted if a rotation by at most this makes its node, a ball of 3
+     * standard deviations, touch the Ewald sphere */
+    double excitation_angle;
+    db_fit_pixels pixels; /**< known */
+    /** known, in shoeboxes: amplitudes are refined, too, each intensity held to the given one by a
+     * restraint of so many mean intensities of its resolution; NAN: they are not */
+    double amplitude_sigma;
+    /** which of them are equivalent: number or symbol of the space group */
+    char amplitude_group[DB_FIT_NAME_SIZE];
+    int roi[4]; /**< known: fast min, max, slow min, max (inclusive); all -1: whole image */
+    /** known: pixels; the region is cut into tiles of about this size, each with a background plane
+     * of its own */
+    int background_tile;
     db_precision precision;
-    double model_error;     /* relative error of the model's Bragg part, added to the variance: real
-                               spots deviate from any ideal shape by more than photon noise, and
-                               without it the few strongest decide everything; NAN: 0.1 (free) or 0
-                               (known) */
-    double intensity_limit; /* free: a weak ridge keeps intensities J from exceeding so many times
-                               the mean of their resolution, as those of reflections far from the
-                               Ewald sphere would; ten times as many in stages without blur;
-                               0: none */
+    /** relative error of the model's Bragg part, added to the variance: real spots deviate from any
+     * ideal shape by more than photon noise, and without it the few strongest decide everything;
+     * NAN: 0.1 (free) or 0 (known) */
+    double model_error;
+    /** free: a weak ridge keeps intensities J from exceeding so many times the mean of their
+     * resolution, as those of reflections far from the Ewald sphere would; ten times as many in
+     * stages without blur; 0: none */
+    double intensity_limit;
     db_fit_starts starts;
-    double reserved[16]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    double reserved[16]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
-/* db_struct_size of the structs of fit.h and fit_shots.h. */
+/** db_struct_size of the structs of fit.h and fit_shots.h.
+ *
+ * @param name of the struct
+ * @return bytes; 0: there is none of that name */
 DB_API size_t db_fit_struct_size(const char *name);
 
-/* Documented defaults; no parameters, no stages. */
+/** Documented defaults; no parameters, no stages.
+ *
+ * @param settings overwritten; what it owned is not freed */
 DB_API void db_fit_settings_init(db_fit_settings *settings);
 
-/* Appends a parameter; pointers to the others are then no longer valid. */
+/** Appends a parameter; pointers to the others are then no longer valid.
+ *
+ * @param context receives the message of a failure
+ * @param settings to append to
+ * @param parameter copied
+ * @return DB_OK; DB_ERROR_MEMORY; nothing is then appended */
 DB_API db_status db_fit_settings_add_parameter(db_context *context, db_fit_settings *settings,
                                                const db_fit_parameter *parameter);
 
-/* A copy with lists of its own. *copy is overwritten, and owns nothing after a failure. The lists
- * of reflections (spots) and starts stay borrowed. */
+/** A copy with lists of its own. *copy is overwritten, and owns nothing after a failure. The list
+ * of reflections (spots) stays borrowed.
+ *
+ * @param context receives the message of a failure
+ * @param settings to copy
+ * @param copy overwritten
+ * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
                                       db_fit_settings *copy);
 
-/* Frees the lists. Safe on zeroed settings. */
+/** Frees the lists. Safe on zeroed settings.
+ *
+ * @param settings to clear */
 DB_API void db_fit_settings_clear(db_fit_settings *settings);
 
-/* A shoebox after refinement, with its pixels (row by row, fast index fastest). */
+/** A shoebox after refinement, with its pixels (row by row, fast index fastest). */
 typedef struct db_fit_shoebox {
     int hkl[3];
-    double d_spacing;    /* A */
-    db_region region;    /* of the image; offset and stride address the arrays below (one shoebox:
-                            offset 0) */
-    double predicted[2]; /* predicted position (pixels, fast, slow) after refinement */
-    double intensity, intensity_esd; /* J of model = J * shape (free) or summed model (known) */
-    double background[3]; /* plane: constant, per pixel fast, per pixel slow, from the box centre */
+    double d_spacing; /**< A */
+    /** of the image; offset and stride address the arrays below (one shoebox: offset 0) */
+    db_region region;
+    double predicted[2]; /**< predicted position (pixels, fast, slow) after refinement */
+    double intensity, intensity_esd; /**< J of model = J * shape (free) or summed model (known) */
+    /** plane: constant, per pixel fast, per pixel slow, from the box centre */
+    double background[3];
     double chi2;
-    double centroid_offset[2]; /* observed minus model centroid (pixels, fast, slow); NAN: one of
-                                  them cannot be located */
-    double sigma_z; /* standard deviation of Z = (measured - model)/sigma over the pixels used: 1
-                       if model and noise are right */
-    double worst_z; /* of the pixel farthest from the model, with its sign */
-    int outlier;    /* 1: sigma_z exceeds db_fit_result.sigma_z_limit */
-    double
-        light[2]; /* in the pixels used: the model's, and measured above its background (counts) */
+    /** observed minus model centroid (pixels, fast, slow); NAN: one of them cannot be located */
+    double centroid_offset[2];
+    /** standard deviation of Z = (measured - model)/sigma over the pixels used: 1 if model and
+     * noise are right */
+    double sigma_z;
+    double worst_z; /**< of the pixel farthest from the model, with its sign */
+    int outlier;    /**< 1: sigma_z exceeds db_fit_result.sigma_z_limit */
+    double light
+        [2]; /**< in the pixels used: the model's, and measured above its background (counts) */
     int pixels_used, strong_pixels, strong_explained;
-    float *measured, *model, *sigma; /* sigma <= 0: pixel not used */
+    float *measured, *model, *sigma; /**< sigma <= 0: pixel not used */
 } db_fit_shoebox;
 
-/* A pixel as a robust target sees it. */
+/** A pixel as a robust target sees it. */
 typedef struct db_fit_pixel {
     size_t panel;
-    int fast, slow;       /* of the panel, from 0 */
-    double counts, model; /* measured and expected */
-    double z;             /* (counts - model)/sigma */
-    double trust;         /* the weight that it has left, of 1 */
+    int fast, slow;       /**< of the panel, from 0 */
+    double counts, model; /**< measured and expected */
+    double z;             /**< (counts - model)/sigma */
+    double trust;         /**< the weight that it has left, of 1 */
 } db_fit_pixel;
 
+/** An evaluation of the target. */
 typedef struct db_fit_history {
-    int stage, evaluation; /* stage: index into the stages; evaluation: within the stage, from 1 */
-    double target;         /* chi2 per degree of freedom of the data in use */
-    double gradient_norm;  /* in optimizer coordinates */
-    double *value;         /* of the fit's parameters, in their order; borrowed */
+    int stage,
+        /** stage: index into the stages; evaluation: within the stage, from 1 */
+        evaluation;
+    double target;        /**< chi2 per degree of freedom of the data in use */
+    double gradient_norm; /**< in optimizer coordinates */
+    double *value;        /**< of the fit's parameters, in their order; borrowed */
 } db_fit_history;
 
-/* Residual statistics of one model against the data. strong_explained is counted over all strong
+/** Residual statistics of one model against the data. strong_explained is counted over all strong
  * pixels of the image in the resolution range and all reflections that this model predicts, the
  * rest over the shoeboxes in use. */
 typedef struct db_fit_statistics {
     size_t pixels, shoeboxes;
-    double chi2, chi2_reduced; /* with the variances of the target */
-    double rms_residual;       /* counts */
-    double strong_pixels;      /* see db_fit_settings.strong_sigma */
-    double strong_explained;   /* fraction of them at which the model's Bragg part is between half
-                                  and twice the observed excess over the local background */
-    double correlation;        /* model against measured, background removed */
-    double centroid_rms;       /* pixels: observed minus model spot centroid */
+    double chi2, chi2_reduced; /**< with the variances of the target */
+    double rms_residual;       /**< counts */
+    double strong_pixels;      /**< see db_fit_settings.strong_sigma */
+    /** fraction of them at which the model's Bragg part is between half and twice the observed
+     * excess over the local background */
+    double strong_explained;
+    double correlation;  /**< model against measured, background removed */
+    double centroid_rms; /**< pixels: observed minus model spot centroid */
 } db_fit_statistics;
 
-/* How well a part of the data is described. Bragg: the model without the background. */
+/** How well a part of the data is described. Bragg: the model without the background. */
 typedef struct db_fit_goodness {
     size_t pixels;
-    double chi2_reduced; /* chi2 over the pixels' share of the degrees of freedom */
-    double residual;     /* sum |measured - model| / sum |measured - background|, as R factors */
-    double correlation;  /* Bragg against measured, background removed; NAN: no variation */
+    double chi2_reduced; /**< chi2 over the pixels' share of the degrees of freedom */
+    double residual;     /**< sum |measured - model| / sum |measured - background|, as R factors */
+    double correlation;  /**< Bragg against measured, background removed; NAN: no variation */
 } db_fit_goodness;
 
-/* A shell of resolution; shells hold about the same number of pixels. */
+/** A shell of resolution; shells hold about the same number of pixels. */
 typedef struct db_fit_shell {
-    double d_max, d_min; /* A */
+    double d_max, d_min; /**< A */
     db_fit_goodness before, after;
 } db_fit_shell;
 
-/* A rectangle of the detector. */
+/** A rectangle of the detector. */
 typedef struct db_fit_area {
     size_t panel;
     int fast_start, slow_start, fast_count, slow_count;
-    size_t spots;    /* shoeboxes of which both centroids can be located */
-    double shift[2]; /* mean of their centroid_offset (pixels, fast, slow); NAN: none */
+    size_t spots;    /**< shoeboxes of which both centroids can be located */
+    double shift[2]; /**< mean of their centroid_offset (pixels, fast, slow); NAN: none */
     db_fit_goodness before, after;
 } db_fit_area;
 
-/* A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
+/** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
  * in which each parameter counts in units of the error it would have if it alone were refined. */
 typedef struct db_fit_direction {
-    double eigenvalue; /* from 0, the data do not determine it, to the number of parameters; 1 for
-                          all if no two parameters are correlated */
-    double condition;  /* largest eigenvalue over this one; INFINITY: not determined */
-    double *component; /* of the result's parameters; a unit vector; the largest is positive */
-    double *change;    /* of the parameters, in their units: one standard deviation along this
-                          direction, which raises chi2 by 1; NAN: not determined */
+    /** from 0, the data do not determine it, to the number of parameters; 1 for all if no two
+     * parameters are correlated */
+    double eigenvalue;
+    double condition;  /**< largest eigenvalue over this one; INFINITY: not determined */
+    double *component; /**< of the result's parameters; a unit vector; the largest is positive */
+    /** of the parameters, in their units: one standard deviation along this direction, which raises
+     * chi2 by 1; NAN: not determined */
+    double *change;
 } db_fit_direction;
 
-/* A structure-factor amplitude. */
+/** A structure-factor amplitude. */
 typedef struct db_fit_amplitude {
-    int hkl[3];      /* of the equivalent reflections that with the largest h, then k, then l */
-    double input, F; /* as given and refined (electrons) */
-    double sigma;    /* standard error; of one that no shoebox holds that of the restraint */
-    size_t boxes;    /* shoeboxes that hold it */
+    int hkl[3];      /**< of the equivalent reflections that with the largest h, then k, then l */
+    double input, F; /**< as given and refined (electrons) */
+    double sigma;    /**< standard error; of one that no shoebox holds that of the restraint */
+    size_t boxes;    /**< shoeboxes that hold it */
 } db_fit_amplitude;
 
-/* What became of a start. */
+/** What became of a start. */
 typedef struct db_fit_start {
-    int number;       /* in the sequence, from 0, the given one */
-    double turn[3];   /* from the given one, about the laboratory's axes (degree) */
-    double target;    /* chi2 per degree of freedom after its first stage; INFINITY: none */
-    double explained; /* fraction of the strong pixels that it explains then */
+    int number;       /**< in the sequence, from 0, the given one */
+    double turn[3];   /**< from the given one, about the laboratory's axes (degree) */
+    double target;    /**< chi2 per degree of freedom after its first stage; INFINITY: none */
+    double explained; /**< fraction of the strong pixels that it explains then */
     int evaluations;
-    double refined_explained; /* after all stages; NAN: not run */
-    int chosen;               /* 1: the result goes on from here */
+    double refined_explained; /**< after all stages; NAN: not run */
+    int chosen;               /**< 1: the result goes on from here */
 } db_fit_start;
 
-/* What a model is judged by: spots that were found without any model, and intensities. */
+/** What a model is judged by: spots that were found without any model, and intensities. */
 typedef enum db_fit_test_kind {
-    DB_FIT_TEST_PLACES,   /* spots at reflections, for each one beside them */
-    DB_FIT_TEST_CHANCE,   /* probability of that if the lattice were wrong in one direction */
-    DB_FIT_TEST_PART,     /* of the spots: excess of those at reflections */
-    DB_FIT_TEST_MULTIPLE, /* of those: whose index h, k or l is a multiple of 2 or 3 */
-    DB_FIT_TEST_BETWEEN, /* spots half or a third of the way between reflections, for each at one */
-    DB_FIT_TEST_DISPLACED,   /* spots that one and the same shift would bring to reflections, for
-                                each at one */
-    DB_FIT_TEST_EXCITATION,  /* chance that a reflection with a spot is nearer to the Ewald sphere
-                                than one without */
-    DB_FIT_TEST_INTENSITIES, /* known: order of measured intensities is that of calculated ones, in
-                                standard deviations by chance */
-    DB_FIT_TEST_BRIGHTNESS,  /* known: light of the model for that which was measured */
+    DB_FIT_TEST_PLACES,   /**< spots at reflections, for each one beside them */
+    DB_FIT_TEST_CHANCE,   /**< probability of that if the lattice were wrong in one direction */
+    DB_FIT_TEST_PART,     /**< of the spots: excess of those at reflections */
+    DB_FIT_TEST_MULTIPLE, /**< of those: whose index h, k or l is a multiple of 2 or 3 */
+    /** spots half or a third of the way between reflections, for each at one */
+    DB_FIT_TEST_BETWEEN,
+    /** spots that one and the same shift would bring to reflections, for each at one */
+    DB_FIT_TEST_DISPLACED,
+    /** chance that a reflection with a spot is nearer to the Ewald sphere than one without */
+    DB_FIT_TEST_EXCITATION,
+    /** known: order of measured intensities is that of calculated ones, in standard deviations by
+     * chance */
+    DB_FIT_TEST_INTENSITIES,
+    DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model for that which was measured */
     DB_FIT_TESTS
 } db_fit_test_kind;
 
+/** A test of a model. */
 typedef struct db_fit_test {
-    double found, least, most; /* passed if found is between them; found NAN: could not be asked */
-    int passed;                /* 1, also of what could not be asked */
+    double found, least,
+        /** passed if found is between them; found NAN: could not be asked */
+        most;
+    int passed; /**< 1, also of what could not be asked */
 } db_fit_test;
 
+/** Whether a model may be used. */
 typedef struct db_fit_verdict {
-    int usable; /* 1: all tests are passed */
+    int usable; /**< 1: all tests are passed */
     db_fit_test test[DB_FIT_TESTS];
-    size_t spots;        /* of the image, in the resolution range; the strongest 400 at most */
-    size_t at, beside;   /* of them: near well excited reflections; farther, but not half way */
-    double position_rms; /* pixels: of those near, from where they are predicted */
-    size_t predicted;    /* reflections near the Ewald sphere */
-    size_t seen;         /* of them, with a spot */
-    size_t intensities;  /* that were compared with calculated ones */
-    char reason[448];    /* which test failed, and what may be wrong; "" */
+    size_t spots;        /**< of the image, in the resolution range; the strongest 400 at most */
+    size_t at, beside;   /**< of them: near well excited reflections; farther, but not half way */
+    double position_rms; /**< pixels: of those near, from where they are predicted */
+    size_t predicted;    /**< reflections near the Ewald sphere */
+    size_t seen;         /**< of them, with a spot */
+    size_t intensities;  /**< that were compared with calculated ones */
+    char reason[448];    /**< which test failed, and what may be wrong; "" */
 } db_fit_verdict;
 
-/* Name of a test, such as "places", and what its figure is, in words. */
+/** Name of a test, such as "places".
+ *
+ * @param kind the test
+ * @return static storage; NULL out of range */
 DB_API const char *db_fit_test_name(db_fit_test_kind kind);
+
+/** What the figure of a test is, in words.
+ *
+ * @param kind the test
+ * @return static storage; NULL out of range */
 DB_API const char *db_fit_test_meaning(db_fit_test_kind kind);
 
 enum { DB_FIT_WARNING_SIZE = 320 };
 
+/** What a refinement has found. */
 typedef struct db_fit_result {
-    db_status status;       /* DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best
-                               model so far */
-    char reason[512];       /* why it stopped, or may not be used */
-    db_fit_verdict verdict; /* on the refined model; a model that fails is DB_NOT_CONVERGED */
-    size_t parameter_count; /* those of the settings */
+    /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
+    db_status status;
+    char reason[512];       /**< why it stopped, or may not be used */
+    db_fit_verdict verdict; /**< on the refined model; a model that fails is DB_NOT_CONVERGED */
+    size_t parameter_count; /**< those of the settings */
     /* Lists of parameter_count elements each: */
     db_parameter *parameter;
     char (*name)[DB_FIT_NAME_SIZE];
     double *start;
     double *refined;
-    /* Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
-    double *error_unscaled; /* from the variances alone */
-    /* times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same noise
-     */
+    /** Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
+    double *error_unscaled; /**< from the variances alone */
+    /** times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same
+     * noise */
     double *error_scaled;
-    /* from how much shoeboxes (or tiles) disagree: needs neither the right noise nor independent
+    /** from how much shoeboxes (or tiles) disagree: needs neither the right noise nor independent
      * residuals within them; NAN: too few of them */
     double *error_robust;
-    double *error;               /* the one to quote: the larger of the last two */
-    int *at_bound;               /* -1 lower, 1 upper, 0 inside */
-    double **correlation;        /* [i][k] of each with each: 1 on the diagonal; 0: not defined */
-    db_fit_direction *direction; /* the worst determined first */
+    double *error;               /**< the one to quote: the larger of the last two */
+    int *at_bound;               /**< -1 lower, 1 upper, 0 inside */
+    double **correlation;        /**< [i][k] of each with each: 1 on the diagonal; 0: not defined */
+    db_fit_direction *direction; /**< the worst determined first */
     size_t direction_count;
-    db_experiment experiment;        /* refined; owned */
-    db_fit_statistics before, after; /* same data, starting and refined model */
+    db_experiment experiment;        /**< refined; owned */
+    db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
-    double seconds;          /* all */
-    double refining_seconds; /* without strong pixels before, and statistics and errors after the
-                                stages */
+    double seconds; /**< all */
+    /** without strong pixels before, and statistics and errors after the stages */
+    double refining_seconds;
     db_fit_history *history;
     size_t history_count;
-    double *history_values; /* what history[].value points into */
+    double *history_values; /**< what history[].value points into */
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
-    int shoebox_half_width;       /* pixels; that of the settings, or the one chosen */
-    db_fit_amplitude *amplitudes; /* refined ones, in the order of h, k, l; NULL: none are */
+    int shoebox_half_width;       /**< pixels; that of the settings, or the one chosen */
+    db_fit_amplitude *amplitudes; /**< refined ones, in the order of h, k, l; NULL: none are */
     size_t amplitude_count;
-    db_fit_start *starts; /* the best first; NULL if there was one */
+    db_fit_start *starts; /**< the best first; NULL if there was one */
     size_t start_count;
-    double sigma_z_median, sigma_z_limit; /* of the shoeboxes; the limit lies 5 robust standard
-                                             deviations above the median */
-    /* targets huber and student: pixels in use more than 5 standard deviations off the model; the
+    /** of the shoeboxes; the limit lies 5 robust standard deviations above the median */
+    double sigma_z_median, sigma_z_limit;
+    /** targets huber and student: pixels in use more than 5 standard deviations off the model; the
      * first of them, least trusted first */
     size_t distrusted_count, distrusted_listed;
     db_fit_pixel *distrusted;
-    db_fit_shell *shells; /* from low to high resolution */
+    db_fit_shell *shells; /**< from low to high resolution */
     size_t shell_count;
     db_fit_area *areas;
     size_t area_count;
-    char (*warnings)[DB_FIT_WARNING_SIZE]; /* what to look at before the result is used */
-    const char **advice;                   /* what to do about each of them */
+    char (*warnings)[DB_FIT_WARNING_SIZE]; /**< what to look at before the result is used */
+    const char **advice;                   /**< what to do about each of them */
     size_t warning_count;
-    float *model_image; /* whole image of the refined model (counts), full detector; NULL if not
-                           rendered */
+    /** whole image of the refined model (counts), full detector; NULL if not rendered */
+    float *model_image;
     int fast_pixels, slow_pixels;
-    void *memory; /* owned: behind the lists of parameters and directions */
+    void *memory; /**< owned: behind the lists of parameters and directions */
 } db_fit_result;
 
-/* Called after each evaluation; a non-zero return cancels: the refinement ends with the best model
+/** Called after each evaluation; a non-zero return cancels: the refinement ends with the best model
  * so far. */
 typedef int (*db_fit_progress)(void *user, const db_fit_history *entry);
 
-/* Refines. *result is NULL on failure (bad input, blank image ...), but given for DB_NOT_CONVERGED,
- * and for DB_ERROR_CANCELLED if it was `progress` that cancelled. While several starts are tried
- * the context's progress is told how many are done, and may cancel, too. */
+/** Refines. *result is NULL on failure (bad input, blank image ...), but given for
+ * DB_NOT_CONVERGED, and for DB_ERROR_CANCELLED if it was `progress` that cancelled. While several
+ * starts are tried the context's progress is told how many are done, and may cancel, too.
+ *
+ * @param context receives the message of a failure
+ * @param start starting model; not changed
+ * @param image measured image; not changed
+ * @param settings what is refined and how; not changed
+ * @param progress called after each evaluation by the calling thread; may be NULL
+ * @param user handed to the function
+ * @param result receives it; to be destroyed by the caller
+ * @return DB_OK; DB_NOT_CONVERGED or DB_ERROR_CANCELLED with a result; else an error without one */
 DB_API db_status db_fit_run(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings,
                             db_fit_progress progress, void *user, db_fit_result **result);
+
+/** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.
+ *
+ * @param result to destroy */
 DB_API void db_fit_result_destroy(db_fit_result **result);
 
-/* Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes are
- * those that `placed_by` predicts (NULL: the experiment itself), so that models can be compared on
- * the same pixels. */
+/** Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes
+ * are those that `placed_by` predicts (NULL: the experiment itself), so that models can be
+ * compared on the same pixels.
+ *
+ * @param context receives the message of a failure
+ * @param experiment model
+ * @param placed_by model that places the shoeboxes; NULL: the same
+ * @param image measured image
+ * @param settings those of the data
+ * @param statistics filled
+ * @return DB_OK or an error */
 DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
                                  const db_experiment *placed_by, const db_measured_image *image,
                                  const db_fit_settings *settings, db_fit_statistics *statistics);
 
-/* What a search for the orientation has found. */
+/** What a search for the orientation has found. */
 typedef struct db_fit_orientation {
-    size_t spots;           /* that tell orientations apart */
-    size_t indexed;         /* of them, near nodes of the lattice */
-    double by_chance;       /* of `indexed`, for a lattice turned at random */
-    double log_probability; /* ln of the probability that one turned at random has as many */
+    size_t spots;           /**< that tell orientations apart */
+    size_t indexed;         /**< of them, near nodes of the lattice */
+    double by_chance;       /**< of `indexed`, for a lattice turned at random */
+    double log_probability; /**< ln of the probability that one turned at random has as many */
 } db_fit_orientation;
 
-/* Gives the experiment's crystal, of which only the cell counts, the orientation that explains the
+/** Gives the experiment's crystal, of which only the cell counts, the orientation that explains the
  * image's spots best; the misset becomes 0. Of several that symmetry makes equal it is any.
  * settings: those of the data. DB_ERROR_INPUT if no orientation explains more than chance would.
- * The context's progress is told how much of the most work there can be is done. */
+ * The context's progress is told how much of the most work there can be is done.
+ *
+ * @param context receives the message of a failure
+ * @param image measured image
+ * @param settings those of the data
+ * @param experiment its crystal is turned
+ * @param found filled
+ * @return DB_OK; DB_ERROR_INPUT if no orientation explains more than chance would;
+ *     DB_ERROR_CANCELLED; other errors */
 DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
                                          const db_fit_settings *settings, db_experiment *experiment,
                                          db_fit_orientation *found);
 
-/* The stages used when a configuration names none: coarse to fine, in
+/** The stages used when a configuration names none: coarse to fine, in
  * resolution and width of the spots. Sets stages and stage_count from the parameters; db_fit_run
- * does this itself if stage_count is 0. */
+ * does this itself if stage_count is 0.
+ *
+ * @param settings to change */
 DB_API void db_fit_settings_default_stages(db_fit_settings *settings);
 
-/* Stage number `to` becomes one like stage number `from`, and refines the same; stage_count stays. */
+/** Stage number `to` becomes one like stage number `from`, and refines the same; stage_count stays.
+ *
+ * @param settings to change
+ * @param from number of the stage to copy
+ * @param to number of the stage to overwrite, below DB_FIT_MAX_STAGES */
 DB_API void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to);
 
 enum { DB_FIT_PATH_SIZE = 1024 };
 
-/* A fit configuration as read from YAML: settings, and the starting model as a db_setup plus what a
- * db_setup does not have. File names of the file are relative to its folder and stand here relative
- * to the working directory. setup borrows the names kept here, so the struct must not be copied
- * while setup is in use. */
+/** A fit configuration as read from YAML: settings, and the starting model as a db_setup plus what
+ * a db_setup does not have. File names of the file are relative to its folder and stand here
+ * relative to the working directory. setup borrows the names kept here, so the struct must not be
+ * copied while setup is in use. */
 typedef struct db_fit_config {
-    db_fit_settings settings; /* bounds given as a range are open until db_fit_config_start */
+    db_fit_settings settings; /**< bounds given as a range are open until db_fit_config_start */
     db_setup setup;
-    char config_file[DB_FIT_PATH_SIZE]; /* the file read; "" for defaults */
+    char config_file[DB_FIT_PATH_SIZE]; /**< the file read; "" for defaults */
     char image_file[DB_FIT_PATH_SIZE];
-    char spectrum_file[DB_FIT_PATH_SIZE]; /* "": none */
-    char output_prefix[DB_FIT_PATH_SIZE]; /* outputs: prefix.yaml, .mat, .json, .html, .log */
+    char spectrum_file[DB_FIT_PATH_SIZE]; /**< "": none */
+    char output_prefix[DB_FIT_PATH_SIZE]; /**< outputs: prefix.yaml, .mat, .json, .html, .log */
     char matrix_file[DB_FIT_PATH_SIZE], hkl_file[DB_FIT_PATH_SIZE];
-    char symmetry[DB_FIT_NAME_SIZE]; /* crystal system, lattice or space group; "": none */
-    char hkl_columns[DB_FIT_NAME_SIZE], hkl_space_group[DB_FIT_NAME_SIZE]; /* "": open */
-    char expt_file[DB_FIT_PATH_SIZE]; /* experiment list that the model comes from; "" */
+    char symmetry[DB_FIT_NAME_SIZE]; /**< crystal system, lattice or space group; "": none */
+    char hkl_columns[DB_FIT_NAME_SIZE], hkl_space_group[DB_FIT_NAME_SIZE]; /**< "": open */
+    char expt_file[DB_FIT_PATH_SIZE]; /**< experiment list that the model comes from; "" */
     char mask_file[DB_FIT_PATH_SIZE], hot_pixel_file[DB_FIT_PATH_SIZE];
     char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE],
-        box_file[DB_FIT_PATH_SIZE]; /* see db_fit_spots_read */
-    double trusted[2];              /* least and largest count that is trusted; NAN: not given */
-    double hot_sigma; /* a pixel that is alone and so many standard deviations above its
-                         surroundings is hot; 0: none */
-    char shot_list[DB_FIT_PATH_SIZE];   /* many shots instead of one image (fit_shots.h); "": one */
-    double shot_outlier_sigma;          /* see db_fit_shots_options.outlier_sigma */
-    char command[2 * DB_FIT_PATH_SIZE]; /* command line, for the record; "" */
-    int header_geometry; /* 1: wavelength, distance, pixels, beam centre come from the image header
-                            unless given */
-    double orientation[9]; /* replaces the setup's orientation (row-major rotation from the standard
-                              frame); first component NAN: not given */
-    int find_orientation;  /* 1: it is found from the image's spots */
-    double beam_centre[2]; /* pixels along fast, slow, from the outer corner of the first pixel;
-                              NAN: not given */
-    double beam_tilt[2];   /* mrad: horizontal, vertical */
-    double scale;          /* overall factor of the starting model */
-    double reserved[16];   /* 0: room for new members, see docs/decisions/public-structs.md */
+        box_file[DB_FIT_PATH_SIZE]; /**< see db_fit_spots_read */
+    double trusted[2];              /**< least and largest count that is trusted; NAN: not given */
+    /** a pixel that is alone and so many standard deviations above its surroundings is hot; 0: no
+     * pixel is */
+    double hot_sigma;
+    char shot_list[DB_FIT_PATH_SIZE]; /**< many shots instead of one image (fit_shots.h); "": one */
+    double shot_outlier_sigma;        /**< see db_fit_shots_options.outlier_sigma */
+    char command[2 * DB_FIT_PATH_SIZE]; /**< command line, for the record; "" */
+    /** 1: wavelength, distance, pixels, beam centre come from the image header unless given */
+    int header_geometry;
+    /** replaces the setup's orientation (row-major rotation from the standard frame); first
+     * component NAN: not given */
+    double orientation[9];
+    int find_orientation; /**< 1: it is found from the image's spots */
+    /** pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */
+    double beam_centre[2];
+    double beam_tilt[2]; /**< mrad: horizontal, vertical */
+    double scale;        /**< overall factor of the starting model */
+    double reserved[16]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
-/* All defaults: header geometry, free intensities, no parameters. */
+/** All defaults: header geometry, free intensities, no parameters.
+ *
+ * @param config overwritten; what it owned is not freed */
 DB_API void db_fit_config_init(db_fit_config *config);
 
-/* A copy with lists of its own. *copy is overwritten; its setup borrows the names of the original. */
+/** A copy with lists of its own. *copy is overwritten; its setup borrows the names of the original.
+ *
+ * @param context receives the message of a failure
+ * @param config to copy
+ * @param copy overwritten
+ * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
                                     db_fit_config *copy);
 
-/* Frees what it owns. Safe on a zeroed configuration. */
+/** Frees what it owns. Safe on a zeroed configuration.
+ *
+ * @param config to clear */
 DB_API void db_fit_config_clear(db_fit_config *config);
 
-/* Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file; their
- * file names are relative to the working directory. *config is initialized or all zeros before; what
- * it owns is freed. Clear it with db_fit_config_clear, also after a failure. Errors name file, line,
- * key, what was expected and the nearest known key, if one is near. */
+/** Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file;
+ * their file names are relative to the working directory. *config is initialized or all zeros
+ * before; what it owns is freed. Clear it with db_fit_config_clear, also after a failure. Errors
+ * name file, line, key, what was expected and the nearest known key, if one is near.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param config replaced
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_USAGE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
 DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);
 
-/* Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta, sensor
+/** Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta, sensor
  * and oscillation range from an image's header into a setup, wherever the setup has NAN (counts:
  * 0). The beam centre is converted to the meaning that the setup's convention gives it; what
- * neither knows stays open. */
+ * neither knows stays open.
+ *
+ * @param context receives the message of a failure
+ * @param image with what its header says
+ * @param setup completed
+ * @return DB_OK or an error */
 DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
                                      db_setup *setup);
 
-/* Reads the configuration's image and masks what must not count: pixels outside the trusted range
+/** Reads the configuration's image and masks what must not count: pixels outside the trusted range
  * (the configuration's, else those of the experiment list's panels), rectangles masked in that
  * list, pixels that are 0 in the mask file, those of the list of hot pixels (lines "fast slow
  * [panel]"), and pixels found hot. Notices say how many. DB_ERROR_INPUT if the list's panels are
- * not the image's. */
+ * not the image's.
+ *
+ * @param context receives the message of a failure
+ * @param config names the image and what masks it
+ * @param image overwritten; to be cleared by the caller
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
 DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
                                           db_measured_image *image,
                                           void (*notices)(void *user, const char *line),
                                           void *user);
 
-/* Reads the list of reflections that the configuration names, if any (else spots->count is 0); of a
- * reflection table those of the experiment that the model comes from. Clear it with
- * db_fit_spots_clear. */
+/** Reads the list of reflections that the configuration names, if any (else spots->count is 0); of
+ * a reflection table those of the experiment that the model comes from. Clear it with
+ * db_fit_spots_clear.
+ *
+ * @param context receives the message of a failure
+ * @param config names the list
+ * @param spots overwritten
+ * @return DB_OK or an error */
 DB_API db_status db_fit_config_read_spots(db_context *context, const db_fit_config *config,
                                           db_fit_spots *spots);
 
-/* The starting model of a configuration for an image. Completes config->setup from the header
+/** The starting model of a configuration for an image. Completes config->setup from the header
  * (header_geometry), turns ranges into bounds, adds default stages, takes the gain from the header
  * if it was not given, and refuses starting values outside their bounds and detectors of another
- * shape than the image. *start is overwritten; clear it with db_experiment_clear. */
+ * shape than the image. *start is overwritten; clear it with db_experiment_clear.
+ *
+ * @param context receives the message of a failure
+ * @param config completed
+ * @param image that is to be refined against
+ * @param start overwritten
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
 DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
                                      const db_measured_image *image, db_experiment *start,
                                      void (*notices)(void *user, const char *line), void *user);
 
-/* Outputs. All are written atomically. */
-/* Lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to be read
- * with its space group. DB_ERROR_USAGE if no amplitudes were refined. */
+/** Outputs. All are written atomically. */
+/** Lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to be
+ * read with its space group. DB_ERROR_USAGE if no amplitudes were refined.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param result to write
+ * @return DB_OK; DB_ERROR_USAGE if no amplitudes were refined; DB_ERROR_FILE or DB_ERROR_MEMORY */
 DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
                                          const db_fit_config *config, const db_fit_result *result);
+
+/** All of a result as JSON: docs/reference/json.md.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_write_json(db_context *context, const char *path,
                                    const db_fit_config *config, const db_fit_result *result);
+
+/** A page that shows a result, of one file.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param image measured image
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_write_html(db_context *context, const char *path,
                                    const db_fit_config *config, const db_measured_image *image,
                                    const db_fit_result *result);
-/* Measured and model image side by side. DB_ERROR_UNSUPPORTED without libpng. */
+/** Measured and model image side by side. DB_ERROR_UNSUPPORTED without libpng.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param image measured image
+ * @param result to write
+ * @return DB_OK; DB_ERROR_UNSUPPORTED without libpng; DB_ERROR_FILE or DB_ERROR_MEMORY */
 DB_API db_status db_fit_write_png(db_context *context, const char *path,
                                   const db_fit_config *config, const db_measured_image *image,
                                   const db_fit_result *result);
-/* The refined model as a configuration that db_fit_config_read takes again as a starting model. One
- * from an experiment list names a list of the same name, with .expt for .yaml, which is to be
- * written beside it (db_write_expt). */
+/** The refined model as a configuration that db_fit_config_read takes again as a starting model.
+ * One from an experiment list names a list of the same name, with .expt for .yaml, which is to be
+ * written beside it (db_write_expt).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_write_yaml(db_context *context, const char *path,
                                    const db_fit_config *config, const db_fit_result *result);
 

@@ -1,4 +1,5 @@
-/* Refinement of many shots that share parameters (libdualbragg_fit).
+/** @file
+ * Refinement of many shots that share parameters (libdualbragg_fit).
  *
  * Each shot has local quantities, such as its orientation, and all have shared ones, such as the
  * detector's place. A shot's local quantities are fitted at given shared ones; its normal matrix
@@ -15,79 +16,84 @@
 extern "C" {
 #endif
 
-/* Digests of what a shot is, so that a run that was cut off goes on with the same. */
+/** Digests of what a shot is, so that a run that was cut off goes on with the same. */
 enum { DB_FIT_DIGEST_SIZE = 28 };
 typedef struct db_fit_shot_identity {
-    char image[DB_FIT_DIGEST_SIZE];         /* of the image's file */
-    char configuration[DB_FIT_DIGEST_SIZE]; /* of all that is said of the shot */
-    char files[DB_FIT_DIGEST_SIZE];         /* of other files that only this shot names */
+    char image[DB_FIT_DIGEST_SIZE];         /**< of the image's file */
+    char configuration[DB_FIT_DIGEST_SIZE]; /**< of all that is said of the shot */
+    char files[DB_FIT_DIGEST_SIZE];         /**< of other files that only this shot names */
 } db_fit_shot_identity;
 
-/* Where shots come from. Functions are called from several threads, each with a context of its own.
- */
+/** Where shots come from. Functions are called from several threads, each with a context of its
+ * own. */
 typedef struct db_fit_shot_source {
     size_t count;
     void *user;
-    /* The image of a shot, to be cleared by the caller. start and settings, unless NULL: its
+    /** The image of a shot, to be cleared by the caller. start and settings, unless NULL: its
      * starting model, likewise, and the settings of all shots, in which what is its own (bounds,
      * gain) is to be put. A failure sets the shot aside. */
     db_status (*load)(void *user, db_context *context, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings);
-    /* What people call it; valid as long as the source. */
+    /** What people call it; valid as long as the source. */
     const char *(*name)(void *user, size_t shot);
-    /* What the shot is; NULL: not known. */
+    /** What the shot is; NULL: not known. */
     db_status (*identify)(void *user, db_context *context, size_t shot,
                           db_fit_shot_identity *identity);
-    /* How all shots are modelled, for a checkpoint to be compared with; NULL: not known, but for
+    /** How all shots are modelled, for a checkpoint to be compared with; NULL: not known, but for
      * the settings. */
     const db_fit_config *configuration;
 } db_fit_shot_source;
 
-/* Processes that refine together. Each has all shots in its source and works on some. Functions are
- * called by all of them in the same order, and return 0, or something else if the team is broken.
- */
+/** Processes that refine together. Each has all shots in its source and works on some. Functions
+ * are called by all of them in the same order, and return 0, or something else if the team is
+ * broken. */
 typedef struct db_fit_team {
     int rank, size;
     void *user;
-    /* Collects a piece of each process, one after the other, in `all` of every process. bytes:
+    /** Collects a piece of each process, one after the other, in `all` of every process. bytes:
      * sizes of the pieces, in the order of ranks. */
     int (*gather)(void *user, const void *own, const size_t *bytes, void *all);
-    /* Everybody gets what rank 0 has. */
+    /** Everybody gets what rank 0 has. */
     int (*broadcast)(void *user, void *data, size_t bytes);
 } db_fit_team;
 
+/** What has happened. */
 typedef enum db_fit_shots_event_kind {
-    DB_SHOTS_DONE,      /* some shots have been refined by themselves, or read for a joint stage */
-    DB_SHOTS_EVALUATED, /* a joint stage knows its target once more */
-    DB_SHOTS_ASIDE,     /* a shot has been set aside */
-    DB_SHOTS_RESUMED,   /* the run goes on from the checkpoint: some shots are done */
-    DB_SHOTS_WORKING    /* one more shot of a pass over them is done; told by one thread */
+    DB_SHOTS_DONE, /**< some shots have been refined by themselves, or read for a joint stage */
+    DB_SHOTS_EVALUATED, /**< a joint stage knows its target once more */
+    DB_SHOTS_ASIDE,     /**< a shot has been set aside */
+    DB_SHOTS_RESUMED,   /**< the run goes on from the checkpoint: some shots are done */
+    DB_SHOTS_WORKING    /**< one more shot of a pass over them is done; told by one thread */
 } db_fit_shots_event_kind;
 
+/** Something that has happened in a refinement of many shots. */
 typedef struct db_fit_shots_event {
     db_fit_shots_event_kind kind;
-    int stage;          /* index into the stages */
-    size_t done, count; /* DONE, RESUMED, WORKING: shots so far, and in all */
-    size_t used;        /* DONE: of them, not set aside */
-    int refined;        /* DONE: 1: by themselves; 0: only read */
-    const char *what;   /* WORKING: what the pass does: "reading shots", "errors" ... */
+    int stage;          /**< index into the stages */
+    size_t done, count; /**< DONE, RESUMED, WORKING: shots so far, and in all */
+    size_t used;        /**< DONE: of them, not set aside */
+    int refined;        /**< DONE: 1: by themselves; 0: only read */
+    const char *what;   /**< WORKING: what the pass does: "reading shots", "errors" ... */
     const db_fit_history *entry;
-    const char *shot, *reason; /* ASIDE */
+    const char *shot, *reason; /**< ASIDE */
 } db_fit_shots_event;
 
+/** How many shots are refined. */
 typedef struct db_fit_shots_options {
-    const db_fit_team *team; /* NULL: this process alone */
-    const char *checkpoint;  /* file that keeps the state after each iteration, and is left for the
-                                caller to remove when the results are safe; NULL: none */
-    int resume;              /* 1: goes on from that file, if there is one, to the same result; one
-                                of another refinement is refused */
-    const char *scratch;  /* folder for the shots' pixels (a nameless file per process); NULL: the
-                             working directory */
-    double outlier_sigma; /* shots whose chi2 per degree of freedom is so many robust standard
-                             deviations of its logarithm above the median are set aside between
-                             joint stages; 0: none */
-    void (*progress)(void *user, const db_fit_shots_event *event); /* rank 0 only; may be NULL */
-    /* Asked often, by all threads of each process: 1 cancels the run, which then has the best
+    const db_fit_team *team; /**< NULL: this process alone */
+    /** file that keeps the state after each iteration, and is left for the caller to remove when
+     * the results are safe; NULL: none */
+    const char *checkpoint;
+    /** 1: goes on from that file, if there is one, to the same result; one of another refinement is
+     * refused */
+    int resume;
+    /** folder for the shots' pixels (a nameless file per process); NULL: the working directory */
+    const char *scratch;
+    /** shots whose chi2 per degree of freedom is so many robust standard deviations of its
+     * logarithm above the median are set aside between joint stages; 0: none */
+    double outlier_sigma;
+    void (*progress)(void *user, const db_fit_shots_event *event); /**< rank 0 only; may be NULL */
+    /** Asked often, by all threads of each process: 1 cancels the run, which then has the best
      * models so far as its result. May be NULL. */
     int (*cancelled)(void *user);
     void *user;
@@ -97,34 +103,38 @@ typedef struct db_fit_shots_options {
 
 enum { DB_FIT_REASON_SIZE = 384 };
 
+/** What has been found of one shot. */
 typedef struct db_fit_shot_result {
-    const char *name;                /* the source's */
-    int used;                        /* 0: set aside */
-    char reason[DB_FIT_REASON_SIZE]; /* why it was set aside, or how its own stages ended */
-    /* Of the parameters, in their order; shared ones as in the result of all. Errors are NAN where
+    const char *name;                /**< the source's */
+    int used;                        /**< 0: set aside */
+    char reason[DB_FIT_REASON_SIZE]; /**< why it was set aside, or how its own stages ended */
+    /** Of the parameters, in their order; shared ones as in the result of all. Errors are NAN where
      * there are none. */
     double *start, *refined, *error;
-    int *at_bound;         /* -1, 0, 1 */
-    double orientation[9]; /* that the misset is relative to */
-    db_experiment model;   /* refined, without amplitudes; empty if another process has it, or the
-                              shot was set aside; owned */
+    int *at_bound;         /**< -1, 0, 1 */
+    double orientation[9]; /**< that the misset is relative to */
+    /** refined, without amplitudes; empty if another process has it, or the shot was set aside;
+     * owned */
+    db_experiment model;
     size_t pixels, shoeboxes;
-    double chi2_reduced[2]; /* of the starting and of the refined model, on the same pixels */
-    double correlation[2];  /* of the model with what was measured, background removed */
-    double centroid_rms[2]; /* pixels */
+    double chi2_reduced[2]; /**< of the starting and of the refined model, on the same pixels */
+    double correlation[2];  /**< of the model with what was measured, background removed */
+    double centroid_rms[2]; /**< pixels */
 } db_fit_shot_result;
 
+/** What a refinement of many shots has found. */
 typedef struct db_fit_shots_result {
-    db_status status; /* DB_OK: converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best models so
-                         far, without errors and statistics of joint stages */
+    /** DB_OK: converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best models so far, without
+     * errors and statistics of joint stages */
+    db_status status;
     char reason[512];
-    size_t parameter_count; /* those of the settings */
+    size_t parameter_count; /**< those of the settings */
     /* Lists of parameter_count elements each: */
     db_parameter *parameter;
     char (*name)[DB_FIT_NAME_SIZE];
-    unsigned char *shared; /* 1: one value for all shots */
-    /* Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances alone,
-     * with misfit, by how much shots or their blocks disagree, and the one to quote. */
+    unsigned char *shared; /**< 1: one value for all shots */
+    /** Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances
+     * alone, with misfit, by how much shots or their blocks disagree, and the one to quote. */
     double *start;
     double *refined;
     double *error_unscaled;
@@ -132,83 +142,167 @@ typedef struct db_fit_shots_result {
     double *error_robust;
     double *error;
     int *at_bound;
-    double **correlation;        /* [i][k], of shared ones */
-    db_fit_direction *direction; /* of shared ones, the worst determined first */
+    double **correlation;        /**< [i][k], of shared ones */
+    db_fit_direction *direction; /**< of shared ones, the worst determined first */
     size_t direction_count;
-    size_t pixels, shoeboxes, used; /* used: shots not set aside */
-    double chi2_reduced[2];         /* of the starting and the refined models, all shots in use */
-    db_fit_history *history;        /* joint evaluations; values of local parameters are NAN */
-    double *history_values;         /* of its entries */
+    size_t pixels, shoeboxes, used; /**< used: shots not set aside */
+    double chi2_reduced[2];         /**< of the starting and the refined models, all shots in use */
+    db_fit_history *history;        /**< joint evaluations; values of local parameters are NAN */
+    double *history_values;         /**< of its entries */
     size_t history_count;
-    size_t shot_evaluations; /* renderings of single shots, by this process */
+    size_t shot_evaluations; /**< renderings of single shots, by this process */
     double seconds;
     size_t shot_count;
     db_fit_shot_result *shot;
-    void *memory[2]; /* owned: behind the lists of parameters and directions, and of shots */
+    void *memory[2]; /**< owned: behind the lists of parameters and directions, and of shots */
 } db_fit_shots_result;
 
-/* Refines all shots. settings: as for one; which parameters are shared is said by
+/** Refines all shots. settings: as for one; which parameters are shared is said by
  * db_fit_parameter.shared. Stages in which no shared parameter is active refine each shot by
  * itself; the last one must be joint if any is. Shots that cannot be read or refined are set aside,
  * with the reason; DB_ERROR_INPUT if fewer than two are left of several. The result does not depend
- * on the number of threads, and that of a team only as far as its processes' arithmetic differs. */
+ * on the number of threads, and that of a team only as far as its processes' arithmetic differs.
+ *
+ * @param context receives the message of a failure
+ * @param source the shots; used by several threads at once
+ * @param settings what is refined and how; not changed
+ * @param options NULL: defaults
+ * @param result receives it; to be destroyed by the caller
+ * @return DB_OK; DB_NOT_CONVERGED or DB_ERROR_CANCELLED with a result; else an error without one */
 DB_API db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source,
                                   const db_fit_settings *settings,
                                   const db_fit_shots_options *options,
                                   db_fit_shots_result **result);
+
+/** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.
+ *
+ * @param result to destroy */
 DB_API void db_fit_shots_result_destroy(db_fit_shots_result **result);
 
-/* The stages used when a configuration names none: those of a single shot without the shared
- * parameters, then joint ones. Sets stages and stage_count. */
+/** The stages used when a configuration names none: those of a single shot without the shared
+ * parameters, then joint ones. Sets stages and stage_count.
+ *
+ * @param settings to change */
 DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
 
-/* The shots that a configuration lists (shots.list): each with a configuration of its own, that of
+/** The shots that a configuration lists (shots.list): each with a configuration of its own, that of
  * all with what the list says of it. */
 typedef struct db_fit_shot_list db_fit_shot_list;
 
-/* overrides: those with which the configuration was read; they hold for every shot. The
- * configuration is copied. Errors name the list and the line. */
+/** overrides: those with which the configuration was read; they hold for every shot. The
+ * configuration is copied. Errors name the list and the line.
+ *
+ * @param context receives the message of a failure
+ * @param config that names the list; copied
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param list receives the list; to be destroyed by the caller
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
 DB_API db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
                                        const char *const *overrides, size_t override_count,
                                        db_fit_shot_list **list);
+
+/** Frees a list and sets the pointer to NULL. NULL and pointer to NULL are allowed.
+ *
+ * @param list to destroy */
 DB_API void db_fit_shot_list_destroy(db_fit_shot_list **list);
 
-/* The list as a source of shots, which borrows it. Reflection lists of shots belong to it. */
+/** The list as a source of shots, which borrows it. Reflection lists of shots belong to it.
+ *
+ * @param list borrowed
+ * @return the source; valid as long as the list */
 DB_API db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list);
 
-/* Ties the parameters of the configuration of all shots as its symmetry asks, which depends on the
+/** Ties the parameters of the configuration of all shots as its symmetry asks, which depends on the
  * cell of the first shot that can be read: angles that are fixed are no longer refined, equal edges
- * follow each other. Fails with the last shot's message if none can be read. */
+ * follow each other. Fails with the last shot's message if none can be read.
+ *
+ * @param context receives the message of a failure
+ * @param list the shots
+ * @param config of all; changed
+ * @return DB_OK or an error */
 DB_API db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                                       db_fit_config *config);
 
-/* The configuration of one shot by itself. */
+/** The configuration of one shot by itself.
+ *
+ * @param context receives the message of a failure
+ * @param list the shots
+ * @param shot its number, from 0
+ * @param config initialized or all zeros before; replaced; to be cleared by the caller
+ * @return DB_OK or an error */
 DB_API db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list,
                                          size_t shot, db_fit_config *config);
 
-/* Outputs, all written atomically. */
+/** Outputs, all written atomically.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of all shots
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
                                          const db_fit_config *config,
                                          const db_fit_shots_result *result);
+
+/** A page that shows the result of all shots, of one file.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of all shots
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
                                          const db_fit_config *config,
                                          const db_fit_shots_result *result);
-/* The refined model of a shot whose model the result has, as a configuration for it alone
- * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt). */
+/** The refined model of a shot whose model the result has, as a configuration for it alone
+ * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt).
+ *
+ * @param context receives the message of a failure
+ * @param folder where the files go; it exists
+ * @param list the shots
+ * @param result has the model
+ * @param shot its number, from 0
+ * @return DB_OK or an error */
 DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                           const db_fit_shot_list *list,
                                           const db_fit_shots_result *result, size_t shot);
-/* Name of those files without ending: the number of the shot in the list, and the image's name,
- * in which '_' stands for what a list would take for something else. */
+/** Name of those files without ending: the number of the shot in the list, and the image's name,
+ * in which '_' stands for what a list would take for something else.
+ *
+ * @param result of all shots
+ * @param shot its number, from 0
+ * @param name receives it */
 DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
                                     char name[DB_FIT_PATH_SIZE]);
-/* After the models: a list of their configurations that shots.list takes again, and the experiment
- * lists as one. */
+/** After the models: a list of their configurations that shots.list takes again, and the experiment
+ * lists as one.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param folder where the models are
+ * @param result of all shots
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
                                          const db_fit_shots_result *result);
+
+/** The experiment lists of all models as one.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param folder where the models are
+ * @param result of all shots
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
                                          const db_fit_shots_result *result);
-/* The configuration of all with the refined list. */
+/** The configuration of all with the refined list.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param list name of the refined list
+ * @param config of all shots
+ * @param result of all shots
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
                                          const db_fit_config *config,
                                          const db_fit_shots_result *result);

@@ -42,7 +42,11 @@ DB_API db_status db_colour_scale_make(db_context *context, db_colour_map map, co
                                       size_t count, double low, double high,
                                       db_colour_scale *scale);
 
-/** The colour of a value: red, green, blue, within the scale. */
+/** The colour of a value: red, green, blue, within the scale.
+ *
+ * @param scale of the picture
+ * @param value of the pixel; NAN: missing
+ * @return three bytes of the scale; valid as long as it */
 DB_API const uint8_t *db_colour_of(const db_colour_scale *scale, float value);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* The context: error message, threads, instruction set, progress. One context per thread of
+/** @file
+ * The context: error message, threads, instruction set, progress. One context per thread of
  * control. */
 #ifndef DUALBRAGG_CONTEXT_H
 #define DUALBRAGG_CONTEXT_H
@@ -11,47 +12,80 @@ extern "C" {
 
 typedef struct db_context db_context;
 
-/* Called now and then during long work with the finished fraction (0 to 1). A non-zero return
+/** Called now and then during long work with the finished fraction (0 to 1). A non-zero return
  * cancels the work, which then ends with DB_ERROR_CANCELLED. Always called from the thread that
  * started the work. */
 typedef int (*db_progress_function)(void *user, double fraction);
 
-/* Creates a context. *context is NULL on failure (out of memory). */
+/** Creates a context. *context is NULL on failure (out of memory).
+ *
+ * @param context receives it; to be destroyed by the caller
+ * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_context_create(db_context **context);
 
-/* Frees the context and sets the caller's pointer to NULL. NULL and pointer to NULL are allowed. */
+/** Frees the context and sets the caller's pointer to NULL. NULL and pointer to NULL are allowed.
+ *
+ * @param context to destroy */
 DB_API void db_context_destroy(db_context **context);
 
-/* Message of the last failed call: names the input, the line or flag, what was expected and what
- * was found. Empty after success. Owned by the context, valid until the next call with it. */
+/** Message of the last failed call: names the input, the line or flag, what was expected and what
+ * was found. Empty after success. Owned by the context, valid until the next call with it.
+ *
+ * @param context of the call; NULL: ""
+ * @return the text; valid until the next call with this context */
 DB_API const char *db_context_message(const db_context *context);
 
-/* Threads used by plans executed with this context; 0 (default) means all available. */
+/** Threads used by plans executed with this context; 0 (default) means all available.
+ *
+ * @param context to change
+ * @param threads their number; 0: all available
+ * @return DB_OK; DB_ERROR_USAGE for a negative number */
 DB_API db_status db_context_set_threads(db_context *context, int threads);
+
+/** Threads as set by db_context_set_threads.
+ *
+ * @param context to ask
+ * @return the number as set; 0: all available */
 DB_API int db_context_threads(const db_context *context);
 
-/* Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512". The environment
- * variable DUALBRAGG_ISA sets the default. DB_ERROR_DEVICE if this processor lacks it. */
+/** Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512". The environment
+ * variable DUALBRAGG_ISA sets the default. DB_ERROR_DEVICE if this processor lacks it.
+ *
+ * @param context to change
+ * @param isa name of the instruction set
+ * @return DB_OK; DB_ERROR_USAGE for an unknown name; DB_ERROR_DEVICE */
 DB_API db_status db_context_set_isa(db_context *context, const char *isa);
-/* The instruction set in effect ("sse2", "avx2", "avx512"). Static storage. */
+/** The instruction set in effect ("sse2", "avx2", "avx512"). Static storage.
+ *
+ * @param context to ask
+ * @return its name */
 DB_API const char *db_context_isa(const db_context *context);
 
-/* A stage of the library's work begins or ends. Stages nest; a stage belongs to one thread. */
+/** A stage of the library's work begins or ends. Stages nest; a stage belongs to one thread. */
 typedef struct db_stage {
-    const char *name; /* static storage; see docs/howto/profile.md for the names */
-    int begins;       /* 1: begins; 0: the one of this thread that began last ends */
-    int thread;       /* 0: the one that called the library; less than the context's threads */
-    double pixels;    /* at the end of stages that render: how many were rendered, else 0 */
-    double samples;   /* the same for samples: sub-pixel x layer x source x phi step x domain */
+    const char *name; /**< static storage; see docs/howto/profile.md for the names */
+    int begins;       /**< 1: begins; 0: the one of this thread that began last ends */
+    int thread;       /**< 0: the one that called the library; less than the context's threads */
+    double pixels;    /**< at the end of stages that render: how many were rendered, else 0 */
+    double samples;   /**< the same for samples: sub-pixel x layer x source x phi step x domain */
 } db_stage;
 
-/* Called by each thread for its own stages, hence by several at once. */
+/** Called by each thread for its own stages, hence by several at once. */
 typedef void (*db_stage_function)(void *user, const db_stage *stage);
 
-/* Has stages reported from now on; NULL (default): not, which costs a test per tile. Not to be
- * changed from within the function. */
+/** Has stages reported from now on; NULL (default): not, which costs a test per tile. Not to be
+ * changed from within the function.
+ *
+ * @param context to change
+ * @param function called by several threads at once; NULL: none
+ * @param user handed to the function */
 DB_API void db_context_set_stages(db_context *context, db_stage_function function, void *user);
 
+/** Has the progress of long work told from now on; NULL (default): not.
+ *
+ * @param context to change
+ * @param function called by the thread that called the library; NULL: none
+ * @param user handed to the function */
 DB_API void db_context_set_progress(db_context *context, db_progress_function function, void *user);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Where plans are executed. The processor is always there, as "cpu"; other devices are there once
+/** @file
+ * Where plans are executed. The processor is always there, as "cpu"; other devices are there once
  * their backend has been registered (dualbragg/cuda.h of a build with CUDA).
  *
  * A plan belongs to the device that its context had when it was created. The device keeps its own
@@ -14,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Device of the plans created with this context from now on:
+/** Device of the plans created with this context from now on:
  *
  *   "cpu"              (default)
  *   "cuda", "cuda:1"   a backend's first device, or the one of that number
@@ -23,43 +24,83 @@ extern "C" {
  *
  * The environment variable DUALBRAGG_DEVICE sets the default. Errors, which leave the choice as it
  * was: DB_ERROR_USAGE for what is no name; DB_ERROR_DEVICE where the program has no such backend,
- * or that finds no driver or no such device. */
+ * or that finds no driver or no such device.
+ *
+ * @param context to change
+ * @param name of the device
+ * @return DB_OK; DB_ERROR_USAGE or DB_ERROR_DEVICE */
 DB_API db_status db_context_set_device(db_context *context, const char *name);
 
-/* The device in effect: "cpu", "cuda:0". Owned by the context, until the next choice. */
+/** The device in effect: "cpu", "cuda:0". Owned by the context, until the next choice.
+ *
+ * @param context to ask
+ * @return its name */
 DB_API const char *db_context_device(const db_context *context);
 
-/* What the device calls itself, e.g. "NVIDIA H100 PCIe"; empty for the processor. Owned like the
- * device. */
+/** What the device calls itself, e.g. "NVIDIA H100 PCIe"; empty for the processor. Owned like the
+ * device.
+ *
+ * @param context to ask
+ * @return its name */
 DB_API const char *db_context_device_model(const db_context *context);
 
-/* Why "auto" chose the processor, or a plan of it moved there; empty where it did not. Owned by the
- * context, until a device is chosen or another plan moves. */
+/** Why "auto" chose the processor, or a plan of it moved there; empty where it did not. Owned by
+ * the context, until a device is chosen or another plan moves.
+ *
+ * @param context to ask
+ * @return the text, or "" */
 DB_API const char *db_context_device_note(const db_context *context);
 
-/* The device that a plan runs on. Owned by the plan. */
+/** The device that a plan runs on. Owned by the plan.
+ *
+ * @param plan to ask
+ * @return its name */
 DB_API const char *db_plan_device(const db_plan *plan);
 
+/** Where memory is. */
 typedef enum db_memory {
-    DB_MEMORY_HOST,  /* read and written by the processor; copied from and to the device fastest */
-    DB_MEMORY_DEVICE /* of the plan's device: to be read and written by the functions below */
+    DB_MEMORY_HOST, /**< read and written by the processor; copied from and to the device fastest */
+    DB_MEMORY_DEVICE /**< of the plan's device: to be read and written by the functions below */
 } db_memory;
 
-/* Memory for what a plan renders into (db_plan_forward, db_plan_gradient) or compares with
+/** Memory for what a plan renders into (db_plan_forward, db_plan_gradient) or compares with
  * (db_plan_normal), aligned for any type. With memory of the device nothing is copied, which pays
  * for data that stay the same from call to call and for images that are used there. Memory that the
  * device's own library has allocated serves as well. For plans on the processor both kinds are
  * ordinary memory, so that one program serves all devices.
  *
- * Errors: DB_ERROR_MEMORY; *memory is then NULL. */
+ * Errors: DB_ERROR_MEMORY; *memory is then NULL.
+ *
+ * @param plan whose device it is for
+ * @param kind where it is
+ * @param bytes its size
+ * @param memory receives it; freed by db_plan_memory_destroy
+ * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory);
 
-/* Copy to and from memory of either kind. */
+/** Copies from the processor to memory of either kind.
+ *
+ * @param plan whose memory it is
+ * @param memory to write
+ * @param from bytes to copy
+ * @param bytes their number
+ * @return DB_OK or an error */
 DB_API db_status db_plan_memory_write(db_plan *plan, void *memory, const void *from, size_t bytes);
+
+/** Copies to the processor from memory of either kind.
+ *
+ * @param plan whose memory it is
+ * @param memory to read
+ * @param to room for the bytes
+ * @param bytes their number
+ * @return DB_OK or an error */
 DB_API db_status db_plan_memory_read(db_plan *plan, const void *memory, void *to, size_t bytes);
 
-/* Frees it and sets the caller's pointer to NULL; before the plan is destroyed. NULL and pointer to
- * NULL are allowed. */
+/** Frees it and sets the caller's pointer to NULL; before the plan is destroyed. NULL and pointer
+ * to NULL are allowed.
+ *
+ * @param plan whose memory it is
+ * @param memory to free */
 DB_API void db_plan_memory_destroy(db_plan *plan, void **memory);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* dualbragg: differentiable nanocrystal diffraction. Includes the whole public interface. */
+/** @file
+ * dualbragg: differentiable nanocrystal diffraction. Includes the whole public interface. */
 #ifndef DUALBRAGG_H
 #define DUALBRAGG_H
 

@@ -1,4 +1,5 @@
-/* What is simulated: crystal, beam, goniometer, detector, structure factors, in the units people
+/** @file
+ * What is simulated: crystal, beam, goniometer, detector, structure factors, in the units people
  * use.
  *
  * These are plain values; nothing here is derived from anything else here. The model (src/model)
@@ -14,181 +15,193 @@
 extern "C" {
 #endif
 
-/* Shape of the crystal, i.e. of the interference function around every reciprocal lattice node. */
+/** Shape of the crystal, i.e. of the interference function around every reciprocal lattice node. */
 typedef enum db_crystal_shape {
-    DB_SHAPE_SQUARE, /* parallelepiped of N_a x N_b x N_c cells: product of sin(N pi h)/sin(pi h) */
-    DB_SHAPE_ROUND,  /* ellipsoid */
-    DB_SHAPE_GAUSS,  /* Gaussian spots */
-    DB_SHAPE_TOPHAT  /* flat spots; its derivative with respect to position is zero */
+    /** parallelepiped of N_a x N_b x N_c cells: product of sin(N pi h)/sin(pi h) */
+    DB_SHAPE_SQUARE,
+    DB_SHAPE_ROUND, /**< ellipsoid */
+    DB_SHAPE_GAUSS, /**< Gaussian spots */
+    DB_SHAPE_TOPHAT /**< flat spots; its derivative with respect to position is zero */
 } db_crystal_shape;
 
+/** The crystal. */
 typedef struct db_crystal {
-    double cell[6]; /* a, b, c (angstrom), alpha, beta, gamma (degree) */
-    double
-        orientation[9]; /* row-major rotation from the standard frame (c along z, b in the yz plane)
-                           to the laboratory, applied before misset; identity by default */
-    double misset[3];   /* rotations about laboratory x, then y, then z (degree) */
-    double cells[3];    /* N_a, N_b, N_c: crystal size in unit cells, >= 1 */
+    double cell[6]; /**< a, b, c (angstrom), alpha, beta, gamma (degree) */
+    /** row-major rotation from the standard frame (c along z, b in the yz plane) to the laboratory,
+     * applied before misset; identity by default */
+    double orientation[9];
+    double misset[3]; /**< rotations about laboratory x, then y, then z (degree) */
+    double cells[3];  /**< N_a, N_b, N_c: crystal size in unit cells, >= 1 */
     db_crystal_shape shape;
-    double fudge;         /* multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
-    double mosaic_spread; /* cap angle of the mosaic rotations (degree) */
-    /* 1: instead of mosaic_spread three caps (degree), of the components of each rotation (axis
+    double fudge;         /**< multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
+    double mosaic_spread; /**< cap angle of the mosaic rotations (degree) */
+    /** 1: instead of mosaic_spread three caps (degree), of the components of each rotation (axis
      * times angle) along the crystal's axes x, y, z of the standard frame: a*, c x a* and c */
     int mosaic_anisotropic;
     double mosaic_abc[3];
-    int mosaic_domains; /* number of domains, >= 1; 1 without spread */
-    long mosaic_seed;   /* seed of the mosaic rotations; 12345678 */
-    double b_factor;    /* B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the
-                           crystal's intensity has at each scattering vector (angstrom^2); 0 */
-    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    int mosaic_domains; /**< number of domains, >= 1; 1 without spread */
+    long mosaic_seed;   /**< seed of the mosaic rotations; 12345678 */
+    /** B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the crystal's intensity
+     * has at each scattering vector (angstrom^2); 0 */
+    double b_factor;
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_crystal;
 
-/* One source: a ray direction and a wavelength. */
+/** One source: a ray direction and a wavelength. */
 typedef struct db_source {
-    double direction[3];     /* unit vector of photon travel, before divergence and beam tilt */
-    double spread[3];        /* place of the source within the beam's ranges, usually -1/2 to 1/2:
-                                [0] of the horizontal divergence, an angle of spread[0] x
-                                divergence[0] about the vertical axis beam x polarization;
-                                [1] of the vertical divergence, about the polarization axis, applied
-                                first; [2] of the dispersion */
-    double wavelength_ratio; /* wavelength of this source / wavelength of the beam, without stretch
-                                (see db_beam) and dispersion, which multiplies it by 1 + spread[2] *
-                                dispersion */
-    double weight;           /* relative intensity; weights are normalized by their sum */
+    double direction[3]; /**< unit vector of photon travel, before divergence and beam tilt */
+    /** place of the source within the beam's ranges, usually -1/2 to 1/2: [0] of the horizontal
+     * divergence, an angle of spread[0] x divergence[0] about the vertical axis beam x
+     * polarization; [1] of the vertical divergence, about the polarization axis, applied first;
+     * [2] of the dispersion */
+    double spread[3];
+    /** wavelength of this source / wavelength of the beam, without stretch (see db_beam) and
+     * dispersion, which multiplies it by 1 + spread[2] * dispersion */
+    double wavelength_ratio;
+    double weight; /**< relative intensity; weights are normalized by their sum */
 } db_source;
 
+/** The beam: its sources, spectrum, polarization and strength. */
 typedef struct db_beam {
-    double direction[3];         /* unit vector of photon travel */
-    double polarization_axis[3]; /* unit vector along the E field */
-    double wavelength;           /* central wavelength (angstrom); all sources' are in proportion to
-                                    it, so that it shifts a spectrum */
-    double spectrum_stretch; /* multiplies what the sources' wavelength_ratio differs by from its
-                                mean, to which they contribute by their weights; 1 */
-    double divergence[2];    /* full ranges (mrad): horizontal, vertical; see db_source.spread */
-    double dispersion;       /* full relative range of wavelengths; see db_source.spread */
-    double tilt[2];          /* beam steering (mrad): horizontal, vertical, about the axes of
-                                db_source.spread; turns all sources, leaves detector, crystal and
-                                polarization axis where they are */
-    double polarization;     /* Kahn factor, -1 to 1; 0 = unpolarized */
-    int polarized;           /* 0: no polarization correction at all (factor 1) */
-    double fluence;          /* photons/m^2 */
-    double scale;            /* free overall factor; 1 */
-    size_t source_count;     /* >= 1 */
-    db_source *sources;      /* owned by the experiment */
-    double reserved[8];      /* 0: room for new members, see docs/decisions/public-structs.md */
+    double direction[3];         /**< unit vector of photon travel */
+    double polarization_axis[3]; /**< unit vector along the E field */
+    /** central wavelength (angstrom); all sources' are in proportion to it, so that it shifts a
+     * spectrum */
+    double wavelength;
+    /** multiplies what the sources' wavelength_ratio differs by from its mean, to which they
+     * contribute by their weights; 1 */
+    double spectrum_stretch;
+    double divergence[2]; /**< full ranges (mrad): horizontal, vertical; see db_source.spread */
+    double dispersion;    /**< full relative range of wavelengths; see db_source.spread */
+    /** beam steering (mrad): horizontal, vertical, about the axes of db_source.spread; turns all
+     * sources, leaves detector, crystal and polarization axis where they are */
+    double tilt[2];
+    double polarization; /**< Kahn factor, -1 to 1; 0 = unpolarized */
+    int polarized;       /**< 0: no polarization correction at all (factor 1) */
+    double fluence;      /**< photons/m^2 */
+    double scale;        /**< free overall factor; 1 */
+    size_t source_count; /**< >= 1 */
+    db_source *sources;  /**< owned by the experiment */
+    double reserved[8];  /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_beam;
 
+/** The spindle that turns the crystal. */
 typedef struct db_goniometer {
-    double spindle_axis[3]; /* unit vector, before tilts */
-    /* of the spindle axis (degree): with u the direction of axis x beam, [1] turns the axis about u
-     * x axis, out of its plane with the beam, then [0] about u, towards the beam. Where the axis is
-     * parallel to the beam the polarization axis stands in for the beam. */
+    double spindle_axis[3]; /**< unit vector, before tilts */
+    /** of the spindle axis (degree): with u the direction of axis x beam, [1] turns the axis about
+     * u x axis, out of its plane with the beam, then [0] about u, towards the beam. Where the axis
+     * is parallel to the beam the polarization axis stands in for the beam. */
     double tilt[2];
-    double phi;         /* spindle angle of the first step (degree) */
-    double phi_step;    /* degree */
-    int phi_steps;      /* >= 1 */
-    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    double phi;         /**< spindle angle of the first step (degree) */
+    double phi_step;    /**< degree */
+    int phi_steps;      /**< >= 1 */
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_goniometer;
 
-/* A flat panel, in the frame of the detector plate (x = plate fast axis, y = slow axis, z = normal;
- * lengths in mm). A one-panel detector has origin 0, fast 1 0 0, slow 0 1 0, normal 0 0 1. */
+/** A flat panel, in the frame of the detector plate (x = plate fast axis, y = slow axis, z =
+ * normal; lengths in mm). A one-panel detector has origin 0, fast 1 0 0, slow 0 1 0, normal
+ * 0 0 1. */
 typedef struct db_panel {
-    double origin[3];    /* outer corner of the first pixel (mm) */
-    double fast_axis[3]; /* unit vectors */
+    double origin[3];    /**< outer corner of the first pixel (mm) */
+    double fast_axis[3]; /**< unit vectors */
     double slow_axis[3];
-    double normal[3];     /* away from the sample */
-    double pixel_size[2]; /* along fast, slow (mm) */
+    double normal[3];     /**< away from the sample */
+    double pixel_size[2]; /**< along fast, slow (mm) */
     int fast_pixels, slow_pixels;
 } db_panel;
 
+/** What stays when the detector turns. */
 typedef enum db_pivot {
-    DB_PIVOT_BEAM,  /* the direct beam stays on the beam centre when the detector turns */
-    DB_PIVOT_SAMPLE /* the detector swings around the sample */
+    DB_PIVOT_BEAM,  /**< the direct beam stays on the beam centre when the detector turns */
+    DB_PIVOT_SAMPLE /**< the detector swings around the sample */
 } db_pivot;
 
-/* What a sensor is made of; see dualbragg/sensor.h. */
+/** What a sensor is made of; see dualbragg/sensor.h. */
 typedef enum db_sensor_material {
     DB_SENSOR_UNKNOWN,
     DB_SENSOR_SI,
     DB_SENSOR_GAAS,
     DB_SENSOR_CDTE,
-    DB_SENSOR_CZT, /* Cd0.9 Zn0.1 Te */
+    DB_SENSOR_CZT, /**< Cd0.9 Zn0.1 Te */
     DB_SENSOR_MATERIAL_COUNT
 } db_sensor_material;
 
-/* The detector: a rigid plate that carries a list of panels. */
+/** The detector: a rigid plate that carries a list of panels. */
 typedef struct db_detector {
     double fast_axis[3], slow_axis[3],
-        normal[3];           /* of the plate, before rotations (unit vectors) */
-    double rotation[3];      /* about laboratory x, then y, then z (degree) */
-    double twotheta_axis[3]; /* unit vector */
-    double twotheta;         /* degree, applied after rotation */
+        normal[3];           /**< of the plate, before rotations (unit vectors) */
+    double rotation[3];      /**< about laboratory x, then y, then z (degree) */
+    double twotheta_axis[3]; /**< unit vector */
+    double twotheta;         /**< degree, applied after rotation */
     db_pivot pivot;
-    double distance;       /* sample to plate (mm): along the beam, or along the normal if
-                              distance_is_close */
-    int distance_is_close; /* 0 or 1 */
-    double centre[2]; /* (mm, along fast, slow, from the plate's origin): where the direct beam hits
-                         (pivot beam), or the point closest to the sample (pivot sample) */
-    size_t panel_count; /* >= 1 */
-    db_panel *panels;   /* owned by the experiment */
-    /* a motion that every panel makes in its own frame, about its own centre: rotations about its
+    /** sample to plate (mm): along the beam, or along the normal if distance_is_close */
+    double distance;
+    int distance_is_close; /**< 0 or 1 */
+    /** (mm, along fast, slow, from the plate's origin): where the direct beam hits (pivot beam), or
+     * the point closest to the sample (pivot sample) */
+    double centre[2];
+    size_t panel_count; /**< >= 1 */
+    db_panel *panels;   /**< owned by the experiment */
+    /** a motion that every panel makes in its own frame, about its own centre: rotations about its
      * fast axis (which take slow towards normal), then its slow axis (normal towards fast), then
      * its normal (fast towards slow), all as they stand before the motion, then shifts along them;
      * see dualbragg/panel_motion.h for motions of some panels */
-    double panel_turn[3];  /* degree */
-    double panel_shift[3]; /* mm */
-    int curved; /* 1: pixels lie on a sphere around the sample, where a sheet that touches it at the
-                   direct beam's spot wraps around it; one panel only */
+    double panel_turn[3];  /**< degree */
+    double panel_shift[3]; /**< mm */
+    /** 1: pixels lie on a sphere around the sample, where a sheet that touches it at the direct
+     * beam's spot wraps around it; one panel only */
+    int curved;
     /* sensor: photons are absorbed in layers behind the panels' front */
-    int sensor_layers;        /* >= 1; 1 by default */
-    double sensor_thickness;  /* um; 0: all photons are recorded at the front */
-    double attenuation_depth; /* um, at which 1/e of the photons are left; > 0 with a thickness */
-    /* where a layer's photons are recorded: 0: at the depth at which the layer absorbs them on
+    int sensor_layers;        /**< >= 1; 1 by default */
+    double sensor_thickness;  /**< um; 0: all photons are recorded at the front */
+    double attenuation_depth; /**< um, at which 1/e of the photons are left; > 0 with a thickness */
+    /** where a layer's photons are recorded: 0: at the depth at which the layer absorbs them on
      * average, so that a spot's place is right for any number of layers; 1: at its front */
     int layers_at_front;
-    db_sensor_material sensor_material; /* for files that name it: attenuation_depth counts */
-    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    db_sensor_material sensor_material; /**< for files that name it: attenuation_depth counts */
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_detector;
 
-/* Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
+/** Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
  * Index of (h,k,l): ((h-min[0])*extent[1] + (k-min[1]))*extent[2] + (l-min[2]). */
 typedef struct db_structure_factors {
-    int interpolate; /* 1: tricubic interpolation of the list; 0: the nearest entry */
+    int interpolate; /**< 1: tricubic interpolation of the list; 0: the nearest entry */
     int min[3];
-    int extent[3];      /* number of entries per axis; 0 0 0 without a list */
-    double *amplitude;  /* electrons; owned by the experiment; NULL without a list */
-    double default_F;   /* electrons */
-    size_t listed;      /* number of amplitudes the list held, for reports; 0 without a list */
-    double reserved[4]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    int extent[3];      /**< number of entries per axis; 0 0 0 without a list */
+    double *amplitude;  /**< electrons; owned by the experiment; NULL without a list */
+    double default_F;   /**< electrons */
+    size_t listed;      /**< number of amplitudes the list held, for reports; 0 without a list */
+    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_structure_factors;
 
-/* Scattering that does not come from the crystal, and is not cut off by d_min: water with the same
+/** Scattering that does not come from the crystal, and is not cut off by d_min: water with the same
  * amplitude in all directions, and an amorphous layer with a given amplitude. */
 typedef struct db_background {
-    double water_size; /* edge of a cube of water (um); 0: none */
+    double water_size; /**< edge of a cube of water (um); 0: none */
     /* amorphous layer; count 0: none */
-    size_t count;      /* number of points of the amplitude curve */
-    double *stol;      /* sin(theta)/lambda (1/angstrom), ascending; owned by the experiment */
-    double *amplitude; /* per molecule (electrons; negative: scatters negatively); owned */
-    double thickness;  /* mm, along the beam */
-    double area;       /* mm^2, lit up by the beam */
-    double density;    /* g/cm^3 */
-    double molecular_weight; /* g/mol */
-    double reserved[4];      /* 0: room for new members, see docs/decisions/public-structs.md */
+    size_t count;      /**< number of points of the amplitude curve */
+    double *stol;      /**< sin(theta)/lambda (1/angstrom), ascending; owned by the experiment */
+    double *amplitude; /**< per molecule (electrons; negative: scatters negatively); owned */
+    double thickness;  /**< mm, along the beam */
+    double area;       /**< mm^2, lit up by the beam */
+    double density;    /**< g/cm^3 */
+    double molecular_weight; /**< g/mol */
+    double reserved[4];      /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_background;
 
-/* Reproduction of the reference program's arithmetic, order of summation included
+/** Reproduction of the reference program's arithmetic, order of summation included
  * (docs/theory/pixel.md, With -compat). Filled by db_setup_resolve; forward images only. */
 typedef struct db_reference_mode {
     int on;
     int oversample_omega, oversample_polar, oversample_thick;
-    double reciprocal_scale; /* the reference's reciprocal vectors / the right ones, for the shapes
-                                GAUSS and TOPHAT */
-    /* where the reference puts the detector (m): outer corner of the first pixel, axes (of length 1
-     * only if the reference has them so), distance along the normal and along the beam */
+    /** the reference's reciprocal vectors / the right ones, for the shapes GAUSS and TOPHAT */
+    double reciprocal_scale;
+    /** where the reference puts the detector (m): outer corner of the first pixel, axes (of length
+     * 1 only if the reference has them so), distance along the normal and along the beam */
     double origin[3], fast_axis[3], slow_axis[3], normal[3], close_distance, distance;
 } db_reference_mode;
 
+/** All that an image depends on. */
 typedef struct db_experiment {
     db_crystal crystal;
     db_beam beam;
@@ -196,99 +209,183 @@ typedef struct db_experiment {
     db_detector detector;
     db_structure_factors structure_factors;
     db_background background;
-    double d_min;    /* samples of the crystal of a smaller spacing do not count (A); 0: all do */
-    int oversample;  /* sub-pixels per pixel and direction, >= 1 */
-    int point_pixel; /* 1: solid angle 1/R^2 instead of that of a flat pixel */
+    double d_min;    /**< samples of the crystal of a smaller spacing do not count (A); 0: all do */
+    int oversample;  /**< sub-pixels per pixel and direction, >= 1 */
+    int point_pixel; /**< 1: solid angle 1/R^2 instead of that of a flat pixel */
     db_reference_mode reference;
-    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_experiment;
 
-/* Fluence for which r_e^2 x fluence = 1 (photons/m^2): the reference's default. */
+/** Fluence for which r_e^2 x fluence = 1 (photons/m^2): the reference's default. */
 #define DB_DEFAULT_FLUENCE 125932015286227086360700780544.0
-/* Thomson scattering length squared (m^2). */
+/** Thomson scattering length squared (m^2). */
 #define DB_THOMSON_R2 7.94079248018965e-30
-/* Molecules per mole. */
+/** Molecules per mole. */
 #define DB_AVOGADRO 6.02214179e23
 
-/* Fills *experiment with defaults (no cell; one source; a one-panel MOSFLM detector of 1024 x 1024
- * pixels of 0.1 mm at 100 mm). Allocates the source and panel lists. */
+/** Fills *experiment with defaults (no cell; one source; a one-panel MOSFLM detector of 1024 x 1024
+ * pixels of 0.1 mm at 100 mm). Allocates the source and panel lists.
+ *
+ * @param context receives the message of a failure
+ * @param experiment overwritten; owns its lists
+ * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_experiment_init(db_context *context, db_experiment *experiment);
 
-/* Deep copy; *copy must not own anything (it is overwritten). */
+/** Deep copy; *copy must not own anything (it is overwritten).
+ *
+ * @param context receives the message of a failure
+ * @param experiment to copy
+ * @param copy overwritten
+ * @return DB_OK; DB_ERROR_MEMORY; *copy then owns nothing */
 DB_API db_status db_experiment_copy(db_context *context, const db_experiment *experiment,
                                     db_experiment *copy);
 
-/* Frees the lists and zeroes the struct. Safe on a zeroed struct. */
+/** Frees the lists and zeroes the struct. Safe on a zeroed struct.
+ *
+ * @param experiment to clear */
 DB_API void db_experiment_clear(db_experiment *experiment);
 
-/* Replaces the list of sources by a copy of `count` (1 or more) of them. */
+/** Replaces the list of sources by a copy of `count` (1 or more) of them.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to change
+ * @param sources `count` of them
+ * @param count their number
+ * @return DB_OK; DB_ERROR_USAGE for none; DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_experiment_set_sources(db_context *context, db_experiment *experiment,
                                            const db_source *sources, size_t count);
 
-/* Replaces the list of panels by a copy of `count` (1 or more) of them. */
+/** Replaces the list of panels by a copy of `count` (1 or more) of them.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to change
+ * @param panels `count` of them
+ * @param count their number
+ * @return DB_OK; DB_ERROR_USAGE for none; DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_experiment_set_panels(db_context *context, db_experiment *experiment,
                                           const db_panel *panels, size_t count);
 
-/* Replaces the list of structure factors by a copy of extent[0] * extent[1] * extent[2] amplitudes
+/** Replaces the list of structure factors by a copy of extent[0] * extent[1] * extent[2] amplitudes
  * (electrons) in the order of db_structure_factors, the first one that of min. amplitude NULL: no
- * list. default_F stays. DB_ERROR_USAGE for an extent below 1. */
+ * list. default_F stays. DB_ERROR_USAGE for an extent below 1.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to change
+ * @param min smallest h, k, l
+ * @param extent number of indices h, k, l
+ * @param amplitude electrons; NULL: no list
+ * @return DB_OK; DB_ERROR_USAGE or DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_experiment_set_amplitudes(db_context *context, db_experiment *experiment,
                                               const int min[3], const int extent[3],
                                               const double *amplitude);
 
-/* Replaces the amplitudes of amorphous matter by copies: `count` values of sin(theta)/lambda
- * (1/angstrom), ascending, and the amplitude of one molecule there (electrons). count 0: none. */
+/** Replaces the amplitudes of amorphous matter by copies: `count` values of sin(theta)/lambda
+ * (1/angstrom), ascending, and the amplitude of one molecule there (electrons). count 0: none.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to change
+ * @param stol 1/angstrom
+ * @param amplitude electrons
+ * @param count number of points; 0: none
+ * @return DB_OK; DB_ERROR_MEMORY; the lists then stay */
 DB_API db_status db_experiment_set_amorphous(db_context *context, db_experiment *experiment,
                                              const double *stol, const double *amplitude,
                                              size_t count);
 
-/* Checks every value (finite, in range, cell possible, axes orthogonal, detector not behind the
- * sample ...). DB_ERROR_INPUT with a message naming the first bad one. */
+/** Checks every value (finite, in range, cell possible, axes orthogonal, detector not behind the
+ * sample ...). DB_ERROR_INPUT with a message naming the first bad one.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to check
+ * @return DB_OK or DB_ERROR_INPUT */
 DB_API db_status db_experiment_check(db_context *context, const db_experiment *experiment);
 
-/* Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end. */
+/** Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end.
+ *
+ * @param experiment with the panels
+ * @return their number */
 DB_API size_t db_experiment_pixels(const db_experiment *experiment);
 
-/* Replaces the source list by a grid over divergence and dispersion (see db_beam_spread). */
+/** Replaces the source list by a grid over divergence and dispersion (see db_beam_spread). */
 typedef struct db_beam_spread {
-    double horizontal_range, vertical_range; /* full ranges (radian) */
-    double horizontal_step, vertical_step;   /* radian */
-    int horizontal_steps, vertical_steps;    /* >= 1 */
-    int round;                               /* 1: elliptical cut of the grid */
-    double dispersion;                       /* full relative width of the wavelength */
-    double dispersion_step;                  /* relative */
-    int dispersion_steps;                    /* >= 1 */
+    double horizontal_range, vertical_range; /**< full ranges (radian) */
+    double horizontal_step, vertical_step;   /**< radian */
+    int horizontal_steps, vertical_steps;    /**< >= 1 */
+    int round;                               /**< 1: elliptical cut of the grid */
+    double dispersion;                       /**< full relative width of the wavelength */
+    double dispersion_step;                  /**< relative */
+    int dispersion_steps;                    /**< >= 1 */
 } db_beam_spread;
+
+/** Replaces the list of sources by a grid over divergence and dispersion.
+ *
+ * @param context receives the message of a failure
+ * @param beam to change
+ * @param spread ranges and steps
+ * @return DB_OK; DB_ERROR_INPUT for impossible ranges; DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
                                     const db_beam_spread *spread);
 
-/* Makes each source one for each of `count` wavelengths (angstrom), whose weights multiply its own.
- * The beam's wavelength becomes their mean; with keep_wavelength 1 it stays, and the spectrum is
- * shifted there in proportion. DB_ERROR_INPUT without positive weights and wavelengths. */
+/** Makes each source one for each of `count` wavelengths (angstrom), whose weights multiply its
+ * own. The beam's wavelength becomes their mean; with keep_wavelength 1 it stays, and the spectrum
+ * is shifted there in proportion. DB_ERROR_INPUT without positive weights and wavelengths.
+ *
+ * @param context receives the message of a failure
+ * @param beam to change
+ * @param wavelength angstrom, `count` of them
+ * @param weight any unit, `count` of them
+ * @param count number of wavelengths
+ * @param keep_wavelength 1: the beam keeps its wavelength
+ * @return DB_OK; DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_beam_set_spectrum(db_context *context, db_beam *beam, const double *wavelength,
                                       const double *weight, size_t count, int keep_wavelength);
 
-/* Wavelength of a source (angstrom), stretch and dispersion included. source < source_count. */
+/** Wavelength of a source (angstrom), stretch and dispersion included. source < source_count.
+ *
+ * @param experiment with the source
+ * @param source its number, from 0
+ * @return angstrom */
 DB_API double db_experiment_source_wavelength(const db_experiment *experiment, size_t source);
 
-/* Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major, columns
- * a*, b*, c*. DB_ERROR_INPUT if singular or left-handed. */
+/** Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major,
+ * columns a*, b*, c*. DB_ERROR_INPUT if singular or left-handed.
+ *
+ * @param context receives the message of a failure
+ * @param crystal to change
+ * @param a_star 1/angstrom, row-major
+ * @return DB_OK; DB_ERROR_INPUT; nothing is then changed */
 DB_API db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal,
                                        const double a_star[9]);
 
-/* Reciprocal matrix (1/angstrom; row-major, columns a*, b*, c*) of the crystal at phi = 0, misset
- * included. */
+/** Reciprocal matrix (1/angstrom; row-major, columns a*, b*, c*) of the crystal at phi = 0, misset
+ * included.
+ *
+ * @param crystal to ask
+ * @param a_star receives it (1/angstrom, row-major) */
 DB_API void db_crystal_matrix(const db_crystal *crystal, double a_star[9]);
 
-/* The misset angles (degree) that bring a crystal of the standard frame (orientation: identity)
- * into the orientation of this one, its own misset included. */
+/** The misset angles (degree) that bring a crystal of the standard frame (orientation: identity)
+ * into the orientation of this one, its own misset included.
+ *
+ * @param crystal to ask
+ * @param angle receives them (degree) */
 DB_API void db_crystal_misset(const db_crystal *crystal, double angle[3]);
 
-/* Spindle axis with its tilts: unit vector. */
+/** Spindle axis with its tilts: unit vector.
+ *
+ * @param experiment to ask
+ * @param axis receives it */
 DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]);
 
-/* The laboratory position (mm) of a point of a panel given in pixels from the panel's outer corner.
- */
+/** The laboratory position (mm) of a point of a panel given in pixels from the panel's outer
+ * corner.
+ *
+ * @param experiment with the panel
+ * @param panel its number, from 0
+ * @param fast pixels along fast
+ * @param slow pixels along slow
+ * @param position receives it (mm)
+ * @return DB_OK; DB_ERROR_USAGE for a panel that does not exist */
 DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel,
                                               double fast, double slow, double position[3]);
 

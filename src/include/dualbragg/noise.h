@@ -1,4 +1,5 @@
-/* What a real detector makes of an expected image: photon noise, an unsteady beam, unequal pixels,
+/** @file
+ * What a real detector makes of an expected image: photon noise, an unsteady beam, unequal pixels,
  * a spread of light, amplification, readout noise, digits.
  *
  *     mean     = expected * scale * (1 + flicker N) * (1 + calibration N(pixel))
@@ -25,32 +26,36 @@
 extern "C" {
 #endif
 
+/** Shape of the point spread function. */
 typedef enum db_psf_type {
     DB_PSF_NONE,
-    DB_PSF_GAUSS, /* density (ln 16/pi)/w^2 exp(-ln 16 r^2/w^2), w: full width at half maximum */
-    DB_PSF_FIBER  /* fibre-optic taper: density g/(2 pi) (g^2+r^2)^(-3/2), g = 0.652383 w */
+    DB_PSF_GAUSS, /**< density (ln 16/pi)/w^2 exp(-ln 16 r^2/w^2), w: full width at half maximum */
+    DB_PSF_FIBER  /**< fibre-optic taper: density g/(2 pi) (g^2+r^2)^(-3/2), g = 0.652383 w */
 } db_psf_type;
 
+/** What the detector does to the expected image. */
 typedef struct db_noise_options {
-    size_t size;    /* sizeof(db_noise_options): set by DB_NOISE_OPTIONS_INIT */
-    uint32_t seed;  /* of photons, flicker and readout */
-    int noisy;      /* 1; 0: nothing random, i.e. flicker, calibration, photon and readout noise are
-                       off; point spread function, gain and digits stay */
-    double scale;   /* photons per unit of the expected image, >= 0; 1 */
-    double flicker; /* relative standard deviation of the beam's intensity; 0 */
-    double calibration;        /* relative standard deviation of the pixels' sensitivity; 0 */
-    uint32_t calibration_seed; /* the detector's; 123456789 */
-    db_psf_type psf;           /* DB_PSF_NONE */
-    double psf_fwhm;           /* full width at half maximum (pixels), > 0 */
-    int psf_radius; /* light farther away along fast or slow (pixels) is not followed but given to
-                       all pixels evenly; 0: chosen such that of the brightest pixel's photons at
-                       most a tenth of their standard deviation goes that way */
-    double gain;    /* ADU per photon, > 0; 1 */
-    double adc;     /* offset (ADU); 40 */
-    double readout; /* standard deviation (ADU); 0 */
-    int bits;       /* 16 or 32: largest number 65535 or 2147483647 */
-    int truncate;   /* 1: numbers are cut off instead of rounded, as the reference does; 0 */
-    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    size_t size;   /**< sizeof(db_noise_options): set by DB_NOISE_OPTIONS_INIT */
+    uint32_t seed; /**< of photons, flicker and readout */
+    /** 1; 0: nothing random, i.e. flicker, calibration, photon and readout noise are off; point
+     * spread function, gain and digits stay */
+    int noisy;
+    double scale;              /**< photons per unit of the expected image, >= 0; 1 */
+    double flicker;            /**< relative standard deviation of the beam's intensity; 0 */
+    double calibration;        /**< relative standard deviation of the pixels' sensitivity; 0 */
+    uint32_t calibration_seed; /**< the detector's; 123456789 */
+    db_psf_type psf;           /**< DB_PSF_NONE */
+    double psf_fwhm;           /**< full width at half maximum (pixels), > 0 */
+    /** light farther away along fast or slow (pixels) is not followed but given to all pixels
+     * evenly; 0: chosen such that of the brightest pixel's photons at most a tenth of their
+     * standard deviation goes that way */
+    int psf_radius;
+    double gain;        /**< ADU per photon, > 0; 1 */
+    double adc;         /**< offset (ADU); 40 */
+    double readout;     /**< standard deviation (ADU); 0 */
+    int bits;           /**< 16 or 32: largest number 65535 or 2147483647 */
+    int truncate;       /**< 1: numbers are cut off instead of rounded, as the reference does; 0 */
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_noise_options;
 #define DB_NOISE_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -59,37 +64,48 @@ typedef struct db_noise_options {
         }                                                                                          \
     }
 
-/* One panel's image; index of a pixel: slow * fast_pixels + fast. */
+/** One panel's image; index of a pixel: slow * fast_pixels + fast. */
 typedef struct db_noise_frame {
-    uint32_t panel; /* number of the panel, 0 for the first: panels have their own deviates */
+    uint32_t panel; /**< number of the panel, 0 for the first: panels have their own deviates */
     int fast_pixels, slow_pixels;
-    const float *expected; /* fast_pixels * slow_pixels: the noise-free image (photons times
-                              1/options.scale), finite; negative values yield no photons. Outside
-                              the region it is read only with a point spread function. */
-    /* Region of interest; counts 0: the whole panel. Results outside it are 0. */
+    /** fast_pixels * slow_pixels: the noise-free image (photons times 1/options.scale), finite;
+     * negative values yield no photons. Outside the region it is read only with a point spread
+     * function. */
+    const float *expected;
+    /** Region of interest; counts 0: the whole panel. Results outside it are 0. */
     int fast_start, slow_start, fast_count, slow_count;
-    float *signal;   /* result (ADU), neither rounded nor limited; may be NULL */
-    int32_t *number; /* result; may be NULL */
+    float *signal;   /**< result (ADU), neither rounded nor limited; may be NULL */
+    int32_t *number; /**< result; may be NULL */
 } db_noise_frame;
 
+/** What became of one image. */
 typedef struct db_noise_summary {
-    double photons; /* detected in the region: sum of the photon numbers, before the point spread */
-    size_t overloads;  /* pixels whose signal exceeds the largest number */
-    size_t underflows; /* pixels whose signal is below 0, which becomes 0 */
-    size_t negative;   /* expected pixels below 0 */
-    double flicker;    /* factor on the beam's intensity in this image */
-    int psf_radius;    /* the one in use (pixels) */
-    double psf_lost;   /* fraction of the light that is given to all pixels evenly */
+    /** detected in the region: sum of the photon numbers, before the point spread */
+    double photons;
+    size_t overloads;  /**< pixels whose signal exceeds the largest number */
+    size_t underflows; /**< pixels whose signal is below 0, which becomes 0 */
+    size_t negative;   /**< expected pixels below 0 */
+    double flicker;    /**< factor on the beam's intensity in this image */
+    int psf_radius;    /**< the one in use (pixels) */
+    double psf_lost;   /**< fraction of the light that is given to all pixels evenly */
 } db_noise_summary;
 
-/* DB_OK, or DB_ERROR_USAGE or DB_ERROR_INPUT with a message naming the first option out of range.
- */
+/** DB_OK, or DB_ERROR_USAGE or DB_ERROR_INPUT with a message naming the first option out of range.
+ *
+ * @param context receives the message of a failure
+ * @param options to check
+ * @return DB_OK, DB_ERROR_USAGE or DB_ERROR_INPUT */
 DB_API db_status db_noise_check(db_context *context, const db_noise_options *options);
 
-/* Makes one image. summary may be NULL. Threads are the context's. Without a point spread function
+/** Makes one image. summary may be NULL. Threads are the context's. Without a point spread function
  * it needs no memory to speak of, with one it needs 8 to 100 bytes per pixel for a while.
  * DB_ERROR_USAGE or DB_ERROR_INPUT, with a message naming the option or pixel, if one is out of
- * range; DB_ERROR_UNSUPPORTED in builds without Random123. Results are then undefined. */
+ * range; DB_ERROR_UNSUPPORTED in builds without Random123. Results are then undefined.
+ *
+ * @param context receives the message of a failure
+ * @param options what the detector does
+ * @param frame the image and room for results
+ * @param summary filled; may be NULL */
 DB_API db_status db_noise_apply(db_context *context, const db_noise_options *options,
                                 const db_noise_frame *frame, db_noise_summary *summary);
 

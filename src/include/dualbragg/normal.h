@@ -1,4 +1,5 @@
-/* Normal equations of a plan's image and data: what a least-squares step needs, without one image
+/** @file
+ * Normal equations of a plan's image and data: what a least-squares step needs, without one image
  * being stored.
  *
  *     r = model - data,   J = d model / d parameter,   W = diag(weight)
@@ -15,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Renders the plan's regions and sums over their pixels; a pixel in two regions counts twice.
+/** Renders the plan's regions and sums over their pixels; a pixel in two regions counts twice.
  *
  *   data       measured image in photons: db_plan_pixels elements, laid out as the plan's image
  *   weight     of the squared residuals, as a rule 1/variance (1/photons^2), laid out as data. A
@@ -34,7 +35,15 @@ extern "C" {
  * Errors: DB_ERROR_USAGE without parameters, data or room for results; DB_ERROR_INPUT, naming the
  * pixel, where a weight is negative, or weight or data that count are not finite, and where sums
  * overflow; DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined.
- * Thread-safety as in plan.h. */
+ * Thread-safety as in plan.h.
+ *
+ * @param plan with parameters
+ * @param data photons
+ * @param weight 1/photons^2; NULL: 1
+ * @param chi2 receives the sum
+ * @param gradient receives [parameter_count]
+ * @param curvature receives [parameter_count][parameter_count]
+ * @return an error leaves the results undefined */
 DB_API db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
                                 double *gradient, double *curvature);
 

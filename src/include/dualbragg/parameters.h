@@ -1,4 +1,5 @@
-/* The table of differentiable parameters: the one place where each is declared. Gradients, command
+/** @file
+ * The table of differentiable parameters: the one place where each is declared. Gradients, command
  * line, fit, checks and documentation all draw from it. */
 #ifndef DUALBRAGG_PARAMETERS_H
 #define DUALBRAGG_PARAMETERS_H
@@ -9,24 +10,24 @@
 extern "C" {
 #endif
 
-/* Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
+/** Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
 enum {
-    DB_MOVES_LATTICE = 1,        /* real-space lattice vectors at the first phi step */
-    DB_MOVES_ROTATIONS = 2,      /* lattice vectors of each phi step and mosaic domain */
-    DB_MOVES_CELLS = 4,          /* cell counts */
-    DB_MOVES_PANELS = 8,         /* panel origins and axes */
-    DB_MOVES_SOURCES = 16,       /* directions, wavelengths, polarization of the sources */
-    DB_MOVES_SCALE = 32,         /* overall factor */
-    DB_MOVES_SENSOR = 64,        /* thickness of a sensor layer, attenuation */
-    DB_MOVES_BACKGROUND = 128,   /* amounts of water and amorphous matter */
-    DB_MOVES_AMPLITUDE = 256,    /* one structure factor */
-    DB_MOVES_DEBYE_WALLER = 512, /* Debye-Waller factor */
-    /* the crystal as a whole: its lattice vectors; where its mosaic spread is anisotropic those of
+    DB_MOVES_LATTICE = 1,        /**< real-space lattice vectors at the first phi step */
+    DB_MOVES_ROTATIONS = 2,      /**< lattice vectors of each phi step and mosaic domain */
+    DB_MOVES_CELLS = 4,          /**< cell counts */
+    DB_MOVES_PANELS = 8,         /**< panel origins and axes */
+    DB_MOVES_SOURCES = 16,       /**< directions, wavelengths, polarization of the sources */
+    DB_MOVES_SCALE = 32,         /**< overall factor */
+    DB_MOVES_SENSOR = 64,        /**< thickness of a sensor layer, attenuation */
+    DB_MOVES_BACKGROUND = 128,   /**< amounts of water and amorphous matter */
+    DB_MOVES_AMPLITUDE = 256,    /**< one structure factor */
+    DB_MOVES_DEBYE_WALLER = 512, /**< Debye-Waller factor */
+    /** the crystal as a whole: its lattice vectors; where its mosaic spread is anisotropic those of
      * each phi step and mosaic domain */
     DB_MOVES_ORIENTATION = 1024
 };
 
-/* X(identifier, name, member of db_experiment, unit, scale, moves, description)
+/** X(identifier, name, member of db_experiment, unit, scale, moves, description)
  * scale: a typical step, in the parameter's unit, that changes an image noticeably; optimizers
  * divide by it. */
 #define DB_PARAMETER_LIST(X)                                                                       \
@@ -114,6 +115,7 @@ enum {
     X(AMORPHOUS_THICKNESS, "amorphous_thickness", background.thickness, "mm", 0.01,                \
       DB_MOVES_BACKGROUND, "thickness of the amorphous layer in the beam")
 
+/** Parameters by which images have derivatives. */
 typedef enum db_parameter {
 #define DB_PARAMETER_ENUM(id, name, member, unit, scale, moves, text) DB_##id,
     DB_PARAMETER_LIST(DB_PARAMETER_ENUM)
@@ -121,43 +123,81 @@ typedef enum db_parameter {
         DB_PARAMETER_COUNT
 } db_parameter;
 
-/* Parameters of which there are as many as the experiment has: the weight of source number j, and
+/** Parameters of which there are as many as the experiment has: the weight of source number j, and
  * the structure factor of one reflection (in a list, amplitude of h, k, l from -512 to 511). They
  * are values of db_parameter beyond the table; a plan takes at most DB_PARAMETER_SLOTS of them. */
 enum { DB_PARAMETER_SLOTS = 8, DB_SOURCE_WEIGHT_FIRST = 1 << 20, DB_AMPLITUDE_FIRST = 1 << 30 };
+
+/** The weight of a source as a parameter.
+ *
+ * @param source its number, from 0
+ * @return the parameter; DB_PARAMETER_COUNT for a number that is too large */
 DB_API db_parameter db_parameter_source_weight(size_t source);
+
+/** The structure factor of one reflection as a parameter.
+ *
+ * @param h -512 to 511
+ * @param k -512 to 511
+ * @param l -512 to 511
+ * @return the parameter; DB_PARAMETER_COUNT for indices out of range */
 DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 
-/* 1 if the experiment has this parameter: all of the table (those of the sensor, of water, of
+/** 1 if the experiment has this parameter: all of the table (those of the sensor, of water, of
  * amorphous matter and of the spectrum if there are any; one mosaic spread, or the three of an
  * anisotropic one), sources and listed reflections that
- * exist. */
+ * exist.
+ *
+ * @param experiment to ask
+ * @param parameter which
+ * @return 1 or 0 */
 DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
 
-/* Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J
- * (from 0) or F:H:K:L. */
+/** Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J
+ * (from 0) or F:H:K:L.
+ *
+ * @param parameter which
+ * @param name receives it
+ * @param size room there, in bytes */
 DB_API void db_parameter_name(db_parameter parameter, char *name, size_t size);
 
+/** What the table says of a parameter. */
 typedef struct db_parameter_info {
     const char *name;
     const char *unit;
     const char *description;
-    double scale;   /* typical step, in unit */
-    unsigned moves; /* DB_MOVES_* */
+    double scale;   /**< typical step, in unit */
+    unsigned moves; /**< DB_MOVES_* */
 } db_parameter_info;
 
-/* Entry of the table; NULL if out of range. Source weights and structure factors share one entry
- * each. Static storage, thread-safe. */
+/** Entry of the table; NULL if out of range. Source weights and structure factors share one entry
+ * each. Static storage, thread-safe.
+ *
+ * @param parameter which
+ * @return the entry, or NULL */
 DB_API const db_parameter_info *db_parameter_describe(db_parameter parameter);
 
-/* Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE says why there is no
+/** Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE says why there is no
  * derivative by a count, a seed, dmin ..., or names the nearest parameter if the name is unknown.
- * context may be NULL. */
+ * context may be NULL.
+ *
+ * @param context receives the message of a failure
+ * @param name of the parameter
+ * @param parameter receives it
+ * @return DB_OK or DB_ERROR_USAGE */
 DB_API db_status db_parameter_find(db_context *context, const char *name, db_parameter *parameter);
 
-/* Reads or sets a parameter's value in its unit. Setting does not check; see db_experiment_check.
- * A parameter that does not exist reads as 0, and setting it does nothing. */
+/** A parameter's value. Thread-safe for an experiment that nobody changes.
+ *
+ * @param experiment to ask
+ * @param parameter which
+ * @return the value in its unit; 0 where there is none */
 DB_API double db_parameter_get(const db_experiment *experiment, db_parameter parameter);
+
+/** Sets a parameter's value, without a check (see db_experiment_check); what does not exist stays.
+ *
+ * @param experiment to change
+ * @param parameter which
+ * @param value in its unit */
 DB_API void db_parameter_set(db_experiment *experiment, db_parameter parameter, double value);
 
 #ifdef __cplusplus

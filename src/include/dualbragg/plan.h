@@ -1,4 +1,5 @@
-/* Plans: everything prepared for rendering one kind of image again and again.
+/** @file
+ * Plans: everything prepared for rendering one kind of image again and again.
  *
  *     db_plan_create -> (db_plan_update -> db_plan_forward | db_plan_gradient)* -> db_plan_destroy
  *
@@ -14,15 +15,17 @@
 extern "C" {
 #endif
 
+/** Arithmetic of a plan. */
 typedef enum db_precision {
-    DB_PRECISION_DOUBLE, /* all arithmetic in double */
-    DB_PRECISION_MIXED /* Miller indices in double, the rest in float after reduction to the nearest
-                          node */
+    DB_PRECISION_DOUBLE, /**< all arithmetic in double */
+    /** Miller indices in double, the rest in float after reduction to the nearest node */
+    DB_PRECISION_MIXED
 } db_precision;
 
+/** Type of the elements of images. */
 typedef enum db_pixel_type { DB_FLOAT32, DB_FLOAT64 } db_pixel_type;
 
-/* A rectangle of pixels of one panel, and where its pixels go: pixel (fast, slow) is stored at
+/** A rectangle of pixels of one panel, and where its pixels go: pixel (fast, slow) is stored at
  * element offset + (slow - slow_start) * stride + (fast - fast_start) of the image and of each
  * derivative image. */
 typedef struct db_region {
@@ -31,18 +34,19 @@ typedef struct db_region {
     size_t offset, stride;
 } db_region;
 
+/** What a plan renders, and how. */
 typedef struct db_plan_options {
-    size_t size; /* sizeof(db_plan_options): set by DB_PLAN_OPTIONS_INIT */
+    size_t size; /**< sizeof(db_plan_options): set by DB_PLAN_OPTIONS_INIT */
     db_precision precision;
-    db_pixel_type pixel_type;       /* of image and derivative images */
-    const db_parameter *parameters; /* derivatives wanted from db_plan_gradient, in this order */
+    db_pixel_type pixel_type;       /**< of image and derivative images */
+    const db_parameter *parameters; /**< derivatives wanted from db_plan_gradient, in this order */
     size_t parameter_count;
-    const db_region *regions; /* NULL: all pixels of all panels, panel after panel */
+    const db_region *regions; /**< NULL: all pixels of all panels, panel after panel */
     size_t region_count;
-    double tolerance;   /* photons that each pixel may lack, so that the plan saves time by leaving
-                         out what is far from all spots; 0: none. What that means for derivatives:
-                         docs/reference/precision.md */
-    double reserved[8]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    /** photons that each pixel may lack, so that the plan saves time by leaving out what is far
+     * from all spots; 0: none. What that means for derivatives: docs/reference/precision.md */
+    double tolerance;
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_options;
 #define DB_PLAN_OPTIONS_INIT                                                                       \
     {                                                                                              \
@@ -51,50 +55,88 @@ typedef struct db_plan_options {
 
 typedef struct db_plan db_plan;
 
-/* Which precision suits a job, and why. */
+/** Which precision suits a job, and why. */
 typedef struct db_precision_advice {
     db_precision precision;
-    double error;    /* expected largest error of the image, in parts of its maximum; NAN where none
-                        was estimated, as for small jobs */
-    char reason[96]; /* "the job is small" ... */
+    /** expected largest error of the image, in parts of its maximum; NAN where none was estimated,
+     * as for small jobs */
+    double error;
+    char reason[96]; /**< "the job is small" ... */
 } db_precision_advice;
 
-/* Advises on a plan with these options (options->precision is not looked at; NULL: defaults): mixed
- * where the image is expected to stay within 1e-6 of its maximum and every derivative image within
- * 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small that the
- * time saved would not be noticed. Some pixels, evenly spread and where bright reflections are
- * foreseen, are rendered in both precisions, a few percent of the work at most; the same job always
- * gets the same advice. An estimate, not a proof. See docs/reference/precision.md. */
+/** Advises on a plan with these options (options->precision is not looked at; NULL: defaults):
+ * mixed where the image is expected to stay within 1e-6 of its maximum and every derivative image
+ * within 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small
+ * that the time saved would not be noticed. Some pixels, evenly spread and where bright
+ * reflections are foreseen, are rendered in both precisions, a few percent of the work at most;
+ * the same job always gets the same advice. An estimate, not a proof. See
+ * docs/reference/precision.md.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to render
+ * @param options of the plan; NULL: defaults
+ * @param advice filled
+ * @return DB_OK or an error */
 DB_API db_status db_precision_recommend(db_context *context, const db_experiment *experiment,
                                         const db_plan_options *options,
                                         db_precision_advice *advice);
 
-/* Prepares a plan for this experiment. The plan copies what it needs. options may be NULL. */
+/** Prepares a plan for this experiment. The plan copies what it needs. options may be NULL.
+ *
+ * @param context receives the messages of the plan; must live as long as it
+ * @param experiment copied as far as it is needed
+ * @param options NULL: defaults
+ * @param plan receives it; to be destroyed by the caller
+ * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_INPUT, DB_ERROR_MEMORY or DB_ERROR_DEVICE; *plan is then
+ *     NULL */
 DB_API db_status db_plan_create(db_context *context, const db_experiment *experiment,
                                 const db_plan_options *options, db_plan **plan);
 
-/* Takes over the experiment's values. Counts (sources, domains, phi steps, panels, pixels, table
- * size) must be those of creation: DB_ERROR_USAGE otherwise. Allocates nothing. */
+/** Takes over the experiment's values. Counts (sources, domains, phi steps, panels, pixels, table
+ * size) must be those of creation: DB_ERROR_USAGE otherwise. Allocates nothing.
+ *
+ * @param plan to change
+ * @param experiment of the same counts
+ * @return DB_OK; DB_ERROR_USAGE or DB_ERROR_INPUT */
 DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
 
-/* Renders the image: I(pixel) in photons (docs/theory/pixel.md, Sum over samples). image: caller's
+/** Renders the image: I(pixel) in photons (docs/theory/pixel.md, Sum over samples). image: caller's
  * buffer of the plan's pixel type, as large as the regions' offsets and strides ask for. Pixels
- * outside the regions are not touched. */
+ * outside the regions are not touched.
+ *
+ * @param plan to execute
+ * @param image receives db_plan_pixels elements of the plan's pixel type
+ * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_CANCELLED or DB_ERROR_DEVICE */
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
-/* Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of the
- * plan in one pass. derivatives: parameter_count pointers to caller's buffers of the same shape as
- * image. */
+/** Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of
+ * the plan in one pass. derivatives: parameter_count pointers to caller's buffers of the same
+ * shape as image.
+ *
+ * @param plan to execute
+ * @param image as for db_plan_forward
+ * @param derivatives parameter_count buffers
+ * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_CANCELLED or DB_ERROR_DEVICE */
 DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives);
 
-/* The oracle: the same result by wide dual numbers in double precision through the same
- * physics; slow. Buffers are of doubles whatever the plan's pixel type. */
+/** The oracle: the same result by wide dual numbers in double precision through the same
+ * physics; slow. Buffers are of doubles whatever the plan's pixel type.
+ *
+ * @param plan to execute
+ * @param image receives db_plan_pixels values
+ * @param derivatives parameter_count buffers
+ * @return DB_OK; DB_ERROR_MEMORY or DB_ERROR_CANCELLED */
 DB_API db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives);
 
-/* Number of elements that image and derivative buffers need. */
+/** Number of elements that image and derivative buffers need.
+ *
+ * @param plan to ask
+ * @return their number */
 DB_API size_t db_plan_pixels(const db_plan *plan);
 
-/* Frees the plan and sets the caller's pointer to NULL. */
+/** Frees the plan and sets the caller's pointer to NULL.
+ *
+ * @param plan to destroy */
 DB_API void db_plan_destroy(db_plan **plan);
 
 #ifdef __cplusplus

@@ -49,7 +49,11 @@ typedef struct db_reflection_table {
     int *experiment; /**< id: number in the experiment list; -1: of none */
 } db_reflection_table;
 
-/** Whether the content of a file begins like a reflection table: 1 or 0. */
+/** Whether the content of a file begins like a reflection table: 1 or 0.
+ *
+ * @param bytes the content
+ * @param size number of bytes
+ * @return 1 or 0 */
 DB_API int db_is_reflection_table(const void *bytes, size_t size);
 
 /** Reads a reflection table from the content of a file.
@@ -63,7 +67,9 @@ DB_API int db_is_reflection_table(const void *bytes, size_t size);
 DB_API db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
                                           size_t size, db_reflection_table *table);
 
-/** Frees the columns and zeroes the table. */
+/** Frees the columns and zeroes the table.
+ *
+ * @param table to clear */
 DB_API void db_reflection_table_clear(db_reflection_table *table);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* What the sensors of pixel detectors are made of, and how deep photons get into them. */
+/** @file
+ * What the sensors of pixel detectors are made of, and how deep photons get into them. */
 #ifndef DUALBRAGG_SENSOR_H
 #define DUALBRAGG_SENSOR_H
 
@@ -9,22 +10,38 @@
 extern "C" {
 #endif
 
-/* Chemical symbol ("Si", "GaAs", "CdTe", "CZT"); "" for DB_SENSOR_UNKNOWN, NULL out of range. */
+/** Chemical symbol ("Si", "GaAs", "CdTe", "CZT"); "" for DB_SENSOR_UNKNOWN, NULL out of range.
+ *
+ * @param material which
+ * @return static storage */
 DB_API const char *db_sensor_material_name(db_sensor_material material);
 
-/* The material that a name says, in any case: symbol, "silicon" and the like, "CdZnTe"; only the
- * name's letters count. DB_SENSOR_UNKNOWN for any other. */
+/** The material that a name says, in any case: symbol, "silicon" and the like, "CdZnTe"; only the
+ * name's letters count. DB_SENSOR_UNKNOWN for any other.
+ *
+ * @param name in any case
+ * @return the material */
 DB_API db_sensor_material db_sensor_material_find(const char *name);
 
-/* Depth (um) at which 1/e of the photons of a wavelength (angstrom) are left: 1/(mu/rho x rho), by
+/** Depth (um) at which 1/e of the photons of a wavelength (angstrom) are left: 1/(mu/rho x rho), by
  * interpolation of tabulated mass attenuation coefficients. DB_ERROR_USAGE without a material,
- * DB_ERROR_INPUT outside 1 to 150 keV. */
+ * DB_ERROR_INPUT outside 1 to 150 keV.
+ *
+ * @param context receives the message of a failure
+ * @param material of the sensor
+ * @param wavelength angstrom
+ * @param depth receives it (um)
+ * @return DB_OK; DB_ERROR_USAGE or DB_ERROR_INPUT */
 DB_API db_status db_sensor_attenuation_depth(db_context *context, db_sensor_material material,
                                              double wavelength, double *depth);
 
-/* Depth behind a panel's front (mm, along its normal) at which a detector records photons on
+/** Depth behind a panel's front (mm, along its normal) at which a detector records photons on
  * average, which arrive at an angle of this cosine to the normal: 0 without a sensor and on a
- * curved detector. Parallax moves spots by it times the angle's tangent. */
+ * curved detector. Parallax moves spots by it times the angle's tangent.
+ *
+ * @param detector with the sensor
+ * @param obliquity cosine of the angle between ray and normal
+ * @return mm */
 DB_API double db_sensor_depth(const db_detector *detector, double obliquity);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Setting up an experiment the way users describe it: detector conventions, beam centres in a
+/** @file
+ * Setting up an experiment the way users describe it: detector conventions, beam centres in a
  * convention's meaning, sizes, counts left to automatic choice. The command line and the YAML
  * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. The rules are
  * in docs/theory. */
@@ -11,6 +12,7 @@
 extern "C" {
 #endif
 
+/** How the detector and the beam centre are described. */
 typedef enum db_convention {
     DB_CONVENTION_MOSFLM,
     DB_CONVENTION_DENZO,
@@ -21,127 +23,135 @@ typedef enum db_convention {
     DB_CONVENTION_COUNT
 } db_convention;
 
-/* Name as on the command line ("mosflm" ...); NULL if out of range. */
+/** Name as on the command line ("mosflm" ...); NULL if out of range.
+ *
+ * @param convention which
+ * @return static storage */
 DB_API const char *db_convention_name(db_convention convention);
 
-/* Where an image's header says the detector stands; stands in for what is left open. NAN (pivot:
+/** Where an image's header says the detector stands; stands in for what is left open. NAN (pivot:
  * -1, steps: 0): not said. F, S: along fast and slow from the outer corner of the first pixel. */
 typedef struct db_stated_placement {
-    double distance, close_distance; /* mm, along the beam and along the normal */
-    double beam_centre[2];           /* F, S of the direct beam (mm) */
-    double near_point[2];            /* F, S of the point closest to the sample (mm) */
-    int pivot;                       /* a db_pivot, for `convention` only */
+    double distance, close_distance; /**< mm, along the beam and along the normal */
+    double beam_centre[2];           /**< F, S of the direct beam (mm) */
+    double near_point[2];            /**< F, S of the point closest to the sample (mm) */
+    int pivot;                       /**< a db_pivot, for `convention` only */
     db_convention convention;
-    int phi_steps; /* in the oscillation range */
+    int phi_steps; /**< in the oscillation range */
 } db_stated_placement;
 
-/* Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first
+/** Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first
  * component NAN. */
 typedef struct db_setup {
     /* crystal */
-    double cell[6];          /* A, degree; open edges after the first copy a, open angles are 90 */
-    const char *matrix_file; /* MOSFLM matrix, borrowed; NULL */
-    double misset[3];        /* degree; 0 */
-    int misset_random;       /* 1: uniformly random orientation instead of misset */
-    long misset_seed;        /* default 1 */
-    double misset_spread;    /* degree: largest angle of the random rotation; NAN = open: any */
-    double orientation[9];   /* rotation matrix, row by row, applied before misset; first NAN = open
-                              */
-    double cells[3];         /* N; 1 */
-    double sample_size[3];   /* mm; 0 = not given: N = ceil(size/axis) instead of cells */
+    double cell[6]; /**< A, degree; open edges after the first copy a, open angles are 90 */
+    const char *matrix_file; /**< MOSFLM matrix, borrowed; NULL */
+    double misset[3];        /**< degree; 0 */
+    int misset_random;       /**< 1: uniformly random orientation instead of misset */
+    long misset_seed;        /**< default 1 */
+    double misset_spread;    /**< degree: largest angle of the random rotation; NAN = open: any */
+    /** rotation matrix, row by row, applied before misset; first NAN = open */
+    double orientation[9];
+    double cells[3];       /**< N; 1 */
+    double sample_size[3]; /**< mm; 0 = not given: N = ceil(size/axis) instead of cells */
     db_crystal_shape shape;
     double fudge;
-    double mosaic_spread; /* degree */
-    double mosaic_abc[3]; /* degree: db_crystal's, instead; first NAN = open: isotropic */
-    int mosaic_domains;   /* 0: automatic (1, or 10 with a spread) */
+    double mosaic_spread; /**< degree */
+    double mosaic_abc[3]; /**< degree: db_crystal's, instead; first NAN = open: isotropic */
+    int mosaic_domains;   /**< 0: automatic (1, or 10 with a spread) */
     long mosaic_seed;
-    double b_factor; /* A^2; 0 */
+    double b_factor; /**< A^2; 0 */
     /* structure factors */
-    const char *hkl_file;                      /* see db_read_structure_factors; borrowed; NULL */
-    const char *hkl_columns, *hkl_space_group; /* the same */
+    const char *hkl_file;                      /**< see db_read_structure_factors; borrowed; NULL */
+    const char *hkl_columns, *hkl_space_group; /**< the same */
     double default_F;
-    int interpolate;        /* -1 automatic, 0 nearest, 1 tricubic */
-    const char *cache_file; /* structure factor cache: written with a list, read without; NULL */
-    double d_min;           /* A; 0: no limit */
+    int interpolate;        /**< -1 automatic, 0 nearest, 1 tricubic */
+    const char *cache_file; /**< structure factor cache: written with a list, read without; NULL */
+    double d_min;           /**< A; 0: no limit */
     /* background */
-    double water_size;        /* um; 0 */
-    const char *stol_file;    /* amorphous amplitudes, borrowed; NULL */
-    int stol_abscissa;        /* a db_stol_abscissa */
-    double amorphous_size[3]; /* mm, thickness (along the beam), width, height; 0.1; the last two
-                                 are clipped to the beam size */
-    double density, molecular_weight; /* g/cm^3, g/mol; 1 and 18 */
-    double molecules; /* of amorphous matter in the beam, instead of a density; NAN = open */
+    double water_size;     /**< um; 0 */
+    const char *stol_file; /**< amorphous amplitudes, borrowed; NULL */
+    int stol_abscissa;     /**< a db_stol_abscissa */
+    /** mm, thickness (along the beam), width, height; 0.1; the last two are clipped to the beam
+     * size */
+    double amorphous_size[3];
+    double density, molecular_weight; /**< g/cm^3, g/mol; 1 and 18 */
+    double molecules; /**< of amorphous matter in the beam, instead of a density; NAN = open */
     /* beam */
-    double wavelength;                        /* A; 1 */
-    double fluence, flux, exposure, beamsize; /* photons/m^2; photons/s, s, mm */
-    double dispersion;                        /* relative full width; 0 */
+    double wavelength;                        /**< A; 1 */
+    double fluence, flux, exposure, beamsize; /**< photons/m^2; photons/s, s, mm */
+    double dispersion;                        /**< relative full width; 0 */
     int dispersion_steps;
     double divergence_range[2],
-        divergence_step[2]; /* radian, horizontal and vertical; NAN = open */
+        divergence_step[2]; /**< radian, horizontal and vertical; NAN = open */
     int divergence_steps[2];
     int round_divergence;
     const char *source_file;
-    const char *spectrum_file; /* instead of a dispersion; borrowed; NULL */
-    int wavelength_given;      /* 1: the spectrum is shifted to have its mean there */
-    double spectrum_stretch;   /* db_beam's; 1 */
+    const char *spectrum_file; /**< instead of a dispersion; borrowed; NULL */
+    int wavelength_given;      /**< 1: the spectrum is shifted to have its mean there */
+    double spectrum_stretch;   /**< db_beam's; 1 */
     double polarization;
     int polarized;
     /* spindle */
-    double phi, osc, phi_step; /* degree; osc, phi_step NAN = open */
-    int phi_steps;             /* -1 = open */
-    double spindle_tilt[2];    /* degree: towards the beam, out of the plane with the beam */
+    double phi, osc, phi_step; /**< degree; osc, phi_step NAN = open */
+    int phi_steps;             /**< -1 = open */
+    double spindle_tilt[2];    /**< degree: towards the beam, out of the plane with the beam */
     /* detector */
     db_convention convention;
-    double pixel_size;               /* mm; 0.1 */
-    double detector_size[2];         /* mm, fast, slow; 102.4 */
-    int detector_pixels[2];          /* 0 = from size */
-    double distance, close_distance; /* mm; NAN = open */
-    double beam_centre[2];           /* X, Y in the convention's meaning (mm); NAN */
-    double close_point[2];           /* Xclose, Yclose (mm); NAN */
-    double org[2];                   /* ORGX, ORGY (pixels); NAN */
-    int pivot;                       /* -1 open, else db_pivot: an explicit -pivot */
-    int pivot_hint; /* -1 none, else db_pivot last implied by another flag; counts in CUSTOM only */
+    double pixel_size;               /**< mm; 0.1 */
+    double detector_size[2];         /**< mm, fast, slow; 102.4 */
+    int detector_pixels[2];          /**< 0 = from size */
+    double distance, close_distance; /**< mm; NAN = open */
+    double beam_centre[2];           /**< X, Y in the convention's meaning (mm); NAN */
+    double close_point[2];           /**< Xclose, Yclose (mm); NAN */
+    double org[2];                   /**< ORGX, ORGY (pixels); NAN */
+    int pivot;                       /**< -1 open, else db_pivot: an explicit -pivot */
+    /** -1 none, else db_pivot last implied by another flag; counts in CUSTOM only */
+    int pivot_hint;
     double fast_axis[3], slow_axis[3], normal[3], beam_axis[3], polarization_axis[3],
-        spindle_axis[3], twotheta_axis[3]; /* CUSTOM vectors; first component NAN = open */
-    double origin[3];                      /* pix0 vector (m); first component NAN = open */
-    double rotation[3], twotheta;          /* degree */
-    double panel_turn[3], panel_shift[3];  /* degree, mm: db_detector's */
+        spindle_axis[3], twotheta_axis[3]; /**< CUSTOM vectors; first component NAN = open */
+    double origin[3];                      /**< pix0 vector (m); first component NAN = open */
+    double rotation[3], twotheta;          /**< degree */
+    double panel_turn[3], panel_shift[3];  /**< degree, mm: db_detector's */
     int point_pixel, curved;
-    double sensor_thickness;  /* um; 0 */
-    double attenuation_depth; /* um; NAN = open: that of the material, else the thickness; INFINITY
-                                 or 0: no sensor */
-    db_sensor_material sensor_material; /* DB_SENSOR_UNKNOWN = open */
-    int sensor_layers;                  /* 0 = open: 2 */
-    int layers_at_front; /* db_detector's; -1 = open: 1, but 0 for sensors of known material and
-                            those of image headers and experiment lists */
-    int sensor_stated;   /* 1: thickness or attenuation come from a header or list */
-    int oversample;      /* 0 = automatic */
+    double sensor_thickness; /**< um; 0 */
+    /** um; NAN = open: that of the material, else the thickness; INFINITY or 0: no sensor */
+    double attenuation_depth;
+    db_sensor_material sensor_material; /**< DB_SENSOR_UNKNOWN = open */
+    int sensor_layers;                  /**< 0 = open: 2 */
+    /** db_detector's; -1 = open: 1, but 0 for sensors of known material and those of image headers
+     * and experiment lists */
+    int layers_at_front;
+    int sensor_stated; /**< 1: thickness or attenuation come from a header or list */
+    int oversample;    /**< 0 = automatic */
     db_stated_placement stated;
-    /* experiment list that gives frame, detector, spindle, and crystal where nothing else does; see
-     * db_setup_read_expt */
-    const char *expt_file;  /* borrowed; NULL */
-    int expt_number;        /* from 0; -1: open */
-    const char *expt_image; /* borrowed; NULL: open */
+    /** experiment list that gives frame, detector, spindle, and crystal where nothing else does;
+     * see db_setup_read_expt */
+    const char *expt_file;  /**< borrowed; NULL */
+    int expt_number;        /**< from 0; -1: open */
+    const char *expt_image; /**< borrowed; NULL: open */
     /* the reference's way */
     int compat;
-    int oversample_omega, oversample_polar, oversample_thick; /* of meaning there only */
-    double reserved[16]; /* 0: room for new members, see docs/decisions/public-structs.md */
+    int oversample_omega, oversample_polar, oversample_thick; /**< of meaning there only */
+    double reserved[16]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
-/* What the first column of a file of amorphous amplitudes holds. */
+/** What the first column of a file of amorphous amplitudes holds. */
 typedef enum db_stol_abscissa {
-    DB_STOL,  /* sin(theta)/lambda (1/angstrom) */
-    DB_4STOL, /* 4 sin(theta)/lambda */
-    DB_Q      /* 4 pi sin(theta)/lambda */
+    DB_STOL,  /**< sin(theta)/lambda (1/angstrom) */
+    DB_4STOL, /**< 4 sin(theta)/lambda */
+    DB_Q      /**< 4 pi sin(theta)/lambda */
 } db_stol_abscissa;
 
-/* All defaults. */
+/** All defaults.
+ *
+ * @param setup overwritten */
 DB_API void db_setup_init(db_setup *setup);
 
-/* Which file a header comes from: the reference turns the beam centre of masks upside down. */
+/** Which file a header comes from: the reference turns the beam centre of masks upside down. */
 typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_role;
 
-/* Fills a setup from an image's header: size and number of pixels, wavelength, phi, oscillation
+/** Fills a setup from an image's header: size and number of pixels, wavelength, phi, oscillation
  * range, two-theta, distance and beam centre. What is given later, in whatever way, wins.
  *
  * By default from SMV and miniCBF; keys count exactly. Direct beam and near point come from the
@@ -150,35 +160,71 @@ typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_
  * of the detector and the number of phi steps. What the header does not say stays as it was, with a
  * notice (notices may be NULL). With setup->compat from SMV in the reference's way (quirks header-*
  * of docs/reference/quirks.md): the last place where a key's text occurs counts, BEAM_CENTER_X/Y
- * are the current convention's numbers, two-theta is passed over. */
+ * are the current convention's numbers, two-theta is passed over.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param role image or mask
+ * @param setup completed
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
 DB_API db_status db_setup_read_header(db_context *context, const char *path, db_header_role role,
                                       db_setup *setup,
                                       void (*notices)(void *user, const char *line), void *user);
 
-/* Fills a setup from an experiment of a DIALS experiment list (see db_read_expt): wavelength,
+/** Fills a setup from an experiment of a DIALS experiment list (see db_read_expt): wavelength,
  * polarization, phi, oscillation range, sensor. What is given later, in whatever way, wins. The
  * setup keeps the file's name, from which db_setup_resolve takes the laboratory frame, panels, axes
  * and direction of the beam, and cell and orientation as far as the setup has none. Then a distance
  * moves the plate of the panels, and rotations and two-theta turn it; conventions, beam centre,
  * origin, size and number of pixels cannot be given. path and image are borrowed; image may be
- * NULL, number -1. */
+ * NULL, number -1.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param number of the experiment, from 0; -1: open
+ * @param image that the experiment shows; may be NULL
+ * @param setup completed; borrows path and image
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED without
+ *     jansson */
 DB_API db_status db_setup_read_expt(db_context *context, const char *path, int number,
                                     const char *image, db_setup *setup,
                                     void (*notices)(void *user, const char *line), void *user);
 
-/* X, Y of the direct beam in the meaning of the setup's convention (mm), defaults filled in, as the
- * user gave them: for the reference's image headers (db_smv_style). */
+/** X, Y of the direct beam in the meaning of the setup's convention (mm), defaults filled in, as
+ * the user gave them: for the reference's image headers (db_smv_style).
+ *
+ * @param context receives the message of a failure
+ * @param setup to ask
+ * @param centre receives X, Y (mm)
+ * @return DB_OK; DB_ERROR_INPUT where it cannot be told */
 DB_API db_status db_setup_beam_centre(db_context *context, const db_setup *setup, double centre[2]);
 
-/* Resolves a setup. *experiment must not own anything (it is overwritten); clear it with
+/** Resolves a setup. *experiment must not own anything (it is overwritten); clear it with
  * db_experiment_clear. notices (may be NULL) receives one line per automatic choice or warning that
- * the user should see; it is called with text valid during the call only. */
+ * the user should see; it is called with text valid during the call only.
+ *
+ * @param context receives the message of a failure
+ * @param setup to resolve; not changed
+ * @param experiment overwritten; to be cleared by the caller
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
 DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup,
                                   db_experiment *experiment,
                                   void (*notices)(void *user, const char *line), void *user);
 
-/* The recommended number of sub-pixels: ceil(3 L p / (lambda D)); see
- * docs/theory/pixel.md, Number of sub-pixels. */
+/** The recommended number of sub-pixels: ceil(3 L p / (lambda D)); see
+ * docs/theory/pixel.md, Number of sub-pixels.
+ *
+ * @param experiment to render
+ * @return sub-pixels along an edge, 1 or more */
 DB_API int db_recommended_oversample(const db_experiment *experiment);
 
 #ifdef __cplusplus

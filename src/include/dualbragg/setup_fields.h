@@ -1,6 +1,8 @@
-/* What can be said of a set-up: name, unit, range and meaning of the members of db_setup that a value can be written to.
- * Flags of the command line, keys of a configuration and the checks of db_setup_resolve come from this table; programs
- * with a user interface of their own, and bindings of other languages, may read it too. */
+/** @file
+ * What can be said of a set-up: name, unit, range and meaning of the members of db_setup that a
+ * value can be written to. Flags of the command line, keys of a configuration and the checks of
+ * db_setup_resolve come from this table; programs with a user interface of their own, and bindings
+ * of other languages, may read it too. */
 #ifndef DUALBRAGG_SETUP_FIELDS_H
 #define DUALBRAGG_SETUP_FIELDS_H
 
@@ -10,30 +12,34 @@
 extern "C" {
 #endif
 
+/** Type of the values of a field. */
 typedef enum db_field_kind {
-    DB_FIELD_NUMBER,  /* double */
-    DB_FIELD_INTEGER, /* int */
-    DB_FIELD_SEED,    /* long */
-    DB_FIELD_CHOICE,  /* int or enum: index of one of the choices */
+    DB_FIELD_NUMBER,  /**< double */
+    DB_FIELD_INTEGER, /**< int */
+    DB_FIELD_SEED,    /**< long */
+    DB_FIELD_CHOICE,  /**< int or enum: index of one of the choices */
     DB_FIELD_KINDS
 } db_field_kind;
 
+/** A member of db_setup. */
 typedef struct db_setup_field {
-    const char *name; /* as a configuration has it: "mosaic_spread" */
-    const char *what; /* as messages call it: "mosaic spread" */
-    const char *unit; /* "" where there is none */
+    const char *name; /**< as a configuration has it: "mosaic_spread" */
+    const char *what; /**< as messages call it: "mosaic spread" */
+    const char *unit; /**< "" where there is none */
     const char *help;
-    int kind;           /* a db_field_kind */
-    int count;          /* of values */
-    size_t offset;      /* of the first in db_setup */
-    double factor;      /* stored = factor x value in the unit */
-    double least, most; /* of values in the unit, inclusive */
-    int open; /* of numbers 1: NAN leaves them open; of whole numbers and choices the stored one that does */
-    const char *
-        automatic; /* what an open one means: "as many as the spots ask for"; NULL: it has a default value */
-    const char *const *choices; /* NULL-terminated; NULL */
+    int kind;           /**< a db_field_kind */
+    int count;          /**< of values */
+    size_t offset;      /**< of the first in db_setup */
+    double factor;      /**< stored = factor x value in the unit */
+    double least, most; /**< of values in the unit, inclusive */
+    /** of numbers 1: NAN leaves them open; of whole numbers and choices the stored one that does */
+    int open;
+    /** what an open one means: "as many as the spots ask for"; NULL: it has a default value */
+    const char *automatic;
+    const char *const *choices; /**< NULL-terminated; NULL */
 } db_setup_field;
 
+/** Fields by identifier. */
 typedef enum db_setup_field_id {
     DB_FIELD_CONVENTION,
     DB_FIELD_EXPT_NUMBER,
@@ -89,14 +95,22 @@ typedef enum db_setup_field_id {
     DB_FIELD_COUNT
 } db_setup_field_id;
 
-/* The table, by identifier. */
+/** The table, by identifier. */
 DB_API extern const db_setup_field db_setup_fields[];
 
-/* NULL if there is none of that name. */
+/** NULL if there is none of that name.
+ *
+ * @param name of the field
+ * @return the field, or NULL; static storage */
 DB_API const db_setup_field *db_setup_field_find(const char *name);
 
-/* Fails with DB_ERROR_INPUT, naming field and range, where the set-up has a value that is out of it.
- * Values that are left open pass. */
+/** Fails with DB_ERROR_INPUT, naming field and range, where the set-up has a value that is out of
+ * it. Values that are left open pass.
+ *
+ * @param context receives the message of a failure
+ * @param setup to check
+ * @param id which field
+ * @return DB_OK or DB_ERROR_INPUT */
 DB_API db_status db_setup_field_check(db_context *context, const db_setup *setup,
                                       db_setup_field_id id);
 

@@ -1,4 +1,5 @@
-/* Status codes and their texts. One list; everything else is generated from it. */
+/** @file
+ * Status codes and their texts. One list; everything else is generated from it. */
 #ifndef DUALBRAGG_STATUS_H
 #define DUALBRAGG_STATUS_H
 
@@ -12,7 +13,7 @@ extern "C" {
 #define DB_API
 #endif
 
-/* X(name, process exit code, text) */
+/** X(name, process exit code, text) */
 #define DB_STATUS_LIST(X)                                                                          \
     X(DB_OK, 0, "success")                                                                         \
     X(DB_NOT_CONVERGED, 1, "the refinement did not converge")                                      \
@@ -24,6 +25,7 @@ extern "C" {
     X(DB_ERROR_UNSUPPORTED, 2, "not supported by this build or version")                           \
     X(DB_ERROR_DEVICE, 4, "the requested device or instruction set is not available")
 
+/** What a call returns. */
 typedef enum db_status {
 #define DB_STATUS_ENUM(name, exit_code, text) name,
     DB_STATUS_LIST(DB_STATUS_ENUM)
@@ -31,10 +33,16 @@ typedef enum db_status {
         DB_STATUS_COUNT
 } db_status;
 
-/* One-line text of a status; never NULL. Thread-safe. */
+/** One-line text of a status; never NULL. Thread-safe.
+ *
+ * @param status which
+ * @return static storage */
 DB_API const char *db_status_text(db_status status);
 
-/* Exit code a program should end with after this status (0 to 4). Thread-safe. */
+/** Exit code a program should end with after this status (0 to 4). Thread-safe.
+ *
+ * @param status which
+ * @return 0 to 4 */
 DB_API int db_status_exit_code(db_status status);
 
 #ifdef __cplusplus

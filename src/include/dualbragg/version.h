@@ -1,4 +1,5 @@
-/* Semantic version of the library. */
+/** @file
+ * Semantic version of the library. */
 #ifndef DUALBRAGG_VERSION_H
 #define DUALBRAGG_VERSION_H
 
@@ -13,13 +14,20 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* "0.1.0" of the library in use. Static storage. */
+/** "0.1.0" of the library in use. Static storage.
+ *
+ * @return static storage */
 DB_API const char *db_version(void);
-/* Comma-separated optional components of this build, e.g. "OpenMP, AVX2, PNG". Static storage. */
+/** Comma-separated optional components of this build, e.g. "OpenMP, AVX2, PNG". Static storage.
+ *
+ * @return static storage */
 DB_API const char *db_features(void);
-/* Bytes of a public struct of the library in use by its name, e.g. "db_experiment"; 0: there is
+/** Bytes of a public struct of the library in use by its name, e.g. "db_experiment"; 0: there is
  * none. For callers that were compiled with other headers, or that describe structs themselves, as
- * Python's ctypes does: a size that differs is that of another version. */
+ * Python's ctypes does: a size that differs is that of another version.
+ *
+ * @param name of the struct
+ * @return bytes; 0: there is none */
 DB_API size_t db_struct_size(const char *name);
 #ifdef __cplusplus
 }
