@@ -56,7 +56,7 @@ static db_status predictions(db_context *context, const db_held_out *held,
 /* Renders the model in boxes, with the best intensities and backgrounds. */
 static db_status render(db_context *context, const db_fit_data *data, const db_experiment *model,
                         db_stage_data *taken, db_objective *shot) {
-    const db_objective_request request = { .target = DB_FIT_WEIGHTED };
+    const db_objective_options request = { .target = DB_FIT_WEIGHTED };
     const db_status made = db_stage_data_objective(context, model, data, taken, &request, shot);
     if (made != DB_OK) return made;
     const db_status status = db_stage_data_solve(taken, data, shot, NULL);

@@ -110,7 +110,7 @@ static db_status image_of(db_context *context, const db_experiment *experiment,
         db_stage_data_clear(&taken);
         return DB_OK;
     }
-    const db_objective_request request = { .target = DB_FIT_WEIGHTED };
+    const db_objective_options request = { .target = DB_FIT_WEIGHTED };
     db_status status =
         db_stage_data_objective(context, experiment, data, &taken, &request, &objective);
     if (status == DB_OK) {

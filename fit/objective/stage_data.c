@@ -113,15 +113,11 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
 
 db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, const db_stage_data *taken,
-                                  const db_objective_request *request, db_objective *objective) {
-    const int refined = request->stages && taken->amplitudes.count;
-    const db_objective_options options = { .stages = request->stages,
-                                           .turned = request->turned,
-                                           .placement = request->placement,
-                                           .amplitudes = refined ? &taken->amplitudes : NULL,
-                                           .blur = taken->blur,
-                                           .target = request->target };
-    return db_objective_create(context, experiment, data->settings, &taken->blocks, &options,
+                                  const db_objective_options *options, db_objective *objective) {
+    db_objective_options own = *options;
+    own.amplitudes = options->stages && taken->amplitudes.count ? &taken->amplitudes : NULL;
+    own.blur = taken->blur;
+    return db_objective_create(context, experiment, data->settings, &taken->blocks, &own,
                                objective);
 }
 

@@ -29,17 +29,11 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                              db_shoebox_choice choice, db_stage_data *taken);
 void db_stage_data_clear(db_stage_data *taken);
 
-typedef struct db_objective_request {
-    unsigned stages;      /* bits of those whose parameters are refined, see db_variables_make */
-    const double *turned; /* see db_variables_make; NULL: none */
-    const db_panel_placement *placement; /* see db_objective_options; NULL: nothing has moved */
-    db_fit_target target;
-} db_objective_request;
-
-/* The objective of these data, blurred as they ask for. They must outlive it. */
+/* The objective of these data, which must outlive it. Their blur and amplitudes go over those of the
+ * options. */
 db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, const db_stage_data *taken,
-                                  const db_objective_request *request, db_objective *objective);
+                                  const db_objective_options *options, db_objective *objective);
 
 /* Completes what depends on the model, at values of the refined quantities: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant

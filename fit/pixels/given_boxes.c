@@ -1,3 +1,4 @@
+/* Shoeboxes that a list gives. */
 #include "fit/pixels/given_boxes.h"
 
 #include "base/context_internal.h"

@@ -1,9 +1,11 @@
+/* Background from the means of surroundings, spots clipped. */
 #include "fit/pixels/background.h"
 
 #include "base/context_internal.h"
 #include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ enum { CLIPPING_PASSES = 4, BAND = 64 };
 typedef struct job {
     const db_measured_image *image;
     const db_fit_settings *settings;
-    const float *expected; /* background so far; NULL: nothing is left out */
+    const float *expected; /* background so far; NULL: unknown, so no pixel is left out */
     float *mean;           /* to be filled */
     int half_width;
 } job;
@@ -52,17 +54,11 @@ static void keep_row(const job *j, int row, float *kept, float *number) {
     const float *const value = j->image->value + start;
     const uint8_t *const mask = j->image->mask + start;
     const double gain = j->settings->gain, readout_noise = j->settings->readout_noise;
-    if (!j->expected) {
-        for (size_t i = 0; i < columns; i++) {
-            number[i] = mask[i] == DB_MASK_TRUSTED ? 1 : 0;
-            kept[i] = mask[i] == DB_MASK_TRUSTED ? value[i] : 0;
-        }
-        return;
-    }
-    const float *const expected = j->expected + start;
+    const float *const expected = j->expected ? j->expected + start : NULL;
     for (size_t i = 0; i < columns; i++) {
-        const double excess = (double)value[i] - (double)expected[i];
-        const double variance = db_count_variance(gain, readout_noise, (double)expected[i]);
+        const double level = expected ? (double)expected[i] : (double)INFINITY;
+        const double excess = (double)value[i] - level;
+        const double variance = db_count_variance(gain, readout_noise, level);
         const double above = excess > 0 ? excess : 0;
         const int used = (mask[i] == DB_MASK_TRUSTED) & (above * above <= 9 * variance);
         number[i] = used ? 1 : 0;

@@ -1,3 +1,4 @@
+/* Neighbours of predicted reflections, found by cells. */
 #include "fit/pixels/reflection_grid.h"
 
 #include "base/context_internal.h"
@@ -18,12 +19,16 @@ static size_t cell_of(const db_reflection_grid *grid, const db_reflection *refle
 }
 
 db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
-                                  const int pixels[2], double cell, db_reflection_grid *grid) {
-    *grid = (db_reflection_grid){ .prediction = prediction,
-                                  .cell = cell,
-                                  .columns = 1 + (int)(pixels[0] / cell),
-                                  .rows = 1 + (int)(pixels[1] / cell),
-                                  .panels = 1 };
+                                  const db_detector *detector, double cell,
+                                  db_reflection_grid *grid) {
+    *grid = (db_reflection_grid){ .prediction = prediction, .cell = cell, .panels = 1 };
+    for (size_t p = 0; p < detector->panel_count; p++) {
+        const db_panel *const panel = &detector->panels[p];
+        const int columns = 1 + (int)(panel->fast_pixels / cell);
+        const int rows = 1 + (int)(panel->slow_pixels / cell);
+        grid->columns = columns > grid->columns ? columns : grid->columns;
+        grid->rows = rows > grid->rows ? rows : grid->rows;
+    }
     for (size_t i = 0; i < prediction->count; i++)
         if (prediction->reflection[i].panel >= grid->panels)
             grid->panels = prediction->reflection[i].panel + 1;
@@ -49,25 +54,33 @@ void db_reflection_grid_clear(db_reflection_grid *grid) {
     memset(grid, 0, sizeof *grid);
 }
 
-/* In the cells from line and column - 1 to + 1. */
-size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
-                                  const double position[2], size_t except, double *distance) {
-    size_t nearest = grid->prediction->count;
-    if (panel >= grid->panels) return nearest;
+/* The cells around a position, its own included, row by row; returns how many. */
+static size_t cells_around(const db_reflection_grid *grid, size_t panel, const double position[2],
+                           size_t cells[9]) {
     const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
                  home = cell_at(grid, panel, position);
-    const int column = (int)(home % columns), line = (int)(home / columns % rows);
-    for (int r = line > 0 ? line - 1 : 0; r <= line + 1 && r < grid->rows; r++) {
-        for (int c = column > 0 ? column - 1 : 0; c <= column + 1 && c < grid->columns; c++) {
-            const size_t cell = (panel * rows + (size_t)r) * columns + (size_t)c;
-            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++) {
-                const size_t other = grid->entry[k];
-                const double *const at = grid->prediction->reflection[other].position;
-                const double off = hypot(at[0] - position[0], at[1] - position[1]);
-                if (other == except || !(off < *distance)) continue;
-                *distance = off;
-                nearest = other;
-            }
+    const int column = (int)(home % columns), row = (int)(home / columns % rows);
+    size_t count = 0;
+    for (int r = row - 1; r <= row + 1; r++)
+        for (int c = column - 1; c <= column + 1; c++)
+            if (r >= 0 && c >= 0 && r < grid->rows && c < grid->columns)
+                cells[count++] = (panel * rows + (size_t)r) * columns + (size_t)c;
+    return count;
+}
+
+size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
+                                  const double position[2], size_t except, double *distance) {
+    size_t nearest = grid->prediction->count, cells[9];
+    if (panel >= grid->panels) return nearest;
+    const size_t count = cells_around(grid, panel, position, cells);
+    for (size_t n = 0; n < count; n++) {
+        for (size_t k = grid->start[cells[n]]; k < grid->start[cells[n] + 1]; k++) {
+            const size_t other = grid->entry[k];
+            const double *const at = grid->prediction->reflection[other].position;
+            const double off = hypot(at[0] - position[0], at[1] - position[1]);
+            if (other == except || !(off < *distance)) continue;
+            *distance = off;
+            nearest = other;
         }
     }
     return nearest;
@@ -82,10 +95,10 @@ typedef struct interval {
 /* Rows of a region of which intervals are worked out at a time. */
 enum { ROWS = 64 };
 
-/* Takes the pixels on the other reflection's side of the perpendicular bisector from rows first to
- * last - 1 of a region. */
-static void cede(const double mine[2], const double other[2], const db_region *region, int first,
-                 int last, interval *row) {
+/* Takes away the pixels on the other reflection's side of the perpendicular bisector, in the rows
+ * from first to last - 1 of a region. */
+static void cut_off(const double mine[2], const double other[2], const db_region *region, int first,
+                    int last, interval *row) {
     const double step[2] = { other[0] - mine[0], other[1] - mine[1] };
     const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
     const double start = region->fast_start + 0.5 - mine[0], end = start + region->fast_count - 1;
@@ -113,21 +126,14 @@ static void cede(const double mine[2], const double other[2], const db_region *r
 
 static void share_rows(const db_reflection_grid *grid, size_t reflection, const db_region *region,
                        int first, int last, interval *row) {
-    const db_reflection *const self = &grid->prediction->reflection[reflection];
-    const double *const mine = self->position;
-    const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
-                 home = cell_of(grid, self);
-    const int column = (int)(home % columns), line = (int)(home / columns % rows);
-    for (int r = line - 1; r <= line + 1; r++) {
-        for (int c = column - 1; c <= column + 1; c++) {
-            if (r < 0 || c < 0 || r >= grid->rows || c >= grid->columns) continue;
-            const size_t cell = (self->panel * rows + (size_t)r) * columns + (size_t)c;
-            for (size_t k = grid->start[cell]; k < grid->start[cell + 1]; k++)
-                if (grid->entry[k] != reflection)
-                    cede(mine, grid->prediction->reflection[grid->entry[k]].position, region, first,
-                         last, row);
-        }
-    }
+    const db_reflection *const all = grid->prediction->reflection;
+    const db_reflection *const own = &all[reflection];
+    size_t cells[9];
+    const size_t count = cells_around(grid, own->panel, own->position, cells);
+    for (size_t n = 0; n < count; n++)
+        for (size_t k = grid->start[cells[n]]; k < grid->start[cells[n] + 1]; k++)
+            if (grid->entry[k] != reflection)
+                cut_off(own->position, all[grid->entry[k]].position, region, first, last, row);
 }
 
 void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,

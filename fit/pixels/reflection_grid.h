@@ -14,10 +14,10 @@ typedef struct db_reflection_grid {
     size_t *entry; /* [count]: indices of reflections */
 } db_reflection_grid;
 
-/* pixels: along fast and slow, of the largest panel. cell: pixels; at least the largest distance
- * asked for later. */
+/* cell: pixels; at least the largest distance asked for later. */
 db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
-                                  const int pixels[2], double cell, db_reflection_grid *grid);
+                                  const db_detector *detector, double cell,
+                                  db_reflection_grid *grid);
 void db_reflection_grid_clear(db_reflection_grid *grid);
 
 /* The reflection nearest to a point of a panel (pixels), but not number `except`, and nearer than

@@ -1,3 +1,4 @@
+/* How large shoeboxes are where the settings leave that open. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
@@ -12,7 +13,7 @@ enum {
     LEAST = 2,
     WIDTH = 2 * DB_SHOEBOX_USUAL + 1,
     SAMPLE = 500, /* reflections looked at, evenly along the list */
-    FEWEST = 10   /* to tell anything */
+    FEWEST = 10   /* below it, boxes have the usual size */
 };
 
 /* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box would be a box with enough. */
@@ -49,14 +50,8 @@ static int largest(const db_reflection_grid *grid, const db_detector *detector) 
 
 static db_status settle(db_context *context, const db_detector *detector,
                         const db_prediction *prediction, int *half_width) {
-    int pixels[2] = { 0, 0 };
     db_reflection_grid grid;
-    for (size_t p = 0; p < detector->panel_count; p++) {
-        const db_panel *const panel = &detector->panels[p];
-        pixels[0] = panel->fast_pixels > pixels[0] ? panel->fast_pixels : pixels[0];
-        pixels[1] = panel->slow_pixels > pixels[1] ? panel->slow_pixels : pixels[1];
-    }
-    DB_TRY(db_reflection_grid_make(context, prediction, pixels,
+    DB_TRY(db_reflection_grid_make(context, prediction, detector,
                                    db_shoebox_sharing_distance(DB_SHOEBOX_USUAL), &grid));
     *half_width = largest(&grid, detector);
     db_reflection_grid_clear(&grid);

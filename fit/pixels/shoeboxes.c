@@ -253,18 +253,14 @@ static db_status choose_and_fill(db_context *context, const placing *p, db_shoeb
     return status;
 }
 
-static db_status place(db_context *context, const db_fit_data *data,
+static db_status place(db_context *context, const db_detector *detector, const db_fit_data *data,
                        const db_prediction *prediction, db_shoebox_choice choice,
                        const double *light, db_shoeboxes *boxes) {
     const db_fit_spots *const spots = data->settings->spots;
-    int pixels[2] = { data->image->fast_pixels, 0 };
     db_reflection_grid grid;
     const db_fit_spot **given = NULL;
-    for (size_t p = 0; p < db_measured_panels(data->image); p++)
-        if (db_measured_rows(data->image, p) > pixels[1])
-            pixels[1] = db_measured_rows(data->image, p);
     const double reach = db_shoebox_sharing_distance(data->settings->shoebox_half_width);
-    DB_TRY(db_reflection_grid_make(context, prediction, pixels, reach, &grid));
+    DB_TRY(db_reflection_grid_make(context, prediction, detector, reach, &grid));
     db_status status = DB_OK;
     if (choice == DB_SHOEBOXES_STRONG && spots && spots->listing == DB_FIT_LISTED_BY_BOX)
         status = db_given_boxes_assign(context, spots, prediction, &given);
@@ -332,7 +328,8 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
         status = light ? model_light(context, experiment, data, &prediction, light)
                        : db_fail_memory(context, "the choice of shoeboxes");
     }
-    if (status == DB_OK) status = place(context, data, &prediction, choice, light, boxes);
+    if (status == DB_OK)
+        status = place(context, &experiment->detector, data, &prediction, choice, light, boxes);
     free(light);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
     db_prediction_clear(&prediction);

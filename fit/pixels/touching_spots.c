@@ -1,4 +1,6 @@
-/* Pixels are taken from the brightest down. One that touches none taken before is a summit; any
+/* Groups of touching strong pixels with several summits, as so many spots.
+ *
+ * Pixels are taken from the brightest down. One that touches none taken before is a summit; any
  * other goes to the summit of its brightest neighbour. Where two summits meet, the pixel is the
  * highest between them: they are one unless it is much lower than both. */
 #include "fit/pixels/observed_spots.h"
@@ -14,9 +16,11 @@ static const double VALLEY = 0.735;
 /* Standard deviations by which a valley must be below the lower summit. */
 static const double DEEP = 4;
 
+/* A strong pixel. */
 typedef struct peak_pixel {
-    double excess;
-    size_t at; /* in the sheet */
+    double excess; /* counts over the background */
+    size_t at;     /* in the image */
+    size_t panel;
 } peak_pixel;
 
 typedef struct landscape {
@@ -24,7 +28,7 @@ typedef struct landscape {
     const db_strong_pixels *strong;
     const db_fit_settings *settings;
     peak_pixel *order; /* strong pixels, the brightest first */
-    size_t *rank;      /* of each pixel of the sheet, by order; NONE: not taken */
+    size_t *rank;      /* of each pixel of the image, by order; NONE: not taken */
     size_t *summit;    /* by rank: another pixel of the same spot, or itself at the summit */
     size_t *spot;      /* by rank of summits: number of the spot */
     size_t count;
@@ -32,12 +36,9 @@ typedef struct landscape {
 
 static const size_t NONE = (size_t)-1;
 
-static double excess_at(const landscape *l, size_t i) {
-    return (double)l->image->value[i] - (double)l->strong->background[i];
-}
-
 static int brighter_first(const void *a, const void *b) {
-    const peak_pixel *const x = a, *const y = b;
+    const peak_pixel *const x = a;
+    const peak_pixel *const y = b;
     if (x->excess != y->excess) return x->excess < y->excess ? 1 : -1;
     return (x->at > y->at) - (x->at < y->at);
 }
@@ -47,6 +48,7 @@ static size_t summit_of(landscape *l, size_t rank) {
     return rank;
 }
 
+/* Whether a pixel between two summits is much lower than the lower of them. */
 static int are_apart(const landscape *l, size_t lower, size_t between) {
     const size_t at[2] = { l->order[lower].at, l->order[between].at };
     const double top = l->order[lower].excess, pass = l->order[between].excess;
@@ -56,8 +58,10 @@ static int are_apart(const landscape *l, size_t lower, size_t between) {
 }
 
 /* Ranks grow as pixels get fainter: the first of the neighbours is the brightest. */
-static void take(landscape *l, size_t rank, int first_row, int rows) {
+static void take(landscape *l, size_t rank) {
     const int columns = l->image->fast_pixels;
+    const int first_row = db_measured_first_row(l->image, l->order[rank].panel);
+    const int rows = db_measured_rows(l->image, l->order[rank].panel);
     const int fast = (int)(l->order[rank].at % (size_t)columns),
               slow = (int)(l->order[rank].at / (size_t)columns);
     size_t touching[8], count = 0, brightest = NONE;
@@ -78,50 +82,40 @@ static void take(landscape *l, size_t rank, int first_row, int rows) {
     }
 }
 
-static void panel_of(const landscape *l, size_t at, size_t *panel, int *first_row, int *rows) {
-    const int row = (int)(at / (size_t)l->image->fast_pixels);
-    *panel = 0;
-    while (*panel + 1 < db_measured_panels(l->image) &&
-           row >= db_measured_first_row(l->image, *panel) + db_measured_rows(l->image, *panel))
-        ++*panel;
-    *first_row = db_measured_first_row(l->image, *panel);
-    *rows = db_measured_rows(l->image, *panel);
-}
-
 static void add_up(landscape *l, db_observed_spots *spots) {
     const size_t columns = (size_t)l->image->fast_pixels;
     for (size_t r = 0; r < l->count; r++) {
-        const size_t s = summit_of(l, r), at = l->order[r].at;
-        const size_t row = at / columns;
-        size_t panel;
-        int first, rows;
-        panel_of(l, at, &panel, &first, &rows);
+        const peak_pixel *const pixel = &l->order[r];
+        const size_t s = summit_of(l, r), row = pixel->at / columns;
         if (s == r) {
             l->spot[r] = spots->count++;
-            spots->spot[l->spot[r]] = (db_observed_spot){ .panel = panel };
+            spots->spot[l->spot[r]] = (db_observed_spot){ .panel = pixel->panel };
         }
         db_observed_spot *const spot = &spots->spot[l->spot[s]];
-        spot->counts += l->order[r].excess;
-        spot->position[0] += l->order[r].excess * ((double)(at % columns) + 0.5);
-        spot->position[1] += l->order[r].excess * ((double)row - first + 0.5);
+        const int first = db_measured_first_row(l->image, pixel->panel);
+        spot->counts += pixel->excess;
+        spot->position[0] += pixel->excess * ((double)(pixel->at % columns) + 0.5);
+        spot->position[1] += pixel->excess * ((double)row - first + 0.5);
     }
     for (size_t i = 0; i < spots->count; i++)
         for (int k = 0; k < 2; k++) spots->spot[i].position[k] /= spots->spot[i].counts;
 }
 
 static void divide(landscape *l, db_observed_spots *spots) {
-    const size_t pixels = (size_t)l->image->fast_pixels * (size_t)l->image->slow_pixels;
-    for (size_t i = 0; i < pixels; i++) {
-        l->rank[i] = NONE;
-        if (l->strong->strong[i]) l->order[l->count++] = (peak_pixel){ excess_at(l, i), i };
+    const size_t columns = (size_t)l->image->fast_pixels;
+    size_t i = 0;
+    for (size_t p = 0; p < db_measured_panels(l->image); p++) {
+        const size_t rows =
+            (size_t)db_measured_first_row(l->image, p) + (size_t)db_measured_rows(l->image, p);
+        for (; i < rows * columns; i++) {
+            l->rank[i] = NONE;
+            if (!l->strong->strong[i]) continue;
+            const double excess = (double)l->image->value[i] - (double)l->strong->background[i];
+            l->order[l->count++] = (peak_pixel){ excess, i, p };
+        }
     }
     qsort(l->order, l->count, sizeof *l->order, brighter_first);
-    for (size_t r = 0; r < l->count; r++) {
-        size_t panel;
-        int first, rows;
-        panel_of(l, l->order[r].at, &panel, &first, &rows);
-        take(l, r, first, rows);
-    }
+    for (size_t r = 0; r < l->count; r++) take(l, r);
     add_up(l, spots);
 }
 

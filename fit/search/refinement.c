@@ -164,7 +164,7 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count || r->scaled ||
         db_fit_parameter_in_stage(&r->data.settings->parameters[i], (size_t)number))
         return DB_OK;
-    const db_objective_request request = { .target = DB_FIT_WEIGHTED };
+    const db_objective_options request = { .target = DB_FIT_WEIGHTED };
     db_objective objective;
     double model, measured;
     DB_TRY(db_stage_data_objective(r->context, &result->experiment, &r->data, taken, &request,
@@ -218,7 +218,7 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     db_status status = match_total(r, number, taken);
     turned_so_far(r, turned);
     const int turns = db_refinement_turns(r->data.settings, number);
-    const db_objective_request request = { .stages = 1u << number,
+    const db_objective_options request = { .stages = 1u << number,
                                            .turned = turns ? turned : NULL,
                                            .placement = &r->placement,
                                            .target = stage->target < 0

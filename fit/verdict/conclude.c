@@ -185,7 +185,7 @@ static db_status estimate_errors(db_context *context, const db_objective *object
 static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken,
                                 db_fit_result *result) {
-    const db_objective_request request = { .target = data->settings->target };
+    const db_objective_options request = { .target = data->settings->target };
     db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
     if (!objective) return db_fail_memory(context, "the starting model's objective");
     db_status status = db_stage_data_objective(context, start, data, taken, &request, objective);
@@ -229,7 +229,7 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
                                        const db_fit_data *data, const db_panel_placement *placement,
                                        db_fit_result *compared, db_fit_result *result) {
     const db_fit_settings *const settings = data->settings;
-    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES,
+    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
                                            .placement = placement,
                                            .target = settings->target };
     db_stage_data taken;
@@ -292,7 +292,7 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
 static db_status measure_on(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, db_stage_data *taken,
                             db_fit_statistics *statistics) {
-    const db_objective_request request = { .target = data->settings->target };
+    const db_objective_options request = { .target = data->settings->target };
     db_objective objective;
     DB_TRY(db_stage_data_objective(context, experiment, data, taken, &request, &objective));
     db_status status = db_stage_data_solve(taken, data, &objective, NULL);

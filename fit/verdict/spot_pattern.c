@@ -34,13 +34,10 @@ db_status db_spot_pattern_make(db_context *context, const db_experiment *model,
     const db_fit_settings *const settings = data->settings;
     const db_prediction_range range = { settings->dmin, settings->dmax, excitation };
     const double most = settings->shoebox_half_width;
-    int pixels[2] = { data->image->fast_pixels, 0 };
     memset(p, 0, sizeof *p);
-    for (size_t k = 0; k < model->detector.panel_count; k++)
-        if (model->detector.panels[k].slow_pixels > pixels[1])
-            pixels[1] = model->detector.panels[k].slow_pixels;
     DB_TRY(db_predict(context, model, &range, &p->prediction));
-    db_status status = db_reflection_grid_make(context, &p->prediction, pixels, 2 * most, &p->grid);
+    db_status status =
+        db_reflection_grid_make(context, &p->prediction, &model->detector, 2 * most, &p->grid);
     if (status == DB_OK) status = measure_reaches(context, most, p);
     if (status != DB_OK) db_spot_pattern_clear(p);
     return status;

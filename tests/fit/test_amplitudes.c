@@ -187,7 +187,7 @@ static void a_restraint_holds_what_was_given(void **state) {
 }
 
 static void take(db_stage_data *taken, const db_experiment *model, db_objective *shot) {
-    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = settings.target };
+    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES, .target = settings.target };
     expect_ok(db_stage_data_take(context, model, &data, 2, 1, DB_SHOEBOXES_STRONG, taken));
     assert_true(taken->amplitudes.count > 50);
     expect_ok(db_stage_data_objective(context, model, &data, taken, &request, shot));

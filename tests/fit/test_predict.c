@@ -285,14 +285,15 @@ static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
                               { .position = { 58, 50 } },
                               { .position = { 50, 90 } } };
     const db_prediction prediction = { 3, list };
-    const int pixels[2] = { 100, 100 };
+    db_panel panel = { .fast_pixels = 100, .slow_pixels = 100 };
+    const db_detector detector = { .panel_count = 1, .panels = &panel };
     const db_region region = {
         .fast_start = 42, .slow_start = 42, .fast_count = 17, .slow_count = 17, .stride = 17
     };
     uint8_t own[17 * 17];
     db_reflection_grid grid;
     memset(own, 1, sizeof own);
-    assert_int_equal(db_reflection_grid_make(context, &prediction, pixels, 27, &grid), DB_OK);
+    assert_int_equal(db_reflection_grid_make(context, &prediction, &detector, 27, &grid), DB_OK);
     db_reflection_grid_share(&grid, 0, &region, own);
     for (int i = 0; i < 17 * 17; i++) assert_int_equal(own[i], 42 + i % 17 + 0.5 <= 54);
     db_reflection_grid_clear(&grid);
@@ -342,14 +343,15 @@ static void pixels_are_shared_within_a_panel_only(void **state) {
     (void)state;
     db_reflection list[2] = { { .position = { 50, 50 } }, { .panel = 1, .position = { 54, 50 } } };
     const db_prediction prediction = { 2, list };
-    const int pixels[2] = { 100, 100 };
+    db_panel panel = { .fast_pixels = 100, .slow_pixels = 100 };
+    const db_detector detector = { .panel_count = 1, .panels = &panel };
     const db_region region = {
         .fast_start = 42, .slow_start = 42, .fast_count = 17, .slow_count = 17, .stride = 17
     };
     uint8_t own[17 * 17];
     db_reflection_grid grid;
     memset(own, 1, sizeof own);
-    assert_int_equal(db_reflection_grid_make(context, &prediction, pixels, 27, &grid), DB_OK);
+    assert_int_equal(db_reflection_grid_make(context, &prediction, &detector, 27, &grid), DB_OK);
     db_reflection_grid_share(&grid, 0, &region, own);
     for (int i = 0; i < 17 * 17; i++) assert_int_equal(own[i], 1);
     db_reflection_grid_clear(&grid);

@@ -106,7 +106,7 @@ static void stand(db_fit_target target) {
 
 static void create(db_stage_data *taken, double blur, db_fit_target target, db_objective *shot) {
     stand(target);
-    const db_objective_request request = { .stages = DB_FIT_ALL_STAGES, .target = target };
+    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES, .target = target };
     assert_int_equal(
         db_stage_data_take(context, &crystal, &data, 2, blur, DB_SHOEBOXES_STRONG, taken), DB_OK);
     assert_int_equal(db_stage_data_objective(context, &crystal, &data, taken, &request, shot),
