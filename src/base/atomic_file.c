@@ -112,7 +112,8 @@ db_status db_write_atomically_from(db_context *context, const char *path, db_par
 }
 
 typedef struct part_list {
-    const db_file_part *next, *end;
+    const db_file_part *next;
+    const db_file_part *end;
 } part_list;
 
 static db_status next_of_list(void *user, db_file_part *part) {

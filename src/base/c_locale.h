@@ -3,7 +3,8 @@
 #define DB_BASE_C_LOCALE_H
 
 typedef struct db_c_locale {
-    void *own, *previous;
+    void *own;
+    void *previous;
 } db_c_locale;
 
 /* From enter to leave, printf and strtod of this thread use the C locale. */

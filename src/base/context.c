@@ -134,7 +134,8 @@ db_status db_context_create(db_context **context) {
     *context = calloc(1, sizeof **context);
     if (!*context) return DB_ERROR_MEMORY;
     (*context)->isa = best_isa();
-    const char *isa = getenv("DUALBRAGG_ISA"), *device = getenv("DUALBRAGG_DEVICE");
+    const char *isa = getenv("DUALBRAGG_ISA");
+    const char *device = getenv("DUALBRAGG_DEVICE");
     /* the context stays even where these fail, so that its message can be read */
     DB_TRY(db_context_set_device(*context, "cpu"));
     if (isa && *isa) DB_TRY(db_context_set_isa(*context, isa));

@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+/* Reading whole files, pipes included; compressed ones are refused. */
 #include "base/file_content.h"
 #include "base/context_internal.h"
 

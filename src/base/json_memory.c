@@ -1,3 +1,5 @@
+/* jansson under lack of memory: allocations are counted, and parsing is given up at the first that
+ * fails. */
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_memory.h"
 

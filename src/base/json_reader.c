@@ -1,3 +1,4 @@
+/* Values of JSON documents, with messages that name their place. */
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_reader.h"
 

@@ -1,3 +1,4 @@
+/* MD5 (RFC 1321), and its digest in base64. */
 #include "base/md5.h"
 
 #include <math.h>

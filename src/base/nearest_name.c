@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* strcasecmp */
+/* Edit distance between names, for suggestions in messages. */
 #include "base/nearest_name.h"
 
 #include <ctype.h>
@@ -16,7 +17,9 @@ static int edit_distance(const char *a, const char *b) {
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST) n = LONGEST;
     if (m > LONGEST) m = LONGEST;
-    int *before = rows[0], *above = rows[1], *row = rows[2];
+    int *before = rows[0];
+    int *above = rows[1];
+    int *row = rows[2];
     for (size_t j = 0; j <= m; j++) above[j] = before[j] = 2 * (int)j;
     for (size_t i = 1; i <= n; i++) {
         row[0] = 2 * (int)i;

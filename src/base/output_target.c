@@ -1,4 +1,5 @@
 #define _XOPEN_SOURCE 700 /* realpath */
+/* Where a file that is written ends up: links followed, devices told apart. */
 #include "base/output_target.h"
 #include "base/path.h"
 

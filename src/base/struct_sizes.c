@@ -1,3 +1,4 @@
+/* Sizes of the public structs, for callers from other languages. */
 #include <dualbragg/dualbragg.h>
 
 #include <string.h>

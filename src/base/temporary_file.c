@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+/* Temporary files: a list of them that a signal handler can go through. */
 #include "base/path.h"
 #include "base/temporary_file.h"
 

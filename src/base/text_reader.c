@@ -1,3 +1,4 @@
+/* Lines, words and numbers of text files. */
 #include "base/text_reader.h"
 #include "base/context_internal.h"
 #include "base/c_locale.h"
@@ -104,7 +105,8 @@ int db_word_number(db_word word, double *value) {
                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
     char copy[512]; /* longer words are no sensible numbers */
     if (word.length == 0 || word.length >= sizeof copy) return 0;
-    const char *start = word.start, *end = word.start + word.length;
+    const char *start = word.start;
+    const char *end = word.start + word.length;
     const int negative = *start == '-';
     if (*start == '-' || *start == '+') start++;
     decimal number;
@@ -126,4 +128,18 @@ int db_word_number(db_word word, double *value) {
     }
     *value = negative ? -magnitude : magnitude;
     return isfinite(magnitude);
+}
+
+db_status db_text_columns(db_context *context, const db_text *text, const char *separators,
+                          const char *const *names, int count, double *column, int *found) {
+    const char *cursor = text->line;
+    for (*found = 0; *found < count; ++*found) {
+        const db_word word = db_next_word(&cursor, separators);
+        if (word.length == 0) return DB_OK;
+        if (!db_word_number(word, &column[*found]))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "%s:%zu: expected a finite number for %s, found '%.*s'", text->path,
+                           text->line_number, names[*found], DB_WORD_ARGUMENTS(word));
+    }
+    return DB_OK;
 }

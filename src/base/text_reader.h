@@ -33,6 +33,11 @@ DB_API db_word db_next_word(const char **cursor, const char *separators);
  * finite. */
 DB_API int db_word_number(db_word word, double *value);
 
+/* Reads the numbers of the current line, at most `count`; names[] are theirs, for messages.
+ * *found: how many there are. */
+DB_API db_status db_text_columns(db_context *context, const db_text *text, const char *separators,
+                                 const char *const *names, int count, double *column, int *found);
+
 /* For messages: length and start of at most 40 characters of a word, as %.*s wants them. */
 #define DB_WORD_ARGUMENTS(word) (int)((word).length < 40 ? (word).length : 40), (word).start
 

@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+/* Text composed in memory and written as a whole. */
 #include "base/text_stream.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Version, and the optional components of this build. */
 #include <dualbragg/version.h>
 
 /* The names of the components, each with the separator in front. */

@@ -1,3 +1,4 @@
+/* Cubics through the amplitudes of amorphous matter. */
 #include "engine/amorphous_curve.h"
 
 #include "base/context_internal.h"

@@ -7,7 +7,8 @@
 
 typedef struct db_amorphous_curve {
     db_kernel_amorphous job; /* points into what follows */
-    double *knot, *cubic;
+    double *knot;
+    double *cubic;
     int32_t *bin;
 } db_amorphous_curve;
 

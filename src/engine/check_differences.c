@@ -1,3 +1,4 @@
+/* The check of derivatives against extrapolated differences of images. */
 #include "engine/check_state.h"
 #include "engine/difference_table.h"
 #include "engine/exact_image.h"
@@ -25,7 +26,8 @@ typedef struct {
     long double *above, *below;
     double *difference[DB_DIFFERENCE_LEVELS];
     db_node_signer *signer;
-    uint64_t *nodes, *moved_nodes;
+    uint64_t *nodes;
+    uint64_t *moved_nodes;
     unsigned char *smooth_from; /* number of the first step within which a pixel's nodes stay */
 } work;
 

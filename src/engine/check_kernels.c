@@ -1,3 +1,4 @@
+/* The check of all kernels against the oracle. */
 #include "engine/check_state.h"
 #include "engine/gradient_check.h"
 #include "engine/plan_internal.h"

@@ -71,7 +71,8 @@ typedef struct db_check {
 /* Some of the pixels, and what is known about them. */
 typedef struct db_check_batch {
     const db_check_pixels *pixels;
-    double *oracle[DB_CHECK_MOST], *slope[DB_CHECK_MOST];
+    double *oracle[DB_CHECK_MOST];
+    double *slope[DB_CHECK_MOST];
     unsigned char *jumps; /* 1: not to be compared */
 } db_check_batch;
 

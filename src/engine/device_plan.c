@@ -1,3 +1,4 @@
+/* A plan on a device: what the backend is handed, and when. */
 #include "engine/device_plan.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Richardson extrapolation of differences of images. */
 #include "engine/difference_table.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The image in long double, model included. */
 #include "engine/exact_image.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Tiles of a plan over threads, with progress and cancellation. */
 #include "engine/execute.h"
 
 #include "engine/device_plan.h"

@@ -1,3 +1,4 @@
+/* The check of derivatives: which pixels, in which order, and the verdict. */
 #include "engine/gradient_check.h"
 
 #include "engine/check_state.h"
@@ -219,9 +220,10 @@ static int is_mixed(int way) { return way == DB_CHECK_MIXED || way == DB_CHECK_M
 /* Where a pixel has many samples, which cancel each other, each has rounding errors of its own, and
  * so have their sums: in parts of a derivative's natural size. */
 static double own_errors(const db_check *c, double precision) {
-    const double *n = c->experiment->crystal.cells, most = fmax(n[0], fmax(n[1], n[2])),
-                 samples = db_samples_per_pixel(c->experiment),
-                 phase = samples > 1 ? 3 * most * c->largest_index * DOUBLE_ROUNDING : 0;
+    const double *n = c->experiment->crystal.cells;
+    const double most = fmax(n[0], fmax(n[1], n[2]));
+    const double samples = db_samples_per_pixel(c->experiment);
+    const double phase = samples > 1 ? 3 * most * c->largest_index * DOUBLE_ROUNDING : 0;
     return phase + ROUNDINGS * sqrt(samples) * precision;
 }
 

@@ -1,3 +1,4 @@
+/* Nearest nodes of all samples of a pixel, as a hash. */
 #include "engine/node_signature.h"
 
 #include "base/threads.h"

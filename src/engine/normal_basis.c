@@ -1,3 +1,4 @@
+/* The images whose products make the normal equations. */
 #include "engine/normal_basis.h"
 
 #include <math.h>

@@ -275,8 +275,9 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     db_experiment *own = &plan->experiment;
     db_source *const sources = own->beam.sources;
     db_panel *const panels = own->detector.panels;
-    double *const amplitude = own->structure_factors.amplitude, *const stol = own->background.stol,
-                  *const amorphous_amplitude = own->background.amplitude;
+    double *const amplitude = own->structure_factors.amplitude;
+    double *const stol = own->background.stol;
+    double *const amorphous_amplitude = own->background.amplitude;
     memcpy(sources, e->beam.sources, e->beam.source_count * sizeof *sources);
     memcpy(panels, e->detector.panels, e->detector.panel_count * sizeof *panels);
     const size_t table_bytes = plan->table_count * sizeof *amplitude;

@@ -64,7 +64,9 @@ static double largest_solid_angle(const db_plan *plan) {
     double largest = 0;
     for (size_t i = 0; i < plan->experiment.detector.panel_count; i++) {
         const db_kernel_panel *p = &plan->job.panel[i];
-        const double *f = p->fast, *s = p->slow, *o = p->origin;
+        const double *f = p->fast;
+        const double *s = p->slow;
+        const double *o = p->origin;
         double normal[3];
         db_cross(f, s, normal);
         const double nearest =

@@ -38,12 +38,17 @@ struct db_plan {
 
     /* what the job points to */
     db_kernel_panel *panel;
-    db_kernel_source_double *source_double, *source_slope_double;
-    db_kernel_source_float *source_float, *source_slope_float;
+    db_kernel_source_double *source_double;
+    db_kernel_source_double *source_slope_double;
+    db_kernel_source_float *source_float;
+    db_kernel_source_float *source_slope_float;
     db_kernel_sample_double *sample_double;
     db_kernel_sample_float *sample_float;
-    double *lattice_slope_double, *intensity_double, *amplitude_table;
-    float *lattice_slope_float, *intensity_float;
+    double *lattice_slope_double;
+    double *intensity_double;
+    double *amplitude_table;
+    float *lattice_slope_float;
+    float *intensity_float;
     db_amorphous_curve curve;
     db_kernel_reference reference; /* in use if experiment.reference.on */
     int *reference_phi_step;

@@ -137,7 +137,8 @@ static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
 
 /* The same for pixels that may be in a device's memory. */
 static db_status explain_on_host(db_plan *plan, const float *data, const float *weight) {
-    float *data_copy = NULL, *weight_copy = NULL;
+    float *data_copy = NULL;
+    float *weight_copy = NULL;
     db_status status = db_device_bring(plan, data, &data_copy);
     if (status == DB_OK && weight) status = db_device_bring(plan, weight, &weight_copy);
     if (status == DB_OK)

@@ -47,7 +47,8 @@ typedef struct trial {
     db_region *strips;
     db_plan *plan;
     size_t images, elements; /* image and derivatives; elements of each */
-    double *exact, *tried;
+    double *exact;
+    double *tried;
     void **exact_derivative, **tried_derivative;
 } trial;
 
@@ -117,7 +118,8 @@ static db_status render(const trial *t, double *image, void *const *derivatives)
 
 /* Largest error of image number i in parts of its largest value. */
 static double relative_error(const trial *t, size_t i) {
-    const double *exact = t->exact + i * t->elements, *tried = t->tried + i * t->elements;
+    const double *exact = t->exact + i * t->elements;
+    const double *tried = t->tried + i * t->elements;
     double largest = 0, error = 0;
     for (size_t j = 0; j < t->elements; j++) {
         const double difference = fabs(tried[j] - exact[j]);

@@ -1,3 +1,4 @@
+/* Bounds of the relative slope of what one sample scatters. */
 #include "engine/slope_bound.h"
 
 #include "base/threads.h"

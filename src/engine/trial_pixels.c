@@ -1,3 +1,4 @@
+/* Strips of pixels that stand for an image. */
 #include "engine/trial_pixels.h"
 
 #include "base/vector.h"
@@ -138,7 +139,8 @@ static void seek_spot(const db_plan *plan, const db_region *r, size_t number, ca
 }
 
 static int best_first(const void *a, const void *b) {
-    const candidate *x = a, *y = b;
+    const candidate *x = a;
+    const candidate *y = b;
     if (x->score != y->score) return x->score < y->score ? 1 : -1;
     /* the same order with every library */
     if (x->region != y->region) return x->region < y->region ? -1 : 1;

@@ -30,7 +30,8 @@ db_status db_cbf_binary_next(db_context *context, const char *path, const db_fil
 
 /* Reads elements one after the other, as sums of differences. */
 typedef struct db_byte_offset {
-    const unsigned char *next, *end;
+    const unsigned char *next;
+    const unsigned char *end;
     int64_t value;
 } db_byte_offset;
 

@@ -13,7 +13,8 @@
 typedef struct mime_header {
     db_context *context;
     const char *path;
-    const char *start, *end;
+    const char *start;
+    const char *end;
 } mime_header;
 
 static const char *find_bytes(const char *start, const char *end, const char *pattern,

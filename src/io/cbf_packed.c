@@ -7,7 +7,8 @@
 enum { HEADER = 32, WHOLE = 65 }; /* 65 bits stand for a whole element */
 
 typedef struct bit_stream {
-    const unsigned char *next, *end;
+    const unsigned char *next;
+    const unsigned char *end;
     uint64_t held;
     int count; /* bits held */
 } bit_stream;

@@ -1,3 +1,4 @@
+/* Tokens and tables of CIF files. */
 #include "io/cif.h"
 
 #include "base/context_internal.h"
@@ -18,7 +19,9 @@ typedef struct token {
 typedef struct scanner {
     db_context *context;
     const char *path;
-    const char *start, *next, *end;
+    const char *start;
+    const char *next;
+    const char *end;
 } scanner;
 
 static int is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

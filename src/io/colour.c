@@ -49,7 +49,8 @@ static void fill_levels(db_colour_map map, db_colour_scale *scale) {
         if (map == DB_COLOUR_GREY) place = sqrt(place);
         int stop = 1;
         while (stop < definition->stop_count - 1 && place > definition->stops[stop].place) stop++;
-        const colour_stop *a = &definition->stops[stop - 1], *b = &definition->stops[stop];
+        const colour_stop *a = &definition->stops[stop - 1];
+        const colour_stop *b = &definition->stops[stop];
         const double t = (place - a->place) / (b->place - a->place);
         for (int c = 0; c < 3; c++)
             scale->level[i][c] = (uint8_t)lround((1 - t) * a->rgb[c] + t * b->rgb[c]);

@@ -25,7 +25,9 @@ static const double DEGREE = 0.017453292519943295769; /* radian */
 static const double NEARLY_ALONG = 0.9848;
 
 void db_dials_frame(const db_experiment *experiment, double frame[3][3]) {
-    double *const x = frame[0], *const y = frame[1], *const z = frame[2];
+    double *const x = frame[0];
+    double *const y = frame[1];
+    double *const z = frame[2];
     for (int i = 0; i < 3; i++) z[i] = -experiment->beam.direction[i];
     db_normalize(z);
     if (z[2] > NEARLY_ALONG) { /* it stands in such a frame already */

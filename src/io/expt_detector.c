@@ -1,3 +1,4 @@
+/* The detector of an experiment list: its hierarchy worked out to panels on a plate. */
 #if defined(DB_HAVE_JANSSON)
 #include "io/expt_detector.h"
 

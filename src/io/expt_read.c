@@ -37,8 +37,8 @@ static int fits_template(const char *pattern, const char *file, long *number) {
 
 /* The number of the image in the set, from 0 or as its name says; -1: it is not there. */
 static long image_number(const db_json *imageset, const char *image) {
-    const char *const file = db_file_name(image), *const template =
-                                                      db_json_text(imageset, "template");
+    const char *const file = db_file_name(image);
+    const char *const template = db_json_text(imageset, "template");
     long number;
     if (template) return fits_template(db_file_name(template), file, &number) ? number : -1;
     const db_json images = db_json_member(imageset, "images");

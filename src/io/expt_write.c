@@ -173,7 +173,8 @@ static json_t *experiment_list(const source *from) {
     json_t *experiment =
         json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "__id__", "Experiment", "identifier", "",
                   "beam", 0, "detector", 0, "goniometer", 0, "crystal", 0);
-    json_t *scans = json_array(), *imagesets = json_array();
+    json_t *scans = json_array();
+    json_t *imagesets = json_array();
     if (from->is_scan) {
         experiment = put(experiment, "scan", json_integer(0));
         scans = append(scans, scan_model(from));

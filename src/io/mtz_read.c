@@ -250,8 +250,8 @@ static db_status read_all(mtz *m, const char *columns, char *chosen, size_t chos
     choice taken = { -1, -1, 0 };
     DB_TRY(read_header(m));
     DB_TRY(choose(m, columns, &taken));
-    const char *const plus = m->column[taken.plus].label, *const minus =
-                                                              m->column[taken.minus].label;
+    const char *const plus = m->column[taken.plus].label;
+    const char *const minus = m->column[taken.minus].label;
     const int pair = taken.minus != taken.plus;
     snprintf(chosen, chosen_size, "%s%s%s%s", plus, pair ? ", " : "", pair ? minus : "",
              taken.squared ? " (intensities)" : "");

@@ -95,7 +95,10 @@ static db_status copy_column(const reading *r, const char *name, const char *typ
 }
 
 static db_status read_columns(const reading *r, db_reflection_table *table) {
-    void *hkl = NULL, *position = NULL, *box = NULL, *experiment = NULL;
+    void *hkl = NULL;
+    void *position = NULL;
+    void *box = NULL;
+    void *experiment = NULL;
     const char *panels;
     db_status status = copy_column(r, "miller_index", "cctbx::miller::index<>", 12, &hkl);
     if (status == DB_OK) status = copy_column(r, "xyzobs.px.value", "vec3<double>", 24, &position);

@@ -1,3 +1,4 @@
+/* Where a panel stands, in the numbers that headers of SMV images have. */
 #include "io/smv_geometry.h"
 
 #include "base/context_internal.h"

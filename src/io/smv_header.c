@@ -26,7 +26,8 @@ static int find_value(const char *start, const char *end, const char *key, const
         if (!line_end) line_end = end;
         const char *equals = memchr(line, '=', (size_t)(line_end - line));
         if (equals) {
-            const char *name = line, *name_end = equals;
+            const char *name = line;
+            const char *name_end = equals;
             trim(&name, &name_end);
             if ((size_t)(name_end - name) == key_length && memcmp(name, key, key_length) == 0) {
                 *value = equals + 1;
@@ -81,7 +82,8 @@ db_status db_smv_header_open(db_context *context, const char *path, const db_fil
 }
 
 int db_smv_header_text(const db_smv_header *header, const char *key, char *value, size_t size) {
-    const char *start, *end;
+    const char *start;
+    const char *end;
     value[0] = '\0';
     if (!find_value(header->start, header->end, key, &start, &end)) return 0;
     size_t length = (size_t)(end - start);

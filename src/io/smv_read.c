@@ -29,7 +29,8 @@ int db_is_smv(const db_file_content *content) {
 
 static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
     static const struct {
-        const char *x, *y;
+        const char *x;
+        const char *y;
         double shift; /* pixels to be added */
     } keys[] = { { "DENZO_X_BEAM", "DENZO_Y_BEAM", 0 },
                  { "MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", 0.5 },

@@ -20,26 +20,14 @@ static void column_defaults(const db_beam *beam, double column[COLUMN_COUNT]) {
     column[WAVELENGTH] = beam->wavelength * 1e-10;
 }
 
-static db_status parse_columns(db_context *context, const db_text *text,
-                               double column[COLUMN_COUNT]) {
-    static const char *const names[] = { "x", "y", "z", "the weight", "the wavelength (m)" };
-    const char *cursor = text->line;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        const db_word word = db_next_word(&cursor, DB_WHITE_SPACE ",;:!");
-        if (word.length == 0) return DB_OK;
-        if (!db_word_number(word, &column[i]))
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected a finite number for %s, found '%.*s'", text->path,
-                           text->line_number, names[i], DB_WORD_ARGUMENTS(word));
-    }
-    return DB_OK;
-}
-
 static db_status parse_source(db_context *context, const db_text *text, const db_beam *beam,
                               db_source *source) {
+    static const char *const names[] = { "x", "y", "z", "the weight", "the wavelength (m)" };
     double column[COLUMN_COUNT];
+    int found;
     column_defaults(beam, column);
-    DB_TRY(parse_columns(context, text, column));
+    DB_TRY(
+        db_text_columns(context, text, DB_WHITE_SPACE ",;:!", names, COLUMN_COUNT, column, &found));
     const double largest = fmax(fmax(fabs(column[X]), fabs(column[Y])), fabs(column[Z]));
     if (!(largest > 0))
         return db_fail(context, DB_ERROR_INPUT,
@@ -116,19 +104,13 @@ static const double FIRST_ENERGY = 100;
 
 static db_status parse_line(db_context *context, const db_text *text, double column[2]) {
     static const char *const names[2] = { "the wavelength (A) or energy (eV)", "the weight" };
-    const char *cursor = text->line;
-    for (int i = 0; i < 2; i++) {
-        const db_word word = db_next_word(&cursor, DB_WHITE_SPACE ",;");
-        if (word.length == 0)
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected two columns, wavelength (A) or energy (eV), and "
-                           "weight, found %d",
-                           text->path, text->line_number, i);
-        if (!db_word_number(word, &column[i]))
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected a finite number for %s, found '%.*s'", text->path,
-                           text->line_number, names[i], DB_WORD_ARGUMENTS(word));
-    }
+    int found;
+    DB_TRY(db_text_columns(context, text, DB_WHITE_SPACE ",;", names, 2, column, &found));
+    if (found < 2)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: expected two columns, wavelength (A) or energy (eV), and "
+                       "weight, found %d",
+                       text->path, text->line_number, found);
     if (!(column[0] > 0))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected a wavelength or energy > 0, found %g", text->path,

@@ -32,19 +32,13 @@ static db_status append(db_context *context, curve *c, point next) {
 
 static db_status parse_line(db_context *context, const db_text *text, double column[2]) {
     static const char *const names[2] = { "sin(theta)/lambda", "F" };
-    const char *cursor = text->line;
-    for (int i = 0; i < 2; i++) {
-        const db_word word = db_next_word(&cursor, DB_WHITE_SPACE ",;");
-        if (word.length == 0)
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected two columns, sin(theta)/lambda (or 4 or 4 pi times "
-                           "that) and F, found %d",
-                           text->path, text->line_number, i);
-        if (!db_word_number(word, &column[i]))
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected a finite number for %s, found '%.*s'", text->path,
-                           text->line_number, names[i], DB_WORD_ARGUMENTS(word));
-    }
+    int found;
+    DB_TRY(db_text_columns(context, text, DB_WHITE_SPACE ",;", names, 2, column, &found));
+    if (found < 2)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: expected two columns, sin(theta)/lambda (or 4 or 4 pi times "
+                       "that) and F, found %d",
+                       text->path, text->line_number, found);
     if (!(column[0] >= 0))
         return db_fail(context, DB_ERROR_INPUT, "%s:%zu: expected sin(theta)/lambda >= 0, found %g",
                        text->path, text->line_number, column[0]);
@@ -68,7 +62,8 @@ static db_status read_lines(db_context *context, db_text *text, double unit, cur
 
 /* Equal places by line. */
 static int compare(const void *a, const void *b) {
-    const point *const x = a, *const y = b;
+    const point *const x = a;
+    const point *const y = b;
     if (x->stol != y->stol) return x->stol < y->stol ? -1 : 1;
     return x->line < y->line ? -1 : x->line > y->line;
 }

@@ -173,7 +173,8 @@ static db_status cif_rows(reading *r, const db_cif_table *table) {
 }
 
 static db_status read_cif(reading *r, const db_file_content *content) {
-    const char *const start = content->bytes, *const end = start + content->size;
+    const char *const start = content->bytes;
+    const char *const end = start + content->size;
     db_cif_table table;
     DB_TRY(cif_symmetry(r, start, end));
     DB_TRY(db_cif_table_read(r->context, r->path, start, end, "refln", &table));

@@ -38,7 +38,8 @@ static int parse_row(const char *p, const char *end, int row[3]) {
 
 int db_symmetry_add(db_symmetry *symmetry, db_word text) {
     int rotation[9];
-    const char *p = text.start, *const end = text.start + text.length;
+    const char *p = text.start;
+    const char *const end = text.start + text.length;
     for (int i = 0; i < 3; i++) {
         const char *const comma = i < 2 ? memchr(p, ',', (size_t)(end - p)) : end;
         if (!comma || !parse_row(p, comma, rotation + 3 * i)) return 0;

@@ -1,4 +1,5 @@
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
+/* Limits of the box of structure factors. */
 #include "model/amplitude_box.h"
 
 #include "base/context_internal.h"

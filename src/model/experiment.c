@@ -2,10 +2,14 @@
 #include <dualbragg/experiment.h>
 
 #include "base/context_internal.h"
+#include "base/vector.h"
 #include "model/model.h"
 
+#include <dualbragg/setup.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const int MOST_RECOMMENDED = 1000000; /* sub-pixels along a side */
 
 static const double IDENTITY[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 
@@ -206,19 +210,58 @@ double db_samples_per_pixel(const db_experiment *e) {
            e->goniometer.phi_steps * e->crystal.mosaic_domains;
 }
 
-db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel, double fast,
-                                       double slow, double position[3]) {
-    if (panel >= experiment->detector.panel_count) return DB_ERROR_USAGE;
-    /* one panel at a time through the same placement as the pixel loop's */
+/* One panel through the same placement as the pixel loop's. */
+static db_panel_interface place_panel(const db_experiment *experiment, size_t panel) {
     db_experiment one = *experiment;
     db_panel_interface placed;
     one.detector.panels += panel;
     one.detector.panel_count = 1;
     db_model_panels(&one, &placed);
-    const double f = fast * one.detector.panels[0].pixel_size[0];
-    const double s = slow * one.detector.panels[0].pixel_size[1];
+    return placed;
+}
+
+db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel, double fast,
+                                       double slow, double position[3]) {
+    if (panel >= experiment->detector.panel_count) return DB_ERROR_USAGE;
+    const db_panel_interface placed = place_panel(experiment, panel);
+    const double f = fast * experiment->detector.panels[panel].pixel_size[0];
+    const double s = slow * experiment->detector.panels[panel].pixel_size[1];
     position[0] = 1e3 * placed.origin.x.v + f * placed.fast.x.v + s * placed.slow.x.v;
     position[1] = 1e3 * placed.origin.y.v + f * placed.fast.y.v + s * placed.slow.y.v;
     position[2] = 1e3 * placed.origin.z.v + f * placed.fast.z.v + s * placed.slow.z.v;
     return DB_OK;
+}
+
+/* Distance (m) at which the beam meets a panel's plane; along the normal if it runs away from the
+ * beam. */
+static double panel_distance(const db_experiment *experiment, size_t panel) {
+    if (experiment->reference.on) return experiment->reference.distance;
+    const db_panel_interface placed = place_panel(experiment, panel);
+    double f[3], s[3], r[3], n[3];
+    db_vector_out(placed.fast, f);
+    db_vector_out(placed.slow, s);
+    db_vector_out(placed.origin, r);
+    db_cross(f, s, n);
+    const double *b = experiment->beam.direction;
+    const double length = db_length(n);
+    const double along_normal = db_dot(r, n) / length; /* sign as that of n */
+    const double obliquity = db_dot(b, n) / length;
+    const double along_beam = along_normal / obliquity;
+    return along_beam > 0 && isfinite(along_beam) ? along_beam : fabs(along_normal);
+}
+
+/* How finely a pixel must be sampled to see the spots' fringes (docs/theory/pixel.md, Number
+ * of sub-pixels). */
+int db_recommended_oversample(const db_experiment *experiment) {
+    const db_crystal *crystal = &experiment->crystal;
+    double largest = 0, recommended = 1;
+    for (int i = 0; i < 3; i++) largest = fmax(largest, crystal->cells[i] * crystal->cell[i]);
+    for (size_t p = 0; p < experiment->detector.panel_count; p++) {
+        const double *size = experiment->detector.panels[p].pixel_size;
+        const double pixel = 1e-3 * fmax(size[0], size[1]);
+        const double needed =
+            3 * largest * pixel / (experiment->beam.wavelength * panel_distance(experiment, p));
+        recommended = fmax(recommended, ceil(needed - 1e-9));
+    }
+    return recommended < MOST_RECOMMENDED ? (int)recommended : MOST_RECOMMENDED;
 }

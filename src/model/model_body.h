@@ -217,7 +217,9 @@ static own_motion panel_motion(const model_inputs *m) {
 
 /* A vector of the plate's frame, from components in a panel's own. */
 static vec3 from_own(const db_panel *p, vec3 own) {
-    const double *f = p->fast_axis, *s = p->slow_axis, *n = p->normal;
+    const double *f = p->fast_axis;
+    const double *s = p->slow_axis;
+    const double *n = p->normal;
     num r[3];
     for (int i = 0; i < 3; i++)
         r[i] = n_add(n_scale(own.x, f[i]), n_add(n_scale(own.y, s[i]), n_scale(own.z, n[i])));

@@ -1,3 +1,4 @@
+/* Axes and angles of the mosaic domains. */
 #include "model/mosaic_directions.h"
 
 #include "model/ran1.h"

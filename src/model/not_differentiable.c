@@ -1,3 +1,4 @@
+/* Why there is no derivative by a quantity. */
 #include "model/not_differentiable.h"
 
 #include <stddef.h>
@@ -25,7 +26,8 @@
 
 /* See docs/theory/derivatives.md, Kinks and jumps. */
 static const struct {
-    const char *name, *reason;
+    const char *name;
+    const char *reason;
 } table[] = {
     { "oversample", COUNT },
     { "phisteps", COUNT },

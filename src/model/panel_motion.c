@@ -1,3 +1,4 @@
+/* Motions of panels and groups of panels. */
 #include <dualbragg/panel_motion.h>
 
 #include "base/context_internal.h"

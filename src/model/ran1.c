@@ -1,3 +1,4 @@
+/* The random numbers that the reference makes mosaic domains of. */
 #include "model/ran1.h"
 
 #include <math.h>

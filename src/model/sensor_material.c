@@ -1,3 +1,4 @@
+/* Attenuation of X-rays in sensors, by their material. */
 #include <dualbragg/sensor.h>
 
 #include "base/context_internal.h"
@@ -73,7 +74,8 @@ enum { MOST_ELEMENTS = 3 };
 
 /* Densities in g/cm^3 at room temperature, without pores and dopants. */
 static const struct {
-    const char *name, *other_names[3];
+    const char *name;
+    const char *other_names[3];
     double density;
     element elements[MOST_ELEMENTS];
 } materials[DB_SENSOR_MATERIAL_COUNT] = {
@@ -120,7 +122,8 @@ db_sensor_material db_sensor_material_find(const char *name) {
 static double mass_attenuation(const element *e, double energy) {
     size_t i = 1;
     while (i < e->count - 1 && energy >= e->points[i].energy) i++;
-    const point *const low = &e->points[i - 1], *const high = &e->points[i];
+    const point *const low = &e->points[i - 1];
+    const point *const high = &e->points[i];
     const double slope =
         log(high->coefficient / low->coefficient) / log(high->energy / low->energy);
     return low->coefficient * pow(energy / low->energy, slope);

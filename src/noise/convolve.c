@@ -19,7 +19,8 @@ typedef struct convolution {
 
 /* What is transformed: rows of an image, or of the kernel around the origin, wrapped around. */
 typedef struct source {
-    const double *image, *quarter;
+    const double *image;
+    const double *quarter;
     int fast_pixels, slow_pixels, radius;
 } source;
 

@@ -1,3 +1,4 @@
+/* Fast Fourier transforms of lengths that are products of 2, 3 and 5. */
 #include "noise/fourier.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Point spread functions applied to a panel. */
 #include "noise/psf.h"
 
 #include "base/context_internal.h"
@@ -76,8 +77,8 @@ static void spread_gauss(int threads, const noise_psf *psf, int fast_pixels, int
 
 static db_status apply_gauss(db_context *context, int threads, const noise_psf *psf,
                              int fast_pixels, int slow_pixels, double *image) {
-    double *between = malloc((size_t)fast_pixels * (size_t)slow_pixels * sizeof *between),
-           *share = malloc(((size_t)psf->radius + 1) * sizeof *share);
+    double *between = malloc((size_t)fast_pixels * (size_t)slow_pixels * sizeof *between);
+    double *share = malloc(((size_t)psf->radius + 1) * sizeof *share);
     db_status status = DB_OK;
     if (between && share)
         spread_gauss(threads, psf, fast_pixels, slow_pixels, image, between, share);

@@ -104,7 +104,8 @@ db_status db_setup_axes(db_context *context, const db_setup *s, db_convention co
     db_detector *const d = &e->detector;
     const struct {
         const char *name;
-        const double *given, *otherwise;
+        const double *given;
+        const double *otherwise;
         double *vector;
     } rows[] = {
         { "beam vector", s->beam_axis, conventions[convention].beam, e->beam.direction },

@@ -16,15 +16,18 @@ ORDER = includes.LIBRARY + includes.REFINEMENT
 
 def symbols_of(tree, build):
     """(source file, symbol, whether it is defined there) of every object whose source is in the tree."""
+    source_of = {}
     for part, folder in OBJECTS.items():
         root = os.path.join(build, folder)
-        for path in sorted(glob.glob(root + "/**/*.o", recursive=True)):
+        for path in glob.glob(root + "/**/*.o", recursive=True):
             source = os.path.join(part, os.path.relpath(path, root)[:-2])
-            if not os.path.exists(os.path.join(tree, source)):
-                continue  # made by the build, or left by a file that has gone
-            listed = subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout
-            for name, kind in (line.split()[:2] for line in listed.splitlines()):
-                yield source, name, kind != "U"
+            if os.path.exists(os.path.join(tree, source)):  # neither made by the build nor left by one that has gone
+                source_of[path] = source
+    listed = subprocess.run(["nm", "-A", "-P", "-g"] + sorted(source_of), capture_output=True, text=True, check=True).stdout
+    for line in listed.splitlines():
+        path, symbol = line.split(": ", 1)
+        name, kind = symbol.split()[:2]
+        yield source_of[path], name, kind != "U"
 
 
 def check(symbols, exceptions):
