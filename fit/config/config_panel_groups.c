@@ -133,38 +133,3 @@ db_status db_config_take_panel_groups(const db_config_reader *reader, const db_y
         DB_TRY(take_group(reader, node->keys[i], node->items[i], &config->settings.panel_groups));
     return DB_OK;
 }
-
-static void print_panels(const db_fit_panel_groups *groups, size_t group, FILE *stream) {
-    const char *separator = "";
-    for (size_t p = 0; p < groups->panel_count; p++) {
-        if (groups->of_panel[p] != (short)group) continue;
-        size_t last = p;
-        while (db_fit_panel_groups_of(groups, last + 1) == (int)group) last++;
-        fprintf(stream, last > p ? "%s%zu-%zu" : "%s%zu", separator, p, last);
-        separator = ", ";
-        p = last;
-    }
-}
-
-void db_config_print_panel_groups(const db_fit_panel_groups *groups, db_config_style style,
-                                  FILE *stream) {
-    if (style == DB_CONFIG_EXPLAINED)
-        fputs(
-            "\n# groups of panels, numbered from 0, that move as one (a detector of one panel has "
-            "none):\n"
-            "# panel_groups:\n"
-            "#   quadrant_0: [0-15]\n"
-            "#   quadrant_1: [16-24, 26, 28-31]\n"
-            "# or every panel of model.expt by itself, as panel_0, panel_1 ...:\n"
-            "# panel_groups: panels\n"
-            "# or the groups of its hierarchy, as group_0, group_1 ... (level 0: all as one):\n"
-            "# panel_groups: level 1\n",
-            stream);
-    if (groups->count == 0) return;
-    fprintf(stream, "%s:\n", section);
-    for (size_t g = 0; g < groups->count; g++) {
-        fprintf(stream, "  %s: [", groups->name[g]);
-        print_panels(groups, g, stream);
-        fputs("]\n", stream);
-    }
-}

@@ -1,6 +1,5 @@
 #include "fit/config/config_print.h"
 
-#include "fit/config/config_panel_groups.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
@@ -120,6 +119,41 @@ static void print_heading(const db_config_section *section, db_config_style styl
         fprintf(stream, "%s:\n", section->name);
 }
 
+static void print_panels(const db_fit_panel_groups *groups, size_t group, FILE *stream) {
+    const char *separator = "";
+    for (size_t p = 0; p < groups->panel_count; p++) {
+        if (groups->of_panel[p] != (short)group) continue;
+        size_t last = p;
+        while (db_fit_panel_groups_of(groups, last + 1) == (int)group) last++;
+        fprintf(stream, last > p ? "%s%zu-%zu" : "%s%zu", separator, p, last);
+        separator = ", ";
+        p = last;
+    }
+}
+
+static void print_panel_groups(const db_fit_panel_groups *groups, db_config_style style,
+                               FILE *stream) {
+    if (style == DB_CONFIG_EXPLAINED)
+        fputs(
+            "\n# groups of panels, numbered from 0, that move as one (a detector of one panel has "
+            "none):\n"
+            "# panel_groups:\n"
+            "#   quadrant_0: [0-15]\n"
+            "#   quadrant_1: [16-24, 26, 28-31]\n"
+            "# or every panel of model.expt by itself, as panel_0, panel_1 ...:\n"
+            "# panel_groups: panels\n"
+            "# or the groups of its hierarchy, as group_0, group_1 ... (level 0: all as one):\n"
+            "# panel_groups: level 1\n",
+            stream);
+    if (groups->count == 0) return;
+    fputs("panel_groups:\n", stream);
+    for (size_t g = 0; g < groups->count; g++) {
+        fprintf(stream, "  %s: [", groups->name[g]);
+        print_panels(groups, g, stream);
+        fputs("]\n", stream);
+    }
+}
+
 static void print_intensity(const db_fit_config *config, db_config_style style, FILE *stream) {
     const db_config_section *const section = &db_config_sections[DB_SECTION_INTENSITY];
     if (config->settings.intensity == DB_FIT_KNOWN) {
@@ -207,7 +241,7 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     print_section(&sections[DB_SECTION_TOP], config, "", style, stream);
     print_heading(&sections[DB_SECTION_MODEL], style, stream);
     print_section(&sections[DB_SECTION_MODEL], config, "  ", style, stream);
-    db_config_print_panel_groups(&config->settings.panel_groups, style, stream);
+    print_panel_groups(&config->settings.panel_groups, style, stream);
     print_intensity(config, style, stream);
     print_refine(config, style, stream);
     print_heading(&sections[DB_SECTION_STARTS], style, stream);

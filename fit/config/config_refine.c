@@ -3,7 +3,6 @@
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
 #include "fit/config/algorithms.h"
-#include "fit/config/config_motion.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>

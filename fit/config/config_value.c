@@ -2,10 +2,10 @@
 
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
-#include "fit/config/config_motion.h"
 #include "base/text_reader.h"
 #include "fit/config/quantity.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -94,6 +94,41 @@ static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
     snprintf(text, WANTED_SIZE, "%s%snumber%s%s%s", count, whole ? "whole " : "",
              key->is->count == 1 ? "" : "s", limits, unit);
     return text;
+}
+
+/* A value in a struct, as it would have to be written. */
+static db_status check_value(db_context *context, const char *what, const db_config_key *key,
+                             const void *values, int index) {
+    const db_setup_field *const is = key->is;
+    const int number = is->kind == DB_FIELD_NUMBER;
+    const double value =
+        number ? ((const double *)values)[index] / is->factor : db_config_integer(values, index);
+    const int open = key->open && (number ? isnan(value) : (int)value == is->open);
+    int choices = 0;
+    char text[WANTED_SIZE];
+    while (is->choices && is->choices[choices]) choices++;
+    if (open || (choices ? value >= 0 && value < choices : value >= is->least && value <= is->most))
+        return DB_OK;
+    if (choices)
+        snprintf(text, sizeof text, "0 to %d", choices - 1);
+    else
+        wanted(key, text);
+    return db_fail(context, DB_ERROR_USAGE, "%s: %s %g, expected %s", what, is->name, value, text);
+}
+
+db_status db_config_check_part(db_context *context, const char *what,
+                               const db_config_section *section, size_t first, size_t size,
+                               const void *part) {
+    for (size_t k = 0; k < section->count; k++) {
+        const db_config_key *const key = &section->keys[k];
+        const size_t place = key->base + key->is->offset;
+        if (place < first || place >= first + size || key->is->kind == DB_FIELD_SEED ||
+            key->is->kind >= DB_FIELD_KINDS)
+            continue;
+        for (int i = 0; i < key->is->count; i++)
+            DB_TRY(check_value(context, what, key, (const char *)part + (place - first), i));
+    }
+    return DB_OK;
 }
 
 static db_status take_number(const db_config_reader *reader, const char *section,
@@ -198,6 +233,70 @@ db_status db_config_check_parameter(const db_config_reader *reader, const db_yam
         "has no water or amorphous matter, no list of sources and no single "
         "structure factors",
         name);
+}
+
+static const char every_group[] = "panel_groups";
+
+/* Others end with numbers, such as "F:1:2:3". */
+int db_config_names_motion(const char *name) {
+    const char *const colon = strrchr(name, ':');
+    return colon && isalpha((unsigned char)colon[1]);
+}
+
+/* "shift_fast" of the parameter "panel_shift_fast". */
+static const char *motion_name(int kind) {
+    return db_parameter_describe((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind))->name +
+           strlen("panel_");
+}
+
+static db_status find_motion(const db_config_reader *reader, const char *section, const char *key,
+                             const db_yaml_node *node, const char *name, int *kind) {
+    const char *known[DB_FIT_GROUP_MOTIONS];
+    for (*kind = 0; *kind < DB_FIT_GROUP_MOTIONS; (*kind)++) {
+        known[*kind] = motion_name(*kind);
+        if (strcmp(known[*kind], name) == 0) return DB_OK;
+    }
+    return db_config_fail(reader, node, section, key, "groups have no motion '%s'%s", name,
+                          db_hint_at_names(name, known, DB_FIT_GROUP_MOTIONS,
+                                           "dualbragg grad --list-params lists them as panel_*")
+                              .text);
+}
+
+static db_status find_group(const db_config_reader *reader, const char *section, const char *key,
+                            const db_yaml_node *node, const char *name, int *group) {
+    const db_fit_panel_groups *const groups = reader->groups;
+    const char *known[DB_FIT_MOST_GROUPS + 1];
+    for (size_t g = 0; g < groups->count; g++) {
+        known[g] = groups->name[g];
+        *group = (int)g;
+        if (strcmp(known[g], name) == 0) return DB_OK;
+    }
+    known[groups->count] = every_group;
+    *group = -1;
+    if (strcmp(every_group, name) == 0) return DB_OK;
+    return db_config_fail(reader, node, section, key, "there is no group '%s'%s", name,
+                          db_hint_at_names(name, known, groups->count + 1, NULL).text);
+}
+
+db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,
+                           const db_yaml_node *node, const char *name, int *quantity) {
+    const char *const colon = strrchr(name, ':');
+    char group_name[DB_FIT_NAME_SIZE];
+    int kind, group;
+    if (reader->groups->count == 0)
+        return db_config_fail(reader, node, section, key,
+                              "'%s' is the motion of a group of panels; the section panel_groups "
+                              "with groups is missing",
+                              name);
+    const int length =
+        (int)(colon - name) < DB_FIT_NAME_SIZE - 1 ? (int)(colon - name) : DB_FIT_NAME_SIZE - 1;
+    memcpy(group_name, name, (size_t)length);
+    group_name[length] = '\0';
+    DB_TRY(find_group(reader, section, key, node, group_name, &group));
+    DB_TRY(find_motion(reader, section, key, node, colon + 1, &kind));
+    *quantity = group < 0 ? DB_CONFIG_EVERY_GROUP + kind
+                          : db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), group);
+    return DB_OK;
 }
 
 static db_status quantity_of(const db_config_reader *reader, const char *section,

@@ -31,6 +31,12 @@ db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_n
 db_status db_config_take(const db_config_reader *reader, const char *section,
                          const db_config_key *key, const db_yaml_node *node, void *base);
 
+/* Checks the values that a section's keys have in a part of the struct that it fills: `size` bytes from
+ * offset `first`, which stand at `part`. Fails with "<what>: <key> ..., expected ...". */
+db_status db_config_check_part(db_context *context, const char *what,
+                               const db_config_section *section, size_t first, size_t size,
+                               const void *part);
+
 /* Stores a map whose keys are all of the section's table. */
 db_status db_config_take_section(const db_config_reader *reader, const char *name,
                                  const db_config_section *section, const db_yaml_node *map,
@@ -41,5 +47,18 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
 db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
                                     const char *section, const char *key, const char *name,
                                     db_parameter parameter);
+
+/* Motions of groups of panels have names such as "quadrant_0:shift_fast", or "panel_groups:shift_fast"
+ * for that of every group. */
+
+/* Numbers of the motions of every group, above those of all quantities, by their kind. */
+enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };
+
+/* Does a name have the form of one, rather than that of a parameter of the table? */
+int db_config_names_motion(const char *name);
+
+/* Its number; fails at the node where there is no such group or motion. */
+db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,
+                           const db_yaml_node *node, const char *name, int *quantity);
 
 #endif

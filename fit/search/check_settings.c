@@ -8,49 +8,27 @@
 
 #include <dualbragg/reflections.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *name_of(db_parameter p) { return db_parameter_describe(p)->name; }
 
-static db_status check_numbers(db_context *context, const db_fit_settings *s) {
-    const struct {
-        const char *name;
-        double value;
-        int may_be_zero;
-    } numbers[] = {
-        { "gain", s->gain, 0 },
-        { "readout_noise", s->readout_noise, 1 },
-        { "dmin", s->dmin, 1 },
-        { "dmax", s->dmax, 1 },
-        { "strong_sigma", s->strong_sigma, 0 },
-        { "excitation_angle", s->excitation_angle, 0 },
-        { "intensity_limit", s->intensity_limit, 1 },
-        { "huber_limit", s->huber_limit, 0 },
-        { "student_freedom", s->student_freedom, 0 },
-        { "model_error", isnan(s->model_error) ? 0 : s->model_error, 1 },
-        { "amplitude_sigma", isnan(s->amplitude_sigma) ? 1 : s->amplitude_sigma, 0 },
-        { "shoebox_half_width", s->shoebox_half_width, 1 },
-        { "background_tile", s->background_tile, 0 },
-        { "max_shoeboxes", s->max_shoeboxes, 0 },
-        { "min_strong_reflections", s->min_strong_reflections, 0 },
-    };
+/* The ranges are those of the configuration's keys. */
+static db_status check_values(db_context *context, const db_fit_settings *s) {
+    static const int sections[] = { DB_SECTION_TOP, DB_SECTION_INTENSITY, DB_SECTION_DATA,
+                                    DB_SECTION_STARTS };
     if (s->size != sizeof *s)
         return db_fail(context, DB_ERROR_USAGE,
                        "fit settings: size is %zu, expected %zu (use db_fit_settings_init)",
                        s->size, sizeof *s);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (!isfinite(numbers[i].value) || numbers[i].value < 0 ||
-            (numbers[i].value <= 0 && !numbers[i].may_be_zero))
-            return db_fail(context, DB_ERROR_USAGE, "fit settings: %s is %g, expected %s",
-                           numbers[i].name, numbers[i].value,
-                           numbers[i].may_be_zero ? "0 or more" : "more than 0");
-    if ((unsigned)s->target > DB_FIT_STUDENT || (unsigned)s->background > DB_FIT_BACKGROUND_NONE ||
-        (unsigned)s->pixels > DB_FIT_PIXELS_SHOEBOXES)
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "fit settings: target number %d, background number %d or pixels number %d does "
-            "not exist",
-            (int)s->target, (int)s->background, (int)s->pixels);
+    for (size_t k = 0; k < sizeof sections / sizeof *sections; k++)
+        DB_TRY(db_config_check_part(
+            context, sections[k] == DB_SECTION_STARTS ? "starts" : "fit settings",
+            &db_config_sections[sections[k]], offsetof(db_fit_config, settings), sizeof *s, s));
+    if (isnan(s->gain) || s->background_tile < 1)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "fit settings: gain is %g, background_tile %d; expected more than 0",
+                       s->gain, s->background_tile);
     if (s->dmax > 0 && s->dmax <= s->dmin)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: dmax %g A is not above dmin %g A",
                        s->dmax, s->dmin);
@@ -258,6 +236,7 @@ static db_status check_amplitudes(db_context *context, const db_experiment *star
 
 static db_status check_stage(db_context *context, const db_fit_settings *settings, size_t s) {
     const db_fit_stage *const stage = &settings->stages[s];
+    char name[DB_FIT_NAME_SIZE + 8];
     db_algorithm algorithm;
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -266,19 +245,9 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     }
     if (!any)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
-    if (stage->target < -1 || stage->target > (int)DB_FIT_STUDENT)
-        return db_fail(context, DB_ERROR_USAGE, "stage %s: target number %d does not exist",
-                       stage->name, stage->target);
-    if (!(stage->step >= 0))
-        return db_fail(context, DB_ERROR_USAGE, "stage %s: step is %g, expected 0 or more",
-                       stage->name, stage->step);
-    if (!(stage->blur >= 1) || !(stage->tolerance > 0) || stage->max_evaluations < 1 ||
-        !(stage->dmin >= 0))
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "stage %s: blur %g, tolerance %g, max_evaluations %d, dmin %g; expected at least 1, "
-            "more than 0, at least 1, at least 0",
-            stage->name, stage->blur, stage->tolerance, stage->max_evaluations, stage->dmin);
+    snprintf(name, sizeof name, "stage %s", stage->name);
+    DB_TRY(db_config_check_part(context, name, &db_stage_section, offsetof(db_stage_entry, stage),
+                                sizeof *stage, stage));
     return db_algorithm_check(context, stage->algorithm, &algorithm);
 }
 
@@ -308,19 +277,12 @@ static db_status check_turns(db_context *context, const db_experiment *start,
 
 static db_status check_starts(db_context *context, const db_experiment *start,
                               const db_fit_settings *settings) {
-    const db_fit_starts *const s = &settings->starts;
-    if (s->count < 1 || s->keep < 1 || s->evaluations < 1 || s->seed < 0 ||
-        !(s->misset > 0 && s->misset <= 180))
-        return db_fail(context, DB_ERROR_USAGE,
-                       "starts: count %d, misset %g, seed %d, keep %d, evaluations %d; expected at "
-                       "least 1, more than 0 and at most 180, at least 0, 1, 1",
-                       s->count, s->misset, s->seed, s->keep, s->evaluations);
-    return s->count > 1 ? check_turns(context, start, settings) : DB_OK;
+    return settings->starts.count > 1 ? check_turns(context, start, settings) : DB_OK;
 }
 
 db_status db_fit_check_data(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings) {
-    DB_TRY(check_numbers(context, settings));
+    DB_TRY(check_values(context, settings));
     DB_TRY(db_experiment_check(context, start));
     return check_image(context, start, image, settings);
 }
