@@ -105,44 +105,40 @@ db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
     return digest_text(context, config, common, 1, identity->files);
 }
 
-/* A line of a text, in which a key may occur more than once. */
+/* A line "key: value", or "- key: value", of a text, in which a key may occur more than once. A line
+ * without indentation begins a section. */
 typedef struct line {
     const char *begin;
-    size_t length;
+    int length;
+    const char *key;
+    int key_length;
+    const char *value;
+    int value_length;
     char section[DB_FIT_NAME_SIZE];
 } line;
 
-/* The next line; 0: none. A line without indentation begins a section. */
+/* The next line; 0: none. */
 static int next_line(const char **at, line *l) {
     if (!**at) return 0;
     l->begin = *at;
-    l->length = strcspn(*at, "\n");
+    l->length = (int)strcspn(*at, "\n");
     *at += l->length + ((*at)[l->length] == '\n');
-    if (*l->begin != ' ') snprintf(l->section, sizeof l->section, "%s", "");
+    const int indent = (int)strspn(l->begin, " -");
+    const char *const end = strstr(l->begin + indent, ": ");
+    const int last = l->length > indent && l->begin[l->length - 1] == ':';
+    l->key = l->begin + indent;
+    l->key_length =
+        end && end < l->begin + l->length ? (int)(end - l->key) : l->length - indent - last;
+    l->value = l->key + l->key_length;
+    l->value += strspn(l->value, ": ");
+    l->value_length = (int)(l->begin + l->length - l->value);
+    if (*l->begin != ' ') snprintf(l->section, sizeof l->section, "%.*s", l->key_length, l->key);
     return 1;
 }
 
-/* "key" of "  key: value", and of "  - key: value". */
-static size_t key_of(const line *l, const char **key) {
-    const size_t indent = strspn(l->begin, " -");
-    *key = l->begin + indent;
-    const char *const end = strstr(*key, ": ");
-    const size_t rest = l->length - indent;
-    if (end && (size_t)(end - *key) < rest) return (size_t)(end - *key);
-    return rest && (*key)[rest - 1] == ':' ? rest - 1 : rest;
-}
-
-static void enter(line *l) {
-    const char *key;
-    const size_t length = key_of(l, &key);
-    if (*l->begin != ' ') snprintf(l->section, sizeof l->section, "%.*s", (int)length, key);
-}
-
 static int same_key(const line *a, const line *b) {
-    const char *x;
-    const char *y;
-    const size_t m = key_of(a, &x), n = key_of(b, &y);
-    return strcmp(a->section, b->section) == 0 && m == n && strncmp(x, y, m) == 0;
+    return strcmp(a->section, b->section) == 0 && a->key_length == b->key_length &&
+           strncmp(a->key, b->key, (size_t)a->key_length) == 0;
 }
 
 /* The line in another text that corresponds to a line: of those with its key the one with the same
@@ -150,57 +146,43 @@ static int same_key(const line *a, const line *b) {
 static int counterpart(const char *own, const line *l, const char *other, line *found) {
     line at = { .length = 0 };
     int number = 0;
-    while (next_line(&own, &at) && at.begin != l->begin) {
-        enter(&at);
-        number += same_key(&at, l);
-    }
+    while (next_line(&own, &at) && at.begin != l->begin) number += same_key(&at, l);
     memset(found, 0, sizeof *found);
-    while (next_line(&other, found)) {
-        enter(found);
+    while (next_line(&other, found))
         if (same_key(found, l) && number-- == 0) return 1;
-    }
     return 0;
 }
 
 static void add_difference(const line *l, const line *here, const line *there,
                            char text[DB_DIFFERENCES_SIZE]) {
     const size_t used = strlen(text);
-    const char *key;
-    const char *value[2] = { "not", "not" };
-    const int length = (int)key_of(l, &key);
-    int size[2] = { 3, 3 };
+    const char *value[2];
+    int size[2];
     const line *const both[2] = { here, there };
     for (int i = 0; i < 2; i++) {
-        const char *begin;
-        if (!both[i]) continue;
-        const size_t skip = key_of(both[i], &begin);
-        value[i] = begin + skip + strspn(begin + skip, ": ");
-        size[i] = (int)(both[i]->begin + both[i]->length - value[i]);
-        if (size[i] <= 0) {
-            value[i] = "there";
-            size[i] = 5;
-        }
+        const int empty = both[i] && both[i]->value_length <= 0;
+        value[i] = !both[i] ? "not" : empty ? "there" : both[i]->value;
+        size[i] = !both[i] || empty ? (int)strlen(value[i]) : both[i]->value_length;
     }
     const int top = *l->begin != ' ';
     snprintf(text + used, DB_DIFFERENCES_SIZE - used, "%s%s%s%.*s (%.*s here, %.*s in it)",
-             used ? "; " : "", top ? "" : l->section, top ? "" : ".", length < 80 ? length : 80,
-             key, size[0] < 60 ? size[0] : 60, value[0], size[1] < 60 ? size[1] : 60, value[1]);
+             used ? "; " : "", top ? "" : l->section, top ? "" : ".",
+             l->key_length < 80 ? l->key_length : 80, l->key, size[0] < 60 ? size[0] : 60, value[0],
+             size[1] < 60 ? size[1] : 60, value[1]);
 }
 
 int db_identity_differences(const char *here, const char *there, char text[DB_DIFFERENCES_SIZE]) {
-    line l = { .length = 0 }, other;
+    line l = { .length = 0 };
+    line other;
     text[0] = '\0';
     for (const char *at = here; next_line(&at, &l);) {
-        enter(&l);
         const int found = counterpart(here, &l, there, &other);
-        if (found && other.length == l.length && memcmp(other.begin, l.begin, l.length) == 0)
-            continue;
-        add_difference(&l, &l, found ? &other : NULL, text);
+        if (!found || other.length != l.length ||
+            memcmp(other.begin, l.begin, (size_t)l.length) != 0)
+            add_difference(&l, &l, found ? &other : NULL, text);
     }
     memset(&l, 0, sizeof l);
-    for (const char *at = there; next_line(&at, &l);) {
-        enter(&l);
+    for (const char *at = there; next_line(&at, &l);)
         if (!counterpart(there, &l, here, &other)) add_difference(&l, NULL, &l, text);
-    }
     return *text != '\0';
 }

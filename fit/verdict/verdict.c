@@ -251,7 +251,7 @@ static db_status look_at_own(const judge *j, float *model_image, const db_spot_p
 
 /* Where spots overlap or are cut by the Ewald sphere, even those of the right model lie beside
  * their reflections. The limit is then half way between chance and the contrast of the model's own
- * image, which is rendered only where it decides. */
+ * image, whose spots are found only where that decides. */
 static db_status expect_contrast(const judge *j, float *model_image, const db_spot_pattern *p,
                                  const db_spot_places *found, const db_spot_places *best) {
     db_fit_test *const t = &j->verdict->test[DB_FIT_TEST_PLACES];
