@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('assert'), fs = require('fs'), path = require('path'), vm = require('vm');
 const folder = process.argv[2], source = name => fs.readFileSync(path.join(folder, name), 'utf8');
-const all = ['numbers.js', 'chart.js', 'images.js', 'report.js'].map(source).join('\n');
+const all = ['numbers.js', 'chart.js', 'images.js', 'detector.js', 'shots.js', 'report.js'].map(source).join('\n');
 new vm.Script(`(() => {\n'use strict';\n${all}\n})();`, { filename: 'report' });
 const names = ['digits', 'decimals', 'signed', 'percent', 'quantile', 'roundStep', 'axis', 'limits', 'ticks', 'resolutionTicks', 'histogram',
                'unpackBytes', 'csvText', 'colourScale', 'colourStops', 'onGrid', 'contour'];

@@ -7,7 +7,8 @@ async function unpack(id) {
   for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  return unpackBytes(bytes, { count: set.fast * set.slow, offset: +set.offset, unit: +set.unit, logarithmic: +set.logarithmic, smooth: +set.smooth });
+  return unpackBytes(bytes, { count: set.fast * set.slow, offset: +set.offset, unit: +set.unit, logarithmic: +set.logarithmic,
+    smooth: +set.smooth });
 }
 
 // Colours as numbers that ImageData takes: 256 steps, and one for pixels without a value.
@@ -31,7 +32,8 @@ const kindColour = { found: '#0b72c4', missed: '#d55e00', weak: '#8a94a1' };
 // Levels of half the size each: maxima of measured and model; sums of differences and of variances.
 function halved(from, sigma) {
   const f = Math.ceil(from.fast / 2), s = Math.ceil(from.slow / 2), n = f * s;
-  const to = { fast: f, slow: s, measured: new Float32Array(n), model: new Float32Array(n), difference: new Float32Array(n), variance: new Float32Array(n) };
+  const to = { fast: f, slow: s, measured: new Float32Array(n), model: new Float32Array(n), difference: new Float32Array(n),
+    variance: new Float32Array(n) };
   for (let o = 0; o < n; o++) {
     let most = NaN, bragg = NaN, difference = 0, variance = 0;
     for (let k = 0; k < 4; k++) {
@@ -60,28 +62,37 @@ async function imageViewer(about, boxes) {
   const levels = [{ fast, slow, measured, model }];
   while (levels[levels.length - 1].fast > 200) levels.push(halved(levels[levels.length - 1], sigma));
   const placed = about.boxes.map(([f, s, w, h, x, y], i) => ({
-    ...boxes[i], kind: boxKind(boxes[i]), f0: f / block, s0: s / block, width: w / block, height: h / block, fast: x / block, slow: y / block }));
+        ...boxes[i], kind: boxKind(boxes[i]), f0: f / block, s0: s / block, width: w / block, height: h / block,
+    fast: x / block,
+    slow: y / block }));
   const value = {
     measured: (level, i) => level.measured[i],
     model: (level, i) => level.model[i],
-    residual: (level, i) => level.difference ? (level.variance[i] > 0 ? level.difference[i] : NaN) : level.measured[i] - level.model[i],
-    normalized: (level, i) => level.difference ? (level.variance[i] > 0 ? level.difference[i] / Math.sqrt(level.variance[i]) : NaN)
-                                               : (level.measured[i] - level.model[i]) / sigma[i]
+    residual: (level, i) => level.difference ? (level.variance[i] > 0 ? level.difference[i] : NaN) :
+      level.measured[i] - level.model[i],
+    normalized: (level, i) => level.difference ?
+      (level.variance[i] > 0 ? level.difference[i] / Math.sqrt(level.variance[i]) : NaN)
+        : (level.measured[i] - level.model[i]) / sigma[i]
   };
   // Ends of the scales: of single pixels, and of the maxima that stand for many from far.
   const overview = levels.find(l => l.fast <= 800) || levels[levels.length - 1];
   const median = quantile(overview.measured, 0.5), dark = quantile(measured, 0.05), low = quantile(overview.measured, 0.05);
   const most = Math.max(quantile(overview.measured, 0.995), low + Math.max(1, 6 * (median - low))), reach = 6;
-  const shown = { fast: fast / 2, slow: slow / 2, scale: 0, high: most, reach, spots: true, rings: false, colours: 'grey', selected: -1, at: null };
+  const shown = { fast: fast / 2, slow: slow / 2, scale: 0, high: most, reach, spots: true, rings: false, colours: 'grey',
+    selected: -1, at: null };
   const rings = ringLines(about);
 
   const views = make('div', { class: 'views', id: 'views' });
-  const titles = { measured: ['Measured', 'counts'], model: ['Model', 'counts'], residual: ['Residual (measured \u2212 model)', 'counts'],
-                   normalized: ['Normalized residual', '\u03c3'] };
+  const titles = { measured: ['Measured', 'counts'], model: ['Model', 'counts'],
+    residual: ['Residual (measured \u2212 model)', 'counts'],
+    normalized: ['Normalized residual', '\u03c3'] };
   const canvases = Object.entries(titles).map(([kind, [title, unit]]) => {
-    const canvas = make('canvas', { tabindex: 0, role: 'img', 'aria-label': title + ' image; arrow keys move, plus and minus zoom, 0 shows all' });
-    const ends = [make('span', { class: 'low' }), make('canvas', { class: 'scale', width: 96, height: 1, 'aria-hidden': 'true' }), make('span', { class: 'high' })];
-    views.append(make('figure', { 'data-kind': kind }, make('figcaption', {}, make('b', {}, title), ' ', make('span', { class: 'legend' }, ends, ' ' + unit)), canvas));
+    const canvas = make('canvas', { tabindex: 0, role: 'img',
+      'aria-label': title + ' image; arrow keys move, plus and minus zoom, 0 shows all' });
+    const ends = [make('span', { class: 'low' }),
+      make('canvas', { class: 'scale', width: 96, height: 1, 'aria-hidden': 'true' }), make('span', { class: 'high' })];
+    views.append(make('figure', { 'data-kind': kind },
+      make('figcaption', {}, make('b', {}, title), ' ', make('span', { class: 'legend' }, ends, ' ' + unit)), canvas));
     return { kind, canvas, context: canvas.getContext('2d'), ends };
   });
   const readout = make('div', { class: 'readout', id: 'readout' }, 'Point at a pixel for its values.');
@@ -101,7 +112,8 @@ async function imageViewer(about, boxes) {
     if (!width || !height) return;
     let l = 0;
     while (l + 1 < levels.length && shown.scale * 2 ** l < 0.75) l++;
-    const level = levels[l], size = 2 ** l, step = 1 / shown.scale / size, colours = tableOf(kind), of = value[kind], [from, to] = ends(kind);
+    const level = levels[l], size = 2 ** l, step = 1 / shown.scale / size, colours = tableOf(kind), of = value[kind],
+        [from, to] = ends(kind);
     const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
     const x0 = (shown.fast - width / 2 / shown.scale) / size, y0 = (shown.slow - height / 2 / shown.scale) / size;
     const column = Int32Array.from({ length: width }, (_, x) => Math.floor(x0 + (x + 0.5) * step));
@@ -109,7 +121,8 @@ async function imageViewer(about, boxes) {
       const s = Math.floor(y0 + (y + 0.5) * step);
       if (s < 0 || s >= level.slow) continue;
       for (let x = 0; x < width; x++)
-        if (column[x] >= 0 && column[x] < level.fast) pixels[y * width + x] = colours[colourIndex(of(level, s * level.fast + column[x]), from, to)];
+        if (column[x] >= 0 && column[x] < level.fast) pixels[y * width +
+            x] = colours[colourIndex(of(level, s * level.fast + column[x]), from, to)];
     }
     context.putImageData(image, 0, 0);
     c.ends[0].textContent = digits(from, 3);
@@ -118,9 +131,11 @@ async function imageViewer(about, boxes) {
     new Uint32Array(bar.data.buffer).forEach((_, i, all) => { all[i] = colours[colourIndex(i, 0, 95)]; });
     strip.putImageData(bar, 0, 0);
   }
-  const place = (c, f, s) => [(f - shown.fast) * shown.scale + c.canvas.width / 2, (s - shown.slow) * shown.scale + c.canvas.height / 2];
+  const place = (c, f, s) => [(f - shown.fast) * shown.scale + c.canvas.width / 2, (s - shown.slow) * shown.scale +
+      c.canvas.height / 2];
   function overlay(c) {
-    const { context, canvas } = c, dpr = ratio(), bright = c.kind === 'measured' || c.kind === 'model' ? shown.colours !== 'grey' : false;
+    const { context, canvas } = c, dpr = ratio(), bright = c.kind === 'measured' ||
+        c.kind === 'model' ? shown.colours !== 'grey' : false;
     if (shown.scale > 26 * dpr) numbers(c);
     context.font = 12 * dpr + 'px sans-serif';
     if (shown.rings) for (const { d, pieces } of rings) {
@@ -226,23 +241,27 @@ async function imageViewer(about, boxes) {
   function boxAt(f, s) {
     let found = -1, nearest = Infinity;
     placed.forEach((b, n) => {
-      const size = Math.max(0.5 * b.width, 6 * ratio() / shown.scale), away = Math.max(Math.abs(b.f0 + b.width / 2 - f), Math.abs(b.s0 + b.height / 2 - s));
+      const size = Math.max(0.5 * b.width, 6 * ratio() / shown.scale),
+          away = Math.max(Math.abs(b.f0 + b.width / 2 - f), Math.abs(b.s0 + b.height / 2 - s));
       if (away < size && away < nearest) { nearest = away; found = n; }
     });
     return found;
   }
   function tellPixel(f, s) {
     if (f < 0 || s < 0 || f >= fast || s >= slow) return;
-    const i = s * fast + f, m = measured[i], c = model[i], n = boxAt(f + 0.5, s + 0.5), centre = about.panels.length > 1 ? 0.5 : 0;
+    const i = s * fast + f, m = measured[i], c = model[i], n = boxAt(f + 0.5, s + 0.5),
+        centre = about.panels.length > 1 ? 0.5 : 0;
     const square = onGrid(about.resolution, about.grid, (f + 0.5) / fast, (s + 0.5) / slow);
-    readout.textContent = 'pixel ' + whereabouts(f + centre, s + centre, 0) + '   ' + decimals(square > 0 ? 1 / Math.sqrt(square) : NaN, 2) +
-      ' \u00c5   measured ' + (m === m ? digits(m, 6) : 'not trusted') + '   model ' + decimals(c, 2) + '   residual ' + signed(m - c, 2) + '   ' +
-      signed((m - c) / sigma[i], 1) + ' \u03c3' + (n >= 0 ? '   reflection ' + placed[n].hkl.join(' ') : '');
+    readout.textContent = 'pixel ' + whereabouts(f + centre, s + centre, 0) + '   ' +
+        decimals(square > 0 ? 1 / Math.sqrt(square) : NaN, 2) +
+        ' \u00c5   measured ' + (m === m ? digits(m, 6) : 'not trusted') + '   model ' + decimals(c, 2) + '   residual ' +
+        signed(m - c, 2) + '   ' +
+        signed((m - c) / sigma[i], 1) + ' \u03c3' + (n >= 0 ? '   reflection ' + placed[n].hkl.join(' ') : '');
   }
   const pixelAt = (c, event) => {
     const r = c.canvas.getBoundingClientRect(), dpr = c.canvas.width / r.width;
     return [shown.fast + ((event.clientX - r.left) * dpr - c.canvas.width / 2) / shown.scale,
-            shown.slow + ((event.clientY - r.top) * dpr - c.canvas.height / 2) / shown.scale];
+      shown.slow + ((event.clientY - r.top) * dpr - c.canvas.height / 2) / shown.scale];
   };
   for (const c of canvases) {
     let held = null;
@@ -297,18 +316,24 @@ async function imageViewer(about, boxes) {
     });
   }
   const slider = (text, set) => {
-    const input = make('input', { type: 'range', min: -3, max: 6, step: 0.1, value: 0, input: () => { set(2 ** +input.value); redraw(); } });
+    const input = make('input', { type: 'range', min: -3, max: 6, step: 0.1, value: 0,
+      input: () => { set(2 ** +input.value); redraw(); } });
     return make('label', {}, text + ' ', input);
   };
   const tools = make('div', { class: 'tools' },
-    button('+', 'zoom in', () => zoom(2)), button('\u2212', 'zoom out', () => zoom(0.5)), button('whole', 'show the whole image', showAll),
+    button('+', 'zoom in', () => zoom(2)), button('\u2212', 'zoom out', () => zoom(0.5)),
+    button('whole', 'show the whole image', showAll),
     button('1:1', 'one screen pixel per pixel', () => { shown.scale = ratio(); redraw(); }),
     button('\u2039 box', 'previous shoebox', () => select(shown.selected > 0 ? shown.selected - 1 : placed.length - 1, true)),
     button('box \u203a', 'next shoebox', () => select((shown.selected + 1) % placed.length, true)),
-    slider('counts to', factor => { shown.high = low + (most - low) * factor; }), slider('\u03c3 to', factor => { shown.reach = reach * factor; }),
-    choice('colours', [['grey', 'grey'], ['inverted', 'inverted'], ['heat', 'heat']], name => { shown.colours = name; redraw(); }),
-    checkbox('shoeboxes', true, is => { shown.spots = is; redraw(); }), checkbox('resolution rings', false, is => { shown.rings = is; redraw(); }),
-    button('PNG', 'save the four views as PNG', () => canvases.forEach(c => c.canvas.toBlob(blob => save(c.kind + '.png', 'image/png', blob)))));
+    slider('counts to', factor => { shown.high = low + (most - low) * factor; }),
+    slider('\u03c3 to', factor => { shown.reach = reach * factor; }),
+    choice('colours', [['grey', 'grey'], ['inverted', 'inverted'], ['heat', 'heat']],
+      name => { shown.colours = name; redraw(); }),
+    checkbox('shoeboxes', true, is => { shown.spots = is; redraw(); }),
+    checkbox('resolution rings', false, is => { shown.rings = is; redraw(); }),
+    button('PNG', 'save the four views as PNG',
+      () => canvases.forEach(c => c.canvas.toBlob(blob => save(c.kind + '.png', 'image/png', blob)))));
   let width = 0;
   function resized() {
     const wide = canvases[0].canvas.clientWidth;
@@ -327,25 +352,34 @@ async function imageViewer(about, boxes) {
   addEventListener('resize', resized);
   const key = Object.entries(kindMeaning).map(([kind, meaning]) => make('span', { class: 'entry' },
     draw('svg', { class: 'key', viewBox: '0 0 22 12', 'aria-hidden': 'true' },
-         draw('circle', { cx: 11, cy: 6, r: 5, fill: 'none', stroke: kindColour[kind], 'stroke-width': 1.5, 'stroke-dasharray': kind === 'missed' ? '3 2' : null })), meaning));
-  const note = make('p', { class: 'note' }, 'Scroll or pinch over an image to zoom (after a click into it, or with Ctrl), drag to move, double click to come ' +
-    'closer. Click a shoebox here, in the gallery or in a table for its numbers. From far, a screen pixel shows the maximum of the pixels it stands for; ' +
-    'residuals show their sum. ' + (block > 1 ? `One pixel stands for the mean of ${block} \u00d7 ${block} of the detector. ` : ''), 'Shoeboxes: ', key,
+      draw('circle', { cx: 11, cy: 6, r: 5, fill: 'none', stroke: kindColour[kind], 'stroke-width': 1.5,
+        'stroke-dasharray': kind === 'missed' ? '3 2' : null })), meaning));
+  const note = make('p', { class: 'note' },
+    'Scroll or pinch over an image to zoom (after a click into it, or with Ctrl), drag to move, double click to come ' +
+      'closer. Click a shoebox here, in the gallery or in a table for its numbers. From far, a screen pixel shows the ' +
+      'maximum of the pixels it stands for; ' +
+      'residuals show their sum. ' +
+      (block > 1 ? `One pixel stands for the mean of ${block} \u00d7 ${block} of the detector. ` : ''), 'Shoeboxes: ', key,
     ' Grey-blue: no trusted pixel. \u03c3: photons and readout noise; in shoeboxes also the model error.');
   return { element: make('div', {}, tools, views, readout, detail, note), select, resized };
 }
 
 // Rings of round resolutions that the picture crosses.
 function ringLines({ resolution, grid }) {
-  return [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9, 0.8].map(d => ({ d, pieces: contour(resolution, grid, 1 / (d * d)) })).filter(r => r.pieces.length);
+  return [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9,
+    0.8].map(d => ({ d, pieces: contour(resolution, grid, 1 / (d * d)) })).filter(r => r.pieces.length);
 }
 
 function reflectionText(b, at) {
-  return b.hkl.join(' ') + ': ' + decimals(b.d_spacing, 2) + ' \u00c5, predicted at ' + at + ' \u00b7 I = ' + digits(b.intensity, 4) +
-    (b.intensity_esd > 0 ? ' \u00b1 ' + digits(b.intensity_esd, 2) : '') + ' \u00b7 \u03c7\u00b2 per pixel ' + decimals(perPixel(b), 2) +
-    ' \u00b7 sigma Z ' + decimals(b.sigma_z, 2) + (b.outlier ? ' (outlier)' : '') + ' \u00b7 farthest pixel ' + signed(b.worst_z, 1) + ' \u03c3' +
-    (isNumber(b.centroid_offset[0]) ? ' \u00b7 observed minus model centroid ' + signed(b.centroid_offset[0], 2) + ', ' + signed(b.centroid_offset[1], 2) + ' px' : '') +
-    ' \u00b7 strong pixels explained ' + b.strong_explained + ' of ' + b.strong_pixels;
+  return b.hkl.join(' ') + ': ' + decimals(b.d_spacing, 2) + ' \u00c5, predicted at ' + at + ' \u00b7 I = ' +
+      digits(b.intensity, 4) +
+      (b.intensity_esd > 0 ? ' \u00b1 ' + digits(b.intensity_esd, 2) : '') + ' \u00b7 \u03c7\u00b2 per pixel ' +
+      decimals(perPixel(b), 2) +
+      ' \u00b7 sigma Z ' + decimals(b.sigma_z, 2) + (b.outlier ? ' (outlier)' : '') + ' \u00b7 farthest pixel ' +
+      signed(b.worst_z, 1) + ' \u03c3' +
+      (isNumber(b.centroid_offset[0]) ? ' \u00b7 observed minus model centroid ' + signed(b.centroid_offset[0], 2) + ', ' +
+          signed(b.centroid_offset[1], 2) + ' px' : '') +
+      ' \u00b7 strong pixels explained ' + b.strong_explained + ' of ' + b.strong_pixels;
 }
 const perPixel = b => b.pixels_used > 0 ? b.chi2 / b.pixels_used : NaN;
 const strength = b => b.intensity_esd > 0 ? b.intensity / b.intensity_esd : NaN;
@@ -353,46 +387,66 @@ const offCentre = b => isNumber(b.centroid_offset[0]) ? Math.hypot(...b.centroid
 
 // Measured, model, residual of each shoebox, in the order asked for.
 function gallery(about, boxes, pixels, select) {
-  const keys = { chi2: ['\u03c7\u00b2 per pixel', perPixel], sigma: ['sigma Z', b => b.sigma_z], worst: ['farthest pixel', b => Math.abs(b.worst_z)],
-                 strength: ['I/\u03c3(I)', strength], offset: ['centroid offset', offCentre], d: ['resolution (low first)', b => b.d_spacing] };
-  const filters = { all: ['all', () => true], outliers: ['outliers', b => b.outlier], missed: ['strong pixels missed', b => boxKind(b) === 'missed'],
-                    found: ['found', b => boxKind(b) === 'found'], weak: ['no strong pixels', b => boxKind(b) === 'weak'] };
+  const keys = { chi2: ['\u03c7\u00b2 per pixel', perPixel], sigma: ['sigma Z', b => b.sigma_z],
+    worst: ['farthest pixel', b => Math.abs(b.worst_z)],
+    strength: ['I/\u03c3(I)', strength], offset: ['centroid offset', offCentre],
+    d: ['resolution (low first)', b => b.d_spacing] };
+  const filters = { all: ['all', () => true], outliers: ['outliers', b => b.outlier],
+    missed: ['strong pixels missed', b => boxKind(b) === 'missed'],
+    found: ['found', b => boxKind(b) === 'found'], weak: ['no strong pixels', b => boxKind(b) === 'weak'] };
   const state = { key: 'chi2', up: false, filter: 'all', count: 36 }, reach = 5, some = 36;
-  const list = make('div', { class: 'gallery' }), told = make('span', { class: 'soft' }), more = button('more', 'show more shoeboxes', () => { state.count += 3 * some; show(); });
+  const list = make('div', { class: 'gallery' }), told = make('span', { class: 'soft' }),
+      more = button('more', 'show more shoeboxes', () => { state.count += 3 * some; show(); });
   function picture(b) {
-    const { offset, fast, slow } = b.pixels, gap = 1, canvas = make('canvas', { width: 3 * fast + 2 * gap, height: slow, 'aria-hidden': 'true' });
-    const context = canvas.getContext('2d'), image = context.createImageData(canvas.width, slow), out = new Uint32Array(image.data.buffer);
+    const { offset, fast, slow } = b.pixels, gap = 1,
+        canvas = make('canvas', { width: 3 * fast + 2 * gap, height: slow, 'aria-hidden': 'true' });
+    const context = canvas.getContext('2d'), image = context.createImageData(canvas.width, slow),
+        out = new Uint32Array(image.data.buffer);
     const value = (k, i) => k === 0 ? (pixels.sigma[i] > 0 ? pixels.measured[i] : NaN) : k === 1 ? pixels.model[i]
-                                                                            : pixels.sigma[i] > 0 ? (pixels.measured[i] - pixels.model[i]) / pixels.sigma[i] : NaN;
+        : pixels.sigma[i] > 0 ? (pixels.measured[i] - pixels.model[i]) / pixels.sigma[i] : NaN;
     let low = Infinity, high = -Infinity;
     for (let i = offset; i < offset + fast * slow; i++)
       for (let k = 0; k < 2; k++) { const v = value(k, i); if (v < low) low = v; if (v > high) high = v; }
     if (!(low < high)) { low = isNumber(low) ? low : 0; high = low + 1; }
     for (let s = 0; s < slow; s++)
       for (let k = 0; k < 3; k++)
-        for (let f = 0; f < fast; f++)
-          out[s * canvas.width + k * (fast + gap) + f] = k < 2 ? colourTables.grey[colourIndex(value(k, offset + s * fast + f), low, high)]
-                                                             : colourTables.signed[colourIndex(value(k, offset + s * fast + f), -reach, reach)];
+      for (let f = 0; f < fast; f++)
+      out[s * canvas.width + k * (fast + gap) + f] = k < 2 ?
+        colourTables.grey[colourIndex(value(k, offset + s * fast + f), low, high)]
+        : colourTables.signed[colourIndex(value(k, offset + s * fast + f),
+          -reach, reach)];
     context.putImageData(image, 0, 0);
     return canvas;
   }
   function show() {
     const key = keys[state.key][1], sign = state.up ? 1 : -1, rank = b => isNumber(key(b)) ? sign * key(b) : Infinity;
-    const chosen = boxes.map((b, index) => ({ ...b, index })).filter(filters[state.filter][1]).sort((a, b) => rank(a) - rank(b) || a.index - b.index);
-    list.replaceChildren(...chosen.slice(0, state.count).map(b => make('button', { type: 'button', class: 'box' + (b.outlier ? ' outlier' : ''), 'data-box': b.index,
-      'aria-label': 'show reflection ' + b.hkl.join(' ') + ' in the images', click: () => select(b.index) },
-      b.pixels ? picture(b) : null,
-      make('span', {}, make('b', {}, b.hkl.join(' ')), ` \u00b7 ${decimals(b.d_spacing, 2)} \u00c5 \u00b7 I/\u03c3 ${decimals(strength(b), 1)} \u00b7 \u03c7\u00b2/px ${decimals(perPixel(b), 2)}`),
-      state.key === 'chi2' || state.key === 'strength' || state.key === 'd' ? null : make('span', {}, `${keys[state.key][0]} ${decimals(key(b), 2)}`))));
+    const chosen = boxes.map((b, index) => ({ ...b, index })).filter(filters[state.filter][1]).sort((a, b) =>
+        rank(a) - rank(b) || a.index - b.index);
+    list.replaceChildren(...chosen.slice(0,
+      state.count).map(b => make('button',
+        { type: 'button', class: 'box' + (b.outlier ? ' outlier' : ''), 'data-box': b.index,
+          'aria-label': 'show reflection ' + b.hkl.join(' ') + ' in the images', click: () => select(b.index) },
+        b.pixels ? picture(b) : null,
+        make('span', {}, make('b', {}, b.hkl.join(' ')),
+          ` \u00b7 ${decimals(b.d_spacing, 2)} \u00c5 \u00b7 I/\u03c3 ${decimals(strength(b), 1)} \u00b7 \u03c7\u00b2/px ` +
+            `${decimals(perPixel(b), 2)}`),
+        state.key === 'chi2' || state.key === 'strength' || state.key === 'd' ? null :
+          make('span', {}, `${keys[state.key][0]} ${decimals(key(b), 2)}`))));
     told.textContent = `${Math.min(state.count, chosen.length)} of ${chosen.length}`;
     more.hidden = chosen.length <= state.count;
   }
-  const turn = button('\u2193', 'turn the order round', () => { state.up = !state.up; turn.textContent = state.up ? '\u2191' : '\u2193'; show(); });
-  const tools = make('div', { class: 'tools' }, choice('order by', Object.entries(keys).map(([k, [text]]) => [k, text]), k => { state.key = k; show(); }), turn,
-    choice('show', Object.entries(filters).map(([k, [text]]) => [k, text]), k => { state.filter = k; state.count = some; show(); }), told, more,
-    button('CSV', 'save all shoeboxes as CSV', () => saveTable('shoeboxes', [['h', 'k', 'l', 'd', 'panel', 'fast', 'slow', 'I', 'sigma_I', 'chi2', 'pixels',
-      'sigma_Z', 'worst_Z', 'offset_fast', 'offset_slow', 'outlier', 'strong', 'explained'], ...boxes.map(b => [...b.hkl, b.d_spacing, b.panel, ...b.predicted,
-      b.intensity, b.intensity_esd, b.chi2, b.pixels_used, b.sigma_z, b.worst_z, ...b.centroid_offset, +b.outlier, b.strong_pixels, b.strong_explained])])));
+  const turn = button('\u2193', 'turn the order round',
+    () => { state.up = !state.up; turn.textContent = state.up ? '\u2191' : '\u2193'; show(); });
+  const tools = make('div', { class: 'tools' },
+    choice('order by', Object.entries(keys).map(([k, [text]]) => [k, text]), k => { state.key = k; show(); }), turn,
+    choice('show', Object.entries(filters).map(([k, [text]]) => [k, text]),
+      k => { state.filter = k; state.count = some; show(); }), told, more,
+    button('CSV', 'save all shoeboxes as CSV',
+      () => saveTable('shoeboxes', [['h', 'k', 'l', 'd', 'panel', 'fast', 'slow', 'I', 'sigma_I', 'chi2', 'pixels',
+        'sigma_Z', 'worst_Z', 'offset_fast', 'offset_slow', 'outlier', 'strong', 'explained'],
+            ...boxes.map(b => [...b.hkl, b.d_spacing, b.panel, ...b.predicted,
+              b.intensity, b.intensity_esd, b.chi2, b.pixels_used, b.sigma_z, b.worst_z, ...b.centroid_offset, +b.outlier,
+              b.strong_pixels, b.strong_explained])])));
   show();
   return make('div', {}, tools, list);
 }

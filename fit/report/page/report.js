@@ -40,12 +40,15 @@ function theme() {
 
 function head() {
   const title = fileName(many ? data.provenance.shots : data.provenance.image) || 'refinement';
-  const state = data.converged ? good(true, 'converged') : good(false, '', many || data.verdict.usable ? 'not converged' : 'not to be used');
+  const state = data.converged ? good(true, 'converged') :
+      good(false, '', many || data.verdict.usable ? 'not converged' : 'not to be used');
   const facts = many
-    ? `${data.used} of ${data.shots.length} shots in use \u00b7 ${data.pixels} pixels in ${data.shoeboxes} shoeboxes \u00b7 ${data.history.length} joint evaluations in ` +
+      ? `${data.used} of ${data.shots.length} shots in use \u00b7 ${data.pixels} pixels in ${data.shoeboxes} shoeboxes ` +
+      `\u00b7 ${data.history.length} joint evaluations in ` +
       `${decimals(data.seconds, 1)} s`
-    : [about && `${about.fast_pixels} \u00d7 ${about.slow_pixels} pixels, ${about.format}`, `${data.evaluations} evaluations in ${decimals(data.seconds, 1)} s`]
-        .filter(t => t).join(' \u00b7 ');
+      : [about && `${about.fast_pixels} \u00d7 ${about.slow_pixels} pixels, ${about.format}`,
+        `${data.evaluations} evaluations in ${decimals(data.seconds, 1)} s`]
+      .filter(t => t).join(' \u00b7 ');
   document.title = title + ' \u2013 dualbragg fit';
   document.getElementById('head').replaceChildren(
     make('div', { class: 'title' }, make('h1', {}, title, state), make('div', { class: 'tools' }, theme(),
@@ -66,61 +69,70 @@ function volume([a, b, c, alpha, beta, gamma]) {
 }
 function model() {
   const e = data.experiment, follow = i => (parameters.find(p => p.name === ['cell_a', 'cell_b', 'cell_c'][i]) || {}).follows;
-  const edges = ['cell_a', 'cell_b', 'cell_c'].map((name, i) => follow(i) ? `${refinedText(follow(i), e.cell[i], 4)}` : refinedText(name, e.cell[i], 4));
+  const edges = ['cell_a', 'cell_b', 'cell_c'].map((name, i) => follow(i) ? `${refinedText(follow(i), e.cell[i], 4)}` :
+      refinedText(name, e.cell[i], 4));
   const angles = ['cell_alpha', 'cell_beta', 'cell_gamma'].map((name, i) => refinedText(name, e.cell[3 + i], 3));
   const turned = parameters.some(p => p.name.startsWith('misset_'));
   const misset = ['x', 'y', 'z'].map((axis, i) => refinedText('misset_' + axis, e.misset[i], 4));
-  const rows = [0, 3, 6].map(k => make('tr', {}, e.orientation.slice(k, k + 3).map(v => make('td', { class: 'n' }, decimals(v, 5)))));
+  const rows = [0, 3, 6].map(k => make('tr', {},
+    e.orientation.slice(k, k + 3).map(v => make('td', { class: 'n' }, decimals(v, 5)))));
   return make('section', { class: 'model', id: 'model' }, make('dl', {},
     factRow('Cell', make('b', {}, edges.join('  ')), ' \u00c5', make('br'), make('b', {}, angles.join('  ')), ' \u00b0'),
-    factRow('Space group', e.space_group || 'not given', make('br'), make('span', { class: 'soft' }, `volume ${digits(volume(e.cell), 6)} \u00c5\u00b3`)),
+    factRow('Space group', e.space_group || 'not given', make('br'),
+      make('span', { class: 'soft' }, `volume ${digits(volume(e.cell), 6)} \u00c5\u00b3`)),
     factRow('Wavelength', make('b', {}, refinedText('wavelength', e.wavelength, 5)), ' \u00c5', make('br'),
-            make('span', { class: 'soft' }, decimals(12.398419843 / e.wavelength, 4) + ' keV')),
+      make('span', { class: 'soft' }, decimals(12.398419843 / e.wavelength, 4) + ' keV')),
     factRow('Distance', make('b', {}, refinedText('distance', e.distance, 3)), ' mm', make('br'),
-            make('span', { class: 'soft' }, `beam at ${decimals(e.beam_centre[0], 2)}, ${decimals(e.beam_centre[1], 2)} px`)),
-    factRow('Misset', make('b', {}, misset.join('  ')), ' \u00b0', make('br'), make('span', { class: 'soft' }, 'about x, y, z' + (turned ? '' : ', held'))),
+      make('span', { class: 'soft' }, `beam at ${decimals(e.beam_centre[0], 2)}, ${decimals(e.beam_centre[1], 2)} px`)),
+    factRow('Misset', make('b', {}, misset.join('  ')), ' \u00b0', make('br'),
+      make('span', { class: 'soft' }, 'about x, y, z' + (turned ? '' : ', held'))),
     factRow('Orientation', make('table', { class: 'matrix', 'aria-label': 'orientation matrix' }, make('tbody', {}, rows)))));
 }
 function card(title, before, after, explanation) {
   return make('div', { class: 'card' }, make('h3', {}, title),
-              make('div', { class: 'figures' }, before ? [make('span', { class: 'was' }, before), make('span', { class: 'arrow' }, '\u2192')] : null,
-                   make('span', { class: 'is' }, after)), explanation ? make('p', {}, explanation) : null);
+    make('div', { class: 'figures' },
+      before ? [make('span', { class: 'was' }, before), make('span', { class: 'arrow' }, '\u2192')] : null,
+      make('span', { class: 'is' }, after)), explanation ? make('p', {}, explanation) : null);
 }
 function cards() {
   if (many) {
-    const shared = own.slice(0, 4).map(p => card(p.name, null, [p.text, make('span', { class: 'unit' }, ' ' + unitText(p.unit))], p.meaning));
+    const shared = own.slice(0, 4).map(p => card(p.name, null,
+      [p.text, make('span', { class: 'unit' }, ' ' + unitText(p.unit))], p.meaning));
     return [card('Shots in use', null, `${data.used} of ${data.shots.length}`, 'the others are set aside, with the reason'),
-            card('\u03c7\u00b2 per degree of freedom', decimals(data.chi2_reduced[0], 3), decimals(data.chi2_reduced[1], 3), 'all shots; 1 if model and noise are right'), ...shared];
+      card('\u03c7\u00b2 per degree of freedom', decimals(data.chi2_reduced[0], 3), decimals(data.chi2_reduced[1], 3),
+        'all shots; 1 if model and noise are right'), ...shared];
   }
   const { before: b, after: a } = data.statistics;
-  return [card('\u03c7\u00b2 per degree of freedom', decimals(b.chi2_reduced, 3), decimals(a.chi2_reduced, 3), '1 if model and noise are right'),
-          card('Strong pixels explained', percent(b.strong_explained), percent(a.strong_explained), 'where the model has half to twice what the image has'),
-          card('Correlation', decimals(b.correlation, 3), decimals(a.correlation, 3), 'model with measured, background removed'),
-          card('Spot position error', decimals(b.centroid_rms, 2) + '\u202fpx', decimals(a.centroid_rms, 2) + '\u202fpx', 'observed minus model centroid, rms')];
+  return [card('\u03c7\u00b2 per degree of freedom', decimals(b.chi2_reduced, 3), decimals(a.chi2_reduced, 3),
+    '1 if model and noise are right'),
+    card('Strong pixels explained', percent(b.strong_explained), percent(a.strong_explained),
+      'where the model has half to twice what the image has'),
+    card('Correlation', decimals(b.correlation, 3), decimals(a.correlation, 3),
+      'model with measured, background removed'),
+    card('Spot position error', decimals(b.centroid_rms, 2) + '\u202fpx', decimals(a.centroid_rms, 2) + '\u202fpx',
+      'observed minus model centroid, rms')];
 }
 function warnings() {
   if (!data.warnings || !data.warnings.length) return;
   section('warnings', 'Before you use this result', 'warnings', make('ul', {}, data.warnings.map((text, i) =>
-    make('li', {}, text, data.advice && data.advice[i] ? make('div', { class: 'advice' }, data.advice[i]) : null)))).classList.add('warnings');
-}
-function aside() {
-  const rows = many ? data.shots.filter(s => !s.used) : [];
-  if (!rows.length) return;
-  section('aside', `${rows.length} of ${data.shots.length} shots were set aside`, 'set aside',
-    table({ name: 'set_aside', rows, most: 20, columns: [{ name: 'shot', value: s => s.name }, { name: 'reason', value: s => s.reason }] }),
-    note('Look at the first of each kind: dualbragg fit with that image alone writes a report of its own.')).classList.add('warnings');
+      make('li', {}, text, data.advice && data.advice[i] ? make('div', { class: 'advice' }, data.advice[i]) :
+          null)))).classList.add('warnings');
 }
 function verdict() {
   if (many) return;
   const v = data.verdict, asked = v.tests.filter(t => t.found !== null);
   section('verdict', 'May it be used?', 'verdict',
-    make('p', {}, `Judged by ${v.spots} spots that were found without a model: ${v.at} lie at reflections that the model excites well, ${v.beside} beside them. `,
-         v.reason ? make('b', { class: 'bad' }, v.reason) : null),
+    make('p', {}, `Judged by ${v.spots} spots that were found without a model: ${v.at} lie at reflections that the model ` +
+        `excites well, ${v.beside} beside them. `,
+      v.reason ? make('b', { class: 'bad' }, v.reason) : null),
     table({ name: 'verdict', rows: asked, columns: [
-      { name: 'test', value: t => t.meaning || t.name }, { name: 'found', numeric: true, value: t => t.found, text: t => digits(t.found, 3) },
+      { name: 'test', value: t => t.meaning || t.name },
+      { name: 'found', numeric: true, value: t => t.found, text: t => digits(t.found, 3) },
       { name: 'at least', numeric: true, value: t => t.least, text: t => t.least > 0 ? digits(t.least, 3) : '' },
       { name: 'at most', numeric: true, value: t => t.most, text: t => isNumber(t.most) ? digits(t.most, 3) : '' },
-      { name: 'result', value: t => t.passed ? 'passed' : 'failed', text: t => t.passed ? make('span', { class: 'fine' }, '\u2713 passed') : make('b', { class: 'bad' }, '\u2717 failed') }] }));
+      { name: 'result', value: t => t.passed ? 'passed' : 'failed',
+        text: t => t.passed ? make('span', { class: 'fine' }, '\u2713 passed') :
+          make('b', { class: 'bad' }, '\u2717 failed') }] }));
 }
 
 // ---- Parameters.
@@ -129,66 +141,88 @@ function boundsMark(p) {
   if (p.follows) return 'follows ' + p.follows;
   const bad = p.at_bound !== 'no' ? make('b', { class: 'bad' }, ' at bound') : '';
   if (p.min === null || p.max === null)
-    return make('span', {}, [p.min !== null ? '\u2265 ' + digits(p.min, 6) : '', p.max !== null ? '\u2264 ' + digits(p.max, 6) : ''].filter(t => t).join(' '), bad);
+    return make('span', {}, [p.min !== null ? '\u2265 ' + digits(p.min, 6) : '', p.max !== null ? '\u2264 ' +
+        digits(p.max, 6) : ''].filter(t => t).join(' '), bad);
   const at = 120 * Math.min(1, Math.max(0, (p.refined - p.min) / (p.max - p.min)));
   return make('span', { title: `${digits(p.min, 8)} to ${digits(p.max, 8)}` },
-    draw('svg', { class: 'bounds', viewBox: '-5 0 130 12', role: 'img', 'aria-label': `between ${digits(p.min, 8)} and ${digits(p.max, 8)}` },
-         draw('path', { d: 'M0 6H120M0 2V10M120 2V10' }), draw('circle', { cx: at, cy: 6, r: 4, class: bad ? 'bad' : '' })), bad);
+    draw('svg', { class: 'bounds', viewBox: '-5 0 130 12', role: 'img',
+      'aria-label': `between ${digits(p.min, 8)} and ${digits(p.max, 8)}` },
+      draw('path', { d: 'M0 6H120M0 2V10M120 2V10' }), draw('circle', { cx: at, cy: 6, r: 4, class: bad ? 'bad' : '' })),
+    bad);
 }
 function parameterTable() {
   if (!parameters.length) return;
-  const error = key => ({ numeric: true, value: p => p[key], text: p => p[key] === null ? (p.determined || p.follows ? dash : '?') : digits(p[key], 2) });
+  const error = key => ({ numeric: true, value: p => p[key],
+    text: p => p[key] === null ? (p.determined || p.follows ? dash : '?') : digits(p[key], 2) });
   const by = many ? 'shots' : 'spots', scale = many ? NaN : Math.sqrt(Math.max(0, data.statistics.after.chi2_reduced));
   const columns = [
     { name: 'parameter', class: 'short', value: p => p.name, text: p => make('b', {}, p.name) },
     { name: 'start', numeric: true, value: p => p.start, text: p => digits(p.start, 7) },
     { name: 'refined', numeric: true, value: p => p.refined, text: p => make('b', {}, p.text) },
     { name: 'error by noise', help: 'from the variances of the pixels alone', ...error('error_unscaled') },
-    { name: 'by misfit', help: 'that times the root of \u03c7\u00b2 per degree of freedom where it exceeds 1', ...error('error_scaled') },
+    { name: 'by misfit', help: 'that times the root of \u03c7\u00b2 per degree of freedom where it exceeds 1',
+          ...error('error_scaled') },
     { name: 'by ' + by, help: `from how much single ${by} disagree`, ...error('error_robust') },
-    { name: 'change', numeric: true, value: p => p.refined - p.start, text: p => (p.refined < p.start ? '' : '+') + digits(p.refined - p.start, 3) },
+    { name: 'change', numeric: true, value: p => p.refined - p.start, text: p => (p.refined < p.start ? '' : '+') +
+        digits(p.refined - p.start, 3) },
     { name: 'unit', value: p => unitText(p.unit) },
     { name: 'between its bounds', value: p => p.at_bound, text: boundsMark }];
   if (parameters.some(p => p.prior)) columns.push({ name: 'prior', numeric: true, value: p => p.prior ? p.prior[0] : null,
-                                                    text: p => p.prior ? `${digits(p.prior[0], 8)} \u00b1 ${digits(p.prior[1], 3)}` : '' });
+    text: p => p.prior ? `${digits(p.prior[0], 8)} \u00b1 ${digits(p.prior[1], 3)}` : '' });
   columns.push({ name: 'meaning', value: p => p.meaning, class: 'meaning' });
-  section('parameters', many ? 'Shared by all shots' : 'Parameters', many ? 'shared' : 'parameters', table({ name: 'parameters', rows: parameters, columns }),
-    note('Refined values have their standard errors in units of the last digit. Errors by noise follow from the variances of the pixels alone; by misfit: these ' +
-      `times the root of \u03c7\u00b2 per degree of freedom${isNumber(scale) ? ` (${decimals(scale, 2)})` : ''} where it exceeds 1; by ${by}: from how much single ` +
-      `${many ? 'shots, or their shoeboxes,' : 'shoeboxes'} pull the parameter in different directions. The larger of the last two is quoted. ` +
-      'None knows of errors that all share.'));
+  section('parameters', many ? 'Shared by all shots' : 'Parameters', many ? 'shared' : 'parameters',
+    table({ name: 'parameters', rows: parameters, columns }),
+    note('Refined values have their standard errors in units of the last digit. Errors by noise follow from the variances of ' +
+        'the pixels alone; by misfit: these ' +
+        `times the root of \u03c7\u00b2 per degree of freedom${isNumber(scale) ? ` (${decimals(scale, 2)})` : ''} where it ` +
+        `exceeds 1; by ${by}: from how much single ` +
+        `${many ? 'shots, or their shoeboxes,' : 'shoeboxes'} pull the parameter in different directions. The larger of the ` +
+        `last two is quoted. ` +
+        'None knows of errors that all share.'));
 }
 function directions() {
   const rows = data.directions.slice(0, 8);
-  const changes = d => parameters.map((p, i) => Math.abs(d.component[i]) >= 0.2 && d.change[i] !== null ? `${p.name} ${signed(+d.change[i].toPrecision(2)).replace('+\u2013', '')}` : '');
   const text = d => parameters.map((p, i) => Math.abs(d.component[i]) >= 0.2 && d.change[i] !== null
-    ? `${p.name}\u00a0${d.change[i] < 0 ? '' : '+'}${digits(d.change[i], 2)}\u202f${unitText(p.unit)}` : '').filter(t => t).join(', ') || 'any change';
-  section('directions', 'What the data determine least', 'determined?', rows.length ? [table({ name: 'directions', rows, columns: [
-    { name: 'condition', numeric: true, value: d => d.condition, text: d => d.condition === null ? make('b', { class: 'bad' }, 'not determined') : digits(d.condition, 3) },
-    { name: 'combination of parameters', value: d => d.text }, { name: 'raises \u03c7\u00b2 by only 1', value: text, class: 'meaning' }] }),
-    note('Eigenvectors of the normal matrix, each parameter counted in units of the error it would have if it alone were refined. Condition is the largest ' +
-      'eigenvalue over this one: 1 to 100 is harmless; above 10 000, fix one of the parameters, tie them, or add data that tell them apart.')] : null);
+        ? `${p.name}\u00a0${d.change[i] < 0 ? '' : '+'}${digits(d.change[i], 2)}\u202f${unitText(p.unit)}` :
+      '').filter(t => t).join(', ') || 'any change';
+  section('directions', 'What the data determine least', 'determined?',
+    rows.length ? [table({ name: 'directions', rows, columns: [
+      { name: 'condition', numeric: true, value: d => d.condition,
+        text: d => d.condition === null ? make('b', { class: 'bad' }, 'not determined') : digits(d.condition, 3) },
+      { name: 'combination of parameters', value: d => d.text },
+      { name: 'raises \u03c7\u00b2 by only 1', value: text, class: 'meaning' }] }),
+      note('Eigenvectors of the normal matrix, each parameter counted in units of the error it would have if it alone were ' +
+          'refined. Condition is the largest ' +
+          'eigenvalue over this one: 1 to 100 is harmless; above 10 000, fix one of the parameters, tie them, or add data ' +
+          'that tell them apart.')] : null);
 }
 function correlation() {
   const at = parameters.map((p, i) => i).filter(i => parameters[i].error !== null);
   if (at.length < 2) return;
   const cell = at.length > 24 ? 20 : 40, margin = 140, top = 110, size = at.length * cell, scale = colourScale('signed');
-  const svg = draw('svg', { class: 'matrix', viewBox: `0 0 ${margin + size + 70} ${top + size + 4}`, style: `max-width:${margin + size + 70}px`, role: 'img', 'aria-label': 'correlation matrix' });
+  const svg = draw('svg', { class: 'matrix', viewBox: `0 0 ${margin + size + 70} ${top + size + 4}`,
+    style: `max-width:${margin + size + 70}px`, role: 'img', 'aria-label': 'correlation matrix' });
   at.forEach((i, y) => {
-    svg.append(draw('text', { class: 'label', x: margin - 8, y: top + (y + 0.5) * cell + 4, 'text-anchor': 'end' }, parameters[i].name),
-               draw('text', { class: 'label', transform: `translate(${margin + (y + 0.5) * cell} ${top - 8}) rotate(-45)` }, parameters[i].name));
+    svg.append(draw('text', { class: 'label', x: margin - 8, y: top + (y + 0.5) * cell + 4, 'text-anchor': 'end' },
+      parameters[i].name),
+      draw('text', { class: 'label', transform: `translate(${margin + (y + 0.5) * cell} ${top - 8}) rotate(-45)` },
+        parameters[i].name));
     at.forEach((k, x) => {
       const value = data.correlation[i][k] ?? 0, rgb = scale(0.5 + 0.5 * value);
-      const over = e => tell([`${parameters[i].name} with ${parameters[k].name}`, `correlation ${signed(value, 4)}`], e.clientX, e.clientY);
-      svg.append(draw('rect', { x: margin + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, fill: cssColour(rgb), pointermove: over, pointerleave: hush }));
-      if (cell > 30) svg.append(draw('text', { class: 'number', x: margin + (x + 0.5) * cell, y: top + (y + 0.5) * cell + 4, 'text-anchor': 'middle',
-                                               fill: isDark(rgb) ? '#fff' : '#1c2430' }, x === y ? '1' : signed(value, 2)));
+      const over = e => tell([`${parameters[i].name} with ${parameters[k].name}`, `correlation ${signed(value, 4)}`], e.clientX,
+        e.clientY);
+      svg.append(draw('rect', { x: margin + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1,
+        fill: cssColour(rgb), pointermove: over, pointerleave: hush }));
+      if (cell > 30) svg.append(draw('text',
+        { class: 'number', x: margin + (x + 0.5) * cell, y: top + (y + 0.5) * cell + 4, 'text-anchor': 'middle',
+          fill: isDark(rgb) ? '#fff' : '#1c2430' }, x === y ? '1' : signed(value, 2)));
     });
   });
   const names = parameters.map(p => p.name);
   section('correlation', 'Correlation of the parameters', 'correlation', svg, make('div', { class: 'tools small' },
     button('SVG', 'save the matrix as SVG', () => saveSvg('correlation', svg)),
-    button('CSV', 'save the matrix as CSV', () => saveTable('correlation', [['', ...names], ...data.correlation.map((row, i) => [names[i], ...row])]))));
+    button('CSV', 'save the matrix as CSV',
+      () => saveTable('correlation', [['', ...names], ...data.correlation.map((row, i) => [names[i], ...row])]))));
 }
 
 // ---- Where the model is right, and where not.
@@ -196,121 +230,70 @@ function resolution() {
   if (many || !data.shells.length) return;
   const one = (key, title, options) => {
     const points = part => data.shells.map(s => ({ x: 0.5 / s.d_max ** 2 + 0.5 / s.d_min ** 2, y: s[part][key],
-      text: [`${decimals(s.d_max, 2)} to ${decimals(s.d_min, 2)} \u00c5, ${s[part].pixels} pixels`, `refined ${digits(s.after[key], 4)}`, `start ${digits(s.before[key], 4)}`] }));
-    return chart({ title, name: 'resolution_' + key, width: 400, height: 250, group: 'resolution', x: { label: 'resolution (\u00c5)', ticks: resolutionTicks },
-      y: { label: title, log: true, ...options }, series: [{ name: 'start', class: 'before', points: points('before') }, { name: 'refined', dots: true, class: 's0', points: points('after') }],
+      text: [`${decimals(s.d_max, 2)} to ${decimals(s.d_min, 2)} \u00c5, ${s[part].pixels} pixels`,
+        `refined ${digits(s.after[key], 4)}`, `start ${digits(s.before[key], 4)}`] }));
+    return chart({ title, name: 'resolution_' + key, width: 400, height: 250, group: 'resolution',
+      x: { label: 'resolution (\u00c5)', ticks: resolutionTicks },
+      y: { label: title, log: true, ...options },
+      series: [{ name: 'start', class: 'before', points: points('before') },
+        { name: 'refined', dots: true, class: 's0', points: points('after') }],
       levels: key === 'chi2_reduced' ? [{ y: 1, name: 'noise alone' }] : [] });
   };
-  section('resolution', 'By resolution', 'resolution', make('div', { class: 'three' }, one('chi2_reduced', '\u03c7\u00b2 per degree of freedom', { logarithmic: true }),
-    one('residual', 'R of the pixels', { low: 0 }), one('correlation', 'Correlation', { low: 0 })),
-    note('Shells hold equal numbers of pixels; orange: what noise alone gives. R is \u03a3|measured \u2212 model| / \u03a3|measured \u2212 background|, correlation is that of ' +
-      'model and measured without background; both are about pixels, noise included, and do not compare with those of merged intensities.'));
-}
-function detectorMap(select) {
-  if (many || !about || !data.areas.length) return;
-  const [wide, high] = about.picture, side = Math.max(wide, high), far = 1.5, state = { key: 'chi2_reduced', part: 'after', stretch: 40, arrows: true, view: [0, 0, wide, high] };
-  const corner = (panel, f, s) => {
-    const [x, y, fx, fy, sx, sy] = about.panels[panel] || about.panels[0];
-    return [x + f * fx + s * sx, y + f * fy + s * sy];
-  };
-  const svg = draw('svg', { class: 'map', role: 'img', tabindex: 0, 'aria-label': 'detector map; plus and minus zoom, arrow keys move, 0 shows all' });
-  const names = { chi2_reduced: '\u03c7\u00b2 per degree of freedom', residual: 'R of the pixels', correlation: 'correlation' };
-  const ends = [make('span'), make('span', { class: 'strip' }), make('span')];
-  function area(a, low, top) {
-    const value = a[state.part][state.key], path = [[0, 0], [1, 0], [1, 1], [0, 1]]
-      .map(([u, v]) => corner(a.panel, a.fast_start + u * a.fast_count, a.slow_start + v * a.slow_count).map(n => n.toFixed(1)).join(' ')).join('L');
-    const empty = !isNumber(value), part = state.key === 'chi2_reduced' ? Math.log(Math.max(1, value)) / Math.log(Math.max(1.5, top)) : (value - low) / (top - low || 1);
-    const rgb = colourScale('misfit')(state.key === 'correlation' ? 1 - part : part), [x, y] = corner(a.panel, a.fast_start, a.slow_start);
-    const over = e => tell([`${a.panel ? `panel ${a.panel}, ` : ''}pixels ${a.fast_start}, ${a.slow_start}`, `${names[state.key]}: ${digits(a.after[state.key], 3)} (start ${digits(a.before[state.key], 3)})`,
-      `${a.after.pixels} pixels, ${a.spots} spots`, a.shift[0] === null ? '' : `mean shift ${signed(a.shift[0], 2)}, ${signed(a.shift[1], 2)} px`].filter(t => t), e.clientX, e.clientY);
-    return [draw('path', { d: `M${path}Z`, class: empty ? 'area empty' : 'area', fill: empty ? null : cssColour(rgb), 'stroke-width': side / 500, pointermove: over, pointerleave: hush }),
-            empty || data.areas.length > 150 ? '' : draw('text', { x: x + 0.006 * side, y: y + 0.022 * side, class: 'number', style: `font-size:${0.018 * side}px`,
-                                                                    fill: isDark(rgb) ? '#fff' : '#1c2430' }, decimals(value, 2))];
-  }
-  function arrow(b, index) {
-    if (!isNumber(b.centroid_offset[0])) return '';
-    const k = state.stretch * side / 1000, from = corner(b.panel, ...b.predicted), to = corner(b.panel, b.predicted[0] + k * b.centroid_offset[0], b.predicted[1] + k * b.centroid_offset[1]);
-    const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy) || 1, tipSize = Math.min(0.35 * length, side / 200), [ux, uy] = [dx / length * tipSize, dy / length * tipSize];
-    const over = e => tell([`${b.hkl.join(' ')}, ${decimals(b.d_spacing, 2)} \u00c5`, `off by ${signed(b.centroid_offset[0], 2)}, ${signed(b.centroid_offset[1], 2)} px`], e.clientX, e.clientY);
-    return draw('path', { class: offCentre(b) > far ? 'shift out' : 'shift', 'stroke-width': side / 700, pointermove: over, pointerleave: hush, click: () => select(index),
-      d: `M${from.map(v => v.toFixed(1)).join(' ')}l${dx.toFixed(1)} ${dy.toFixed(1)}m${(-ux + 0.5 * uy).toFixed(1)} ${(-uy - 0.5 * ux).toFixed(1)}` +
-         `l${(ux - 0.5 * uy).toFixed(1)} ${(uy + 0.5 * ux).toFixed(1)}l${(-ux - 0.5 * uy).toFixed(1)} ${(-uy + 0.5 * ux).toFixed(1)}` });
-  }
-  function show() {
-    const all = data.areas.flatMap(a => [a.before[state.key], a.after[state.key]].slice(state.part === 'after' ? 1 : 0)).filter(isNumber);
-    const low = state.key === 'chi2_reduced' ? 1 : Math.min(...all), top = Math.max(...all), margin = 0.03 * side, unit = state.stretch * side / 1000;
-    svg.setAttribute('viewBox', state.view.join(' '));
-    svg.replaceChildren(...data.areas.flatMap(a => area(a, low, top)), ...(state.arrows ? data.shoeboxes.map(arrow) : []),
-      ...(state.arrows ? [draw('path', { class: 'shift key', 'stroke-width': side / 400, d: `M${margin} ${high - margin}h${unit}` }),
-                          draw('text', { x: margin + unit + 0.01 * side, y: high - margin * 0.75, class: 'label', style: `font-size:${0.024 * side}px` }, '1 pixel')] : []));
-    ends[0].textContent = decimals(state.key === 'correlation' ? top : low, 2);
-    ends[2].textContent = decimals(state.key === 'correlation' ? low : top, 2);
-  }
-  function zoom(factor, px = 0.5, py = 0.5) {
-    const [x, y, w, h] = state.view, nw = Math.min(wide, w / factor), nh = nw * high / wide;
-    state.view = [Math.max(0, Math.min(wide - nw, x + px * (w - nw))), Math.max(0, Math.min(high - nh, y + py * (h - nh))), nw, nh];
-    svg.setAttribute('viewBox', state.view.join(' '));
-  }
-  const move = (dx, dy) => {
-    const [x, y, w, h] = state.view;
-    state.view = [Math.max(0, Math.min(wide - w, x + dx * w)), Math.max(0, Math.min(high - h, y + dy * h)), w, h];
-    svg.setAttribute('viewBox', state.view.join(' '));
-  };
-  const within = e => { const r = svg.getBoundingClientRect(); return [(e.clientX - r.left) / r.width, (e.clientY - r.top) / r.height]; };
-  svg.addEventListener('dblclick', e => zoom(2, ...within(e)));
-  svg.addEventListener('wheel', e => { if (e.ctrlKey || document.activeElement === svg) { e.preventDefault(); zoom(1.0015 ** -e.deltaY, ...within(e)); } }, { passive: false });
-  svg.addEventListener('keydown', e => {
-    const step = { ArrowLeft: [-0.2, 0], ArrowRight: [0.2, 0], ArrowUp: [0, -0.2], ArrowDown: [0, 0.2] }[e.key];
-    if (step) move(...step);
-    else if (e.key === '+' || e.key === '=') zoom(1.5);
-    else if (e.key === '-') zoom(1 / 1.5);
-    else if (e.key === '0') zoom(0);
-    else return;
-    e.preventDefault();
-  });
-  const stretch = make('input', { type: 'range', min: 5, max: 200, value: 40, 'aria-label': 'length of the arrows', input: () => { state.stretch = +stretch.value; show(); } });
-  show();
-  section('detector', 'Over the detector', 'detector', make('div', { class: 'tools' },
-    choice('colour', Object.entries(names), k => { state.key = k; show(); }), choice('of', [['after', 'refined model'], ['before', 'starting model']], k => { state.part = k; show(); }),
-    make('span', { class: 'legend' }, ends), checkbox('arrows: observed minus model centroid', true, is => { state.arrows = is; show(); }), make('label', {}, 'length ', stretch),
-    button('+', 'zoom in', () => zoom(1.5)), button('\u2212', 'zoom out', () => zoom(1 / 1.5)), button('all', 'show the whole detector', () => zoom(0)),
-    button('SVG', 'save the map as SVG', () => saveSvg('detector', svg)),
-    button('CSV', 'save the areas as CSV', () => saveTable('areas', [['panel', 'fast', 'slow', 'width', 'height', 'spots', 'shift_fast', 'shift_slow', 'pixels', 'chi2', 'R', 'correlation'],
-      ...data.areas.map(a => [a.panel, a.fast_start, a.slow_start, a.fast_count, a.slow_count, a.spots, ...a.shift, a.after.pixels, a.after.chi2_reduced, a.after.residual, a.after.correlation])]))), svg,
-    note(`Arrows that point the same way over a region tell of geometry or orientation that is off; arrows in all directions, of noise and of spots shaped unlike the model's. ` +
-      `Orange: more than ${far} pixels. Double click to come closer.`));
+  section('resolution', 'By resolution', 'resolution',
+    make('div', { class: 'three' }, one('chi2_reduced', '\u03c7\u00b2 per degree of freedom', { logarithmic: true }),
+      one('residual', 'R of the pixels', { low: 0 }), one('correlation', 'Correlation', { low: 0 })),
+    note('Shells hold equal numbers of pixels; orange: what noise alone gives. R is \u03a3|measured \u2212 model| / ' +
+        '\u03a3|measured \u2212 background|, correlation is that of ' +
+        'model and measured without background; both are about pixels, noise included, and do not compare with those of ' +
+        'merged intensities.'));
 }
 function residuals(pixels, select) {
   if (many || !data.shoeboxes.length) return;
   const parts = [];
   if (pixels) {
     const reach = 8, z = [];
-    for (let i = 0; i < pixels.sigma.length; i++) if (pixels.sigma[i] > 0) z.push((pixels.measured[i] - pixels.model[i]) / pixels.sigma[i]);
+    pixels.sigma.forEach((sigma, i) => { if (sigma > 0) z.push((pixels.measured[i] - pixels.model[i]) / sigma); });
     const { bars, total, width } = histogram(z, -reach, reach, 64), normal = [];
-    for (const b of bars) b.text = [`${digits(b.from, 3)} to ${digits(b.to, 3)} \u03c3`, `${b.y} pixels`, `noise alone: ${digits(total * width * Math.exp(-b.x * b.x / 2) / Math.sqrt(2 * Math.PI), 3)}`];
-    for (let x = -reach; x <= reach; x += 0.1) normal.push({ x, y: total * width * Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI) });
-    parts.push(make('div', {}, chart({ title: 'Normalized residuals', name: 'residuals', note: `of ${total} pixels in shoeboxes`, x: { label: '(measured \u2212 model)/\u03c3', low: -reach, high: reach },
-      y: { label: 'pixels', log: true, logarithmic: true }, series: [{ name: 'pixels', kind: 'bars', class: 's0', points: bars }, { name: 'noise alone', class: 'expected', silent: true, points: normal }] }),
-      note('The outermost bars hold all beyond. Wide wings are misfit or outliers; a histogram narrower than the curve means overestimated noise.')));
+    for (const b of bars) b.text = [`${digits(b.from, 3)} to ${digits(b.to, 3)} \u03c3`, `${b.y} pixels`,
+      `noise alone: ${digits(total * width * Math.exp(-b.x * b.x / 2) / Math.sqrt(2 * Math.PI), 3)}`];
+    for (let x = -reach; x <= reach; x += 0.1) normal.push({ x,
+      y: total * width * Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI) });
+    parts.push(make('div', {}, chart({ title: 'Normalized residuals', name: 'residuals',
+      note: `of ${total} pixels in shoeboxes`, x: { label: '(measured \u2212 model)/\u03c3', low: -reach, high: reach },
+      y: { label: 'pixels', log: true, logarithmic: true },
+      series: [{ name: 'pixels', kind: 'bars', class: 's0', points: bars },
+        { name: 'noise alone', class: 'expected', silent: true, points: normal }] }),
+      note('The outermost bars hold all beyond. Wide wings are misfit or outliers; a histogram narrower than the curve means ' +
+          'overestimated noise.')));
   }
   const outliers = data.shoeboxes.filter(b => b.outlier).length, rows = data.shoeboxes.map((b, index) => ({ ...b, index }));
   const pick = b => ({ class: 'pick', 'data-box': b.index, tabindex: 0, role: 'button', click: () => select(b.index),
-                       keydown: e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); select(b.index); } } });
-  const list = [make('h3', {}, 'Shoeboxes with the largest sigma Z'), note(`${outliers} of ${rows.length} are outliers` + (data.sigma_z_limit !== null
-      ? `: sigma Z, the standard deviation of (measured \u2212 model)/\u03c3, above ${decimals(data.sigma_z_limit, 2)}; median ${decimals(data.sigma_z_median, 2)}.` : '.')),
-    table({ name: 'outliers', rows, most: Math.max(8, Math.min(20, outliers)), sorted: 4, row: pick, columns: [{ name: 'h k l', class: 'short', value: b => b.hkl.join(' ') },
-      { name: 'd (\u00c5)', numeric: true, value: b => b.d_spacing, text: b => decimals(b.d_spacing, 2) },
-      { name: 'fast', numeric: true, value: b => b.predicted[0], text: b => decimals(b.predicted[0], 0) }, { name: 'slow', numeric: true, value: b => b.predicted[1], text: b => decimals(b.predicted[1], 0) },
-      { name: 'sigma Z', numeric: true, value: b => b.sigma_z, text: b => decimals(b.sigma_z, 2) }, { name: 'farthest pixel (\u03c3)', numeric: true, value: b => b.worst_z, text: b => signed(b.worst_z, 1) },
-      { name: 'pixels', numeric: true, value: b => b.pixels_used }] })];
+    keydown: e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); select(b.index); } } });
+  const list = [make('h3', {}, 'Shoeboxes with the largest sigma Z'),
+    note(`${outliers} of ${rows.length} are outliers` + (data.sigma_z_limit !== null
+          ? `: sigma Z, the standard deviation of (measured \u2212 model)/\u03c3, above ${decimals(data.sigma_z_limit, 2)}; ` +
+        `median ${decimals(data.sigma_z_median, 2)}.` : '.')),
+    table({ name: 'outliers', rows, most: Math.max(8, Math.min(20, outliers)), sorted: 4, row: pick,
+      columns: [{ name: 'h k l', class: 'short', value: b => b.hkl.join(' ') },
+        { name: 'd (\u00c5)', numeric: true, value: b => b.d_spacing, text: b => decimals(b.d_spacing, 2) },
+        { name: 'fast', numeric: true, value: b => b.predicted[0], text: b => decimals(b.predicted[0], 0) },
+        { name: 'slow', numeric: true, value: b => b.predicted[1], text: b => decimals(b.predicted[1], 0) },
+        { name: 'sigma Z', numeric: true, value: b => b.sigma_z, text: b => decimals(b.sigma_z, 2) },
+        { name: 'farthest pixel (\u03c3)', numeric: true, value: b => b.worst_z, text: b => signed(b.worst_z, 1) },
+        { name: 'pixels', numeric: true, value: b => b.pixels_used }] })];
   if (data.distrusted.count) {
     const n = data.distrusted.count;
-    list.push(make('h3', { id: 'distrusted' }, 'Single pixels that hardly count'), note(`${n} pixel${n === 1 ? '' : 's'} in use ${n === 1 ? 'is' : 'are'} more than 5\u03c3 off the model, where the target trusts ` +
-        'a pixel little: zingers, hot pixels, foreign spots; trust is the weight left to it. The least trusted first.'),
-      table({ name: 'distrusted', rows: data.distrusted.pixels, most: 20, columns: [{ name: 'panel', numeric: true, value: p => p.panel }, { name: 'fast', numeric: true, value: p => p.fast },
-        { name: 'slow', numeric: true, value: p => p.slow }, { name: 'counts', numeric: true, value: p => p.counts, text: p => digits(p.counts, 6) },
-        { name: 'model', numeric: true, value: p => p.model, text: p => digits(p.model, 4) }, { name: 'Z (\u03c3)', numeric: true, value: p => p.z, text: p => signed(p.z, 1) },
-        { name: 'trust', numeric: true, value: p => p.trust, text: p => digits(p.trust, 2) }] }));
+    list.push(make('h3', { id: 'distrusted' }, 'Single pixels that hardly count'),
+      note(`${n} pixel${n === 1 ? '' : 's'} in use ${n === 1 ? 'is' : 'are'} more than 5\u03c3 off the model, where the ` +
+          `target trusts ` +
+          'a pixel little: zingers, hot pixels, foreign spots; trust is the weight left to it. The least trusted first.'),
+      table({ name: 'distrusted', rows: data.distrusted.pixels, most: 20,
+        columns: [{ name: 'panel', numeric: true, value: p => p.panel }, { name: 'fast', numeric: true, value: p => p.fast },
+          { name: 'slow', numeric: true, value: p => p.slow },
+          { name: 'counts', numeric: true, value: p => p.counts, text: p => digits(p.counts, 6) },
+          { name: 'model', numeric: true, value: p => p.model, text: p => digits(p.model, 4) },
+          { name: 'Z (\u03c3)', numeric: true, value: p => p.z, text: p => signed(p.z, 1) },
+          { name: 'trust', numeric: true, value: p => p.trust, text: p => digits(p.trust, 2) }] }));
   }
   section('outliers', 'Residuals and outliers', 'outliers', make('div', { class: 'columns' }, parts, make('div', {}, list)));
 }
@@ -323,99 +306,101 @@ data.history.forEach((h, i) => {
   stages.push({ stage: h.stage, from: i, to: i, settings: data.settings.stages[h.stage] || {} });
 });
 const stageBands = stages.map(s => ({ from: s.from + 0.5, to: s.to + 1.5, name: s.settings.name || '' }));
+const stageName = h => (data.settings.stages[h.stage] || {}).name || h.stage;
 function convergence() {
   if (!data.history.length) return;
   const points = data.history.map((h, i) => ({ x: i + 1, y: h.target, breaks: i > 0 && data.history[i - 1].stage !== h.stage,
-    text: [`evaluation ${i + 1}, stage ${(data.settings.stages[h.stage] || {}).name || h.stage}`, `\u03c7\u00b2/dof ${digits(h.target, 6)}`] }));
+    text: [`evaluation ${i + 1}, stage ${stageName(h)}`,
+      `\u03c7\u00b2/dof ${digits(h.target, 6)}`] }));
   const x = { label: 'evaluation', low: 0.5, high: data.history.length + 0.5 };
-  section('convergence', 'Convergence', 'convergence', chart({ title: 'Target', name: 'convergence', width: 1080, height: 300, group: 'evaluations', x, bands: stageBands,
-    y: { label: '\u03c7\u00b2 per degree of freedom', log: true, logarithmic: limits(points.map(p => p.y), true)[1] > 20 * limits(points.map(p => p.y), true)[0] }, series: [{ dots: points.length < 200, points }] }),
-    note('Stages differ in the data they use and in the width of the model\u2019s spots, so that the target jumps between them.'),
-    table({ name: 'stages', rows: stages, columns: [{ name: 'stage', value: s => s.settings.name || s.stage }, { name: 'evaluations', numeric: true, value: s => s.to - s.from + 1 },
-      { name: '\u03c7\u00b2/dof at its start', numeric: true, value: s => data.history[s.from].target, text: s => decimals(data.history[s.from].target, 4) },
-      { name: 'lowest', numeric: true, value: lowest, text: s => decimals(lowest(s), 4) },
-      { name: 'finest resolution (\u00c5)', numeric: true, value: s => s.settings.dmin, text: s => Math.max(s.settings.dmin || 0, data.settings.data.dmin || 0) ? digits(Math.max(s.settings.dmin || 0, data.settings.data.dmin || 0), 3) : 'all' },
-      { name: 'blur', numeric: true, value: s => s.settings.blur, text: s => digits(s.settings.blur, 3) }, { name: 'method', value: s => s.settings.algorithm || '' }] }), note('End: ' + data.reason));
+  section('convergence', 'Convergence', 'convergence',
+    chart({ title: 'Target', name: 'convergence', width: 1080, height: 300, group: 'evaluations', x, bands: stageBands,
+      y: { label: '\u03c7\u00b2 per degree of freedom', log: true,
+        logarithmic: limits(points.map(p => p.y), true)[1] > 20 * limits(points.map(p => p.y), true)[0] },
+      series: [{ dots: points.length < 200, points }] }),
+    note('Stages differ in the data they use and in the width of the model\u2019s spots, so that the target jumps between ' +
+        'them.'),
+    table({ name: 'stages', rows: stages,
+      columns: [{ name: 'stage', value: s => s.settings.name || s.stage },
+        { name: 'evaluations', numeric: true, value: s => s.to - s.from + 1 },
+        { name: '\u03c7\u00b2/dof at its start', numeric: true, value: s => data.history[s.from].target,
+          text: s => decimals(data.history[s.from].target, 4) },
+        { name: 'lowest', numeric: true, value: lowest, text: s => decimals(lowest(s), 4) },
+        { name: 'finest resolution (\u00c5)', numeric: true, value: s => s.settings.dmin,
+          text: s => Math.max(s.settings.dmin || 0, data.settings.data.dmin || 0) ?
+            digits(Math.max(s.settings.dmin || 0, data.settings.data.dmin || 0), 3) : 'all' },
+        { name: 'blur', numeric: true, value: s => s.settings.blur, text: s => digits(s.settings.blur, 3) },
+        { name: 'method', value: s => s.settings.algorithm || '' }] }), note('End: ' + data.reason));
   const value = (i, k) => data.history[k].values[i];
   const one = (p, i) => {
-    const points = data.history.map((h, k) => ({ x: k + 1, y: value(i, k), text: [`${p.name} ${digits(value(i, k), 7)} ${unitText(p.unit)}`, `evaluation ${k + 1}`] }));
+    const points = data.history.map((h, k) =>
+        ({ x: k + 1, y: value(i, k), text: [`${p.name} ${digits(value(i, k), 7)} ${unitText(p.unit)}`,
+          `evaluation ${k + 1}`] }));
     const range = limits(points.map(q => q.y), false, 0), squeezed = p.error === null || p.error >= 2 * (range[1] - range[0]);
-    return chart({ title: p.name, note: `${p.text} ${unitText(p.unit)}`, name: 'history_' + p.name, width: 360, height: 190, group: 'evaluations', x, y: { label: unitText(p.unit) || p.name },
-                   bands: stageBands.map(b => ({ ...b, name: '' })), band: squeezed ? null : [p.refined - p.error, p.refined + p.error], series: [{ points }] });
+    return chart({ title: p.name, note: `${p.text} ${unitText(p.unit)}`, name: 'history_' + p.name, width: 360, height: 190,
+      group: 'evaluations', x, y: { label: unitText(p.unit) || p.name },
+      bands: stageBands.map(b => ({ ...b, name: '' })),
+      band: squeezed ? null : [p.refined - p.error, p.refined + p.error], series: [{ points }] });
   };
   if (!parameters.length) return;
-  const together = own.length > 1 ? chart({ title: 'All parameters together', name: 'history_all', note: 'distance from the refined value in standard errors', width: 1080, height: 300, group: 'evaluations', x, bands: stageBands,
-    y: { label: '(value \u2212 refined)/error' }, series: own.map(p => ({ name: p.name, points: data.history.map((h, k) => ({ x: k + 1, y: h.values[parameters.indexOf(p)] === null ? null
-      : (h.values[parameters.indexOf(p)] - p.refined) / p.error })) })) }) : null;
-  section('curves', 'Parameters over the evaluations', 'curves', together, make('div', { class: 'three' }, parameters.map(one)), note('The orange band is the refined value with its standard error.'));
+  const together = own.length > 1 ?
+      chart({ title: 'All parameters together', name: 'history_all', note: 'distance from the refined value in standard errors',
+        width: 1080, height: 300, group: 'evaluations', x, bands: stageBands,
+        y: { label: '(value \u2212 refined)/error' },
+        series: own.map(p => ({ name: p.name,
+          points: data.history.map((h, k) => ({ x: k + 1, y: h.values[parameters.indexOf(p)] === null ? null
+                : (h.values[parameters.indexOf(p)] - p.refined) / p.error })) })) }) : null;
+  section('curves', 'Parameters over the evaluations', 'curves', together,
+    make('div', { class: 'three' }, parameters.map(one)),
+    note('The orange band is the refined value with its standard error.'));
 }
 const lowest = s => Math.min(...data.history.slice(s.from, s.to + 1).map(h => h.target ?? Infinity));
 function starts() {
   if (many || data.starts.length < 2) return;
-  const place = new Map(data.starts.map((s, i) => [s, i + 1])), turn = k => ({ name: 'xyz'[k] + ' (\u00b0)', numeric: true, value: s => s.turn[k], text: s => decimals(s.turn[k], 3) });
-  section('starts', 'Starts', 'starts', note(`${data.starts.length} orientations around the given one. The first stage ran from each, cut short; those that explained most went through all stages, until one ` +
-      'explained half of the strong pixels.'), table({ name: 'starts', rows: data.starts, most: 12, columns: [{ name: 'place', numeric: true, value: s => place.get(s) },
-      { name: 'number', numeric: true, value: s => s.number }, turn(0), turn(1), turn(2),
-      { name: 'explained after the first stage', numeric: true, value: s => s.explained, text: s => percent(s.explained) },
-      { name: 'after all', numeric: true, value: s => s.refined_explained, text: s => s.refined_explained === null ? '' : percent(s.refined_explained) },
-      { name: '', value: s => [s.number === 0 ? 'the given one' : '', s.chosen ? 'chosen' : ''].filter(t => t).join(', ') }] }));
+  const place = new Map(data.starts.map((s, i) => [s, i + 1])),
+      turn = k => ({ name: 'xyz'[k] + ' (\u00b0)', numeric: true, value: s => s.turn[k],
+        text: s => decimals(s.turn[k], 3) });
+  section('starts', 'Starts', 'starts',
+    note(`${data.starts.length} orientations around the given one. The first stage ran from each, cut short; those that ` +
+        `explained most went through all stages, until one ` +
+        'explained half of the strong pixels.'),
+    table({ name: 'starts', rows: data.starts, most: 12,
+      columns: [{ name: 'place', numeric: true, value: s => place.get(s) },
+        { name: 'number', numeric: true, value: s => s.number }, turn(0), turn(1), turn(2),
+        { name: 'explained after the first stage', numeric: true, value: s => s.explained,
+          text: s => percent(s.explained) },
+        { name: 'after all', numeric: true, value: s => s.refined_explained,
+          text: s => s.refined_explained === null ? '' : percent(s.refined_explained) },
+        { name: '', value: s => [s.number === 0 ? 'the given one' : '',
+          s.chosen ? 'chosen' : ''].filter(t => t).join(', ') }] }));
 }
 function statistics() {
   if (many) return;
-  const rows = [['shoeboxes', 'shoeboxes', 0], ['pixels', 'pixels', 0], ['\u03c7\u00b2', 'chi2', 0], ['\u03c7\u00b2 per degree of freedom', 'chi2_reduced', 4], ['rms residual (counts)', 'rms_residual', 3],
-                ['strong pixels', 'strong_pixels', 0], ['strong pixels explained (fraction)', 'strong_explained', 3], ['correlation', 'correlation', 4], ['spot centroids, observed minus model, rms (pixels)', 'centroid_rms', 3]];
-  const column = (name, part) => ({ name, numeric: true, value: r => data.statistics[part][r[1]], text: r => decimals(data.statistics[part][r[1]], r[2]) });
-  section('statistics', 'Statistics on the same data', 'statistics', table({ name: 'statistics', rows, columns: [{ name: 'quantity', value: r => r[0] }, column('start', 'before'), column('refined', 'after')] }));
-}
-
-// ---- Many shots.
-function shotCharts() {
-  if (!many) return;
-  const used = data.shots.filter(s => s.used);
-  const quantities = [['\u03c7\u00b2 per degree of freedom', '', s => s.chi2_reduced[1]], ['spot position error', 'pixels', s => s.centroid_rms[1]], ['correlation', '', s => s.correlation[1]],
-    ['shoeboxes', '', s => s.shoeboxes], ...data.local.map((name, i) => [name, unitText(data.local_units[i]), s => s.refined[i]]), ['number in the list', '', s => data.shots.indexOf(s) + 1]];
-  const name = q => q[0] + (q[1] ? ` (${q[1]})` : '');
-  const spread = q => {
-    const values = used.map(q[2]).filter(isNumber);
-    if (!values.length) return null;
-    const [low, high] = limits(values, false, values.length > 1 ? 0 : 0.1), { bars } = histogram(values, low, high === low ? low + 1 : high, 30);
-    for (const b of bars) b.text = [`${digits(b.from, 5)} to ${digits(b.to, 5)} ${q[1]}`, `${b.y} shots`];
-    return chart({ title: q[0], note: `median ${digits(quantile(values, 0.5), 6)}, 80 % from ${digits(quantile(values, 0.1), 6)} to ${digits(quantile(values, 0.9), 6)} ${q[1]}`, name: 'spread_' + q[0], width: 360, height: 200,
-                   x: { label: name(q), low, high: high === low ? low + 1 : high }, y: { label: 'shots', log: true, integer: true }, series: [{ kind: 'bars', points: bars }] });
-  };
-  const compare = make('div'), pair = [0, Math.min(1, quantities.length - 1)];
-  const shown = () => compare.replaceChildren(chart({ title: `${quantities[pair[1]][0]} against ${quantities[pair[0]][0]}`, name: 'compare', width: 820, height: 380,
-    x: { label: name(quantities[pair[0]]), log: true }, y: { label: name(quantities[pair[1]]), log: true }, series: [{ name: 'shots', kind: 'dots', click: p => findShot(p.shot),
-      points: used.map(s => ({ shot: s, x: quantities[pair[0]][2](s), y: quantities[pair[1]][2](s), text: [fileName(s.name), ...pair.map(i => `${name(quantities[i])}: ${digits(quantities[i][2](s), 6)}`)] })) }] }));
-  shown();
-  const pickers = quantities.map((q, i) => [i, q[0]]), second = choice('up', pickers, i => { pair[1] = +i; shown(); });
-  second.querySelector('select').value = pair[1];
-  section('spreads', 'Each shot\u2019s own', 'spreads', make('div', { class: 'three' }, quantities.slice(0, -1).map(spread)));
-  section('compare', 'Shots compared', 'compare', make('div', { class: 'tools' }, choice('to the right', pickers, i => { pair[0] = +i; shown(); }), second), compare,
-    note('Each dot is a shot; point at it for its name, click it to find it in the table.'));
-}
-function findShot(shot) {
-  const row = document.querySelector(`tr[data-shot="${data.shots.indexOf(shot)}"]`);
-  if (!row) return;
-  row.scrollIntoView({ block: 'center' });
-  row.focus();
-}
-function shotTable() {
-  if (!many) return;
-  const pair = (title, key, k, count) => ({ name: title, numeric: true, value: s => s[key][k], text: s => decimals(s[key][k], count) });
-  section('shots', 'Shots', 'shots', table({ name: 'shots', rows: data.shots.filter(s => s.used), most: 500, row: s => ({ 'data-shot': data.shots.indexOf(s), tabindex: -1 }), columns: [
-    { name: 'number', numeric: true, value: s => data.shots.indexOf(s) + 1 }, { name: 'image', value: s => s.name, text: s => make('span', { title: s.name }, fileName(s.name)) },
-    { name: 'boxes', numeric: true, value: s => s.shoeboxes }, pair('\u03c7\u00b2/dof at start', 'chi2_reduced', 0, 3), pair('refined', 'chi2_reduced', 1, 3),
-    pair('spots off at start (px)', 'centroid_rms', 0, 2), pair('spots off (px)', 'centroid_rms', 1, 2), pair('correlation', 'correlation', 1, 3),
-    ...data.local.map((title, i) => ({ name: title, numeric: true, value: s => s.refined[i], text: s => make('span', {}, s.text[i], s.at_bound[i] !== 'no' ? make('b', { class: 'bad', title: 'at its ' + s.at_bound[i] + ' bound' }, ' |') : '') }))] }),
-    note('Values with standard errors in units of the last digit; errors of the shared parameters are in them. A bar marks a value at its bound.'));
+  const rows = [['shoeboxes', 'shoeboxes', 0], ['pixels', 'pixels', 0], ['\u03c7\u00b2', 'chi2', 0],
+    ['\u03c7\u00b2 per degree of freedom', 'chi2_reduced', 4], ['rms residual (counts)', 'rms_residual', 3],
+    ['strong pixels', 'strong_pixels', 0], ['strong pixels explained (fraction)', 'strong_explained', 3],
+    ['correlation', 'correlation', 4],
+    ['spot centroids, observed minus model, rms (pixels)', 'centroid_rms', 3]];
+  const column = (name, part) =>
+      ({ name, numeric: true, value: r => data.statistics[part][r[1]],
+        text: r => decimals(data.statistics[part][r[1]], r[2]) });
+  section('statistics', 'Statistics on the same data', 'statistics',
+    table({ name: 'statistics', rows,
+      columns: [{ name: 'quantity', value: r => r[0] }, column('start', 'before'), column('refined', 'after')] }));
 }
 
 function provenance() {
-  const p = data.provenance, facts = [['program', `${p.program} ${p.version}`], ['built with', p.features], ['written', p.date], ['command', p.command], ['configuration', p.configuration],
-    [many ? 'list of shots' : 'image', many ? p.shots : p.image], ['detector', about && about.detector], ['structure factors', p.structure_factors]];
-  section('provenance', 'Provenance', 'provenance', make('table', {}, make('tbody', {}, facts.filter(f => f[1]).map(([key, value]) => make('tr', {}, make('th', { scope: 'row' }, key), make('td', {}, make('code', {}, value)))))),
-    about && about.configuration ? make('details', {}, make('summary', {}, 'Configuration as it was used'), make('pre', {}, about.configuration)) : null);
+  const p = data.provenance, facts = [['program', `${p.program} ${p.version}`], ['built with', p.features],
+    ['written', p.date],
+    ['command', p.command], ['configuration', p.configuration],
+    [many ? 'list of shots' : 'image', many ? p.shots : p.image], ['detector', about && about.detector],
+    ['structure factors', p.structure_factors]];
+  section('provenance', 'Provenance', 'provenance',
+    make('table', {}, make('tbody', {},
+      facts.filter(f => f[1]).map(([key, value]) => make('tr', {}, make('th', { scope: 'row' }, key),
+        make('td', {}, make('code', {}, value)))))),
+    about && about.configuration ? make('details', {}, make('summary', {}, 'Configuration as it was used'),
+      make('pre', {}, about.configuration)) : null);
 }
 
 // Shoeboxes with where their pixels begin in the packed lists.
@@ -433,7 +418,7 @@ async function boxPixels() {
 
 async function page() {
   head();
-  if (!many) main.append(model());
+  main.append(many ? sharedModel() : model());
   main.append(make('section', { class: 'cards' }, cards()));
   warnings();
   aside();
@@ -450,21 +435,26 @@ async function page() {
     section('images', 'Images', 'images', viewer.element);
     viewer.resized();
   } else if (!many)
-    section('images', 'Images', 'images', note(supportsPacked ? 'This build of dualbragg has no PNG and zlib libraries: there are no images.' : 'This browser cannot unpack images: a newer one shows them.'));
+  section('images', 'Images', 'images',
+    note(supportsPacked ? 'This build of dualbragg has no PNG and zlib libraries: there are no images.' :
+        'This browser cannot unpack images: a newer one shows them.'));
   parameterTable();
   directions();
   correlation();
   resolution();
   detectorMap(select);
   residuals(pixels, select);
-  if (!many && data.shoeboxes.length) section('shoeboxes', 'Shoeboxes', 'shoeboxes', note('Measured, model, residual from \u22125 to 5 \u03c3. A click shows the shoebox in the images above.'), gallery(about, data.shoeboxes, pixels, select));
+  if (!many && data.shoeboxes.length) section('shoeboxes', 'Shoeboxes', 'shoeboxes',
+    note('Measured, model, residual from \u22125 to 5 \u03c3. A click shows the shoebox in the images above.'),
+    gallery(about, data.shoeboxes, pixels, select));
   starts();
   shotCharts();
   shotTable();
   convergence();
   statistics();
   provenance();
-  const wanted = location.hash && document.getElementById(location.hash.slice(1)); // which was not there when the page was opened
+  const wanted = location.hash &&
+      document.getElementById(location.hash.slice(1)); // which was not there when the page was opened
   if (wanted) wanted.scrollIntoView({ behavior: 'instant' });
   document.documentElement.dataset.ready = 'yes';
 }

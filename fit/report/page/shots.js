@@ -1,0 +1,96 @@
+// What the report of many shots has beyond that of one image.
+
+// Of many shots: what they share, the median of what each has for itself, else where all start.
+function sharedModel() {
+  const m = data.model, local = name => {
+    const i = data.local.indexOf(name), values = i < 0 ? [] : data.shots.filter(s => s.used).map(s => s.refined[i]);
+    return values.length ? digits(quantile(values, 0.5), 6) + ' (median)' : null;
+  };
+  const value = (name, given, count) => {
+    const p = parameters.find(q => q.name === name);
+    return p ? p.text : local(name) || (given === undefined ? null : decimals(given, count));
+  };
+  const cell = (m.cell || []).map((v, i) => value(['cell_a', 'cell_b', 'cell_c', 'cell_alpha', 'cell_beta', 'cell_gamma'][i], v,
+    i < 3 ? 4 : 3));
+  const fact = (title, text, unit, ...more) => text ? factRow(title, make('b', {}, text), unit, ...more) : null;
+  return make('section', { class: 'model', id: 'model' }, make('dl', {},
+    cell.length ? factRow('Cell', make('b', {}, cell.slice(0, 3).join('  ')), ' \u00c5', make('br'),
+      make('b', {}, cell.slice(3).join('  ')), ' \u00b0') : null,
+    factRow('Space group', m.symmetry || 'not given'), fact('Wavelength', value('wavelength', m.wavelength, 5), ' \u00c5'),
+    fact('Distance', value('distance', m.distance, 3), ' mm'), factRow('Orientation', 'of each shot: table of shots')));
+}
+
+function aside() {
+  const rows = many ? data.shots.filter(s => !s.used) : [];
+  if (!rows.length) return;
+  section('aside', `${rows.length} of ${data.shots.length} shots were set aside`, 'set aside',
+    table({ name: 'set_aside', rows, most: 20,
+      columns: [{ name: 'shot', value: s => s.name }, { name: 'reason', value: s => s.reason }] }),
+    note('Look at the first of each kind: dualbragg fit with that image alone writes a report of its own.'))
+      .classList.add('warnings');
+}
+
+function shotCharts() {
+  if (!many) return;
+  const used = data.shots.filter(s => s.used);
+  const quantities = [['\u03c7\u00b2 per degree of freedom', '', s => s.chi2_reduced[1]],
+    ['spot position error', 'pixels', s => s.centroid_rms[1]], ['correlation', '', s => s.correlation[1]],
+    ['shoeboxes', '', s => s.shoeboxes],
+        ...data.local.map((name, i) => [name, unitText(data.local_units[i]), s => s.refined[i]]),
+    ['number in the list', '', s => data.shots.indexOf(s) + 1]];
+  const name = q => q[0] + (q[1] ? ` (${q[1]})` : '');
+  const spread = q => {
+    const values = used.map(q[2]).filter(isNumber);
+    if (!values.length) return null;
+    const [low, high] = limits(values, false, values.length > 1 ? 0 : 0.1),
+        { bars } = histogram(values, low, high === low ? low + 1 : high, 30);
+    for (const b of bars) b.text = [`${digits(b.from, 5)} to ${digits(b.to, 5)} ${q[1]}`, `${b.y} shots`];
+    return chart({ title: q[0], note: `median ${digits(quantile(values, 0.5), 6)}, 80 % from ` +
+        `${digits(quantile(values, 0.1), 6)} to ${digits(quantile(values, 0.9), 6)} ${q[1]}`, name: 'spread_' + q[0],
+      width: 360, height: 200,
+      x: { label: name(q), low, high: high === low ? low + 1 : high },
+      y: { label: 'shots', log: true, integer: true }, series: [{ kind: 'bars', points: bars }] });
+  };
+  const compare = make('div'), pair = [0, Math.min(1, quantities.length - 1)];
+  const shown = () => compare.replaceChildren(chart({ title: `${quantities[pair[1]][0]} against ${quantities[pair[0]][0]}`,
+    name: 'compare', width: 820, height: 380,
+    x: { label: name(quantities[pair[0]]), log: true }, y: { label: name(quantities[pair[1]]), log: true },
+    series: [{ name: 'shots', kind: 'dots', click: p => findShot(p.shot),
+      points: used.map(s => ({ shot: s, x: quantities[pair[0]][2](s), y: quantities[pair[1]][2](s),
+        text: [fileName(s.name), ...pair.map(i => `${name(quantities[i])}: ${digits(quantities[i][2](s), 6)}`)] })) }] }));
+  shown();
+  const pickers = quantities.map((q, i) => [i, q[0]]), second = choice('up', pickers, i => { pair[1] = +i; shown(); });
+  second.querySelector('select').value = pair[1];
+  section('spreads', 'Each shot\u2019s own', 'spreads',
+    make('div', { class: 'three' }, quantities.slice(0, -1).map(spread)));
+  section('compare', 'Shots compared', 'compare',
+    make('div', { class: 'tools' }, choice('to the right', pickers, i => { pair[0] = +i; shown(); }), second), compare,
+    note('Each dot is a shot; point at it for its name, click it to find it in the table.'));
+}
+function findShot(shot) {
+  const row = document.querySelector(`tr[data-shot="${data.shots.indexOf(shot)}"]`);
+  if (!row) return;
+  row.scrollIntoView({ block: 'center' });
+  row.focus();
+}
+function shotTable() {
+  if (!many) return;
+  const pair = (title, key, k, count) =>
+      ({ name: title, numeric: true, value: s => s[key][k], text: s => decimals(s[key][k], count) });
+  section('shots', 'Shots', 'shots',
+    table({ name: 'shots', rows: data.shots.filter(s => s.used), most: 500,
+      row: s => ({ 'data-shot': data.shots.indexOf(s), tabindex: -1 }), columns: [
+        { name: 'number', numeric: true, value: s => data.shots.indexOf(s) + 1 },
+        { name: 'image', value: s => s.name, text: s => make('span', { title: s.name }, fileName(s.name)) },
+        { name: 'boxes', numeric: true, value: s => s.shoeboxes }, pair('\u03c7\u00b2/dof at start', 'chi2_reduced', 0, 3),
+        pair('refined', 'chi2_reduced', 1, 3),
+        pair('spots off at start (px)', 'centroid_rms', 0, 2), pair('spots off (px)', 'centroid_rms', 1, 2),
+        pair('correlation', 'correlation', 1, 3),
+            ...data.local.map((title, i) =>
+                ({ name: title, numeric: true, value: s => s.refined[i],
+                  text: s => make('span', {}, s.text[i],
+                    s.at_bound[i] !== 'no' ? make('b', { class: 'bad', title: 'at its ' + s.at_bound[i] + ' bound' },
+                      ' |') : '') }))] }),
+    note('Values with standard errors in units of the last digit; errors of the shared parameters are in them. A bar ' +
+        'marks a value at its bound.'));
+}
