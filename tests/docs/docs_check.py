@@ -268,6 +268,31 @@ def cited_files(tree):
     return wrong
 
 
+def recipes(tree):
+    """What the changes shown in pages begin from is what stands in the files that they name, but for blanks."""
+    wrong = []
+    for page in tree.pages():
+        path, old, begin = None, "", 0
+        lines = list(enumerate(tree.read(page).split("\n"), 1)) if "```diff" in tree.read(page) else []
+        inside = False
+        for number, line in lines:
+            if line.startswith("```"):
+                inside = line == "```diff"
+            hunk_ends = not inside or line.startswith(("--- ", "@@ "))
+            if hunk_ends and path and "".join(old.split()) not in "".join(tree.read(path).split()):
+                wrong.append(f"{page}:{begin}: the lines that this changes are no longer in {path}")
+            if hunk_ends:
+                old, begin = "", number + 1
+            if not inside:
+                path = None
+            elif line.startswith("--- a/"):
+                path = line[6:] if line[6:] in tree.files else None
+                wrong += [] if path else [f"{page}:{number}: there is no {line[6:]}"]
+            elif line.startswith((" ", "-")) and not line.startswith("---"):
+                old += line[1:] + "\n"
+    return wrong
+
+
 def widths(tree):
     """Prose has lines of a width that editors show."""
     return [f"{page}:{number}: a line of {len(line)} columns; expected at most {WIDTH}"
@@ -290,4 +315,5 @@ def names_of_tests(tree):
 
 def all_of(tree, program):
     found = names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
+    found += recipes(tree)
     return found + (commands(tree, program) if program else [])

@@ -72,6 +72,12 @@ class Check(unittest.TestCase):
         self.sees(docs_check.widths, wide, "140 columns")
         self.assertEqual(complaints(docs_check.widths, page__md="| " + wide + "\n\n```\n" + wide + "\n```\n"), [])
 
+    def test_changes_of_lines_that_are_gone(self):
+        change = "```diff\n--- a/src/a.h\n+++ b/src/a.h\n@@ -1 +1 @@\n-{}\n+/* new */\n```\n"
+        self.assertEqual(complaints(docs_check.recipes, page__md=change.format(" * angle. See  a.h and <math.h>. */")), [])
+        self.sees(docs_check.recipes, change.format("/* old */"), "no longer in src/a.h")
+        self.sees(docs_check.recipes, change.replace("src/a.h", "src/gone.h"), "no src/gone.h")
+
     def test_names_of_tests_in_pages_for_users(self):
         changed = {"docs/theory/pixel.md": "see `tests/a/test_b.c`"}
         self.assertEqual(len(complaints(docs_check.names_of_tests, **changed)), 1)
