@@ -2,7 +2,7 @@
 #ifndef DB_FIT_REPORT_PIXEL_FRAMES_H
 #define DB_FIT_REPORT_PIXEL_FRAMES_H
 
-#include "fit/pixels/panel_layout.h"
+#include "fit/report/panel_layout.h"
 
 /* In the layout of the panels; NAN: no panel, no trusted pixel, no model.
  * In the pixels of shoeboxes model and deviations are those that the target saw; elsewhere the

@@ -1,7 +1,7 @@
 /* Pictures of detectors with several panels. */
 
 #include "support/unit_test.h"
-#include "fit/pixels/panel_layout.h"
+#include "fit/report/panel_layout.h"
 
 #include <math.h>
 #include <stdlib.h>

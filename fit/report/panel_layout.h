@@ -1,6 +1,6 @@
 /* Where the panels of a detector lie in a picture of it, as the beam sees them. */
-#ifndef DB_FIT_PIXELS_PANEL_LAYOUT_H
-#define DB_FIT_PIXELS_PANEL_LAYOUT_H
+#ifndef DB_FIT_REPORT_PANEL_LAYOUT_H
+#define DB_FIT_REPORT_PANEL_LAYOUT_H
 
 #include <dualbragg/fit.h>
 

@@ -1,4 +1,5 @@
-#include "fit/pixels/panel_layout.h"
+/* Panels in a picture of the detector. */
+#include "fit/report/panel_layout.h"
 
 #include "base/context_internal.h"
 #include "base/vector.h"
