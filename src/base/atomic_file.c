@@ -42,7 +42,7 @@ static db_status write_and_close(db_context *context, const char *path, int desc
     return status;
 }
 
-/* What is open already goes on where it stands. */
+/* Writes to what is open already, from where it stands. */
 static db_status write_directly(db_context *context, const char *path,
                                 const db_output_target *target, db_part_source next, void *user) {
     const int descriptor = target->kind == DB_TARGET_DESCRIPTOR

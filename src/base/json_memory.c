@@ -44,7 +44,8 @@ static void *counting_malloc(size_t size) {
 }
 
 static void forgetting_free(void *block) {
-    for (size_t i = current ? current->count : 0; i-- > 0;) /* most are young */
+    /* most often it is one of the last */
+    for (size_t i = current ? current->count : 0; i-- > 0;)
         if (current->block[i] == block) {
             current->block[i] = current->block[--current->count];
             break;
@@ -52,7 +53,7 @@ static void forgetting_free(void *block) {
     real_free(block);
 }
 
-/* Others may go on with jansson when this library is no longer there. */
+/* The program may still use jansson after this library has been unloaded. */
 __attribute__((destructor)) static void step_aside(void) {
     json_malloc_t now_malloc;
     json_free_t now_free;
@@ -69,7 +70,7 @@ static void step_between(void) {
         atomic_store(&done, 1);
     }
     while (!atomic_load(&done)) {
-    } /* another thread is at it */
+    } /* another thread installs them now */
 }
 
 size_t db_json_failures(void) {

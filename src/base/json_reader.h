@@ -1,5 +1,5 @@
-/* Values of a JSON document, with messages that say where in it something is amiss. Built with
- * jansson only. */
+/* Values of a JSON document, with messages that say which value is wrong. Built with jansson
+ * only. */
 #ifndef DB_BASE_JSON_READER_H
 #define DB_BASE_JSON_READER_H
 

@@ -1,4 +1,4 @@
-/* MD5 (RFC 1321), the checksum CBF files carry of their pixels. */
+/* MD5 (RFC 1321): the checksum of the pixels in CBF files. */
 #ifndef DB_BASE_MD5_H
 #define DB_BASE_MD5_H
 

@@ -96,7 +96,7 @@ static int examine(const char *name, int exists, db_output_target *target) {
 
 int db_output_target_find(const char *path, db_output_target *target) {
     *target = (db_output_target){ .kind = DB_TARGET_NEW, .descriptor = -1 };
-    /* the system's word first, on circles and on links that it does not let us follow */
+    /* ask the system first: it reports circles of links, and links that may not be followed */
     const int exists = stat(path, &target->status) == 0;
     if (!exists && errno != ENOENT) return errno;
     char *const name = end_of_links(path);

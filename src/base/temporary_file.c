@@ -23,7 +23,7 @@ typedef struct slot {
 
 static _Atomic(slot *) slots;
 
-/* What a handler has taken out: it cannot free memory. */
+/* Files that a signal handler has removed: a handler cannot free memory. */
 static _Atomic(db_temporary *) removed;
 
 /* 0 without memory. */
@@ -40,7 +40,7 @@ static int add(db_temporary *file) {
     return 1;
 }
 
-/* 0: a signal handler has it. */
+/* 0 if a signal handler has removed it. */
 static int is_there(const db_temporary *file) {
     for (slot *s = atomic_load(&slots); s; s = s->next)
         if (atomic_load(&s->file) == file) return 1;
@@ -110,7 +110,7 @@ db_temporary *db_temporary_adopt(const char *path) {
 
 int db_temporary_create(const char *beside, unsigned mode, db_temporary **temporary) {
     db_temporary *const file = *temporary = make_name(beside);
-    if (!file || !add(file)) { /* known before it is there: it is never there unknown */
+    if (!file || !add(file)) { /* listed before it exists, so that a handler can remove it */
         free(file);
         *temporary = NULL;
         errno = ENOMEM;
@@ -119,12 +119,12 @@ int db_temporary_create(const char *beside, unsigned mode, db_temporary **tempor
     const int descriptor = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor < 0) {
         const int error = errno;
-        db_temporary_keep(temporary); /* whatever has this name is not ours */
+        db_temporary_keep(temporary); /* a file of this name is not ours */
         errno = error;
         return -1;
     }
     if (is_there(file)) return descriptor;
-    close(descriptor); /* a handler came before the file was there to be removed */
+    close(descriptor); /* a signal handler ran before the file existed */
     unlink(file->path);
     *temporary = NULL;
     errno = EINTR;

@@ -97,7 +97,8 @@ db_status db_check_scan(db_check *c, const db_check_pixels *pixels, double slope
     return status;
 }
 
-/* Where a probe changes something by more than in proportion, and the largest change elsewhere. */
+/* Finds pixels where a probe changes a result by more than in proportion, and the largest change of
+ * the others. */
 static void take_probe(db_check *c, const trial *t, db_check_batch *b, double *largest) {
     const size_t pixels = b->pixels->pixels;
     for (size_t k = 0; k <= c->count; k++)
@@ -130,8 +131,8 @@ static db_status ask_oracle(db_check *c, db_check_batch *b) {
     return status;
 }
 
-/* What is wrong with a value, apart from what a tolerance allows to be left out: up to `less` from
- * the image, which nothing is added to, and so much from derivatives. */
+/* Error of a value, beyond what a tolerance allows kernels to leave out: up to `less` may be
+ * missing from the image, to which nothing may be added, and as much may differ in derivatives. */
 static double wrong_by(double tried, double oracle, double less, int derivative) {
     if (less == 0) return fabs(tried - oracle);
     if (derivative) return fabs(tried - oracle) - less;

@@ -98,7 +98,7 @@ static int any_in_device_memory(const db_plan *plan, const db_device_work *work)
     return any;
 }
 
-/* After a failure: whether the processor is to take over, from now on. */
+/* Whether, after a failure, the processor takes over from now on. */
 static int moves_to_processor(db_plan *plan, const db_device_work *work) {
     db_context *context = plan->context;
     if (!plan->device.automatic || any_in_device_memory(plan, work)) return 0;

@@ -95,7 +95,7 @@ db_status db_execute(const db_execution *x) {
     DB_TRY(make_room(plan, threads));
     if (context->stage) report_rendering(plan, "render", 1, 0);
 #if defined(_OPENMP)
-    /* a team of one would be allocated anew at every call */
+    /* OpenMP would allocate a team of one anew at every call */
     if (threads > 1) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (long s = 0; s < slots; s++) run_slot(&p, s, db_thread_number());

@@ -37,7 +37,7 @@ enum { FEWEST_PIXELS = 4, FEWEST_PARAMETERS = 6 };
 /* As many pixels are compared with differences of images before some parameters are left out. */
 enum { ENOUGH_PIXELS = 16 };
 
-/* How much of the set-up is looked at. */
+/* How many pixels and parameters the check covers. */
 typedef struct {
     db_context *context; /* the caller's, for progress */
     db_check *check;
@@ -217,8 +217,8 @@ static const char *kernel_name(int set, int way) {
 
 static int is_mixed(int way) { return way == DB_CHECK_MIXED || way == DB_CHECK_MIXED_CUT; }
 
-/* Where a pixel has many samples, which cancel each other, each has rounding errors of its own, and
- * so have their sums: in parts of a derivative's natural size. */
+/* Rounding errors of the samples of a pixel, which do not cancel where the samples do: relative to
+ * a derivative's natural size. */
 static double own_errors(const db_check *c, double precision) {
     const double *n = c->experiment->crystal.cells;
     const double most = fmax(n[0], fmax(n[1], n[2]));
@@ -325,7 +325,7 @@ static db_check *start_check(db_context *context, const db_experiment *experimen
                              const db_gradient_check_options *options) {
     db_check *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    /* nobody wants to see the progress of its many plans */
+    /* the progress of the check's many plans is not reported */
     c->context = *context;
     c->context.progress = NULL;
     c->experiment = experiment;

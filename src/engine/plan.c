@@ -125,8 +125,8 @@ static db_status take_parameters(db_plan *plan, const db_plan_options *options) 
     return DB_OK;
 }
 
-/* Tiles of a region are about alike; a small region is not cut, since every tile begins with some
- * work of its own. */
+/* Cuts regions into tiles of about the same size. A small region is not cut: every tile costs some
+ * work at its start. */
 static int rows_per_tile(const db_plan *plan, const db_region *region) {
     const double samples = (double)plan->sample_count * (double)plan->experiment.beam.source_count *
                            plan->experiment.oversample * plan->experiment.oversample *
@@ -270,7 +270,7 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
                    "plan was created with");
 }
 
-/* Takes values over into the plan's own lists. */
+/* Copies values into the plan's own lists. */
 static void take_values(db_plan *plan, const db_experiment *e) {
     db_experiment *own = &plan->experiment;
     db_source *const sources = own->beam.sources;

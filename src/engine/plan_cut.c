@@ -82,7 +82,7 @@ static double largest_solid_angle(const db_plan *plan) {
     return largest;
 }
 
-/* The part of its peak that each sample of each pixel may lack. */
+/* The fraction of its peak that each sample of each pixel may be short by. */
 static double part_left_out(const db_plan *plan) {
     const double least = plan->job.shape == DB_SHAPE_GAUSS ? ALWAYS : 0;
     if (!(plan->tolerance > 0)) return least;

@@ -98,7 +98,7 @@ static db_status check_pixel(const db_plan *plan, const db_region *r, int fast, 
         weight_is_bad ? "finite number of at least 0" : "finite number", weight_is_bad ? w : data);
 }
 
-/* Sums that are not finite tell of bad input without a look at it before. */
+/* Bad input shows in sums that are not finite, so it need not be checked before. */
 static db_status explain(const db_plan *plan, const float *data, const float *weight) {
     for (size_t i = 0; i < plan->region_count; i++) {
         const db_region *r = &plan->regions[i];

@@ -209,7 +209,7 @@ static void fill_contraction(db_wanted_kind kind, const double coefficient[DB_CO
         first = DB_COLUMN_LATTICE;
         end = DB_COLUMN_LATTICE + DB_LATTICE_COLUMNS;
     } else if (kind == DB_WANTED_SINGLE && first == end) {
-        first = 0; /* some column, 0 times */
+        first = 0; /* any column, with coefficient 0 */
         end = 1;
     }
     out->first_column = first;

@@ -57,7 +57,7 @@ static void fill_samples(db_plan *plan) {
     }
 }
 
-/* What plain jobs do not have. */
+/* Fills what only general jobs have: curved panels, sensors, backgrounds. */
 static void fill_general(db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     db_kernel_job *job = &plan->job;
@@ -164,7 +164,7 @@ static void fill_reference(db_plan *plan) {
     r->experiment = e;
     r->fluence = DB_THOMSON_R2 * e->beam.fluence * e->beam.scale;
     r->steps = samples * (double)e->beam.source_count * e->oversample * e->oversample;
-    /* water has the number of samples in it */
+    /* the model's water is multiplied by the number of samples */
     r->background = r->fluence * plan->plain.water.v / samples;
     stale_steps(&e->goniometer, plan->reference_phi_step);
     r->phi_step = plan->reference_phi_step;

@@ -19,13 +19,13 @@ static const double SAFETY = 1.75, DERIVATIVE_SAFETY = 3;
  * pixels, and counts unless the image has a nearly perfect peak to be compared to. */
 static const double FEW_CELLS = 5, NEARLY_PERFECT = 0.2;
 
-/* Samples: double precision takes some 15 ms for them on two processors. */
+/* Number of samples that double precision renders in about 15 ms on two processors. */
 static const double SMALL_JOB = 8.0 * (1 << 20);
 
-/* Of the job's samples that are tried. */
+/* Fraction of the job's samples that the trial renders. */
 static const double SHARE = 1.0 / 64;
 
-/* With fewer the trial would not be a small part of the job. */
+/* With fewer pixels the trial would be a large part of the job. */
 static const double FEWEST_PIXELS = 32768;
 
 enum { FEWEST_STRIPS = 64, MOST_STRIPS = 1024, CANDIDATES_PER_STRIP = 8 };
@@ -184,7 +184,7 @@ static db_status run(trial *t, const db_experiment *e, const db_plan_options *op
 
 static db_status try_pixels(db_context *context, const db_experiment *experiment,
                             const db_plan_options *options, expected_errors *result) {
-    /* nobody wants to see the stages and the progress of the trial */
+    /* stages and progress of the trial are not reported */
     db_context quiet = *context;
     quiet.progress = NULL;
     quiet.stage = NULL;

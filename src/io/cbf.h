@@ -59,8 +59,7 @@ static inline int db_byte_offset_next(db_byte_offset *stream) {
     return 0;
 }
 
-/* How each pixel is foretold: by its predecessor, or by the mean of the neighbours that came
- * before. */
+/* How each pixel is predicted: by the one before it, or by the mean of its earlier neighbours. */
 enum { DB_PACKED_FLAT = 1, DB_PACKED_UNCORRELATED_SECTIONS = 2, DB_PACKED_VERSION_2 = 4 };
 
 /* Unpacks fast x slow x sections 32-bit elements (as two's complement; the sum of an unsigned one

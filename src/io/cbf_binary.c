@@ -118,7 +118,7 @@ static db_status read_encoding(const mime_header *header, db_cbf_binary *binary)
     return DB_OK;
 }
 
-/* Before memory is taken for them: each element takes a byte at least; packed, 128 of them may
+/* Checked before memory is allocated: an element takes at least one byte; of packed ones 128 may
  * share a code. */
 static db_status check_size(const mime_header *header, const db_cbf_binary *binary,
                             long long elements, long long size) {
@@ -157,7 +157,7 @@ static db_status read_header(const mime_header *header, db_cbf_binary *binary, l
     return check_size(header, binary, elements, *size);
 }
 
-/* Without it, one wrong difference would shift all later pixels unnoticed. */
+/* Without the checksum a wrong difference would shift all later pixels, and nobody would notice. */
 static db_status check_digest(const mime_header *header, const db_cbf_binary *binary) {
     char stated[64], found[DB_MD5_TEXT_SIZE];
     if (!mime_text(header, "Content-MD5", stated, sizeof stated)) return DB_OK;

@@ -44,10 +44,11 @@ static uint32_t mean_of(uint32_t sum, int count) {
     return (uint32_t)(((int64_t)(int32_t)sum + (shift ? 1 << (shift - 1) : 0)) >> shift);
 }
 
-/* What is expected at element i from those before it. Within a section: left, and in the row before
- * the right, same and left neighbour; in the first column without those on the left, in the last
- * one left and same only. In later sections, but not in their first row, the elements one section
- * below these and below the pixel itself too. */
+/* Predicts element i by the mean of earlier neighbours. Within a section these are the one on the
+ * left and, in the row before, those on the right, at the same place and on the left; the first
+ * column lacks those on the left, the last column uses left and same only. In later sections, but
+ * not in their first row, the elements one section below these and below the pixel itself count,
+ * too. */
 static uint32_t foretold(const shape *s, const int32_t *element, size_t i) {
     const size_t section_size = s->fast * s->slow, x = i % s->fast, y = i / s->fast % s->slow;
     if (i == 0) return 0;

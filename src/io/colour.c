@@ -45,7 +45,7 @@ static void fill_levels(db_colour_map map, db_colour_scale *scale) {
     memcpy(scale->missing, definition->missing, sizeof scale->missing);
     for (int i = 0; i < DB_COLOUR_LEVELS; i++) {
         double place = (double)i / (DB_COLOUR_LEVELS - 1);
-        /* Weak spots beside strong ones: the eye wants amplitudes rather than intensities. */
+        /* A square root shows weak spots beside strong ones. */
         if (map == DB_COLOUR_GREY) place = sqrt(place);
         int stop = 1;
         while (stop < definition->stop_count - 1 && place > definition->stops[stop].place) stop++;

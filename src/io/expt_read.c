@@ -73,7 +73,7 @@ static db_status shows(const db_json *root, const db_json *experiment, const cha
     return DB_OK;
 }
 
-/* Several experiments fit: names the first of them. */
+/* Fails because several experiments fit; the message names the first of them. */
 static db_status fail_several(const db_json *list, const char *image, size_t count,
                               const size_t first[2]) {
     return db_fail(list->context, DB_ERROR_INPUT,
@@ -285,7 +285,7 @@ static db_status read_models(const models *m, const char *image, db_experiment *
     return read_crystal(m, &g, is_still, &experiment->crystal, content);
 }
 
-/* The only experiment of a list may be that of another shot. */
+/* A list's only experiment may show another image than the one asked for. */
 static void note_other_image(const db_json *imageset, const char *image, db_expt_content *content) {
     if (!image || !imageset->value || image_number(imageset, image) >= 0) return;
     const db_json images = db_json_member(imageset, "images");

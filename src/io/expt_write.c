@@ -18,8 +18,8 @@
 
 enum { LARGEST_COUNT = 65535 };
 
-/* What the models are made of. What cannot be made is NULL, and so is what it should be part of, up
- * to the whole list. */
+/* What the models are made of. A value that cannot be allocated is NULL, and so is everything that
+ * contains it, up to the whole list. */
 typedef struct source {
     const db_experiment *experiment;
     const db_expt_image *image; /* NULL: there is none */

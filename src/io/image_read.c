@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What else a file of diffraction images may be, for a helpful refusal. */
+/* Formats that are not supported, so that the message can name them. */
 static const char *other_format(const db_file_content *content) {
     static const struct {
         const char *name, *magic;
@@ -23,7 +23,7 @@ static const char *other_format(const db_file_content *content) {
     return NULL;
 }
 
-/* Raw floats; anything may be taken for them, so this comes last. */
+/* Raw floats. Any file could be taken for them, so this is tried last. */
 static db_status decode_floats(db_context *context, const char *path,
                                const db_file_content *content, const int shape[2],
                                db_measured_image *image) {

@@ -132,7 +132,7 @@ static db_status read_header(mtz *m) {
     return DB_OK;
 }
 
-/* Which columns to take: one, or those of the two Friedel mates; intensities become amplitudes. */
+/* The columns to read: one, or those of the two Friedel mates; intensities become amplitudes. */
 typedef struct choice {
     long plus, minus; /* the same for both mates */
     int squared;

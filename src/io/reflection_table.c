@@ -82,7 +82,7 @@ static db_status find_column(const reading *r, const char *name, const char *typ
     return DB_OK;
 }
 
-/* A column of what is as wide in the file as here. */
+/* Copies a column whose elements have the same size in the file and in memory. */
 static db_status copy_column(const reading *r, const char *name, const char *type, size_t row,
                              void **out) {
     const char *bytes;

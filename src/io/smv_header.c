@@ -244,7 +244,7 @@ db_status db_smv_shape(const db_smv_header *header, long long *fast_pixels,
     return DB_OK;
 }
 
-/* What this reader would misread. */
+/* Refuses what this reader would misread. */
 static db_status check_layout(const db_smv_header *header) {
     double dimensions = 2;
     DB_TRY(db_smv_header_number(header, "DIM", &dimensions));

@@ -107,7 +107,8 @@ static void put_placement(smv_text *text, const source *from) {
     put_number(text, from, "CLOSE_DISTANCE", g->close_distance);
 }
 
-/* What it takes, beside the reference's keys, to set up the same experiment and to read pixels. */
+/* Keys that the reference does not have, needed to set up the same experiment and to read
+ * pixels. */
 static void put_own_keys(smv_text *text, const source *from) {
     const db_detector *d = &from->experiment->detector;
     if (from->geometry.beam_hits) put(text, "BEAM_CENTER_CONVENTION=denzo;\n");
@@ -155,7 +156,7 @@ static db_status build_header(db_context *context, const char *path,
     DB_TRY(db_smv_geometry_get(context, experiment, &from.geometry));
     size_t size = 0;
     const db_c_locale locale = db_c_locale_enter();
-    do { /* as many blocks as the text needs, their number being part of it */
+    do { /* the text states the number of blocks, which depends on its length */
         size += BLOCK;
         text->length = 0;
         put(text, "{\nHEADER_BYTES=%*zu;\n", from.reference ? 0 : 5, size);

@@ -99,7 +99,8 @@ db_status db_read_sources(db_context *context, const char *path, db_beam *beam) 
 
 static const double ENERGY_WAVELENGTH = 12398.42; /* eV angstrom */
 
-/* Nobody diffracts wavelengths of 100 angstrom, or photons of 100 eV, from a crystal. */
+/* Numbers from 100 on are energies (eV): no crystal diffracts 100 angstrom, or photons of 100
+ * eV. */
 static const double FIRST_ENERGY = 100;
 
 static db_status parse_line(db_context *context, const db_text *text, double column[2]) {

@@ -24,7 +24,7 @@ static double swap_unless_little(double value) {
     return value;
 }
 
-/* Where entry (h, k, 0) of the box stands among the padded ones. */
+/* Index of entry (h, k, 0) of the box among the padded entries. */
 static size_t padded_row(const int extent[3], int h, int k) {
     return ((size_t)h * (size_t)(extent[1] + 1) + (size_t)k) * (size_t)(extent[2] + 1);
 }

@@ -66,7 +66,7 @@ void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int
 
 enum { PATH_SIZE = 1024 };
 
-/* path: has its name afterwards, which the text borrows. */
+/* path receives the name of the table; the text refers to it. */
 static db_status open_table(db_context *context, const char *group, char path[PATH_SIZE],
                             db_text *text) {
     const char *const file = getenv("SYMINFO"), *const folder = getenv("CLIBD");

@@ -12,7 +12,7 @@
 db_status db_amplitude_box_check(db_context *context, const char *source, const int extent[3],
                                  double memory, size_t *entries);
 
-/* Of the machine (bytes); INFINITY where it does not tell. */
+/* Physical memory of the machine (bytes); INFINITY where it is not known. */
 double db_physical_memory(void);
 
 #endif

@@ -10,7 +10,7 @@
 
 static double grid_point(double step, int k, double range) { return step * k - range / 2; }
 
-/* The same as a part of the range; the only point of an empty range sits in its middle. */
+/* The same as a fraction of the range; the only point of an empty range is its middle. */
 static double place(double point, double range) { return range == 0 ? 0 : point / range; }
 
 /* The elliptical cut: corners of the grid whose cell centres lie outside are left out. */

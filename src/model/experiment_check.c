@@ -153,7 +153,7 @@ static db_status check_wavelengths(db_context *context, const db_experiment *exp
     return DB_OK;
 }
 
-/* What the reference does not have. */
+/* Refuses what the reference program does not have. */
 static db_status check_reference(db_context *context, const db_experiment *experiment) {
     const struct {
         const char *name;
@@ -215,7 +215,7 @@ static db_status check_panel(db_context *context, const db_panel *panel,
     return DB_OK;
 }
 
-/* Farther around the sphere than opposite to the direct beam there is nothing. */
+/* A curved panel ends opposite to the direct beam, half way around the sphere. */
 static db_status check_sphere(db_context *context, const db_panel *panel,
                               const db_panel_interface *placed) {
     for (int corner = 0; corner < 4; corner++) {

@@ -59,7 +59,7 @@ static noise_complex *thread_scratch(const convolution *c, int thread) {
     return c->scratch + 2 * longest * (size_t)thread;
 }
 
-/* Rows `slow` and `slow` + 1 to their places in the columns. */
+/* Transforms rows `slow` and `slow` + 1, and writes the spectra into the columns. */
 static void row_pair_forward(const convolution *c, const source *s, int slow, int thread) {
     noise_complex *const row = thread_scratch(c, thread);
     memset(row, 0, (size_t)c->fast * sizeof *row);
@@ -74,7 +74,7 @@ static void row_pair_forward(const convolution *c, const source *s, int slow, in
     }
 }
 
-/* The way back; the spectra are conjugated, so that the forward transform inverts. */
+/* Transforms back; the spectra are conjugated, so that the forward transform is the inverse. */
 static void row_pair_back(const convolution *c, int slow, int thread, double *image,
                           int fast_pixels, int slow_pixels) {
     noise_complex *const row = thread_scratch(c, thread);
@@ -154,8 +154,8 @@ static void clear(convolution *c) {
 
 db_status noise_convolve(db_context *context, int threads, int fast_pixels, int slow_pixels,
                          double *image, const double *quarter, int radius) {
-    /* Behind the image there is room for what the kernel carries across its edges; the kernel must
-     * not meet itself either. */
+    /* Behind the image the padding takes what the kernel carries across the edges; the kernel must
+     * not overlap itself. */
     const int wide = radius < fast_pixels ? fast_pixels : radius + 1,
               high = radius < slow_pixels ? slow_pixels : radius + 1;
     convolution c = { .threads = threads,

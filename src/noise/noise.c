@@ -12,14 +12,15 @@
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
-/* A number from 0 to 1. */
+
+/* Checks a number from 0 to 1. */
 static db_status check_fraction(db_context *context, const char *name, double value) {
     if (value >= 0 && value <= 1) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s: expected a fraction from 0 to 1, found %g", name,
                    value);
 }
 
-/* A number from 0 on, or above 0 where `positive`. */
+/* Checks a number of 0 or more, or above 0 where `positive`. */
 static db_status check_number(db_context *context, const char *name, double value, int positive) {
     if (isfinite(value) && value >= 0 && (value > 0 || !positive)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s: expected a finite number %s, found %g", name,

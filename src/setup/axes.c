@@ -64,7 +64,7 @@ static db_status take_vector(db_context *context, const char *name, const double
     return DB_OK;
 }
 
-/* The reference takes axes at any angle: there they are a matter for a notice. */
+/* The reference accepts axes at any angle; then a notice says so. */
 static db_status check_orthogonal(db_context *context, const db_setup *setup, const char *name,
                                   const double *a, const char *other, const double *b,
                                   const db_setup_notes *notes) {

@@ -107,7 +107,7 @@ static int spread_given(const db_setup *setup) {
     return setup->dispersion > 0 || setup->dispersion_steps > 0;
 }
 
-/* The spectrum in the place of a dispersion, on top of the grid of directions. */
+/* Replaces the dispersion by a spectrum, for every direction of the grid. */
 static db_status spectrum(db_context *context, const db_setup *setup, db_beam *beam,
                           const db_setup_notes *notes) {
     db_spectrum read;

@@ -6,8 +6,7 @@
 
 static const double COUNT_LIMIT = 1e6;
 
-/* Pixels on a length. Half a pixel over is none; to the reference it is what rounding makes of it.
- */
+/* Number of pixels on a length. Half a pixel too much is no further pixel; the reference rounds. */
 static double pixel_count(const db_setup *setup, double size) {
     const double pixel = setup->pixel_size;
     return setup->compat ? ceil(size / 1000 / (pixel / 1000) - 0.5)
@@ -75,7 +74,7 @@ static void convention_point(const db_setup *setup, db_convention convention, co
         point[i] = db_setup_given(setup->beam_centre[i]) ? setup->beam_centre[i] : standard[i];
 }
 
-/* What an image states holds where the user says nothing. */
+/* Uses the point that an image states where the user gives none. */
 static void stated_point(const db_setup *setup, const double stated[2], int swapped,
                          double centre[2]) {
     for (int i = 0; i < 2; i++)

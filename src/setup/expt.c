@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What says where a detector stands in a convention has no meaning in the list's frame. */
+/* Flags that place a detector in a convention have no meaning in the list's frame. */
 static const char *placement_given(const db_setup *setup) {
     const struct {
         const char *name;

@@ -63,7 +63,7 @@ static db_status take_frame(db_context *context, const char *path, const db_imag
     return DB_OK;
 }
 
-/* A later image's word replaces an earlier one's as a whole. */
+/* A later image's placement replaces that of an earlier one as a whole. */
 static void take_placement(const db_image_geometry *g, db_stated_placement *stated,
                            char missing[NAMES]) {
     if (db_setup_given(g->distance) || db_setup_given(g->close_distance)) {

@@ -11,7 +11,8 @@
 static const double DEGREES = 57.295779513082320877; /* per radian */
 static const double TURN = 6.2831853071795864769;
 
-static const long LARGEST_SEED = 2147483646; /* one more makes the generator stick */
+static const long LARGEST_SEED =
+    2147483646; /* with one more the generator repeats the same number */
 
 db_status db_setup_check_seed(db_context *context, const char *name, long seed) {
     if (seed >= 1 && seed <= LARGEST_SEED) return DB_OK;
@@ -48,7 +49,7 @@ static mat3 rotation_within(float cap, long seed) {
 static mat3 random_rotation(const db_setup *setup) {
     if (db_setup_given(setup->misset_spread))
         return rotation_within((float)(setup->misset_spread / DEGREES), setup->misset_seed);
-    /* the reference means 90 degree and says 90 radian */
+    /* the reference intends 90 degree, but uses 90 radian */
     return setup->compat ? rotation_within(90.0F, setup->misset_seed)
                          : uniform_rotation(setup->misset_seed);
 }

@@ -33,7 +33,8 @@ static db_status check(db_context *context, const db_setup *setup) {
     return DB_OK;
 }
 
-/* What is said of it wins over the material, and that over the thickness. */
+/* An attenuation depth given explicitly counts before the material, and that before the
+ * thickness. */
 static db_status attenuation_depth(db_context *context, const db_setup *setup, double wavelength,
                                    double *depth, const db_setup_notes *notes) {
     *depth = setup->attenuation_depth;

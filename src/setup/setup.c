@@ -82,7 +82,7 @@ static void reference_mode(const db_setup *setup, db_experiment *experiment) {
     r->oversample_thick = setup->oversample_thick != 0 && experiment->detector.sensor_thickness > 0;
 }
 
-/* On top of the placement that everything else describes. */
+/* Small motions on top of the placement. */
 static void small_motions(const db_setup *setup, db_experiment *experiment) {
     memcpy(experiment->goniometer.tilt, setup->spindle_tilt, sizeof setup->spindle_tilt);
     memcpy(experiment->detector.panel_turn, setup->panel_turn, sizeof setup->panel_turn);
