@@ -9,7 +9,8 @@ mark_as_advanced(DB_SPHINX DB_DOXYGEN DB_KATEX)
 set(DB_DOCS_MISSING "")
 foreach(tool IN ITEMS SPHINX DOXYGEN KATEX)
   if(NOT DB_${tool})
-    list(APPEND DB_DOCS_MISSING ${tool})
+    string(TOLOWER ${tool} name)
+    list(APPEND DB_DOCS_MISSING ${name})
   endif()
 endforeach()
 if(DB_SPHINX) # extensions belong to the interpreter that runs Sphinx
@@ -24,16 +25,20 @@ if(DB_SPHINX) # extensions belong to the interpreter that runs Sphinx
   endforeach()
 endif()
 
+set(DB_DOCS_ALL "")
+if(DB_BUILD_DOCS)
+  set(DB_DOCS_ALL ALL)
+endif()
 if(DB_DOCS_MISSING)
   string(REPLACE ";" ", " missing "${DB_DOCS_MISSING}")
   string(REPLACE ";" " " packages "${DB_DOCS_PACKAGES}")
-  add_custom_target(docs COMMAND ${CMAKE_COMMAND} -E echo "The documentation site cannot be built here. Missing: ${missing}."
+  add_custom_target(docs ${DB_DOCS_ALL} COMMAND ${CMAKE_COMMAND} -E echo "The documentation site cannot be built here. Missing: ${missing}."
                          COMMAND ${CMAKE_COMMAND} -E echo "On Debian 12: apt-get install ${packages}"
                          COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
 else()
   set(DB_DOXYGEN_FOLDER ${PROJECT_BINARY_DIR}/docs-work/doxygen)
   configure_file(docs/Doxyfile.in ${PROJECT_BINARY_DIR}/docs-work/Doxyfile @ONLY)
-  add_custom_target(docs
+  add_custom_target(docs ${DB_DOCS_ALL}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${DB_DOXYGEN_FOLDER}
     COMMAND ${DB_DOXYGEN} ${PROJECT_BINARY_DIR}/docs-work/Doxyfile
     COMMAND ${CMAKE_COMMAND} -E env DB_VERSION=${PROJECT_VERSION} DB_DOXYGEN_XML=${DB_DOXYGEN_FOLDER}/xml DB_KATEX=${DB_KATEX}

@@ -11,6 +11,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 cmake --install "$BINARY_DIR" --prefix "$prefix" > "$work/install.log"
+for file in README.md docs/index.md docs/tutorials/first-image.md docs/images/still.png examples/thaumatin.yaml; do
+    [ -s "$prefix/share/doc/dualbragg/$file" ] || { echo "not installed: $file"; exit 1; }
+done
 
 cmake -S "$SOURCE_DIR/tests/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" > "$work/configure.log"
 cmake --build "$work/build"

@@ -2,7 +2,7 @@
 
     run_pages.py PAGE.md...
 
-A block ```sh is run by sh -eu, in one empty folder for the whole page. A block ```text behind it shows lines that the
+A block of the mark sh is run by sh -eu, in one empty folder for the whole page. A block ```text behind it shows lines that the
 commands print, in their order, numbers aside; a line of three dots stands for any others. Blocks ```sh measured need
 measured images, which are linked into the folder where $SHARED_DIR has them; without them these blocks are left out.
 A block ```yaml is a configuration of `dualbragg fit`: it must be understood, although its images are not there.
