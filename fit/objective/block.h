@@ -6,7 +6,7 @@
  * iteration finds them, for every loss. What is left is a function of the nonlinear parameters
  * alone (variable projection; Golub & Pereyra, SIAM J. Numer. Anal. 10, 413, 1973). Its gradient is
  * that at fixed coefficients (they are best, so they do not contribute), its normal matrix the
- * Schur complement of the one of all unknowns. */
+ * Schur complement of the one of all unknowns (docs/theory/refinement.md, Normal matrix). */
 #ifndef DB_FIT_OBJECTIVE_BLOCK_H
 #define DB_FIT_OBJECTIVE_BLOCK_H
 

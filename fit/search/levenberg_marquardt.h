@@ -1,6 +1,7 @@
 /* Minimization of a loss whose evaluation also gives its Gauss-Newton matrix: damped Gauss-Newton
  * steps within bounds (Levenberg 1944; Marquardt 1963). The damping follows how well the quadratic
- * model predicted the last step (Nielsen, IMM-REP-1999-05, Technical University of Denmark). */
+ * model predicted the last step (Nielsen, IMM-REP-1999-05, Technical University of Denmark). See
+ * docs/theory/refinement.md, Steps. */
 #ifndef DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 #define DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 

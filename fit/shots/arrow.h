@@ -5,7 +5,7 @@
  *     | B2      L2      |
  *
  * Eliminating each shot's local quantities leaves, for the shared ones, the sum over shots of the
- * Schur complements S_i - B_i' L_i^-1 B_i. */
+ * Schur complements S_i - B_i' L_i^-1 B_i (docs/theory/refinement.md, Many shots). */
 #ifndef DB_FIT_SHOTS_ARROW_H
 #define DB_FIT_SHOTS_ARROW_H
 

@@ -1,4 +1,5 @@
-/* Errors, correlations and badly determined directions from the normal matrix J^T J. */
+/* Errors, correlations and badly determined directions from the normal matrix J^T J
+ * (docs/theory/refinement.md, Errors). */
 #ifndef DB_FIT_VERDICT_COVARIANCE_H
 #define DB_FIT_VERDICT_COVARIANCE_H
 

@@ -4,7 +4,7 @@
  * row. Around each reflection that the model excites well are two rings of equal width, which end
  * half way to the rings of the next reflection. Spots of a wrong lattice are in the outer ring as
  * often as in the inner one, or three times as often where no direction is right; spots of the
- * right lattice are in the inner ring. */
+ * right lattice are in the inner ring (docs/theory/verdict.md, Spots in rings). */
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"

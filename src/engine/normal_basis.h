@@ -1,6 +1,6 @@
 /* The basis of normal equations: few images whose linear combinations are all derivative images.
  * Products of every two of them are summed over pixels; derivatives by parameters are formed from
- * the sums. */
+ * the sums (docs/theory/normal-equations.md, Basis). */
 #ifndef DB_ENGINE_NORMAL_BASIS_H
 #define DB_ENGINE_NORMAL_BASIS_H
 

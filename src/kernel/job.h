@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 /* Columns: the derivatives of a pixel with respect to interface values, in the order in which the
- * kernel accumulates them. What one parameter moves is neighbours here (db_kernel_contraction). */
+ * kernel accumulates them (docs/theory/derivatives.md, Columns). Those of one parameter are
+ * neighbours (db_kernel_contraction). */
 enum {
     DB_MAX_ROTATION_SLOPES = 9, /* anisotropic mosaic spread, misset, phi, tilts of the spindle */
     DB_MAX_SOURCE_SLOPES = 16,

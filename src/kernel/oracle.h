@@ -1,5 +1,6 @@
 /* The oracle: the same physics in dual numbers as wide as the model's, one pixel at a time, nothing
- * contracted. Every faster path is compared with it. */
+ * contracted. Every faster path is compared with it (docs/theory/derivatives.md, How derivatives
+ * are checked). */
 #ifndef DB_KERNEL_ORACLE_H
 #define DB_KERNEL_ORACLE_H
 

@@ -1,7 +1,8 @@
 /* The interface between the model and the pixel loop: everything a pixel needs, as dual numbers of
  * the current width. Include once per (REAL, DIRS), LANES = 1. The pixel's intensity is a smooth
  * function of these values alone, so its derivatives with respect to parameters are those with
- * respect to these values, contracted with their slopes. */
+ * respect to these values, contracted with their slopes (docs/theory/derivatives.md, Interface
+ * contraction). */
 #include "ad/num.h"
 
 #define panel_interface AD_NUM(panel_interface)
