@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "fit/cli/many_shots.h"
 
+#include "base/path.h"
 #include "cli/complaint.h"
 #include "cli/output.h"
 #include "fit/cli/run_files.h"
@@ -95,8 +96,7 @@ static db_status check_distinct(const many *m) {
  * hold. */
 static db_status check_prefix(const many *m) {
     const char *const prefix = m->config->output_prefix;
-    const char *const slash = strrchr(prefix, '/');
-    const char *const name = slash ? slash + 1 : prefix;
+    const char *const name = db_file_name(prefix);
     if (name[strcspn(name, "#\"\n\r")] == '\0') return DB_OK;
     return db_complain(
         "fit", DB_ERROR_USAGE,

@@ -27,18 +27,14 @@ typedef struct conclusion {
     double *covariance; /* [shared][shared], as quoted */
 } conclusion;
 
-static db_status measure(const db_objective *shot, const db_spooled *pixels, int after,
-                         db_shot_summary *summary) {
+static void measure(const db_objective *objective, const db_spooled *pixels, int after,
+                    db_shot_summary *summary) {
     db_fit_statistics statistics = { 0 };
-    db_statistics_residuals(shot, &statistics);
-    statistics.centroid_rms = NAN;
-    if (pixels->boxes.count) db_statistics_centroids(shot, &pixels->boxes, &statistics);
-    summary->chi2[after] = statistics.chi2;
-    summary->correlation[after] = statistics.correlation;
-    summary->centroid_rms[after] = statistics.centroid_rms;
-    summary->pixels = statistics.pixels;
+    db_statistics_residuals(objective, &statistics);
+    statistics.chi2_reduced = statistics.centroid_rms = NAN; /* degrees of freedom stay */
+    if (pixels->boxes.count) db_statistics_centroids(objective, &pixels->boxes, &statistics);
+    db_shot_store_statistics(&statistics, after, summary);
     summary->shoeboxes = pixels->blocks.count;
-    return DB_OK;
 }
 
 /* The starting model on the same pixels. */
@@ -51,7 +47,7 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     DB_TRY(db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
                                &before));
     db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK) status = measure(&before, &open->pixels, 0, &all->summary[shot]);
+    if (status == DB_OK) measure(&before, &open->pixels, 0, &all->summary[shot]);
     db_objective_destroy(&before);
     if (status != DB_ERROR_INPUT) return status;
     /* Without the statistics of the starting model the result is still valid. */
@@ -151,8 +147,7 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
     if (status == DB_OK) {
         status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
-        if (status == DB_OK)
-            status = measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
+        if (status == DB_OK) measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);
         if (status == DB_OK) status = estimate_local(c, context, shot, open);
         if (status == DB_OK) {

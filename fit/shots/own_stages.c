@@ -145,23 +145,14 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     return status;
 }
 
-static void store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {
-    summary->chi2[after] = from->chi2;
-    summary->correlation[after] = from->correlation;
-    summary->centroid_rms[after] = from->centroid_rms;
-    summary->pixels = from->pixels;
-    summary->shoeboxes = from->shoeboxes;
-    if (from->chi2_reduced > 0) summary->degrees = from->chi2 / from->chi2_reduced;
-}
-
 /* After the last stage: errors and statistics of the shot. */
 static db_status conclude(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
     DB_TRY(
         db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
-    store_statistics(&result->before, 0, &all->summary[w->shot]);
-    store_statistics(&result->after, 1, &all->summary[w->shot]);
+    db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
+    db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)
         all->error[w->shot * all->parameters + i] = result->error[i];
     return DB_OK;

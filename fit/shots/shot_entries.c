@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/json_reader.h"
+#include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/config_keys.h"
 
@@ -20,17 +21,6 @@ char *db_copy_text(const char *text) {
 static int has_ending(const char *name, const char *ending) {
     const size_t length = strlen(name), own = strlen(ending);
     return length >= own && strcmp(name + length - own, ending) == 0;
-}
-
-/* "folder of beside" + name, unless name begins with '/'; NULL: out of memory. */
-static char *name_beside(const char *beside, const char *name) {
-    const char *const slash = strrchr(beside, '/');
-    const size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash - beside) + 1;
-    char *const whole = malloc(folder + strlen(name) + 1);
-    if (!whole) return NULL;
-    memcpy(whole, beside, folder);
-    strcpy(whole + folder, name);
-    return whole;
 }
 
 /* A new, empty entry; NULL: out of memory. */
@@ -118,7 +108,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     if (!is_file_key(word, key))
         return add_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
     (void)unquote(equals + 1);
-    char *const file = name_beside(text->path, equals + 1);
+    char *const file = db_path_beside(text->path, equals + 1);
     char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
     int added = 0;
     if (whole) {
@@ -155,7 +145,7 @@ static db_status read_line(db_context *context, const db_text *text, db_fit_shot
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",
                        text->path, text->line_number, word);
-    char *const name = name_beside(text->path, word);
+    char *const name = db_path_beside(text->path, word);
     db_shot_entry *const entry = name ? add_entry(list, name, (int)text->line_number) : NULL;
     free(name);
     if (!entry) return db_fail_memory(context, text->path);
@@ -173,11 +163,6 @@ static db_status read_text(db_context *context, const char *path, db_fit_shot_li
     while (status == DB_OK && db_text_next_line(&text)) status = read_line(context, &text, list);
     db_text_close(&text);
     return status;
-}
-
-static const char *last_part(const char *path) {
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* An image of a template such as shot_#####.cbf: its number, from 0, with at least as many digits
@@ -236,9 +221,9 @@ static db_status image_of(const db_json *root, const db_json *experiment, char *
 
 /* Finds the image: as named or, if the data have moved, beside the list. */
 static char *find_image(const char *list, const char *name) {
-    char *const named = name_beside(list, name);
+    char *const named = db_path_beside(list, name);
     if (!named || access(named, R_OK) == 0) return named;
-    char *const beside = name_beside(list, last_part(name));
+    char *const beside = db_path_beside(list, db_file_name(name));
     if (!beside || access(beside, R_OK) != 0) {
         free(beside);
         return named;

@@ -2,6 +2,7 @@
 #include "fit/shots/shot_list.h"
 
 #include "base/context_internal.h"
+#include "base/path.h"
 #include "fit/config/config_refine.h"
 #include "fit/shots/identity.h"
 
@@ -257,8 +258,7 @@ db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list
 
 void db_shots_model_name(const char *whole, size_t shot, size_t count,
                          char name[DB_FIT_PATH_SIZE]) {
-    const char *const slash = strrchr(whole, '/');
-    const char *const last = slash ? slash + 1 : whole;
+    const char *const last = db_file_name(whole);
     const char *const dot = strrchr(last, '.');
     const size_t length = dot && dot != last ? (size_t)(dot - last) : strlen(last);
     int digits = 4;

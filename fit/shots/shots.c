@@ -281,3 +281,12 @@ void db_shots_tie_common(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++)
         if (all->shared[i]) all->common[i] = all->common[leader_of(all, i)];
 }
+
+void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {
+    summary->chi2[after] = from->chi2;
+    summary->correlation[after] = from->correlation;
+    summary->centroid_rms[after] = from->centroid_rms;
+    summary->pixels = from->pixels;
+    summary->shoeboxes = from->shoeboxes;
+    if (from->chi2_reduced > 0) summary->degrees = from->chi2 / from->chi2_reduced;
+}

@@ -110,6 +110,9 @@ db_status db_shots_put(const db_shots *all, db_context *context, const double *v
 void db_shots_get(const db_shots *all, const db_experiment *experiment,
                   const db_panel_placement *placement, double *value);
 
+/* Statistics of the starting model, or of the refined one (after). */
+void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary);
+
 /* Tells the caller of an event, in one process of all. */
 void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
 

@@ -18,30 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status set_fraction(db_context *context, const db_experiment *experiment,
-                              const db_fit_data *data, size_t explained,
-                              db_fit_statistics *statistics) {
-    size_t strong;
+/* Which part of the strong pixels a model explains; rendered: with known intensities, the objective
+ * that has rendered them; NULL: the model is rendered for it. image: gets the model's; may be NULL. */
+static db_status strong_fraction(db_context *context, const db_experiment *experiment,
+                                 const db_fit_data *data, db_objective *rendered, float *image,
+                                 db_fit_statistics *statistics) {
+    size_t strong, explained;
+    DB_TRY(rendered ? db_model_image_of_region(context, rendered, data, &explained, image)
+                    : db_model_image(context, experiment, data, &explained, image));
     DB_TRY(db_statistics_strong_pixels(context, experiment, data, &strong));
     statistics->strong_pixels = (double)strong;
     statistics->strong_explained = strong ? (double)explained / (double)strong : 0;
     return DB_OK;
-}
-
-static db_status strong_fraction(db_context *context, const db_experiment *experiment,
-                                 const db_fit_data *data, float *image,
-                                 db_fit_statistics *statistics) {
-    size_t explained;
-    DB_TRY(db_model_image(context, experiment, data, &explained, image));
-    return set_fraction(context, experiment, data, explained, statistics);
-}
-
-/* Known intensities: of the pixels that an objective has rendered. */
-static db_status strong_fraction_of_region(const db_fit_data *data, db_objective *objective,
-                                           float *image, db_fit_statistics *statistics) {
-    size_t explained;
-    DB_TRY(db_model_image_of_region(objective->context, objective, data, &explained, image));
-    return set_fraction(objective->context, &objective->experiment, data, explained, statistics);
 }
 
 /* Boxes of known intensities that are compared by tiles: with the tiles' scale, and planes of their
@@ -194,7 +182,8 @@ static db_status describe_start(db_context *context, const db_experiment *start,
         status = db_goodness_measure(context, objective, DB_GOODNESS_BEFORE, result);
     if (status == DB_OK) status = describe(context, data, taken, objective, &result->before, NULL);
     if (status == DB_OK && taken->tiles.count)
-        status = strong_fraction_of_region(data, objective, NULL, &result->before);
+        status = strong_fraction(context, &objective->experiment, data, objective, NULL,
+                                 &result->before);
     db_objective_destroy(objective);
     free(objective);
     return status;
@@ -220,9 +209,9 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
     DB_TRY(estimate_errors(context, objective, result->after.chi2_reduced, result));
-    return taken->tiles.count
-               ? strong_fraction_of_region(data, objective, result->model_image, &result->after)
-               : DB_OK;
+    return taken->tiles.count ? strong_fraction(context, &objective->experiment, data, objective,
+                                                result->model_image, &result->after)
+                              : DB_OK;
 }
 
 static db_status compare_on_final_data(db_context *context, const db_experiment *start,
@@ -266,9 +255,9 @@ static db_status compare_and_judge(db_context *context, const db_experiment *sta
                                    db_fit_result *compared, db_fit_result *result) {
     DB_TRY(compare_on_final_data(context, start, data, placement, compared, result));
     if (db_fit_takes_tiles(data->settings)) return judge(context, data, compared, result);
-    DB_TRY(strong_fraction(context, start, data, NULL, &result->before));
-    DB_TRY(
-        strong_fraction(context, &result->experiment, data, result->model_image, &result->after));
+    DB_TRY(strong_fraction(context, start, data, NULL, NULL, &result->before));
+    DB_TRY(strong_fraction(context, &result->experiment, data, NULL, result->model_image,
+                           &result->after));
     return judge(context, data, result, result);
 }
 
@@ -313,5 +302,5 @@ db_status db_fit_measure(db_context *context, const db_experiment *experiment,
             : db_fail(context, DB_ERROR_INPUT, "the model predicts none of the strong reflections");
     db_stage_data_clear(&taken);
     DB_TRY(status);
-    return strong_fraction(context, experiment, data, NULL, statistics);
+    return strong_fraction(context, experiment, data, NULL, NULL, statistics);
 }
