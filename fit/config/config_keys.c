@@ -57,41 +57,37 @@ static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth
 #define FROM_HEADER "from the image header"
 #define THAT_OF_CONVENTION "that of the convention (own ones: custom only)"
 
+/* clang-format off */
 static const db_config_key top_keys[] = {
-    OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image",
-          "frame_0001.cbf", "measured image: SMV or CBF"),
+    OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image", "frame_0001.cbf",
+        "measured image: SMV or CBF"),
     OTHER("output", DB_KEY_FILE, IN_CONFIG(output_prefix),
           "the configuration's name with _refined, in the working directory", "frame_0001",
           "prefix of the files written: .yaml .mat .json .html .log"),
     CHOICE("precision", IN_CONFIG(settings.precision), precisions, NULL, 0, NULL,
-           "of the arithmetic; mixed is faster: indices in double, the rest in float"),
+        "of the arithmetic; mixed is faster: indices in double, the rest in float"),
 };
 
 static const db_config_key model_keys[] = {
     CHOICE("geometry", IN_CONFIG(header_geometry), geometries, NULL, 0, NULL,
-           "with header, what is left out below comes from the image header"),
+        "with header, what is left out below comes from the image header"),
     FIELD(CONVENTION, NULL, NULL),
-    OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header",
-          "refined.expt",
-          "DIALS experiment list: its frame, panels, beam, spindle and crystal; keys of crystal, "
-          "beam and spindle win, distance moves the panels"),
+    OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header", "refined.expt",
+        "DIALS experiment list: its frame, panels, beam, spindle and crystal; keys of crystal, beam and spindle "
+        "win, distance moves the panels"),
     FIELD(EXPT_NUMBER, "the only one, or the one that shows the image", "0"),
-    OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame",
-          "crystal.mat",
-          "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, "
-          "edges from cell"),
+    OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame", "crystal.mat",
+        "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell"),
     FIELD(CELL, "from the matrix", "[58.4, 58.4, 152.2, 90, 90, 90]"),
-    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows",
-          "P 43 21 2",
-          "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and "
-          "only what it leaves free is refined"),
+    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows", "P 43 21 2",
+        "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only what it "
+        "leaves free is refined"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
-            "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
-            "rotation, row by row, from the standard frame (c along z, b in the yz plane); "
-            "replaces the matrix's"),
+        "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
+        "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's"),
     CHOICE("find_orientation", IN_CONFIG(find_orientation), no_yes, NULL, 0, NULL,
-           "yes: whatever the matrix or orientation says, the orientation is found from the spots; "
-           "cell, beam and detector must be right to about 0.5 % and 2 pixels"),
+        "yes: whatever the matrix or orientation says, the orientation is found from the spots; cell, beam and "
+        "detector must be right to about 0.5 % and 2 pixels"),
     FIELD(MISSET, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
     FIELD(CELLS, NULL, NULL),
@@ -105,13 +101,13 @@ static const db_config_key model_keys[] = {
     FIELD(DISPERSION, NULL, NULL),
     FIELD(DISPERSION_STEPS, "automatic", "5"),
     OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",
-          "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; "
-          "its mean is shifted to the wavelength given here, if any"),
+        "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its mean is shifted "
+        "to the wavelength given here, if any"),
     FIELD(SPECTRUM_STRETCH, NULL, NULL),
     FIELD(DIVERGENCE, "none", "[0.1, 0.1]"),
     FIELD(DIVERGENCE_STEPS, "automatic", "[3, 3]"),
     NUMBERS("beam_tilt", 2, IN_CONFIG(beam_tilt), (ANY), "mrad", NULL, NULL,
-            "beam steering: horizontal, vertical; detector and crystal stay"),
+        "beam steering: horizontal, vertical; detector and crystal stay"),
     FIELD(POLARIZATION, FROM_HEADER ", else 0", "0.98"),
     FIELD(FLUENCE, NULL, NULL),
     NUMBERS("scale", 1, IN_CONFIG(scale), (POSITIVE), "", NULL, NULL, "factor on the fluence"),
@@ -121,10 +117,8 @@ static const db_config_key model_keys[] = {
     FIELD(SPINDLE_TILT, NULL, NULL),
     FIELD(DISTANCE, FROM_HEADER, "351.0"),
     FIELD(CLOSE_DISTANCE, "distance counts", "351.0"),
-    NUMBERS("beam_centre_px", 2, IN_CONFIG(beam_centre), (ANY), "pixels", FROM_HEADER,
-            "[1262.0, 1307.4]",
-            "along fast, slow, from the outer corner of the first pixel; with pivot sample: point "
-            "nearest to the sample"),
+    NUMBERS("beam_centre_px", 2, IN_CONFIG(beam_centre), (ANY), "pixels", FROM_HEADER, "[1262.0, 1307.4]",
+        "along fast, slow, from the outer corner of the first pixel; with pivot sample: point nearest to the sample"),
     FIELD(PIXEL_SIZE, FROM_HEADER, "0.172"),
     FIELD(DETECTOR_PIXELS, FROM_HEADER, "[2463, 2527]"),
     FIELD(SENSOR_MATERIAL, FROM_HEADER, "Si"),
@@ -136,8 +130,8 @@ static const db_config_key model_keys[] = {
     FIELD(PANEL_SHIFT, NULL, NULL),
     FIELD(TWOTHETA, FROM_HEADER ", else 0", "0.0"),
     FIELD(PIVOT, "that of the convention", "beam"),
-    FIELD(FAST_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"), /* these seven: convention custom only */
-    FIELD(SLOW_AXIS, THAT_OF_CONVENTION, "[0, -1, 0]"),
+    FIELD(FAST_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"), /* these seven: convention custom only */ FIELD(SLOW_AXIS,
+        THAT_OF_CONVENTION, "[0, -1, 0]"),
     FIELD(NORMAL, THAT_OF_CONVENTION, "[1, 0, 0]"),
     FIELD(BEAM_AXIS, THAT_OF_CONVENTION, "[1, 0, 0]"),
     FIELD(POLARIZATION_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
@@ -149,156 +143,134 @@ static const db_config_key model_keys[] = {
 
 static const db_config_key intensity_keys[] = {
     OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
-          "structure factors (electrons): text file of h k l F, MTZ or mmCIF file"),
-    OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities",
-          "F(+),F(-)", "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
+        "structure factors (electrons): text file of h k l F, MTZ or mmCIF file"),
+    OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities", "F(+),F(-)",
+        "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
     OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
           "text files hold all of P1, others have their own", "P 61 2 2",
           "number or symbol of the space group that expands a text file"),
-    NUMBERS("refine_amplitudes", 1, IN_CONFIG(settings.amplitude_sigma), (POSITIVE), "",
-            "they stay as they are", "0.2",
-            "refines the amplitudes in the shoeboxes, too, each intensity held to the given one by "
-            "a restraint of so many mean intensities of its resolution; needs data.pixels: "
-            "shoeboxes, scale among the parameters, and the space group, here or as "
-            "model.symmetry"),
+    NUMBERS("refine_amplitudes", 1, IN_CONFIG(settings.amplitude_sigma), (POSITIVE), "", "they stay as they are",
+        "0.2",
+        "refines the amplitudes in the shoeboxes, too, each intensity held to the given one by a restraint of so "
+        "many mean intensities of its resolution; needs data.pixels: shoeboxes, scale among the parameters, and the "
+        "space group, here or as model.symmetry"),
     FIELD(DEFAULT_F, NULL, NULL),
 };
 
 static const db_config_key data_keys[] = {
     CHOICE("target", IN_CONFIG(settings.target), targets, NULL, 0, NULL,
-           "what is minimized: weighted is chi2 with variances from the measured counts, gaussian "
-           "with the model's, poisson is for counts, huber and student bear outliers"),
+        "what is minimized: weighted is chi2 with variances from the measured counts, gaussian with the model's, "
+        "poisson is for counts, huber and student bear outliers"),
     NUMBERS("huber_limit", 1, IN_CONFIG(settings.huber_limit), (POSITIVE), "", NULL, NULL,
-            "standard deviations beyond which huber counts linearly"),
+        "standard deviations beyond which huber counts linearly"),
     NUMBERS("student_freedom", 1, IN_CONFIG(settings.student_freedom), (POSITIVE), "", NULL, NULL,
-            "degrees of freedom of student; fewer bear more"),
+        "degrees of freedom of student; fewer bear more"),
     CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
-           "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the "
-           "surroundings, smooth a surface through what is no spot on the panel"),
-    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon",
-            FROM_HEADER ", else 1", "1.0", "of the detector"),
-    NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL,
-            NULL, "standard deviation of one pixel without photons"),
-    NUMBERS("trusted", 2, IN_CONFIG(trusted), (ANY), "counts",
-            "that of the image, or of the experiment list", "[-10, 65000]",
-            "least and largest count that is trusted"),
-    OTHER(
-        "mask", DB_KEY_FILE, IN_CONFIG(mask_file), "none", "mask.img",
-        "SMV image of the same size (panels one below the other); pixels that are 0 in it are left "
-        "out"),
+        "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the surroundings, "
+        "smooth a surface through what is no spot on the panel"),
+    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1", "1.0",
+        "of the detector"),
+    NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL, NULL,
+        "standard deviation of one pixel without photons"),
+    NUMBERS("trusted", 2, IN_CONFIG(trusted), (ANY), "counts", "that of the image, or of the experiment list",
+        "[-10, 65000]", "least and largest count that is trusted"),
+    OTHER("mask", DB_KEY_FILE, IN_CONFIG(mask_file), "none", "mask.img",
+        "SMV image of the same size (panels one below the other); pixels that are 0 in it are left out"),
     OTHER("hot_pixels", DB_KEY_FILE, IN_CONFIG(hot_pixel_file), "none", "hot.txt",
-          "text file of pixels to leave out: fast slow [panel], from 0"),
+        "text file of pixels to leave out: fast slow [panel], from 0"),
     NUMBERS("hot_sigma", 1, IN_CONFIG(hot_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-            "a pixel that is alone and so many standard deviations above its surroundings is left "
-            "out; 0: none"),
-    NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL,
-            "finest resolution used; 0: all"),
-    NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL,
-            "coarsest resolution used; 0: all"),
+        "a pixel that is alone and so many standard deviations above its surroundings is left out; 0: none"),
+    NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL, "finest resolution used; 0: all"),
+    NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL, "coarsest resolution used; 0: all"),
     CHOICE("pixels", IN_CONFIG(settings.pixels), pixel_choices, NULL, 0, NULL,
-           "what known structure factors are compared with: all pixels, or shoeboxes around the "
-           "reflections that the model makes brightest (known)"),
+        "what known structure factors are compared with: all pixels, or shoeboxes around the reflections that the "
+        "model makes brightest (known)"),
     INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
-             "the largest, up to 8, that the spacing of predicted reflections leaves room for", 0,
-             "6", "w: shoeboxes are (2w + 1) pixels wide"),
+        "the largest, up to 8, that the spacing of predicted reflections leaves room for", 0, "6",
+        "w: shoeboxes are (2w + 1) pixels wide"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
-             "the strongest so many are used"),
-    OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels",
-          "reflections.txt",
-          "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes "
-          "(free)"),
+        "the strongest so many are used"),
+    OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels", "reflections.txt",
+        "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free)"),
     OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
-          "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections "
-          "within half a shoebox of one of them get shoeboxes (free)"),
-    OTHER("boxes", DB_KEY_FILE, IN_CONFIG(box_file), "squares around predicted reflections",
-          "boxes.txt",
-          "the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k "
-          "l], or those of DIALS (.refl) (free)"),
+        "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections within half a "
+        "shoebox of one of them get shoeboxes (free)"),
+    OTHER("boxes", DB_KEY_FILE, IN_CONFIG(box_file), "squares around predicted reflections", "boxes.txt",
+        "the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k l], or those of "
+        "DIALS (.refl) (free)"),
     NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
-            "a pixel so many standard deviations above the local background is strong"),
+        "a pixel so many standard deviations above the local background is strong"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
              "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
-    NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "degree", NULL,
-            NULL,
-            "reflections are predicted that a rotation by at most this brings to diffraction"),
-    NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL,
-            NULL,
-            "a weak ridge keeps intensities below so many times the mean of their resolution (ten "
-            "times as many where blur is 1); 0: "
-            "none (free)"),
-    NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "",
-            "0.1 (free), 0 (known)", "0.1",
-            "relative error of the model's spots, added to the variance: no real spot has an ideal "
-            "shape"),
+    NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "degree", NULL, NULL,
+        "reflections are predicted that a rotation by at most this brings to diffraction"),
+    NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL, NULL,
+        "a weak ridge keeps intensities below so many times the mean of their resolution (ten times as many where "
+        "blur is 1); 0: none (free)"),
+    NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "", "0.1 (free), 0 (known)", "0.1",
+        "relative error of the model's spots, added to the variance: no real spot has an ideal shape"),
     INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
-             "[200, 1800, 200, 1800]",
-             "region used: fast min, max, slow min, max, inclusive (known)"),
+        "[200, 1800, 200, 1800]", "region used: fast min, max, slow min, max, inclusive (known)"),
 };
 
 static const db_config_key shots_keys[] = {
     OTHER("list", DB_KEY_FILE, IN_CONFIG(shot_list), "one image, named above", "shots.txt",
-          "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE "
-          "for it alone; or a DIALS experiment list (.expt), each experiment a shot"),
+        "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE for it alone; or a "
+        "DIALS experiment list (.expt), each experiment a shot"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-            "shots whose chi2 is so many robust standard deviations (of its logarithm) above the "
-            "median are set aside; 0: none"),
+        "shots whose chi2 is so many robust standard deviations (of its logarithm) above the median are set aside; "
+        "0: none"),
 };
 
 static const db_config_key refine_keys[] = {
     NUMBERS("range", 1, IN_REFINE(range), (POSITIVE), "", "no bounds", "0.5",
-            "bounds at start - range and start + range; instead of min and max"),
-    NUMBERS("min", 1, IN_REFINE(lower), (ANY), "", "no bound", "58.0",
-            "lower bound of the value itself"),
-    NUMBERS("max", 1, IN_REFINE(upper), (ANY), "", "no bound", "59.0",
-            "upper bound of the value itself"),
+        "bounds at start - range and start + range; instead of min and max"),
+    NUMBERS("min", 1, IN_REFINE(lower), (ANY), "", "no bound", "58.0", "lower bound of the value itself"),
+    NUMBERS("max", 1, IN_REFINE(upper), (ANY), "", "no bound", "59.0", "upper bound of the value itself"),
     NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "chosen from the data", "0.1",
-            "typical change: the optimizer works in units of it"),
+        "typical change: the optimizer works in units of it"),
     OTHER("follows", DB_KEY_PARAMETER, IN_REFINE(follows), "refined on its own", "cell_a",
-          "keeps the value of that refined parameter, such as b of a tetragonal cell that of a"),
+        "keeps the value of that refined parameter, such as b of a tetragonal cell that of a"),
     NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
-            "what is known beforehand: centre and standard deviation"),
-    CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1,
-           "yes", "several images share one value of it; one image alone has it anyway"),
+        "what is known beforehand: centre and standard deviation"),
+    CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1, "yes",
+        "several images share one value of it; one image alone has it anyway"),
 };
 
 static const db_config_key stage_keys[] = {
-    OTHER("name", DB_KEY_NAME, IN_STAGE(name), "stage 1, stage 2 ...", "coarse",
-          "shown in the log"),
+    OTHER("name", DB_KEY_NAME, IN_STAGE(name), "stage 1, stage 2 ...", "coarse", "shown in the log"),
     OTHER("refine", DB_KEY_PARAMETER_SET, offsetof(db_stage_entry, refine), NULL, NULL,
-          "parameters refined in this stage, a list, or all"),
+        "parameters refined in this stage, a list, or all"),
     NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,
-            "finest resolution used in this stage; 0: that of data"),
+        "finest resolution used in this stage; 0: that of data"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
-            "crystal size divided by this: wider spots, more distant spots are found"),
-    OTHER(
-        "algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
-        "LM (Levenberg-Marquardt), or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, "
-        "LD_VAR2, LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
-    CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted",
-           "what is minimized in this stage"),
-    NUMBERS(
-        "tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
+        "crystal size divided by this: wider spots, more distant spots are found"),
+    OTHER("algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
+        "LM (Levenberg-Marquardt), or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
+        "LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
+    CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted", "what is minimized in this stage"),
+    NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
         "the stage ends when a further step promises no larger relative decrease of the target"),
     NUMBERS("step", 1, IN_STAGE(step), (NOT_NEGATIVE), "", NULL, NULL,
-            "or would be no longer than so many standard errors (LM)"),
+        "or would be no longer than so many standard errors (LM)"),
     INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
-             "the stage ends after so many"),
+        "the stage ends after so many"),
 };
 
 static const db_config_key starts_keys[] = {
     INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
-             "orientations tried, the given one included; 1: only that one"),
+        "orientations tried, the given one included; 1: only that one"),
     NUMBERS("misset", 1, IN_CONFIG(settings.starts.misset), (DBL_MIN, 180), "degree", NULL, NULL,
-            "the others are turned from it by at most so much, evenly spread; bounds of the misset "
-            "must leave room"),
+        "the others are turned from it by at most so much, evenly spread; bounds of the misset must leave room"),
     INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
-             "another one, other orientations"),
+        "another one, other orientations"),
     INTEGERS("keep", 1, IN_CONFIG(settings.starts.keep), (1, 1000000), "", NULL, 0, NULL,
-             "so many that explain most go through all stages, until one explains half of the "
-             "strong pixels"),
-    INTEGERS("evaluations", 1, IN_CONFIG(settings.starts.evaluations), (1, 1000000), "", NULL, 0,
-             NULL, "of the first stage, at most, to try one"),
+        "so many that explain most go through all stages, until one explains half of the strong pixels"),
+    INTEGERS("evaluations", 1, IN_CONFIG(settings.starts.evaluations), (1, 1000000), "", NULL, 0, NULL,
+        "of the first stage, at most, to try one"),
 };
+
+/* clang-format on */
 
 #define SECTION(section_name, text, list)                                                          \
     { (section_name), (text), (list), sizeof(list) / sizeof((list)[0]) }
