@@ -3,9 +3,9 @@
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
-#include "cli/image_comparison.h"
 #include "cli/output.h"
 #include "cli/standard_streams.h"
+#include "base/moments.h"
 
 #if defined(DB_HAVE_JANSSON)
 #include "base/atomic_file.h"
@@ -17,9 +17,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A pixel agrees if |b - a| <= absolute + relative x |a| + of_brightest x (largest |a|). */
+typedef struct comparison_bounds {
+    double absolute, relative, of_brightest;
+} comparison_bounds;
+
+/* Of the pixels that count: those that no mask leaves out and that are finite in both images, or
+ * else in one of them, which then differ beyond any bound and are in no sum. Sums, means and
+ * differences are NAN if there are none. */
+typedef struct comparison_result {
+    size_t pixels, left_out; /* that count, and the others */
+    size_t one_sided;        /* finite in one image only */
+    double sum[2], mean[2], largest[2];
+    double correlation; /* Pearson's; NAN where an image does not vary */
+    double rms;         /* of b - a */
+    double difference;  /* b - a where its size is largest; the first place of equals */
+    size_t place;       /* of this pixel, and of the brightest ones */
+    size_t largest_place[2];
+    double at_place[2]; /* both images there */
+    size_t beyond;      /* pixels that do not agree, one-sided ones included */
+    double share;       /* beyond / pixels; 0 without pixels */
+} comparison_result;
+
 typedef struct compare_options {
     const char *image[2];
-    db_comparison_bounds bounds;
+    comparison_bounds bounds;
     double share;       /* of the pixels that may lie beyond the bounds */
     double correlation; /* smallest; NAN: any */
     double scale;       /* of the second image */
@@ -95,7 +117,7 @@ typedef struct comparison {
     db_measured_image image[2];
     uint8_t *left_out;
     double scale; /* of the second image */
-    db_comparison result;
+    comparison_result result;
 } comparison;
 
 static int is_raw(const db_measured_image *image) { return strcmp(image->format, "float") == 0; }
@@ -154,6 +176,78 @@ static db_status settle_shapes(comparison *c) {
                        size[0], c->options.image[1], size[1]);
 }
 
+enum { LEFT_OUT, ONE_SIDED, COUNTS };
+
+static int kind_of_pixel(const float *a, const float *b, const uint8_t *left_out, size_t i) {
+    const int finite = (isfinite(a[i]) != 0) + (isfinite(b[i]) != 0);
+    return left_out[i] || !finite ? LEFT_OUT : finite == 1 ? ONE_SIDED : COUNTS;
+}
+
+static double brightest(const float *a, const float *b, const uint8_t *left_out, size_t count) {
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kind_of_pixel(a, b, left_out, i) == COUNTS) largest = fmax(largest, fabs((double)a[i]));
+    return largest;
+}
+
+static void take_in(comparison_result *c, db_co_moments *moments, size_t place, double a, double b,
+                    double bound) {
+    const double pixel[2] = { a, b }, difference = b - a;
+    for (int k = 0; k < 2; k++)
+        if (!moments->x.count || pixel[k] > c->largest[k]) {
+            c->largest[k] = pixel[k];
+            c->largest_place[k] = place;
+        }
+    if (!moments->x.count || fabs(difference) > fabs(c->difference)) {
+        c->difference = difference;
+        c->place = place;
+        for (int k = 0; k < 2; k++) c->at_place[k] = pixel[k];
+    }
+    for (int k = 0; k < 2; k++) c->sum[k] += pixel[k];
+    c->rms += difference * difference;
+    c->beyond += fabs(difference) > bound;
+    db_co_moments_add(moments, a, b);
+}
+
+/* left_out: other than 0 where a pixel is not to count. */
+static comparison_result compare_images(const float *a, const float *b, const uint8_t *left_out,
+                                        size_t count, const comparison_bounds *bounds) {
+    comparison_result c = { 0 };
+    db_co_moments moments = { 0 };
+    const double fixed = bounds->absolute + bounds->of_brightest * brightest(a, b, left_out, count);
+    for (size_t i = 0; i < count; i++) {
+        const int kind = kind_of_pixel(a, b, left_out, i);
+        if (kind == COUNTS)
+            take_in(&c, &moments, i, (double)a[i], (double)b[i],
+                    fixed + bounds->relative * fabs((double)a[i]));
+        c.left_out += kind == LEFT_OUT;
+        c.one_sided += kind == ONE_SIDED;
+    }
+    const size_t both = moments.x.count;
+    c.pixels = both + c.one_sided;
+    c.beyond += c.one_sided;
+    c.share = c.pixels ? (double)c.beyond / (double)c.pixels : 0;
+    c.rms = sqrt(c.rms / (double)both);
+    c.correlation = db_co_moments_correlation(&moments);
+    for (int k = 0; k < 2; k++) {
+        c.mean[k] = c.sum[k] / (double)both;
+        if (!both) c.sum[k] = c.largest[k] = c.at_place[k] = NAN;
+    }
+    if (!both) c.difference = NAN;
+    return c;
+}
+
+/* The factor on b that brings it closest to a; NAN if b is 0 everywhere. */
+static double closest_scale(const float *a, const float *b, const uint8_t *left_out, size_t count) {
+    double ab = 0, bb = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kind_of_pixel(a, b, left_out, i) != COUNTS) continue;
+        ab += (double)a[i] * (double)b[i];
+        bb += (double)b[i] * (double)b[i];
+    }
+    return ab / bb;
+}
+
 static db_status read_images(comparison *c) {
     for (int i = 0; i < 2; i++) {
         const db_status status =
@@ -183,7 +277,7 @@ static db_status scale_second(comparison *c) {
     const size_t count = pixels_of(&c->image[0]);
     float *const a = c->image[0].value, *const b = c->image[1].value;
     c->scale = c->options.scale;
-    if (c->options.fit_scale) c->scale = db_closest_scale(a, b, c->left_out, count);
+    if (c->options.fit_scale) c->scale = closest_scale(a, b, c->left_out, count);
     if (isnan(c->scale))
         return db_complain("compare", DB_ERROR_INPUT,
                            "-scale fit: %s has no pixel that counts and is not 0",
@@ -194,14 +288,14 @@ static db_status scale_second(comparison *c) {
 }
 
 static int agree(const comparison *c) {
-    const db_comparison *const r = &c->result;
+    const comparison_result *const r = &c->result;
     const int equal = r->one_sided == 0 && r->difference == 0;
     return r->share <= c->options.share &&
            (isnan(c->options.correlation) || equal || r->correlation >= c->options.correlation);
 }
 
 static void print_results(const comparison *c) {
-    const db_comparison *const r = &c->result;
+    const comparison_result *const r = &c->result;
     const size_t width = (size_t)c->image[0].fast_pixels;
     for (int i = 0; i < 2; i++) {
         const db_measured_image *const image = &c->image[i];
@@ -258,7 +352,7 @@ static json_t *file_name(const char *bytes) {
 }
 
 static json_t *image_object(const comparison *c, int i) {
-    const db_comparison *const r = &c->result;
+    const comparison_result *const r = &c->result;
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "file", file_name(c->options.image[i]),
                      "format", c->image[i].format, "sum", number(r->sum[i]), "mean",
                      number(r->mean[i]), "largest", number(r->largest[i]), "largest_at",
@@ -266,7 +360,7 @@ static json_t *image_object(const comparison *c, int i) {
 }
 
 static json_t *document(const comparison *c) {
-    const db_comparison *const r = &c->result;
+    const comparison_result *const r = &c->result;
     const compare_options *const o = &c->options;
     return json_pack(
         "{s:b, s:o, s:o, s:[i,i], s:I, s:I, s:I, s:f, s:o, s:o,"
@@ -327,8 +421,8 @@ static db_status compare(comparison *c) {
     if (status == DB_OK) status = read_left_out(c);
     if (status == DB_OK) status = scale_second(c);
     if (status != DB_OK) return status;
-    c->result = db_compare_images(c->image[0].value, c->image[1].value, c->left_out,
-                                  pixels_of(&c->image[0]), &o->bounds);
+    c->result = compare_images(c->image[0].value, c->image[1].value, c->left_out,
+                               pixels_of(&c->image[0]), &o->bounds);
     if (c->result.pixels == 0)
         return db_complain("compare", DB_ERROR_INPUT, "no pixels to compare: all %zu are left out",
                            c->result.left_out);

@@ -8,7 +8,6 @@
 #include "cli/parameter_list.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/report_result.h"
 #include "cli/stopwatch.h"
 #include "base/context_internal.h"
 

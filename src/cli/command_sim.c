@@ -11,7 +11,6 @@
 #include "cli/printout.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/report_result.h"
 #include "cli/stopwatch.h"
 #include "base/context_internal.h"
 #include "base/path.h"
