@@ -4,7 +4,8 @@ const assert = require('assert'), fs = require('fs'), path = require('path'), vm
 const folder = process.argv[2], source = name => fs.readFileSync(path.join(folder, name), 'utf8');
 const all = ['numbers.js', 'chart.js', 'images.js', 'detector.js', 'shots.js', 'report.js'].map(source).join('\n');
 new vm.Script(`(() => {\n'use strict';\n${all}\n})();`, { filename: 'report' });
-const names = ['digits', 'decimals', 'signed', 'percent', 'quantile', 'roundStep', 'axis', 'limits', 'ticks', 'resolutionTicks', 'histogram',
+const names = ['digits', 'decimals', 'signed', 'percent', 'quantile', 'roundStep', 'axis', 'limits', 'ticks', 'resolutionTicks',
+    'histogram',
                'unpackBytes', 'csvText', 'colourScale', 'colourStops', 'onGrid', 'contour'];
 const f = vm.runInThisContext(`(() => {\n'use strict';\n${source('numbers.js')}\nreturn { ${names.join(', ')} };\n})()`);
 const near = (a, b, tolerance = 1e-9) => assert.ok(Math.abs(a - b) <= tolerance, `${a} instead of ${b}`);
@@ -54,18 +55,22 @@ near(h.bars[8].from, 0);
 
 // Packed images: plain, smooth (differences folded to 0, -1, 1, -2 ...), logarithmic, and a pixel without a value.
 const packed = numbers => Uint8Array.from([0, 8, 16].flatMap(shift => numbers.map(n => n >> shift & 255)));
-assert.deepStrictEqual([...f.unpackBytes(packed([0, 70000, 3]), { count: 3, offset: -2, unit: 1, logarithmic: 0, smooth: 0 })], [-2, 69998, 1]);
-assert.deepStrictEqual([...f.unpackBytes(packed([10, 1, 0xffffff, 4]), { count: 4, offset: 0, unit: 0.5, logarithmic: 0, smooth: 1 })], [2.5, 2, NaN, 3]);
+assert.deepStrictEqual([...f.unpackBytes(packed([0, 70000, 3]), { count: 3, offset: -2, unit: 1, logarithmic: 0, smooth: 0 })],
+    [-2, 69998, 1]);
+assert.deepStrictEqual([...f.unpackBytes(packed([10, 1, 0xffffff, 4]),
+    { count: 4, offset: 0, unit: 0.5, logarithmic: 0, smooth: 1 })], [2.5, 2, NaN, 3]);
 near(f.unpackBytes(packed([64]), { count: 1, offset: -1, unit: 1 / 32, logarithmic: 1, smooth: 0 })[0], 2);
 
 // Tables for spreadsheets: nothing is read as a formula, quotes and commas stay in their field.
-assert.strictEqual(f.csvText([['a,b', 'say "x"', 1.5, null], ['=1+1', '-1 2 3', -2, NaN]]), '"a,b","say ""x""",1.5,\n\u0027=1+1,-1 2 3,-2,\n');
+assert.strictEqual(f.csvText([['a,b', 'say "x"', 1.5, null], ['=1+1', '-1 2 3', -2, NaN]]),
+    '"a,b","say ""x""",1.5,\n\u0027=1+1,-1 2 3,-2,\n');
 
 // Colours: ends and a middle that is white.
 assert.deepStrictEqual(f.colourScale('grey')(0), [255, 255, 255]);
 assert.deepStrictEqual(f.colourScale('grey')(1), [0, 0, 0]);
 assert.deepStrictEqual(f.colourScale('signed')(0.5), [255, 255, 255]);
-for (const name of Object.keys(f.colourStops)) for (let v = -0.1; v < 1.2; v += 0.1) assert.ok(f.colourScale(name)(v).every(c => c >= 0 && c <= 255));
+for (const name of Object.keys(f.colourStops)) for (let v = -0.1; v < 1.2; v += 0.1) assert.ok(f.colourScale(name)(v).every(c =>
+    c >= 0 && c <= 255));
 
 // A grid of a quadratic function is interpolated exactly, and its contour is a circle.
 const n = 32, grid = [];

@@ -7,6 +7,9 @@
 #include "fit/report/value_with_error.h"
 
 #include <jansson.h>
+#if defined(DB_HAVE_PNG)
+#include <png.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,6 +216,36 @@ static void panels_are_shown_in_their_places(void **state) {
     free(page);
 }
 
+/* The two images beside each other, with a strip for their names above and one for the scale below. */
+static void the_png_has_names_and_a_scale(void **state) {
+    (void)state;
+#if defined(DB_HAVE_PNG)
+    const char *const path = scratch_path("pictures.png");
+    assert_int_equal(
+        db_fit_write_png(context, path, &made_up.config, &made_up.image, &made_up.result), DB_OK);
+    png_image image = { .version = PNG_IMAGE_VERSION };
+    assert_true(png_image_begin_read_from_file(&image, path));
+    assert_int_equal(image.width, 2 * SYNTHETIC_FAST + 8);
+    assert_int_equal(image.height, SYNTHETIC_SLOW + 2 * 28);
+    image.format = PNG_FORMAT_GRAY;
+    unsigned char *const grey = malloc(PNG_IMAGE_SIZE(image));
+    assert_non_null(grey);
+    assert_true(png_image_finish_read(&image, NULL, grey, 0, NULL));
+    const size_t width = image.width;
+    /* m of "measured": its dots are two pixels wide, the middle foot one of them */
+    static const char *const letter[] = { "##.#.", "#.#.#", "#.#.#", "#...#", "#...#" };
+    for (size_t row = 0; row < 5; row++)
+        for (size_t column = 0; column < 5; column++)
+            assert_int_equal(grey[(7 + 2 * (2 + row)) * width + 6 + 2 * column],
+                             letter[row][column] == '#' ? 0 : 255);
+    size_t dark = 0; /* of the scale's strip */
+    for (size_t i = (28 + SYNTHETIC_SLOW) * width; i < image.height * width; i++)
+        dark += grey[i] < 128;
+    assert_true(dark > 1000);
+    free(grey);
+#endif
+}
+
 static void an_empty_result_still_makes_a_page(void **state) {
     (void)state;
     db_fit_result *const r = &made_up.result;
@@ -406,6 +439,7 @@ int main(void) {
         cmocka_unit_test(the_page_has_the_result),
         cmocka_unit_test(the_page_takes_a_rendered_model),
         cmocka_unit_test(panels_are_shown_in_their_places),
+        cmocka_unit_test(the_png_has_names_and_a_scale),
         cmocka_unit_test(an_empty_result_still_makes_a_page),
         cmocka_unit_test(a_failed_output_leaves_no_file),
         cmocka_unit_test(json_says_the_same),

@@ -303,6 +303,10 @@ function chart({ title, name, x, y, series, bands = [], levels = [], band, width
     button('all', 'show the whole chart', () => { state.view = null; show(); }),
     button('SVG', `save ${title} as SVG`, () => { point(null); saveSvg(name, svg); }),
     button('CSV', `save the numbers of ${title} as CSV`, () => {
+      if (series.every(s => s.kind === 'dots')) {
+        saveTable(name, [[x.label, y.label], ...series.flatMap(s => s.points.map(p => [p.x, p.y]))]);
+        return;
+      }
       const at = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
       saveTable(name, [columns, ...at.map(v => [v, ...series.map(s => (s.points.find(p => p.x === v) || {}).y)])]);
   }));

@@ -428,8 +428,9 @@ function gallery(about, boxes, pixels, select) {
           'aria-label': 'show reflection ' + b.hkl.join(' ') + ' in the images', click: () => select(b.index) },
         b.pixels ? picture(b) : null,
         make('span', {}, make('b', {}, b.hkl.join(' ')),
-          ` \u00b7 ${decimals(b.d_spacing, 2)} \u00c5 \u00b7 I/\u03c3 ${decimals(strength(b), 1)} \u00b7 \u03c7\u00b2/px ` +
-            `${decimals(perPixel(b), 2)}`),
+          ` \u00b7 ${decimals(b.d_spacing, 2)} \u00c5` +
+            (isNumber(strength(b)) ? ` \u00b7 I/\u03c3 ${decimals(strength(b), 1)}` : '') +
+            ` \u00b7 \u03c7\u00b2/px ${decimals(perPixel(b), 2)}`),
         state.key === 'chi2' || state.key === 'strength' || state.key === 'd' ? null :
           make('span', {}, `${keys[state.key][0]} ${decimals(key(b), 2)}`))));
     told.textContent = `${Math.min(state.count, chosen.length)} of ${chosen.length}`;

@@ -77,16 +77,17 @@ function model() {
   const rows = [0, 3, 6].map(k => make('tr', {},
     e.orientation.slice(k, k + 3).map(v => make('td', { class: 'n' }, decimals(v, 5)))));
   return make('section', { class: 'model', id: 'model' }, make('dl', {},
-    factRow('Cell', make('b', {}, edges.join('  ')), ' \u00c5', make('br'), make('b', {}, angles.join('  ')), ' \u00b0'),
-    factRow('Space group', e.space_group || 'not given', make('br'),
-      make('span', { class: 'soft' }, `volume ${digits(volume(e.cell), 6)} \u00c5\u00b3`)),
+    factRow('Cell', make('b', {}, edges.join('  ')), ' \u00c5', make('br'), make('b', {}, angles.join('  ')), ' \u00b0',
+      make('br'), make('span', { class: 'soft' }, `volume ${digits(volume(e.cell), 6)} \u00c5\u00b3`)),
+    factRow('Space group', e.space_group || 'not given'),
     factRow('Wavelength', make('b', {}, refinedText('wavelength', e.wavelength, 5)), ' \u00c5', make('br'),
       make('span', { class: 'soft' }, decimals(12.398419843 / e.wavelength, 4) + ' keV')),
     factRow('Distance', make('b', {}, refinedText('distance', e.distance, 3)), ' mm', make('br'),
-      make('span', { class: 'soft' }, `beam at ${decimals(e.beam_centre[0], 2)}, ${decimals(e.beam_centre[1], 2)} px`)),
+      make('span', { class: 'soft' }, `beam ${decimals(e.beam_centre[0], 2)}, ${decimals(e.beam_centre[1], 2)} px`)),
     factRow('Misset', make('b', {}, misset.join('  ')), ' \u00b0', make('br'),
       make('span', { class: 'soft' }, 'about x, y, z' + (turned ? '' : ', held'))),
-    factRow('Orientation', make('table', { class: 'matrix', 'aria-label': 'orientation matrix' }, make('tbody', {}, rows)))));
+    factRow('Orientation before misset',
+      make('table', { class: 'matrix', 'aria-label': 'orientation matrix' }, make('tbody', {}, rows)))));
 }
 function card(title, before, after, explanation) {
   return make('div', { class: 'card' }, make('h3', {}, title),
