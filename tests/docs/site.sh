@@ -1,6 +1,11 @@
 #!/bin/sh
 # The target docs builds the site without a warning, or says what is missing.
 set -eu
+# A line that begins with % is a comment to MyST: the site would lack it.
+if grep -nE '^ *%' "$SOURCE_DIR"/*.md "$SOURCE_DIR"/docs/*.md "$SOURCE_DIR"/docs/*/*.md; then
+    echo "these lines begin with %"
+    exit 1
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if cmake --build "$BINARY_DIR" --target docs > "$log" 2>&1; then
