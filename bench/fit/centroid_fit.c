@@ -183,7 +183,7 @@ static db_status choose_variables(fit *f, db_fit_settings *settings) {
         db_fit_parameter *const p = &settings->parameters[i];
         int moving;
         db_fit_parameter_set_stage(p, 0, 0);
-        if (p->follows >= 0 || p->group >= 0) continue;
+        if (db_fit_parameter_is_tied(p) || p->group >= 0) continue;
         const db_status status = moves(f, p->parameter, &moving);
         if (status != DB_OK) return status;
         db_fit_parameter_set_stage(p, 0, moving);

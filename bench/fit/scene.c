@@ -116,7 +116,7 @@ static db_status refine(db_context *context, db_fit_settings *settings, const db
     }
     for (db_parameter p = DB_CELLS_B; p <= DB_CELLS_C && status == DB_OK; p++) {
         db_fit_parameter follower = db_fit_parameter_free(p);
-        follower.follows = DB_CELLS_A;
+        follower.follows = db_fit_quantity_make(DB_CELLS_A, -1);
         status = db_fit_settings_add_parameter(context, settings, &follower);
     }
     return status;

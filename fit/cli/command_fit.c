@@ -57,7 +57,7 @@ static db_status show_defaults(const fit_run *run) {
     db_status status = DB_OK;
     for (size_t i = 0; i < sizeof typical / sizeof typical[0] && status == DB_OK; i++) {
         db_fit_parameter p = db_fit_parameter_free(typical[i].parameter);
-        p.follows = typical[i].follows;
+        p.follows.number = typical[i].follows;
         p.range = typical[i].range;
         status = db_fit_settings_add_parameter(run->context, settings, &p);
     }

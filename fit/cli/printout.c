@@ -3,6 +3,7 @@
 
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/verdict_tests.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -84,7 +85,7 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
         db_fit_say(log, "  %-16s  %12.7g",
                    db_fit_quantity_name(groups, db_fit_quantity_of(p), name),
                    p->group < 0 ? db_parameter_get(start, p->parameter) : 0);
-        if (p->follows >= 0) {
+        if (db_fit_parameter_is_tied(p)) {
             db_fit_say(log, "  follows %s\n", db_fit_quantity_name(groups, p->follows, name));
             continue;
         }
@@ -114,11 +115,11 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config, const d
     db_fit_say(log, "\n  %-16s  %12s  %-18s  %s\n", "parameter", "start", "refined", "unit");
     for (size_t i = 0; i < r->parameter_count; i++) {
         const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
-        const int follows = config->settings.parameters[i].follows;
+        const db_fit_quantity follows = config->settings.parameters[i].follows;
         char refined[DB_VALUE_TEXT_SIZE], name[DB_FIT_NAME_SIZE];
         db_fit_say(log, "  %-16s  %12.7g  %-18s  %-5s", r->name[i], r->start[i],
                    db_value_with_error(refined, r->refined[i], r->error[i]), info->unit);
-        if (follows >= 0)
+        if (follows.number >= 0)
             db_fit_say(log, "  follows %s",
                        db_fit_quantity_name(&config->settings.panel_groups, follows, name));
         if (r->at_bound[i])
@@ -205,11 +206,12 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
 static double error_of(const db_fit_result *r, const db_fit_config *config,
                        db_parameter parameter) {
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (db_fit_quantity_of(&config->settings.parameters[i]) == (int)parameter) {
-            const int follows = config->settings.parameters[i].follows;
-            return follows >= 0 && follows != (int)parameter
-                       ? error_of(r, config, (db_parameter)follows)
-                       : r->error[i];
+        if (config->settings.parameters[i].group < 0 &&
+            config->settings.parameters[i].parameter == parameter) {
+            const db_fit_parameter *const p = &config->settings.parameters[i];
+            const db_parameter leader =
+                db_fit_parameter_is_tied(p) ? db_quantity_parameter(p->follows) : parameter;
+            return leader != parameter ? error_of(r, config, leader) : r->error[i];
         }
     return NAN;
 }

@@ -83,8 +83,9 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     const db_stage_entry entry = db_stage_entry_of(state->settings, (size_t)stage);
     for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
         if (entry.refine[q])
-            db_fit_say(state->log, " %s",
-                       db_fit_quantity_name(&state->settings->panel_groups, q, name));
+            db_fit_say(
+                state->log, " %s",
+                db_fit_quantity_name(&state->settings->panel_groups, (db_fit_quantity){ q }, name));
     db_fit_say(state->log, "\n  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
 }
 

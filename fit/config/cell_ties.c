@@ -20,6 +20,10 @@ typedef struct tying {
 
 static const char *name_of(int i) { return db_parameter_describe(cell_parameters[i])->name; }
 
+static size_t index_of(const db_fit_settings *settings, db_parameter p) {
+    return db_fit_parameter_index(settings, db_fit_quantity_make(p, -1));
+}
+
 static void drop_parameter(db_fit_settings *s, size_t at) {
     const size_t after = s->parameter_count - at - 1;
     memmove(&s->parameters[at], &s->parameters[at + 1], after * sizeof s->parameters[0]);
@@ -29,7 +33,7 @@ static void drop_parameter(db_fit_settings *s, size_t at) {
 /* A fixed angle is not refined, whatever the configuration says. */
 static void drop_fixed(const tying *t, int i) {
     char text[160];
-    const size_t at = db_fit_parameter_index(&t->config->settings, cell_parameters[i]);
+    const size_t at = index_of(&t->config->settings, cell_parameters[i]);
     if (!(t->ties->fixed[i] > 0) || at == t->config->settings.parameter_count) return;
     drop_parameter(&t->config->settings, at);
     snprintf(text, sizeof text, "%s: not refined, %s fixes it at %g degree", name_of(i),
@@ -43,16 +47,16 @@ static db_status tie(db_context *context, const tying *t, int i) {
     const int leader = t->ties->follows[i];
     if (leader < 0) return DB_OK;
     const db_parameter own = cell_parameters[i], first = cell_parameters[leader];
-    size_t at = db_fit_parameter_index(s, own), led = db_fit_parameter_index(s, first);
+    size_t at = index_of(s, own), led = index_of(s, first);
     if (led == s->parameter_count) {
         if (at == s->parameter_count) return DB_OK;
         led = at;
         s->parameters[led].parameter = first;
-        s->parameters[led].follows = -1;
+        s->parameters[led].follows.number = -1;
         at = s->parameter_count;
     }
     db_fit_parameter p = db_fit_parameter_free(own);
-    p.follows = (int)first;
+    p.follows = db_fit_quantity_make(first, -1);
     p.stages = s->parameters[led].stages;
     if (at == s->parameter_count) return db_fit_settings_add_parameter(context, s, &p);
     p.line = s->parameters[at].line;
@@ -65,10 +69,11 @@ static void untie(const tying *t) {
     db_fit_settings *const s = &t->config->settings;
     for (size_t k = 0; k < s->parameter_count; k++) {
         db_fit_parameter *const p = &s->parameters[k];
-        if (p->follows < 0) continue;
+        if (!db_fit_parameter_is_tied(p)) continue;
         for (int i = 0; i < 6; i++)
-            if (p->follows == (int)cell_parameters[i] && t->ties->follows[i] >= 0)
-                p->follows = (int)cell_parameters[t->ties->follows[i]];
+            if (p->follows.number == db_fit_quantity_make(cell_parameters[i], -1).number &&
+                t->ties->follows[i] >= 0)
+                p->follows = db_fit_quantity_make(cell_parameters[t->ties->follows[i]], -1);
     }
 }
 

@@ -11,7 +11,7 @@
 enum {
     DB_KEY_FILE = DB_FIELD_KINDS, /* char[DB_FIT_PATH_SIZE], relative to the file it stands in */
     DB_KEY_NAME,                  /* char[DB_FIT_NAME_SIZE] */
-    DB_KEY_PARAMETER,             /* int: number of a quantity; -1 none */
+    DB_KEY_PARAMETER,             /* db_fit_quantity */
     DB_KEY_PARAMETER_SET /* unsigned char[DB_FIT_MOST_PARAMETERS], by quantity: 1 named, 2 all
                                      by the word "all" or the motions of all groups */
 };
@@ -46,7 +46,7 @@ extern const db_config_section db_config_sections[DB_SECTION_COUNT];
 /* Keys of one refined parameter (a db_refine_entry) and of one stage (a db_stage_entry). */
 typedef struct db_refine_entry {
     double range, lower, upper, scale; /* NAN: open */
-    int follows;
+    db_fit_quantity follows;
     double prior[2]; /* centre, sigma; NAN: open */
     int shared;      /* 0, 1; -1: open */
 } db_refine_entry;

@@ -4,6 +4,7 @@
 #include "fit/config/cell_ties.h"
 #include "fit/config/misset.h"
 #include "fit/config/physical_range.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -213,8 +214,8 @@ static void start_ties(const db_fit_settings *settings, db_experiment *start,
                        void (*notices)(void *user, const char *line), void *user) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if (p->follows < 0 || p->group >= 0) continue;
-        const db_parameter leader = (db_parameter)p->follows;
+        if (!db_fit_parameter_is_tied(p) || p->group >= 0) continue;
+        const db_parameter leader = db_quantity_parameter(p->follows);
         const double own = db_parameter_get(start, p->parameter),
                      value = db_parameter_get(start, leader);
         db_parameter_set(start, p->parameter, value);
@@ -256,7 +257,7 @@ static db_status check_bounds(db_context *context, const db_fit_config *config,
                               const db_experiment *start) {
     for (size_t i = 0; i < config->settings.parameter_count; i++) {
         db_fit_parameter p = config->settings.parameters[i];
-        if (p.follows < 0) DB_TRY(complete_bound(context, config, i, start, &p));
+        if (!db_fit_parameter_is_tied(&p)) DB_TRY(complete_bound(context, config, i, start, &p));
     }
     return DB_OK;
 }
@@ -265,7 +266,7 @@ static db_status complete_bounds(db_context *context, db_fit_config *config,
                                  const db_experiment *start) {
     for (size_t i = 0; i < config->settings.parameter_count; i++) {
         db_fit_parameter *const p = &config->settings.parameters[i];
-        if (p->follows < 0) DB_TRY(complete_bound(context, config, i, start, p));
+        if (!db_fit_parameter_is_tied(p)) DB_TRY(complete_bound(context, config, i, start, p));
     }
     return DB_OK;
 }

@@ -46,7 +46,8 @@ static void print_quantities(const unsigned char *set, const db_fit_panel_groups
     char name[DB_FIT_NAME_SIZE];
     for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++) {
         if (!set[q]) continue;
-        fprintf(stream, "%s%s", separator, db_fit_quantity_name(groups, q, name));
+        fprintf(stream, "%s%s", separator,
+                db_fit_quantity_name(groups, (db_fit_quantity){ q }, name));
         separator = ", ";
     }
     fputs("]", stream);
@@ -63,7 +64,7 @@ static void print_one(const db_config_key *key, const void *field, int index,
     case DB_FIELD_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
     case DB_FIELD_CHOICE: fputs(key->is->choices[db_config_integer(field, index)], stream); break;
     case DB_KEY_PARAMETER:
-        fputs(db_fit_quantity_name(groups, db_config_integer(field, index), name), stream);
+        fputs(db_fit_quantity_name(groups, *(const db_fit_quantity *)field, name), stream);
         break;
     case DB_KEY_FILE:
     case DB_KEY_NAME: db_yaml_print_text(stream, field); break;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, -1, { NAN, NAN }, -1 };
+const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, { -1 }, { NAN, NAN }, -1 };
 const db_fit_stage db_stage_default = { .blur = 1,
                                         .algorithm = "LM",
                                         .target = -1,
@@ -17,10 +17,10 @@ const db_fit_stage db_stage_default = { .blur = 1,
                                         .step = 0.05,
                                         .max_evaluations = 100 };
 
-size_t db_fit_parameter_index(const db_fit_settings *settings, int quantity) {
+size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity quantity) {
     size_t i = 0;
     while (i < settings->parameter_count &&
-           db_fit_quantity_of(&settings->parameters[i]) != quantity)
+           db_fit_quantity_of(&settings->parameters[i]).number != quantity.number)
         i++;
     return i;
 }
@@ -39,7 +39,7 @@ db_stage_entry db_stage_entry_of(const db_fit_settings *settings, size_t s) {
     db_stage_entry entry = { .stage = settings->stages[s] };
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        entry.refine[db_fit_quantity_of(p)] = (unsigned char)db_fit_parameter_in_stage(p, s);
+        entry.refine[db_fit_quantity_of(p).number] = (unsigned char)db_fit_parameter_in_stage(p, s);
     }
     return entry;
 }
@@ -60,7 +60,7 @@ static db_status check_bounds(const db_config_reader *reader, const db_yaml_node
                               "prior: expected [centre, sigma] with sigma greater than 0, found "
                               "sigma %.10g",
                               entry->prior[1]);
-    if (entry->follows >= 0 &&
+    if (entry->follows.number >= 0 &&
         (bounded || !isnan(entry->range) || !isnan(entry->scale) || !isnan(entry->prior[0])))
         return db_config_fail(reader, node, section, name,
                               "follows another parameter, so that it has no range, min, max, scale "
@@ -70,13 +70,13 @@ static db_status check_bounds(const db_config_reader *reader, const db_yaml_node
 
 /* Which quantity an entry names. */
 static db_status find_quantity(const db_config_reader *reader, const char *name,
-                               const db_yaml_node *node, int line, int *quantity) {
+                               const db_yaml_node *node, int line, db_fit_quantity *quantity) {
     const char *const section = db_refine_section.name;
     db_parameter parameter;
     if (db_config_names_motion(name))
         return db_config_motion(reader, section, name, node, name, quantity);
     if (db_parameter_find(reader->context, name, &parameter) == DB_OK) {
-        *quantity = (int)parameter;
+        *quantity = db_fit_quantity_make(parameter, -1);
         return db_config_check_parameter(reader, node, section, name, name, parameter);
     }
     char reason[256];
@@ -94,8 +94,8 @@ static db_status read_entry(const db_config_reader *reader, const char *name,
     return check_bounds(reader, node, name, entry);
 }
 
-static db_status add_parameter(db_context *context, int quantity, const db_refine_entry *entry,
-                               int line, db_fit_config *config) {
+static db_status add_parameter(db_context *context, db_fit_quantity quantity,
+                               const db_refine_entry *entry, int line, db_fit_config *config) {
     db_parameter parameter;
     int group;
     db_fit_quantity_at(quantity, &parameter, &group);
@@ -116,29 +116,27 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
                                 const db_yaml_node *node, int line, int every,
                                 db_fit_config *config) {
     db_refine_entry entry;
-    int quantity = 0;
+    db_fit_quantity quantity = { 0 };
     DB_TRY(find_quantity(reader, name, node, line, &quantity));
-    if ((quantity >= DB_CONFIG_EVERY_GROUP) != every) return DB_OK;
+    if ((quantity.number >= DB_CONFIG_EVERY_GROUP) != every) return DB_OK;
     DB_TRY(read_entry(reader, name, node, &entry));
     const int shown = node->argument ? 0 : line;
     if (!every) return add_parameter(reader->context, quantity, &entry, shown, config);
-    if (entry.follows >= 0)
+    if (entry.follows.number >= 0)
         return db_config_fail(reader, node, db_refine_section.name, name,
                               "cannot follow: it stands for several quantities");
-    const int kind = quantity - DB_CONFIG_EVERY_GROUP;
+    const int kind = quantity.number - DB_CONFIG_EVERY_GROUP;
     for (int g = 0; g < (int)reader->groups->count; g++) {
-        const int one = db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g);
+        const db_fit_quantity one =
+            db_fit_quantity_make((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g);
         if (db_fit_parameter_index(&config->settings, one) == config->settings.parameter_count)
             DB_TRY(add_parameter(reader->context, one, &entry, shown, config));
     }
     return DB_OK;
 }
 
-static const char *unit_of(int quantity) {
-    db_parameter parameter;
-    int group;
-    db_fit_quantity_at(quantity, &parameter, &group);
-    return db_parameter_describe(parameter)->unit;
+static const char *unit_of(db_fit_quantity quantity) {
+    return db_parameter_describe(db_quantity_parameter(quantity))->unit;
 }
 
 /* Ties are between parameters of the table, or between motions of the same unit. */
@@ -147,16 +145,17 @@ static db_status check_tie(const db_config_reader *reader, const db_yaml_node *n
                            const db_fit_parameter *p) {
     const char *const section = db_refine_section.name;
     char leader[DB_FIT_NAME_SIZE];
-    const int own = db_fit_quantity_of(p);
+    const db_fit_quantity own = db_fit_quantity_of(p);
     const size_t l = db_fit_parameter_index(settings, p->follows);
     db_fit_quantity_name(&settings->panel_groups, p->follows, leader);
     if (l == settings->parameter_count)
         return db_config_fail(reader, node, section, name,
                               "follows %s, which is not refined; add '%s:' to refine", leader,
                               leader);
-    if (own == p->follows || settings->parameters[l].follows >= 0)
+    if (own.number == p->follows.number || db_fit_parameter_is_tied(&settings->parameters[l]))
         return db_config_fail(reader, node, section, name, "follows %s, which %s", leader,
-                              own == p->follows ? "is itself" : "follows another parameter");
+                              own.number == p->follows.number ? "is itself"
+                                                              : "follows another parameter");
     if ((p->group < 0) != (settings->parameters[l].group < 0) ||
         (p->group >= 0 && strcmp(unit_of(own), unit_of(p->follows)) != 0))
         return db_config_fail(reader, node, section, name,
@@ -172,8 +171,8 @@ static db_status check_ties(const db_config_reader *reader, const db_yaml_node *
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         char name[DB_FIT_NAME_SIZE];
-        own += p->follows < 0;
-        if (p->follows < 0) continue;
+        own += !db_fit_parameter_is_tied(p);
+        if (!db_fit_parameter_is_tied(p)) continue;
         db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name);
         DB_TRY(check_tie(reader, db_yaml_find(map, name), name, settings, p));
     }
@@ -214,14 +213,16 @@ static db_status check_stage_parameters(const db_config_reader *reader, const db
     for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
         char name[DB_FIT_NAME_SIZE], leader[DB_FIT_NAME_SIZE];
         const int named = refine[p] == 1;
-        const size_t i = db_fit_parameter_index(settings, p);
-        if (named) db_fit_quantity_name(&settings->panel_groups, p, name);
+        const db_fit_quantity q = { p };
+        const size_t i = db_fit_parameter_index(settings, q);
+        if (named) db_fit_quantity_name(&settings->panel_groups, q, name);
         const int refined = i < settings->parameter_count;
-        const int follows = refined ? settings->parameters[i].follows : -1;
+        const db_fit_quantity follows =
+            refined ? settings->parameters[i].follows : (db_fit_quantity){ -1 };
         if (named && !refined)
             return db_config_fail(reader, node, section, "refine",
                                   "%s is not among the parameters of refine", name);
-        if (named && follows >= 0 && !refine[follows])
+        if (named && follows.number >= 0 && !refine[follows.number])
             return db_config_fail(reader, node, section, "refine",
                                   "%s follows %s, which this stage does not refine", name,
                                   db_fit_quantity_name(&settings->panel_groups, follows, leader));

@@ -22,6 +22,6 @@ db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_no
                                 db_fit_config *config);
 
 /* Position of a quantity among the settings' parameters; parameter_count if it is not refined. */
-size_t db_fit_parameter_index(const db_fit_settings *settings, int quantity);
+size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity quantity);
 
 #endif

@@ -279,7 +279,7 @@ static db_status find_group(const db_config_reader *reader, const char *section,
 }
 
 db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,
-                           const db_yaml_node *node, const char *name, int *quantity) {
+                           const db_yaml_node *node, const char *name, db_fit_quantity *quantity) {
     const char *const colon = strrchr(name, ':');
     char group_name[DB_FIT_NAME_SIZE];
     int kind, group;
@@ -294,13 +294,15 @@ db_status db_config_motion(const db_config_reader *reader, const char *section, 
     group_name[length] = '\0';
     DB_TRY(find_group(reader, section, key, node, group_name, &group));
     DB_TRY(find_motion(reader, section, key, node, colon + 1, &kind));
-    *quantity = group < 0 ? DB_CONFIG_EVERY_GROUP + kind
-                          : db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), group);
+    *quantity = group < 0
+                    ? (db_fit_quantity){ DB_CONFIG_EVERY_GROUP + kind }
+                    : db_fit_quantity_make((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), group);
     return DB_OK;
 }
 
 static db_status quantity_of(const db_config_reader *reader, const char *section,
-                             const db_config_key *key, const db_yaml_node *node, int *quantity) {
+                             const db_config_key *key, const db_yaml_node *node,
+                             db_fit_quantity *quantity) {
     char text[64];
     db_parameter parameter;
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
@@ -309,7 +311,7 @@ static db_status quantity_of(const db_config_reader *reader, const char *section
     if (db_config_names_motion(node->text))
         return db_config_motion(reader, section, key->is->name, node, node->text, quantity);
     if (db_parameter_find(reader->context, node->text, &parameter) == DB_OK) {
-        *quantity = (int)parameter;
+        *quantity = db_fit_quantity_make(parameter, -1);
         return db_config_check_parameter(reader, node, section, key->is->name, node->text,
                                          parameter);
     }
@@ -322,21 +324,22 @@ static db_status quantity_of(const db_config_reader *reader, const char *section
 static db_status mark_quantity(const db_config_reader *reader, const char *section,
                                const db_config_key *key, const db_yaml_node *node,
                                unsigned char *set) {
-    int quantity = 0;
+    db_fit_quantity quantity = { 0 };
     DB_TRY(quantity_of(reader, section, key, node, &quantity));
-    if (quantity >= DB_CONFIG_EVERY_GROUP) {
-        const int kind = quantity - DB_CONFIG_EVERY_GROUP;
+    if (quantity.number >= DB_CONFIG_EVERY_GROUP) {
+        const int kind = quantity.number - DB_CONFIG_EVERY_GROUP;
         for (int g = 0; g < (int)reader->groups->count; g++) {
             unsigned char *const one =
-                &set[db_fit_quantity((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g)];
+                &set[db_fit_quantity_make((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind), g)
+                         .number];
             if (*one == 0) *one = 2;
         }
         return DB_OK;
     }
-    if (set[quantity] == 1)
+    if (set[quantity.number] == 1)
         return db_config_fail(reader, node, section, key->is->name, "'%s' is named twice",
                               node->text);
-    set[quantity] = 1;
+    set[quantity.number] = 1;
     return DB_OK;
 }
 
@@ -345,9 +348,9 @@ static db_status take_quantities(const db_config_reader *reader, const char *sec
     unsigned char *const set = db_config_field(key, base);
     char text[64];
     if (key->is->kind == DB_KEY_PARAMETER) {
-        int quantity = 0;
+        db_fit_quantity quantity = { 0 };
         DB_TRY(quantity_of(reader, section, key, node, &quantity));
-        if (quantity >= DB_CONFIG_EVERY_GROUP)
+        if (quantity.number >= DB_CONFIG_EVERY_GROUP)
             return db_config_fail(reader, node, section, key->is->name,
                                   "expected one quantity, found '%s', which stands for several",
                                   node->text);

@@ -59,6 +59,6 @@ int db_config_names_motion(const char *name);
 
 /* Its number; fails at the node where there is no such group or motion. */
 db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,
-                           const db_yaml_node *node, const char *name, int *quantity);
+                           const db_yaml_node *node, const char *name, db_fit_quantity *quantity);
 
 #endif

@@ -115,7 +115,7 @@ void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
         reach_of(start, p->parameter, value) + (turns && starts->count > 1 ? starts->misset : 0);
     const double low = is_size(p->parameter) ? value / MOST_SIZE : value - reach;
     const double high = is_size(p->parameter) ? value * MOST_SIZE : value + reach;
-    if (p->follows >= 0) return;
+    if (db_fit_parameter_is_tied(p)) return;
     if (isinf(p->lower)) p->lower = fmax(least, low);
     if (isinf(p->upper)) p->upper = fmin(most, high);
 }

@@ -13,7 +13,7 @@ db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
                                .lower = -INFINITY,
                                .upper = INFINITY,
                                .scale = NAN,
-                               .follows = -1,
+                               .follows = { -1 },
                                .prior = { 0, INFINITY },
                                .group = -1,
                                .shared = -1,
@@ -28,25 +28,25 @@ int db_fit_parameter_is_shared(const db_fit_parameter *parameter) {
            (db_parameter_describe(p)->moves & (DB_MOVES_PANELS | DB_MOVES_SENSOR)) != 0;
 }
 
-int db_fit_quantity(db_parameter parameter, int group) {
-    return group < 0 ? (int)parameter
-                     : (int)DB_PARAMETER_COUNT + group * DB_FIT_GROUP_MOTIONS + (int)parameter -
-                           (int)DB_PANEL_SHIFT_FAST;
+db_fit_quantity db_fit_quantity_make(db_parameter parameter, int group) {
+    return (db_fit_quantity){ group < 0 ? (int)parameter
+                                        : (int)DB_PARAMETER_COUNT + group * DB_FIT_GROUP_MOTIONS +
+                                              (int)parameter - (int)DB_PANEL_SHIFT_FAST };
 }
 
-int db_fit_quantity_of(const db_fit_parameter *parameter) {
-    return db_fit_quantity(parameter->parameter, parameter->group);
+db_fit_quantity db_fit_quantity_of(const db_fit_parameter *parameter) {
+    return db_fit_quantity_make(parameter->parameter, parameter->group);
 }
 
-void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group) {
-    const int motion = quantity - (int)DB_PARAMETER_COUNT;
+void db_fit_quantity_at(db_fit_quantity quantity, db_parameter *parameter, int *group) {
+    const int motion = quantity.number - (int)DB_PARAMETER_COUNT;
     *group = motion < 0 ? -1 : motion / DB_FIT_GROUP_MOTIONS;
     *parameter =
-        (db_parameter)(motion < 0 ? quantity
+        (db_parameter)(motion < 0 ? quantity.number
                                   : (int)DB_PANEL_SHIFT_FAST + motion % DB_FIT_GROUP_MOTIONS);
 }
 
-const char *db_fit_quantity_name(const db_fit_panel_groups *groups, int quantity,
+const char *db_fit_quantity_name(const db_fit_panel_groups *groups, db_fit_quantity quantity,
                                  char name[DB_FIT_NAME_SIZE]) {
     db_parameter parameter;
     int group;

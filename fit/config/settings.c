@@ -138,7 +138,7 @@ static void add_stage(db_fit_settings *settings, const char *name, stage_subject
         db_fit_parameter *const p = &settings->parameters[i];
         const int refined = belongs(p->parameter, subject);
         db_fit_parameter_set_stage(p, settings->stage_count, refined);
-        any |= refined && p->follows < 0;
+        any |= refined && !db_fit_parameter_is_tied(p);
     }
     if (!any) return;
     snprintf(stage->name, sizeof stage->name, "%s", name);

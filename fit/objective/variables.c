@@ -46,7 +46,8 @@ static short *motion_of(db_variables *v, const db_fit_parameter *p) {
 
 /* Is it refined by itself in one of these stages? */
 static int is_refined(const db_fit_parameter *p, unsigned stages) {
-    return p->follows < 0 && (stages == DB_FIT_ALL_STAGES || (p->stages & stages) != 0);
+    return !db_fit_parameter_is_tied(p) &&
+           (stages == DB_FIT_ALL_STAGES || (p->stages & stages) != 0);
 }
 
 static void add_motions(const db_fit_settings *settings, unsigned stages,
@@ -63,8 +64,9 @@ static void add_motions(const db_fit_settings *settings, unsigned stages,
 static void add_followers(const db_fit_settings *settings, db_variables *v) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        for (size_t k = 0; k < v->count && p->follows >= 0; k++) {
-            if (db_fit_quantity_of(&settings->parameters[v->index[k]]) != p->follows) continue;
+        for (size_t k = 0; k < v->count && db_fit_parameter_is_tied(p); k++) {
+            if (db_fit_quantity_of(&settings->parameters[v->index[k]]).number != p->follows.number)
+                continue;
             if (p->group < 0)
                 add_column(v, p->parameter, k, v->start[k]);
             else

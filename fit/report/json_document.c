@@ -16,9 +16,9 @@ json_t *db_document_text(const char *bytes) {
     return replaced;
 }
 
-json_t *db_document_quantity(const db_document *d, int number_of_it) {
+json_t *db_document_quantity(const db_document *d, db_fit_quantity quantity) {
     char name[DB_FIT_NAME_SIZE];
-    return json_string(db_fit_quantity_name(d->groups, number_of_it, name));
+    return json_string(db_fit_quantity_name(d->groups, quantity, name));
 }
 
 static json_t *key_element(db_document *d, const db_config_key *key, const void *field, int index) {
@@ -29,12 +29,13 @@ static json_t *key_element(db_document *d, const db_config_key *key, const void 
     case DB_FIELD_CHOICE: return json_string(key->is->choices[db_config_integer(field, index)]);
     case DB_KEY_FILE:
     case DB_KEY_NAME: return db_document_text(field);
-    case DB_KEY_PARAMETER: return db_document_quantity(d, db_config_integer(field, 0));
+    case DB_KEY_PARAMETER: return db_document_quantity(d, *(const db_fit_quantity *)field);
     case DB_KEY_PARAMETER_SET: break;
     }
     json_t *const names = json_array();
     for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
-        if (((const unsigned char *)field)[q]) add(d, names, db_document_quantity(d, q));
+        if (((const unsigned char *)field)[q])
+            add(d, names, db_document_quantity(d, (db_fit_quantity){ q }));
     return names;
 }
 

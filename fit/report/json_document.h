@@ -43,7 +43,7 @@ static inline json_t *numbers(db_document *d, const double *values, size_t count
 json_t *db_document_text(const char *bytes);
 
 /* Name of a quantity by its number. */
-json_t *db_document_quantity(const db_document *d, int number_of_it);
+json_t *db_document_quantity(const db_document *d, db_fit_quantity quantity);
 
 /* The keys of a section that have a value, under their names in the configuration. */
 json_t *db_document_section(db_document *d, const db_config_section *section, const void *base);

@@ -118,11 +118,12 @@ json_t *db_make_settings(db_document *d, const void *of) {
 typedef struct parameter {
     const char *name, *unit, *meaning, *text, *at_bound;
     double start, refined, error, error_unscaled, error_scaled, error_robust, min, max, prior[2];
-    int determined, follows;
+    int determined;
+    db_fit_quantity follows;
 } parameter;
 
 static int has_prior(const void *of) { return isfinite(((const parameter *)of)->prior[1]); }
-static int is_tied(const void *of) { return ((const parameter *)of)->follows >= 0; }
+static int is_tied(const void *of) { return ((const parameter *)of)->follows.number >= 0; }
 static json_t *leader(db_document *d, const void *of) {
     return db_document_quantity(d, ((const parameter *)of)->follows);
 }

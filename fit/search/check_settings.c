@@ -69,11 +69,11 @@ static db_status check_image(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
-static const char *quantity_name(const db_fit_settings *settings, int quantity,
+static const char *quantity_name(const db_fit_settings *settings, db_fit_quantity quantity,
                                  char name[DB_FIT_NAME_SIZE]) {
     db_parameter parameter;
     int group;
-    if (quantity < 0 || quantity >= DB_FIT_MOST_PARAMETERS) return "an unknown one";
+    if (quantity.number < 0 || quantity.number >= DB_FIT_MOST_PARAMETERS) return "an unknown one";
     db_fit_quantity_at(quantity, &parameter, &group);
     return group >= (int)settings->panel_groups.count
                ? "an unknown one"
@@ -85,7 +85,7 @@ static db_status check_follower(db_context *context, const db_fit_settings *sett
     const db_fit_parameter *const p = &settings->parameters[i];
     const size_t leader = db_fit_parameter_index(settings, p->follows);
     if (leader < settings->parameter_count && leader != i &&
-        settings->parameters[leader].follows < 0 &&
+        !db_fit_parameter_is_tied(&settings->parameters[leader]) &&
         (settings->parameters[leader].group < 0) == (p->group < 0))
         return DB_OK;
     return db_fail(context, DB_ERROR_USAGE,
@@ -204,8 +204,8 @@ static db_status check_parameters(db_context *context, const db_experiment *star
             return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
                            quantity_name(settings, db_fit_quantity_of(p), name));
         DB_TRY(check_influence(context, start, p->parameter, settings));
-        DB_TRY(p->follows >= 0 ? check_follower(context, settings, i)
-                               : check_bounds(context, start, settings, p));
+        DB_TRY(db_fit_parameter_is_tied(p) ? check_follower(context, settings, i)
+                                           : check_bounds(context, start, settings, p));
     }
     return DB_OK;
 }
@@ -219,7 +219,7 @@ static db_status check_amplitudes(db_context *context, const db_experiment *star
         return db_fail(context, DB_ERROR_USAGE,
                        "refine_amplitudes: expected known structure factors in shoeboxes "
                        "(data.pixels: shoeboxes)");
-    if (db_fit_parameter_index(s, (int)DB_SCALE) == s->parameter_count)
+    if (db_fit_parameter_index(s, db_fit_quantity_make(DB_SCALE, -1)) == s->parameter_count)
         return db_fail(context, DB_ERROR_USAGE,
                        "refine_amplitudes: expected scale among the parameters to refine, as "
                        "intensities are held to those given");
@@ -241,7 +241,7 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        any |= p->follows < 0 && db_fit_parameter_in_stage(p, s);
+        any |= !db_fit_parameter_is_tied(p) && db_fit_parameter_in_stage(p, s);
     }
     if (!any)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
@@ -256,7 +256,8 @@ static db_status check_turns(db_context *context, const db_experiment *start,
                              const db_fit_settings *settings) {
     const double most = settings->starts.misset;
     for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++) {
-        const size_t i = db_fit_parameter_index(settings, p);
+        const size_t i =
+            db_fit_parameter_index(settings, db_fit_quantity_make((db_parameter)p, -1));
         if (i == settings->parameter_count ||
             !db_fit_parameter_in_stage(&settings->parameters[i], 0))
             return db_fail(context, DB_ERROR_USAGE,
@@ -265,7 +266,7 @@ static db_status check_turns(db_context *context, const db_experiment *start,
                            settings->starts.count, name_of((db_parameter)p));
         const db_fit_parameter *const parameter = &settings->parameters[i];
         const double value = start->crystal.misset[p - DB_MISSET_X];
-        if (parameter->follows < 0 &&
+        if (!db_fit_parameter_is_tied(parameter) &&
             (value - most < parameter->lower || value + most > parameter->upper))
             return db_fail(context, DB_ERROR_USAGE,
                            "starts: turns by up to %g degree leave the bounds of %s, %g to %g: "

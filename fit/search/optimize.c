@@ -142,7 +142,8 @@ static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void
 static db_status check_finite_bounds(const minimization *m) {
     const db_fit_settings *const settings = m->objective->settings;
     for (size_t k = 0; k < m->variables->count; k++) {
-        const int quantity = db_fit_quantity_of(&settings->parameters[m->variables->index[k]]);
+        const db_fit_quantity quantity =
+            db_fit_quantity_of(&settings->parameters[m->variables->index[k]]);
         char name[DB_FIT_NAME_SIZE];
         if (isfinite(m->variables->lower[k]) && isfinite(m->variables->upper[k])) continue;
         return db_fail(m->objective->context, DB_ERROR_USAGE,

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/config/misset.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -305,9 +306,10 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
         const db_fit_parameter *const p = &settings->parameters[i];
         result->parameter[i] = p->parameter;
         db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), result->name[i]);
-        if (p->follows >= 0 && p->group < 0)
-            db_parameter_set(&result->experiment, p->parameter,
-                             db_parameter_get(&result->experiment, (db_parameter)p->follows));
+        if (db_fit_parameter_is_tied(p) && p->group < 0)
+            db_parameter_set(
+                &result->experiment, p->parameter,
+                db_parameter_get(&result->experiment, db_quantity_parameter(p->follows)));
         result->start[i] = result->refined[i] = db_fit_value(p, &result->experiment, &r->placement);
     }
     return DB_OK;

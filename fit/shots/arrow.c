@@ -9,7 +9,7 @@
  * (db_variables_make). */
 static int is_variable(const db_fit_settings *settings, int stage, size_t i, int motion) {
     const db_fit_parameter *const p = &settings->parameters[i];
-    return p->follows < 0 && db_fit_parameter_in_stage(p, (size_t)stage) &&
+    return !db_fit_parameter_is_tied(p) && db_fit_parameter_in_stage(p, (size_t)stage) &&
            (p->group >= 0) == motion;
 }
 

@@ -11,8 +11,8 @@
 
 /* A parameter that follows another is shared if that one is. */
 static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p) {
-    for (size_t l = 0; l < settings->parameter_count && p->follows >= 0; l++)
-        if (db_fit_quantity_of(&settings->parameters[l]) == p->follows)
+    for (size_t l = 0; l < settings->parameter_count && db_fit_parameter_is_tied(p); l++)
+        if (db_fit_quantity_of(&settings->parameters[l]).number == p->follows.number)
             return db_fit_parameter_is_shared(&settings->parameters[l]);
     return db_fit_parameter_is_shared(p);
 }
@@ -26,7 +26,7 @@ static int take_over(db_fit_settings *settings, size_t from, size_t to, int only
         const int refined =
             db_fit_parameter_in_stage(p, from) && !(only_local && is_shared(settings, p));
         db_fit_parameter_set_stage(p, to, refined);
-        any |= refined && p->follows < 0;
+        any |= refined && !db_fit_parameter_is_tied(p);
     }
     return any;
 }
@@ -64,7 +64,8 @@ void db_stages_mark_shared(db_shots *all) {
 static int is_joint(const db_shots *all, int stage) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
-        if (all->shared[i] && p->follows < 0 && db_fit_parameter_in_stage(p, (size_t)stage))
+        if (all->shared[i] && !db_fit_parameter_is_tied(p) &&
+            db_fit_parameter_in_stage(p, (size_t)stage))
             return 1;
     }
     return 0;

@@ -23,7 +23,7 @@ static double now(void) {
 static size_t chunk_size(const db_shots *all) {
     size_t shared = 0;
     for (size_t i = 0; i < all->parameters; i++)
-        shared += all->shared[i] && all->settings.parameters[i].follows < 0;
+        shared += all->shared[i] && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
     const double bytes = 16.0 * (double)db_arrow_sums_size(shared) * (double)all->count;
     return (size_t)fmax(1, ceil(bytes / 67108864.0));
 }
@@ -279,7 +279,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
         result->start[i] = own ? result->start[i] : (double)NAN;
         result->refined[i] = own ? all->common[i] : (double)NAN;
         result->at_bound[i] = own ? all->at_bound[i] : 0;
-        degrees -= own && all->settings.parameters[i].follows < 0;
+        degrees -= own && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
     }
     for (size_t s = 0; s < all->count; s++) {
         const db_shot_summary *const summary = &all->summary[s];

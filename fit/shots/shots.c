@@ -168,9 +168,9 @@ static void keep_amplitudes_once(db_shots *all, db_shot_state *state) {
 
 /* Where quantity i takes its value from. */
 static size_t leader_of(const db_shots *all, size_t i) {
-    const int leader = all->settings.parameters[i].follows;
+    const int leader = all->settings.parameters[i].follows.number;
     for (size_t l = 0; l < all->parameters && leader >= 0; l++)
-        if (db_fit_quantity_of(&all->settings.parameters[l]) == leader) return l;
+        if (db_fit_quantity_of(&all->settings.parameters[l]).number == leader) return l;
     return i;
 }
 
@@ -200,8 +200,8 @@ static db_status check_quantities(const db_shots *all, db_context *context,
                                   const db_fit_settings *settings) {
     int same = settings->parameter_count == all->parameters;
     for (size_t i = 0; i < all->parameters && same; i++)
-        same = db_fit_quantity_of(&settings->parameters[i]) ==
-               db_fit_quantity_of(&all->settings.parameters[i]);
+        same = db_fit_quantity_of(&settings->parameters[i]).number ==
+               db_fit_quantity_of(&all->settings.parameters[i]).number;
     return same ? DB_OK
                 : db_fail(
                       context, DB_ERROR_INPUT,

@@ -132,7 +132,7 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
 
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {
     db_fit_parameter p = db_fit_parameter_free(parameter);
-    p.follows = follows;
+    p.follows.number = follows;
     if (db_fit_settings_add_parameter(NULL, settings, &p) != DB_OK) abort();
 }
 

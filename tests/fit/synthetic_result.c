@@ -136,7 +136,7 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
             r->correlation[i][k] = i == k ? 1 : i == 2 || k == 2 ? NAN : i + k == 1 ? -0.81 : 0.15;
     }
     config->settings.parameters[0].range = 1;
-    config->settings.parameters[2].follows = DB_CELL_A;
+    config->settings.parameters[2].follows = db_fit_quantity_make(DB_CELL_A, -1);
     config->settings.parameters[1].prior[0] = 58.5;
     config->settings.parameters[1].prior[1] = 0.1;
     config->settings.parameters[3].lower = 0;

@@ -61,7 +61,7 @@ static void comes_back(void) {
         fail_msg("%s", db_context_message(context));
     for (size_t i = 0; i < result->parameter_count; i++) {
         const db_parameter p = result->parameter[i];
-        if (settings.parameters[i].follows >= 0) continue;
+        if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
         const double error = result->error[i],
                      pull = (result->refined[i] - db_parameter_get(&truth, p)) / error;
         print_message("%-9s %9.4f +- %.4f, %+.1f errors off\n", db_parameter_describe(p)->name,

@@ -82,7 +82,7 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
     p->count++;
     p->chi2 += result->after.chi2_reduced;
     for (size_t i = 0; i < result->parameter_count; i++) {
-        if (settings->parameters[i].follows >= 0) continue;
+        if (db_fit_parameter_is_tied(&settings->parameters[i])) continue;
         const double off = result->refined[i] - db_parameter_get(&truth, result->parameter[i]);
         const double pull = off / result->error[i];
         p->sum[i] += pull;
@@ -114,7 +114,7 @@ static void errors_are_calibrated(db_fit_intensity intensity, const char *name, 
            "error | rms deviation | unit |\n|---|---|---|---|---|---|---|---|\n",
            "parameter");
     for (size_t i = 0; i < settings.parameter_count; i++) {
-        if (settings.parameters[i].follows >= 0) continue;
+        if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
         const db_parameter_info *const info =
             db_parameter_describe(settings.parameters[i].parameter);
         const double mean = p.sum[i] / n, width = sqrt((p.square[i] - n * mean * mean) / (n - 1));

@@ -67,7 +67,7 @@ static void values_arrive(void **state) {
     assert_true(config.settings.parameters[0].range == 0.5 && s->parameters[0].scale == 0.02);
     assert_true(s->parameters[1].lower == 57 && s->parameters[1].upper == 60 &&
                 isnan(s->parameters[1].scale));
-    assert_int_equal(s->parameters[2].follows, DB_CELL_A);
+    assert_int_equal(s->parameters[2].follows.number, DB_CELL_A);
     assert_true(isinf(s->parameters[3].lower) && isnan(config.settings.parameters[3].range));
     assert_int_equal(s->stage_count, 2);
     assert_string_equal(s->stages[0].name, "coarse");

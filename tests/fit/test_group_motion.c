@@ -80,7 +80,7 @@ static void refine_groups(db_fit_intensity intensity) {
     refine_motion(&settings, DB_PANEL_TURN_NORMAL, 0);
     refine_motion(&settings, DB_PANEL_SHIFT_FAST, 0);
     settings.parameters[settings.parameter_count - 1].follows =
-        db_fit_quantity(DB_PANEL_SHIFT_SLOW, 0);
+        db_fit_quantity_make(DB_PANEL_SHIFT_SLOW, 0);
     refine_parameter(&settings, DB_DISTANCE, -1);
 }
 

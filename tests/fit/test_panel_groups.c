@@ -218,11 +218,11 @@ static void impossible_choices_are_refused(void **state) {
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_slow: starts at 0, outside its bounds 1 to inf");
     settings.parameters[4].lower = -INFINITY;
-    settings.parameters[4].follows = DB_MISSET_X;
+    settings.parameters[4].follows = db_fit_quantity_make(DB_MISSET_X, -1);
     expect_failure(DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_slow follows misset_x");
-    settings.parameters[4].follows = -1;
+    settings.parameters[4].follows.number = -1;
     refine_parameter(&settings, DB_PANEL_SHIFT_NORMAL, -1);
     expect_failure(DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
@@ -353,8 +353,8 @@ static void groups_are_listed_or_those_of_the_list(void **state) {
     assert_int_equal(config.settings.parameter_count, 3);
     assert_int_equal(config.settings.parameters[0].group, 1);
     assert_true(config.settings.parameters[0].range == 2);
-    assert_int_equal(config.settings.parameters[1].follows,
-                     db_fit_quantity(DB_PANEL_SHIFT_FAST, 1));
+    assert_int_equal(config.settings.parameters[1].follows.number,
+                     db_fit_quantity_make(DB_PANEL_SHIFT_FAST, 1).number);
     assert_int_equal(config.settings.parameters[2].group, 0);
     assert_true(config.settings.parameters[2].range == 1);
 }

@@ -37,7 +37,7 @@ static void a_pink_still_comes_back(void **state) {
     for (size_t i = 0; i < result->parameter_count; i++) {
         const double true_value = db_parameter_get(&truth, result->parameter[i]),
                      pull = (result->refined[i] - true_value) / result->error[i];
-        if (settings.parameters[i].follows >= 0) continue;
+        if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
         print_message("%-13s %.5f +- %.5f, %+.1f errors off\n",
                       db_parameter_describe(result->parameter[i])->name, result->refined[i],
                       result->error[i], pull);

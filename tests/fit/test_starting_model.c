@@ -351,7 +351,7 @@ static void refined_models_can_be_fed_back(void **state) {
                     config.settings.parameters[0].range == 0.5);
         assert_true(config.settings.parameters[1].lower == 58 &&
                     config.settings.parameters[1].upper == 59.5);
-        assert_int_equal(config.settings.parameters[2].follows, DB_CELL_A);
+        assert_int_equal(config.settings.parameters[2].follows.number, DB_CELL_A);
         assert_int_equal(config.settings.stage_count, 2);
         assert_string_equal(config.settings.stages[1].algorithm, "LD_MMA");
         assert_true(config.settings.stages[0].blur == 2.5 && config.settings.dmin == 2.2 &&

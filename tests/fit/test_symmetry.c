@@ -155,9 +155,9 @@ static void only_what_symmetry_leaves_free_is_refined(void **state) {
     assert_true(fabs(start.crystal.cell[0] - 58.3) < 1e-9 &&
                 start.crystal.cell[0] == start.crystal.cell[1] && start.crystal.cell[5] == 90);
     assert_int_equal(config.settings.parameter_count, 4);
-    assert_int_equal(refined(DB_CELL_A)->follows, -1);
+    assert_int_equal(refined(DB_CELL_A)->follows.number, -1);
     assert_true(fabs(refined(DB_CELL_A)->lower - 57.3) < 1e-9);
-    assert_int_equal(refined(DB_CELL_B)->follows, DB_CELL_A);
+    assert_int_equal(refined(DB_CELL_B)->follows.number, DB_CELL_A);
     assert_null(refined(DB_CELL_GAMMA));
     assert_true(db_fit_parameter_in_stage(refined(DB_CELL_B), 0));
     assert_false(db_fit_parameter_in_stage(refined(DB_CELL_C), 0));
@@ -171,13 +171,13 @@ static void ties_are_added_where_they_are_missing(void **state) {
                            "refine: {cell_c: {range: 2}, cell_beta: {range: 3}}"),
                      DB_OK);
     assert_int_equal(config.settings.parameter_count, 6);
-    assert_int_equal(refined(DB_CELL_A)->follows, -1);
+    assert_int_equal(refined(DB_CELL_A)->follows.number, -1);
     assert_true(fabs(refined(DB_CELL_A)->upper - 62) < 1e-9);
-    assert_int_equal(refined(DB_CELL_B)->follows, DB_CELL_A);
-    assert_int_equal(refined(DB_CELL_C)->follows, DB_CELL_A);
-    assert_int_equal(refined(DB_CELL_ALPHA)->follows, -1);
+    assert_int_equal(refined(DB_CELL_B)->follows.number, DB_CELL_A);
+    assert_int_equal(refined(DB_CELL_C)->follows.number, DB_CELL_A);
+    assert_int_equal(refined(DB_CELL_ALPHA)->follows.number, -1);
     assert_true(fabs(refined(DB_CELL_ALPHA)->lower - 82) < 1e-9);
-    assert_int_equal(refined(DB_CELL_GAMMA)->follows, DB_CELL_ALPHA);
+    assert_int_equal(refined(DB_CELL_GAMMA)->follows.number, DB_CELL_ALPHA);
     assert_null(strstr(notices, "cell"));
 
     assert_int_equal(begin("cell: [60, 61, 62, 90, 99, 90], symmetry: mP",

@@ -23,9 +23,10 @@ static void check_config(const db_fit_config *config) {
     const db_fit_settings *const s = &config->settings;
     fuzz_require(s->parameter_count <= DB_FIT_MOST_PARAMETERS, "configuration", "parameters");
     for (size_t i = 0; i < s->parameter_count; i++) {
-        const int q = db_fit_quantity_of(&s->parameters[i]);
+        const int q = db_fit_quantity_of(&s->parameters[i]).number;
         fuzz_require(q >= 0 && q < DB_FIT_MOST_PARAMETERS, "configuration", "quantity");
-        fuzz_require(s->parameters[i].follows < DB_FIT_MOST_PARAMETERS, "configuration", "tie");
+        fuzz_require(s->parameters[i].follows.number < DB_FIT_MOST_PARAMETERS, "configuration",
+                     "tie");
     }
     fuzz_require(memchr(config->output_prefix, 0, sizeof config->output_prefix) != NULL,
                  "configuration", "output");

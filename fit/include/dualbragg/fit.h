@@ -89,6 +89,12 @@ static inline int db_fit_panel_groups_of(const db_fit_panel_groups *groups, size
     return panel < groups->panel_count ? groups->of_panel[panel] : -1;
 }
 
+/** Number of what can be refined: a parameter of the table, or the motion of a group of panels
+ * (db_fit_quantity_make). A type of its own, so that it is not taken for an index of parameters. */
+typedef struct db_fit_quantity {
+    int number; /**< -1: none */
+} db_fit_quantity;
+
 /** One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels.
  * The value of a motion counts from the start of the refinement, where it is 0. */
 typedef struct db_fit_parameter {
@@ -98,9 +104,8 @@ typedef struct db_fit_parameter {
     /** unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from the curvature
      * of the target at the start of a stage */
     double scale;
-    /** -1: refined; else the number of a quantity (db_fit_quantity; that of a parameter of the
-     * table is the db_parameter): keeps the value of that one (a tie such as b = a) */
-    int follows;
+    /** none: it is refined; else it keeps the value of that quantity (a tie such as b = a) */
+    db_fit_quantity follows;
     /** centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to the target; sigma
      * INFINITY: none */
     double prior[2];
@@ -123,6 +128,14 @@ typedef struct db_fit_parameter {
 
 /** db_fit_parameter.stages of a parameter that all stages refine. */
 #define DB_FIT_ALL_STAGES (~0u)
+
+/** Whether a parameter follows another quantity instead of being refined.
+ *
+ * @param parameter one of the settings
+ * @return 1 or 0 */
+static inline int db_fit_parameter_is_tied(const db_fit_parameter *parameter) {
+    return parameter->follows.number >= 0;
+}
 
 /** Whether a parameter is refined in stage number `stage`.
  *
@@ -156,26 +169,26 @@ DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
  * @return 1 or 0 */
 DB_API int db_fit_parameter_is_shared(const db_fit_parameter *parameter);
 
-/** Number of a quantity: group -1: that of the parameter; else that of the group's motion.
+/** The quantity that is a parameter of the table (group -1) or the motion of a group of panels.
  * db_fit_quantity_at is the way back.
  *
  * @param parameter of the table
  * @param group -1, or the number of a group of panels
- * @return the number */
-DB_API int db_fit_quantity(db_parameter parameter, int group);
+ * @return the quantity */
+DB_API db_fit_quantity db_fit_quantity_make(db_parameter parameter, int group);
 
 /** Number of the quantity that a parameter of the settings is.
  *
  * @param parameter one of the settings
- * @return the number, see db_fit_quantity */
-DB_API int db_fit_quantity_of(const db_fit_parameter *parameter);
+ * @return the quantity */
+DB_API db_fit_quantity db_fit_quantity_of(const db_fit_parameter *parameter);
 
 /** Parameter and group of a quantity.
  *
  * @param quantity its number
  * @param parameter receives the parameter of the table
  * @param group receives -1 or the number of the group */
-DB_API void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group);
+DB_API void db_fit_quantity_at(db_fit_quantity quantity, db_parameter *parameter, int *group);
 
 /** Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast".
  *
@@ -183,7 +196,7 @@ DB_API void db_fit_quantity_at(int quantity, db_parameter *parameter, int *group
  * @param quantity its number
  * @param name receives it
  * @return name */
-DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, int quantity,
+DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, db_fit_quantity quantity,
                                         char name[DB_FIT_NAME_SIZE]);
 
 /** A stage refines some of the parameters (db_fit_parameter.stages) on part of the data; stages run
