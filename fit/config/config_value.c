@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
+#include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/quantity.h"
 
@@ -200,9 +201,8 @@ static db_status take_file(const db_config_reader *reader, const char *section,
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
         return db_config_fail(reader, node, section, key->is->name,
                               "expected a file name, found %s", found(node, text));
-    const char *const slash = strrchr(reader->path, '/');
-    const int relative = node->text[0] != '/' && !node->argument && slash;
-    const int folder = relative ? (int)(slash - reader->path) + 1 : 0;
+    const int relative = node->text[0] != '/' && !node->argument;
+    const int folder = relative ? (int)db_folder_length(reader->path) : 0;
     const int length = snprintf(db_config_field(key, base), DB_FIT_PATH_SIZE, "%.*s%s", folder,
                                 reader->path, node->text);
     if (length >= DB_FIT_PATH_SIZE)

@@ -1,6 +1,7 @@
 #include "fit/pixels/predict.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
 
@@ -160,14 +161,10 @@ void db_index_point(const db_fit_geometry *geometry, size_t panel, const double 
 
 /* 0: out of memory. */
 static int append(db_prediction *prediction, size_t *room, const db_reflection *reflection) {
-    if (prediction->count == *room) {
-        const size_t more = 2 * *room + 1024;
-        db_reflection *const grown =
-            realloc(prediction->reflection, more * sizeof *prediction->reflection);
-        if (!grown) return 0;
-        prediction->reflection = grown;
-        *room = more;
-    }
+    db_reflection *const grown =
+        db_grown(prediction->reflection, room, prediction->count + 1, sizeof *grown);
+    if (!grown) return 0;
+    prediction->reflection = grown;
     prediction->reflection[prediction->count++] = *reflection;
     return 1;
 }

@@ -1,5 +1,6 @@
 #include "fit/report/report.h"
 
+#include "base/base64.h"
 #include "base/context_internal.h"
 #include "base/text_stream.h"
 
@@ -71,16 +72,10 @@ db_packing db_packing_for(const float *values, size_t count, double noise) {
 
 #if defined(DB_HAVE_PNG)
 static void print_base64(FILE *stream, const unsigned char *bytes, size_t count) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < count; i += 3) {
-        const size_t left = count - i;
-        const unsigned triple = (unsigned)bytes[i] << 16 |
-                                (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
-                                (left > 2 ? bytes[i + 2] : 0);
-        fputc(digits[triple >> 18], stream);
-        fputc(digits[triple >> 12 & 63], stream);
-        fputc(left > 1 ? digits[triple >> 6 & 63] : '=', stream);
-        fputc(left > 2 ? digits[triple & 63] : '=', stream);
+        char group[4];
+        db_base64_group(bytes + i, count - i, group);
+        fwrite(group, 1, sizeof group, stream);
     }
 }
 

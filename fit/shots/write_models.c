@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "base/json_memory.h"
 #include "base/json_reader.h"
+#include "base/path.h"
 #include "fit/config/config_move.h"
 #include "fit/config/config_print.h"
 #include "fit/report/refined_config.h"
@@ -93,8 +94,7 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
 
 /* A path as one beside another sees it: without the folder that they have in common. */
 static const char *seen_from(const char *beside, const char *path) {
-    const char *const slash = strrchr(beside, '/');
-    const size_t folder = slash ? (size_t)(slash - beside) + 1 : 0;
+    const size_t folder = db_folder_length(beside);
     return strncmp(beside, path, folder) == 0 ? path + folder : path;
 }
 

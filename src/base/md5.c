@@ -1,6 +1,8 @@
 /* MD5 (RFC 1321), and its digest in base64. */
 #include "base/md5.h"
 
+#include "base/base64.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -64,14 +66,9 @@ static void digest_of(const unsigned char *bytes, size_t size, unsigned char dig
 }
 
 void db_md5_base64(const void *bytes, size_t size, char text[DB_MD5_TEXT_SIZE]) {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char digest[18] = { 0 };
+    unsigned char digest[16];
     digest_of(bytes, size, digest);
-    for (int i = 0; i < 6; i++) {
-        const unsigned three =
-            (unsigned)digest[3 * i] << 16 | (unsigned)digest[3 * i + 1] << 8 | digest[3 * i + 2];
-        for (int k = 0; k < 4; k++) text[4 * i + k] = letters[three >> (18 - 6 * k) & 63];
-    }
-    memcpy(text + 22, "==", 3); /* 16 bytes leave two places of the last four */
+    for (size_t i = 0; i < 6; i++)
+        db_base64_group(digest + 3 * i, sizeof digest - 3 * i, text + 4 * i);
+    text[DB_MD5_TEXT_SIZE - 1] = '\0';
 }

@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/standard_streams.h"
+#include "base/growth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,13 +76,10 @@ static db_status memory(void) {
 
 static db_status append(add_options *options, const char *path, size_t length, double factor,
                         double offset) {
-    if (options->count == options->capacity) {
-        const size_t capacity = options->capacity ? 2 * options->capacity : 16;
-        db_summand *const grown = realloc(options->summands, capacity * sizeof *grown);
-        if (!grown) return memory();
-        options->summands = grown;
-        options->capacity = capacity;
-    }
+    db_summand *const grown =
+        db_grown(options->summands, &options->capacity, options->count + 1, sizeof *grown);
+    if (!grown) return memory();
+    options->summands = grown;
     char *const copy = strndup(path, length);
     if (!copy) return memory();
     options->summands[options->count++] = (db_summand){ copy, factor, offset };

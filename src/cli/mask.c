@@ -1,5 +1,7 @@
 #include "cli/mask.h"
 
+#include "base/growth.h"
+
 #include <stdlib.h>
 
 /* Gaps in a row that are narrower are rendered, too: a piece of a row costs as much as this. */
@@ -12,13 +14,10 @@ typedef struct region_list {
 
 /* 0 without memory. */
 static int append(region_list *list, db_region region) {
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        db_region *grown = realloc(list->region, capacity * sizeof *grown);
-        if (!grown) return 0;
-        list->region = grown;
-        list->capacity = capacity;
-    }
+    db_region *const grown =
+        db_grown(list->region, &list->capacity, list->count + 1, sizeof *grown);
+    if (!grown) return 0;
+    list->region = grown;
     list->region[list->count++] = region;
     return 1;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/complaint.h"
 #include "cli/standard_streams.h"
+#include "base/growth.h"
 #include "base/output_target.h"
 
 #include <stdio.h>
@@ -54,15 +55,10 @@ static char *name_of(const char *flag, const char *path) {
 }
 
 static void add(db_named_files *files, named_file file) {
-    if (files->count == files->capacity) {
-        const size_t capacity = files->capacity ? 2 * files->capacity : 16;
-        named_file *const grown = realloc(files->file, capacity * sizeof *grown);
-        if (grown) {
-            files->file = grown;
-            files->capacity = capacity;
-        }
-    }
-    if (!file.name || files->count == files->capacity) {
+    named_file *const grown =
+        db_grown(files->file, &files->capacity, files->count + 1, sizeof *grown);
+    if (grown) files->file = grown;
+    if (!file.name || !grown) {
         files->incomplete = 1;
         free(file.name);
         free(file.path);

@@ -4,6 +4,7 @@
 
 #include "cli/stopwatch.h"
 #include "base/atomic_file.h"
+#include "base/growth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +35,10 @@ void db_profile_destroy(db_profile **profile) {
 }
 
 static db_profile_event *append(db_profile_lane *lane) {
-    if (lane->count == lane->capacity) {
-        const size_t capacity = lane->capacity ? 2 * lane->capacity : 64;
-        db_profile_event *grown = realloc(lane->event, capacity * sizeof *grown);
-        if (!grown) return NULL;
-        lane->event = grown;
-        lane->capacity = capacity;
-    }
+    db_profile_event *const grown =
+        db_grown(lane->event, &lane->capacity, lane->count + 1, sizeof *grown);
+    if (!grown) return NULL;
+    lane->event = grown;
     db_profile_event *const made = &lane->event[lane->count++];
     memset(made, 0, sizeof *made);
     return made;
