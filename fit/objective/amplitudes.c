@@ -115,7 +115,8 @@ typedef struct holding {
 } holding;
 
 static int compare_holdings(const void *a, const void *b) {
-    const holding *const x = a, *const y = b;
+    const holding *const x = a;
+    const holding *const y = b;
     const int order = db_compare_hkl(x->hkl, y->hkl);
     return order ? order : x->box < y->box ? -1 : x->box > y->box;
 }

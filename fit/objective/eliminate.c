@@ -1,12 +1,11 @@
+/* Gaussian elimination of unknowns from a quadratic model. */
 #include "fit/objective/eliminate.h"
 
 double db_eliminate(size_t count, size_t from, double *gradient, double *normal, size_t stride) {
-    const double least = 1e-12; /* of what the diagonal was: nothing but rounding is left */
+    const double least = 1e-12; /* of what the diagonal was: the rest is rounding */
     double decrease = 0;
-    for (size_t k = 0; k < count; k++) {
-        /* What the diagonal was: kept above it, where the lower triangle is not. */
-        if (k + 1 < count) normal[k * stride + k + 1] = normal[k * stride + k];
-    }
+    /* The diagonal as it was is kept beside it, in the unused upper triangle. */
+    for (size_t k = 0; k + 1 < count; k++) normal[k * stride + k + 1] = normal[k * stride + k];
     const double last = count ? normal[(count - 1) * stride + count - 1] : 0;
     for (size_t t = count; t-- > from;) {
         double *const row = normal + t * stride;
@@ -26,15 +25,9 @@ double db_eliminate(size_t count, size_t from, double *gradient, double *normal,
     return decrease;
 }
 
-double db_eliminated_row_step(const double *row, size_t unknown, double gradient,
-                              const double *step) {
+double db_eliminated_step(const double *row, size_t unknown, double gradient, const double *step) {
     if (!(row[unknown] > 0)) return 0;
     double sum = -0.5 * gradient;
     for (size_t i = 0; i < unknown; i++) sum -= row[i] * step[i];
     return sum / row[unknown];
-}
-
-double db_eliminated_step(size_t unknown, const double *gradient, const double *normal,
-                          size_t stride, const double *step) {
-    return db_eliminated_row_step(normal + unknown * stride, unknown, gradient[unknown], step);
 }

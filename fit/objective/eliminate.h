@@ -15,12 +15,8 @@
  * earlier ones to 12 digits, or of no influence, stays where it is: its diagonal becomes 0. */
 double db_eliminate(size_t count, size_t from, double *gradient, double *normal, size_t stride);
 
-/* The best step of an eliminated unknown, those of the unknowns before it being known. */
-double db_eliminated_step(size_t unknown, const double *gradient, const double *normal,
-                          size_t stride, const double *step);
-
-/* The same from the unknown's own row and gradient. */
-double db_eliminated_row_step(const double *row, size_t unknown, double gradient,
-                              const double *step);
+/* The best step of an eliminated unknown, from its row of the normal matrix and its gradient, those
+ * of the unknowns before it being known. */
+double db_eliminated_step(const double *row, size_t unknown, double gradient, const double *step);
 
 #endif

@@ -72,9 +72,9 @@ static void derive_block(db_objective *objective, size_t b, db_objective_depth d
         db_variables_links(&objective->variables, work->links, &objective->placement,
                            objective->blocks.region[b].panel, list, n, links);
     const db_derivatives derivatives = { work->derivative, links, link_count, n };
-    double *const gradient = db_objective_block_gradient(objective, b),
-                  *const normal =
-                      depth == DB_OBJECTIVE_NORMAL ? db_objective_block_normal(objective, b) : NULL;
+    double *const gradient = db_objective_block_gradient(objective, b);
+    double *const normal =
+        depth == DB_OBJECTIVE_NORMAL ? db_objective_block_normal(objective, b) : NULL;
     objective->solution[b].loss = db_block_derive(&block, linear, &derivatives, gradient, normal);
     if (normal)
         objective->solution[b].loss -= db_eliminate(
@@ -89,9 +89,10 @@ static void add_block(db_objective *objective, size_t b, db_objective_depth dept
         db_objective_has_reflections(objective); /* parts are theirs, not the blocks' */
     size_t list[DB_BLOCK_MOST + 1];
     const size_t n = db_objective_block_variables(objective, b, list), all = n + DB_LINEAR;
-    const double *const gradient = db_objective_block_gradient(objective, b),
-                        *const normal = db_objective_block_normal(objective, b);
-    double *const total = objective->work->total, *const totals = total + rows;
+    const double *const gradient = db_objective_block_gradient(objective, b);
+    const double *const normal = db_objective_block_normal(objective, b);
+    double *const total = objective->work->total;
+    double *const totals = total + rows;
     list[n] = count;
     for (size_t k = 0; k <= n; k++) {
         total[list[k]] += gradient[k];
@@ -108,9 +109,10 @@ static void add_block(db_objective *objective, size_t b, db_objective_depth dept
  * with the variables on to them. */
 static void scatter_blocks(db_objective *objective) {
     const size_t n = objective->variables.count, rows = n + 1;
-    const double *const totals = objective->work->total + rows, *const pulls =
-                                                                    objective->work->pulls;
-    const double *const row = totals + n * rows, *const pull = pulls + n * rows;
+    const double *const totals = objective->work->total + rows;
+    const double *const pulls = objective->work->pulls;
+    const double *const row = totals + n * rows;
+    const double *const pull = pulls + n * rows;
     const double pivot = objective->rule == DB_INTENSITY_SHARED && row[n] > 0 ? row[n] : INFINITY;
     for (size_t k = 0; k < n; k++) {
         const double own = row[k] / pivot;
@@ -125,7 +127,8 @@ static void scatter_blocks(db_objective *objective) {
 /* Adds the blocks' sums in their order. */
 static void add_up(db_objective *objective, db_objective_depth depth) {
     const size_t n = objective->variables.count, rows = n + 1;
-    double *const total = objective->work->total, *const totals = total + rows;
+    double *const total = objective->work->total;
+    double *const totals = total + rows;
     memset(total, 0, rows * (rows + 1) * sizeof *total);
     objective->loss = 0;
     memset(objective->work->pulls, 0, rows * rows * sizeof *objective->work->pulls);

@@ -1,3 +1,4 @@
+/* Objectives: made, taken down, and their blocks. */
 #include "fit/objective/objective.h"
 
 #include "base/context_internal.h"
@@ -15,17 +16,29 @@ static int plane_terms(const db_fit_settings *settings) {
     }
 }
 
-static void count_degrees(db_objective *objective) {
-    const db_fit_blocks *const blocks = &objective->blocks;
-    for (size_t b = 0; b < blocks->count; b++) {
-        const db_region *const r = &blocks->region[b];
-        for (int s = 0; s < r->slow_count; s++)
-            for (int f = 0; f < r->fast_count; f++)
-                objective->pixels_used +=
-                    blocks->weight[r->offset + (size_t)s * r->stride + (size_t)f] > 0;
+/* How many pixels of a block are in use; adds up their local background. */
+static size_t pixels_in_use(const db_fit_blocks *blocks, size_t b, double *background) {
+    const db_region *const r = &blocks->region[b];
+    size_t count = 0;
+    *background = 0;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (!(blocks->weight[i] > 0)) continue;
+            *background += (double)blocks->background[i];
+            count++;
+        }
     }
+    return count;
+}
+
+static void count_degrees(db_objective *objective) {
+    const size_t blocks = objective->blocks.count;
+    double background;
+    for (size_t b = 0; b < blocks; b++)
+        objective->pixels_used += pixels_in_use(&objective->blocks, b, &background);
     const int each = plane_terms(objective->settings) + (objective->rule == DB_INTENSITY_EACH);
-    objective->degrees = (double)objective->pixels_used - each * (double)blocks->count -
+    objective->degrees = (double)objective->pixels_used - each * (double)blocks -
                          (objective->rule == DB_INTENSITY_SHARED) -
                          (double)objective->variables.count;
 }
@@ -149,30 +162,18 @@ void db_objective_destroy(db_objective *objective) {
     memset(objective, 0, sizeof *objective);
 }
 
-/* Mean of the local background over the pixels in use. */
-static double mean_background(const db_fit_blocks *blocks, size_t b) {
-    const db_region *const r = &blocks->region[b];
-    double sum = 0;
-    size_t count = 0;
-    for (int s = 0; s < r->slow_count; s++) {
-        for (int f = 0; f < r->fast_count; f++) {
-            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            if (!(blocks->weight[i] > 0)) continue;
-            sum += (double)blocks->background[i];
-            count++;
-        }
-    }
-    return count ? sum / (double)count : 0;
-}
-
+/* The background begins at the mean of the local one over the pixels in use. */
 void db_objective_restart(db_objective *objective) {
     const int refined = plane_terms(objective->settings) > 0;
     objective->work->fresh = 1;
-    for (size_t b = 0; b < objective->blocks.count; b++)
+    for (size_t b = 0; b < objective->blocks.count; b++) {
+        double background;
+        const size_t used = pixels_in_use(&objective->blocks, b, &background);
         objective->solution[b] = (db_linear_solution){
             .linear = { objective->rule == DB_INTENSITY_EACH ? 0 : 1,
-                        refined ? mean_background(&objective->blocks, b) : 0 },
+                        refined && used ? background / (double)used : 0 },
         };
+    }
 }
 
 db_block db_objective_block(const db_objective *objective, size_t block) {

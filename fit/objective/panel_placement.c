@@ -1,3 +1,4 @@
+/* Groups of panels, moved. */
 #include "fit/objective/panel_placement.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Intensities that several blocks share. */
 #include "fit/objective/shared_intensities.h"
 
 #include "fit/objective/eliminate.h"
@@ -59,7 +60,7 @@ static double step_boxes(db_objective *objective, const sharing *of, double *var
         double *const steps = objective->work->steps[b];
         steps[0] = step;
         for (size_t k = 1; k < DB_LINEAR; k++)
-            steps[k] = db_eliminated_step(k, s->gradient, s->normal, DB_LINEAR, steps);
+            steps[k] = db_eliminated_step(s->normal + k * DB_LINEAR, k, s->gradient[k], steps);
         for (size_t k = 0; k < DB_LINEAR; k++) objective->solution[b].linear[k] += steps[k];
     }
     return promise;
@@ -171,8 +172,10 @@ static void add_pull(db_objective *objective, const double *gradient) {
  * best its slope is 0. */
 void db_objective_eliminate_reflections(db_objective *objective, db_objective_depth depth) {
     const size_t n = objective->variables.count, rows = n + 1;
-    double *const total = objective->work->total, *const totals = total + rows;
-    double *const cross = objective->work->cross, *const own = cross + n;
+    double *const total = objective->work->total;
+    double *const totals = total + rows;
+    double *const cross = objective->work->cross;
+    double *const own = cross + n;
     for (size_t r = 0; r < objective->amplitudes->count && depth == DB_OBJECTIVE_NORMAL; r++) {
         double gradient, normal;
         db_objective_reflection_sums(objective, r, &gradient, &normal, cross);

@@ -132,8 +132,8 @@ void db_stage_data_clear(db_stage_data *taken) {
  * intensity; without a prior, a huge J could make any spot near it out of that. Wilson statistics
  * say how large intensities are. */
 static int finer_last(const void *a, const void *b) {
-    const db_reflection *const x = *(const db_reflection *const *)a,
-                               *const y = *(const db_reflection *const *)b;
+    const db_reflection *const x = *(const db_reflection *const *)a;
+    const db_reflection *const y = *(const db_reflection *const *)b;
     if (x->d_spacing != y->d_spacing) return x->d_spacing < y->d_spacing ? 1 : -1;
     return x < y ? -1 : 1;
 }
@@ -200,7 +200,7 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
                               db_objective *objective, const double *values) {
     if (data->settings->intensity == DB_FIT_FREE) {
         DB_TRY(db_objective_render(objective, values));
-        /* The ridge is for stages on their way: it likes small J, and so large crystals. A
+        /* The ridge is for the stages before the last: it favours small J, and so large crystals. A
          * hundredth of its strength keeps only J in bounds that the data leave open. */
         return set_ridge(objective->context, &taken->boxes, objective->shape,
                          (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);

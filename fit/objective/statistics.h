@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* Sums over pixels that tell how well a model describes them. bragg: the model's; excess: measured minus background. */
+/* Sums over pixels from which the agreement of model and data follows. bragg: the model's; excess:
+ * measured minus background. */
 typedef struct db_residual_sums {
     size_t pixels;
     double chi2, square, absolute, absolute_excess, bragg, excess, bragg2, excess2, product;
@@ -50,8 +51,8 @@ void db_statistics_centroids(const db_objective *objective, const db_shoeboxes *
 int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,
                                   size_t b, double offset[2]);
 
-/* Does the model explain a strong pixel: is its Bragg part between half and twice the excess over
- * the background? Too bright is as wrong as too faint. */
+/* Whether the model explains a strong pixel: its Bragg part is between half and twice the excess over
+ * the background. Too bright is as wrong as too faint. */
 static inline int db_pixel_explained(double bragg, double value, double background) {
     const double excess = value - background;
     return bragg > 0.5 * excess && bragg < 2 * excess;

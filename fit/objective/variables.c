@@ -1,3 +1,4 @@
+/* Refined quantities and the parameters that they move. */
 #include "fit/objective/variables.h"
 
 #include "fit/config/physical_range.h"
@@ -44,7 +45,7 @@ static short *motion_of(db_variables *v, const db_fit_parameter *p) {
     return &v->motion[p->group][(int)p->parameter - (int)DB_PANEL_SHIFT_FAST];
 }
 
-/* Is it refined by itself in one of these stages? */
+/* Whether it is refined by itself in one of these stages. */
 static int is_refined(const db_fit_parameter *p, unsigned stages) {
     return !db_fit_parameter_is_tied(p) &&
            (stages == DB_FIT_ALL_STAGES || (p->stages & stages) != 0);

@@ -18,10 +18,10 @@ typedef struct db_variables {
                            the others groups of panels */
     size_t index[DB_FIT_MOST_PARAMETERS]; /* of each among the settings' parameters */
     double start[DB_FIT_MOST_PARAMETERS];
-    double lower[DB_FIT_MOST_PARAMETERS],
-        upper[DB_FIT_MOST_PARAMETERS]; /* user's and physical bounds */
-    double centre[DB_FIT_MOST_PARAMETERS],
-        sigma[DB_FIT_MOST_PARAMETERS]; /* priors; sigma INFINITY: none */
+    double lower[DB_FIT_MOST_PARAMETERS]; /* user's and physical bounds */
+    double upper[DB_FIT_MOST_PARAMETERS];
+    double centre[DB_FIT_MOST_PARAMETERS]; /* priors */
+    double sigma[DB_FIT_MOST_PARAMETERS];  /* INFINITY: none */
 
     /* Parameters of the table of which derivatives are needed: those that move, then own motions of
      * panels, of which those of groups are made. */
@@ -35,9 +35,10 @@ typedef struct db_variables {
 } db_variables;
 
 /* Those of the settings' parameters that are refined in one of some stages (bits as in
- * db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all parameters), with the followers of each, starting from the values of experiment and placement. `turned` (degree, about the
- * laboratory axes; NULL: none) is what of the misset has been folded into the experiment's
- * orientation since the values that bounds and priors mean (see fit/config/misset.h). */
+ * db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all parameters), with the followers of each,
+ * starting from the values of experiment and placement. `turned` (degree, about the laboratory axes;
+ * NULL: none) is the part of the misset that has become part of the experiment's orientation since
+ * bounds and priors were given (see fit/config/misset.h). */
 void db_variables_make(const db_fit_settings *settings, unsigned stages, const double *turned,
                        const db_experiment *experiment, const db_panel_placement *placement,
                        db_variables *variables);

@@ -52,7 +52,8 @@ static double mosaic_angle(const db_crystal *crystal) {
 }
 
 static int by_wave_number(const void *a, const void *b) {
-    const db_spectral_line *const x = a, *const y = b;
+    const db_spectral_line *const x = a;
+    const db_spectral_line *const y = b;
     return x->wave_number < y->wave_number ? -1 : x->wave_number > y->wave_number;
 }
 

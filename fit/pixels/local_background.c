@@ -23,9 +23,14 @@ typedef struct job {
 
 /* The rows that a window holds. */
 typedef struct window {
-    float *kept, *number; /* [2 half_width + 1][columns]: counts, or 0; 1, or 0 */
-    double *sum, *count;  /* [columns + 1]: over the window's rows; then over columns from 0 */
-    double *across, *across_count;
+    /* [2 half_width + 1][columns] */
+    float *kept;   /* counts; 0 of pixels left out */
+    float *number; /* 1; 0 of pixels left out */
+    /* [columns + 1]: their sums over the window's rows, and these over columns from 0 on */
+    double *sum;
+    double *count;
+    double *across;
+    double *across_count;
 } window;
 
 static size_t window_rows(const job *j) { return 2 * (size_t)j->half_width + 1; }
@@ -70,7 +75,8 @@ static void keep_row(const job *j, int row, float *kept, float *number) {
 static void slide(const job *j, window *w, int row, int leaves) {
     const size_t columns = (size_t)j->image->fast_pixels;
     const size_t place = ((size_t)row % window_rows(j)) * columns;
-    float *const kept = w->kept + place, *const number = w->number + place;
+    float *const kept = w->kept + place;
+    float *const number = w->number + place;
     if (leaves)
         for (size_t i = 0; i < columns; i++) {
             w->sum[i] -= (double)kept[i];
@@ -127,7 +133,8 @@ static db_status average_all(db_context *context, job *j, float *expected, float
     for (int t = 0; t < threads && status == DB_OK; t++)
         status = make_window(context, j, &windows[t]);
     /* Every pass reads what the last one wrote; the last one of all writes the background. */
-    float *from = expected, *to = background;
+    float *from = expected;
+    float *to = background;
     for (int pass = 0; pass <= CLIPPING_PASSES && status == DB_OK; pass++) {
         j->mean = to;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)

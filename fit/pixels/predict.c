@@ -1,3 +1,4 @@
+/* Prediction of reflections. */
 #include "fit/pixels/predict.h"
 
 #include "base/context_internal.h"

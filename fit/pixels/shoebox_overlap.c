@@ -84,8 +84,10 @@ static void exclude(const uint8_t *enough, const uint8_t *left, db_shoeboxes *bo
 
 /* What is worked out for the boxes. */
 typedef struct lights {
-    float *own, *all;
-    uint8_t *left, *enough;
+    float *own;      /* light of each box's own reflection */
+    float *all;      /* of all reflections */
+    uint8_t *left;   /* pixels that stay */
+    uint8_t *enough; /* boxes that stay */
 } lights;
 
 static db_status choose(db_context *context, const db_experiment *experiment,

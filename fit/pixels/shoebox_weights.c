@@ -14,8 +14,9 @@ static void sum_threes(const float *values, int count, float *sums) {
 
 /* Rows of a box, each with an empty one before and after. */
 typedef struct smoothing {
-    float *counts, *number; /* [width + 2][width]: sums of threes along rows, of own pixels */
-    float *kept;            /* [width] */
+    float *counts; /* [width + 2][width]: sums of threes along rows, of own pixels */
+    float *number; /* likewise, of their number */
+    float *kept;   /* [width] */
 } smoothing;
 
 static void smooth_rows(const db_shoeboxes *boxes, size_t box, smoothing *s) {
@@ -38,7 +39,8 @@ static void weigh_box(const db_fit_settings *settings, double model_error, size_
     const double gain = settings->gain, readout_noise = settings->readout_noise;
     smooth_rows(boxes, box, s);
     for (size_t i = 0; i < boxes->pixels; i++) {
-        const float *const sum = s->counts + i, *const number = s->number + i;
+        const float *const sum = s->counts + i;
+        const float *const number = s->number + i;
         const double background = (double)boxes->background[first + i];
         const double own = (double)(number[0] + number[width] + number[2 * width]);
         const double counts = (double)(sum[0] + sum[width] + sum[2 * width]) / (own > 0 ? own : 1);

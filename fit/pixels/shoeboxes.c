@@ -99,13 +99,15 @@ static int may_have(const db_fit_data *data, const db_region *region, int least)
 }
 
 static int stronger_first(const void *a, const void *b) {
-    const candidate *const x = a, *const y = b;
+    const candidate *const x = a;
+    const candidate *const y = b;
     if (x->excess != y->excess) return x->excess < y->excess ? 1 : -1;
     return x->reflection < y->reflection ? -1 : 1;
 }
 
 static int prediction_order(const void *a, const void *b) {
-    const candidate *const x = a, *const y = b;
+    const candidate *const x = a;
+    const candidate *const y = b;
     return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
 }
 

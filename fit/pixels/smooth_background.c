@@ -1,3 +1,4 @@
+/* Background as a smooth surface of splines. */
 #include "fit/pixels/background.h"
 
 #include "base/context_internal.h"
@@ -24,7 +25,9 @@ typedef struct surface {
     int pixels[2];
     int intervals[2], count[2]; /* between knots, and basis splines, along fast and slow */
     size_t total, band;         /* coefficients; elements of a row */
-    double *normal, *right, *coefficient;
+    double *normal;
+    double *right; /* hand side */
+    double *coefficient;
 } surface;
 
 /* The four basis splines that are not 0 at a place (pixels): their values, and which is the first.
@@ -68,7 +71,7 @@ static void add_cell(surface *s, const cell *c, double weight) {
             add_to_normal(s, index[k], index[l], weight * c->number * value[k] * value[l]);
 }
 
-/* May a pixel say something about the background, which is about `expected`? */
+/* Whether a pixel counts for the background, which is about `expected`. */
 static int is_background(const db_measured_image *image, const db_fit_settings *settings,
                          const uint8_t *near, size_t i, double expected) {
     const double off = (double)image->value[i] - expected;

@@ -24,7 +24,8 @@ static void mark(db_context *context, const db_measured_image *image,
     const size_t columns = (size_t)image->fast_pixels;
     const double gain = settings->gain, readout_noise = settings->readout_noise;
     const double limit = settings->strong_sigma * settings->strong_sigma;
-    const float *const value = image->value, *const background = strong->background;
+    const float *const value = image->value;
+    const float *const background = strong->background;
     (void)context; /* where there are no threads */
 #pragma omp parallel for num_threads(db_threads(context))
     for (int row = 0; row < image->slow_pixels; row++)
@@ -61,7 +62,8 @@ static void keep_spots(const db_measured_image *image, const db_fit_settings *se
                        db_strong_pixels *strong, size_t *list) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     const size_t width = 2 * (size_t)surroundings(settings) + 1;
-    const uint8_t *const end = strong->strong + pixels, *next = strong->strong;
+    const uint8_t *const end = strong->strong + pixels;
+    const uint8_t *next = strong->strong;
     while (next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL) {
         const size_t size =
             db_collect_touching(strong->strong, image->fast_pixels, image->slow_pixels,
@@ -97,8 +99,10 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
 static void count_in_squares(const db_measured_image *image, db_strong_pixels *strong) {
     const size_t columns = (size_t)image->fast_pixels;
     const size_t pixels = columns * (size_t)image->slow_pixels;
-    const uint8_t *const begin = strong->strong, *const end = begin + pixels, *next = begin;
-    for (; next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
+    const uint8_t *const begin = strong->strong;
+    const uint8_t *const end = begin + pixels;
+    for (const uint8_t *next = begin;
+         next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
         const size_t i = (size_t)(next - begin);
         strong->in_square[i / columns / DB_STRONG_SQUARE * strong->squares[0] +
                           i % columns / DB_STRONG_SQUARE]++;

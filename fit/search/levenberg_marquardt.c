@@ -50,7 +50,8 @@ static void free_move(const box *b) {
     db_eliminate(n, 0, b->slope, b->matrix, n);
     for (size_t i = 0, k = 0; i < b->count; i++) {
         if (is_held(b, i)) continue;
-        b->move[i] = b->solution[k] = db_eliminated_step(k, b->slope, b->matrix, n, b->solution);
+        b->move[i] = b->solution[k] =
+            db_eliminated_step(b->matrix + k * n, k, b->slope[k], b->solution);
         k++;
     }
 }

@@ -84,7 +84,7 @@ void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int
     const size_t s = order->shared, n = s + order->local;
     for (size_t i = 0; i < order->local; i++)
         step[s + i] =
-            db_eliminated_row_step(tail->row + i * n, s + i, at_rest ? 0 : tail->gradient[i], step);
+            db_eliminated_step(tail->row + i * n, s + i, at_rest ? 0 : tail->gradient[i], step);
 }
 
 void db_arrow_total(size_t shared, const double *sums, double *loss, double *gradient,

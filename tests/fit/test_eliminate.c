@@ -67,7 +67,7 @@ static void elimination_finds_the_minimum(void **state) {
         const double fall = minimum(n, gradient, normal, expected);
         expect_close("decrease", db_eliminate(n, 0, gradient, normal, n), fall);
         for (size_t i = 0; i < n; i++) {
-            step[i] = db_eliminated_step(i, gradient, normal, n, step);
+            step[i] = db_eliminated_step(normal + i * n, i, gradient[i], step);
             expect_close("step", step[i], expected[i]);
         }
     }
@@ -168,7 +168,8 @@ static void what_is_not_determined_rests(void **state) {
     (void)state;
     double gradient[3] = { 2, 0, 2 }, normal[9] = { 4, 0, 4, 0, 0, 0, 4, 0, 4 }, step[3];
     expect_close("decrease", db_eliminate(3, 0, gradient, normal, 3), 0.25);
-    for (size_t i = 0; i < 3; i++) step[i] = db_eliminated_step(i, gradient, normal, 3, step);
+    for (size_t i = 0; i < 3; i++)
+        step[i] = db_eliminated_step(normal + 3 * i, i, gradient[i], step);
     assert_true(step[1] == 0);
     expect_close("sum of copies", step[0] + step[2], -0.25);
 }

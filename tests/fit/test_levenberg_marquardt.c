@@ -43,7 +43,7 @@ static double least_of_all(const double *gradient, const double *normal, const d
         db_eliminate(n, 0, slope, matrix, n);
         int inside = 1;
         for (size_t a = 0; a < n; a++) {
-            p[list[a]] = step[a] = db_eliminated_step(a, slope, matrix, n, step);
+            p[list[a]] = step[a] = db_eliminated_step(matrix + a * n, a, slope[a], step);
             inside &= p[list[a]] >= lower[list[a]] && p[list[a]] <= upper[list[a]];
         }
         if (inside) least = fmin(least, value_at(gradient, normal, p));
