@@ -42,7 +42,7 @@ else()
     COMMAND ${CMAKE_COMMAND} -E make_directory ${DB_DOXYGEN_FOLDER}
     COMMAND ${DB_DOXYGEN} ${PROJECT_BINARY_DIR}/docs-work/Doxyfile
     COMMAND ${CMAKE_COMMAND} -E env DB_VERSION=${PROJECT_VERSION} DB_DOXYGEN_XML=${DB_DOXYGEN_FOLDER}/xml DB_KATEX=${DB_KATEX}
-            ${DB_SPHINX} -q -W --keep-going -a -E -b html -c docs -d ${PROJECT_BINARY_DIR}/docs-work/doctrees
+            ${DB_SPHINX} -q -W --keep-going -a -E -j auto -b html -c docs -d ${PROJECT_BINARY_DIR}/docs-work/doctrees
             . ${PROJECT_BINARY_DIR}/docs
     COMMAND ${CMAKE_COMMAND} -E echo "The documentation is in ${PROJECT_BINARY_DIR}/docs/index.html"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
