@@ -366,8 +366,10 @@ async function imageViewer(about, boxes) {
 
 // Rings of round resolutions that the picture crosses.
 function ringLines({ resolution, grid }) {
-  return [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9,
-    0.8].map(d => ({ d, pieces: contour(resolution, grid, 1 / (d * d)) })).filter(r => r.pieces.length);
+  const n = 4 * grid, fine = Array.from({ length: (n + 1) ** 2 }, (_, i) =>
+    onGrid(resolution, grid, i % (n + 1) / n, Math.floor(i / (n + 1)) / n));
+  return [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9, 0.8]
+    .map(d => ({ d, pieces: contour(fine, n, 1 / (d * d)) })).filter(r => r.pieces.length);
 }
 
 function reflectionText(b, at) {
