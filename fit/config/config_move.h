@@ -7,7 +7,7 @@
 /* Names of data as the file at `path` must give them. */
 db_status db_fit_config_move_names(db_context *context, const char *path, db_fit_config *config);
 
-/* The same, and an experiment list becomes the one beside that file, which is to be written. */
+/* The same; and the experiment list is named PREFIX.expt, as the one written beside PREFIX.yaml. */
 db_status db_fit_config_move(db_context *context, const char *path, db_fit_config *config);
 
 /* The written model has groups of panels where they were moved to: bounds and priors of their

@@ -320,7 +320,7 @@ static db_status quantity_of(const db_config_reader *reader, const char *section
     return db_config_fail(reader, node, section, key->is->name, "%s", message);
 }
 
-/* One of a list; 2 where it stands for whatever of a kind is refined. */
+/* Marks a quantity of a list: 1 where it is named, 2 where a name stands for all groups. */
 static db_status mark_quantity(const db_config_reader *reader, const char *section,
                                const db_config_key *key, const db_yaml_node *node,
                                unsigned char *set) {

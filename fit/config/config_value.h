@@ -31,8 +31,9 @@ db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_n
 db_status db_config_take(const db_config_reader *reader, const char *section,
                          const db_config_key *key, const db_yaml_node *node, void *base);
 
-/* Checks the values that a section's keys have in a part of the struct that it fills: `size` bytes from
- * offset `first`, which stand at `part`. Fails with "<what>: <key> ..., expected ...". */
+/* Checks the values of a section's keys in a part of the struct that the section fills: the `size`
+ * bytes from offset `first` on, which stand at `part`. Fails with "<what>: <key> <value>, expected
+ * ...". */
 db_status db_config_check_part(db_context *context, const char *what,
                                const db_config_section *section, size_t first, size_t size,
                                const void *part);
@@ -48,10 +49,8 @@ db_status db_config_check_parameter(const db_config_reader *reader, const db_yam
                                     const char *section, const char *key, const char *name,
                                     db_parameter parameter);
 
-/* Motions of groups of panels have names such as "quadrant_0:shift_fast", or "panel_groups:shift_fast"
- * for that of every group. */
-
-/* Numbers of the motions of every group, above those of all quantities, by their kind. */
+/* The motion of a group of panels is called "quadrant_0:shift_fast", that of every group
+ * "panel_groups:shift_fast". The latter have numbers above those of all quantities, by kind. */
 enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };
 
 /* Does a name have the form of one, rather than that of a parameter of the table? */

@@ -108,8 +108,8 @@ typedef struct db_arguments {
     size_t count;
 } db_arguments;
 
-/* Reads the arguments (argv[0] is the command). Reports the first error and returns its status. Clear
- * them whatever that is. */
+/* Reads the arguments (argv[0] is the command). Reports the first error and returns its status.
+ * Clear them whatever that is. */
 db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table, int argc,
                             char **argv);
 void db_arguments_clear(db_arguments *arguments);

@@ -1,5 +1,5 @@
-/* The commands of the program. Each stands in a file command_NAME.c, which defines db_NAME_command; the build makes the
- * list of them (cmake/Program.cmake). */
+/* The commands of the program. Each stands in a file command_NAME.c, which defines db_NAME_command;
+ * the build makes the list of them (cmake/Program.cmake). */
 #ifndef DB_CLI_COMMAND_H
 #define DB_CLI_COMMAND_H
 

@@ -149,9 +149,9 @@ static int is_numbered(db_context *context, const char *image) {
     return made.numbered;
 }
 
-/* Writes the list, if it is wanted, after the SMV image it points at (NULL: there is none), whose counts
- * are pedestal + gain * photons. The image is named as it lies in the list's folder, or by its whole
- * path elsewhere. */
+/* Writes the experiment list, if it is wanted, after the SMV image that it names (NULL: none), whose
+ * counts are pedestal + gain * photons. An image in the list's folder has its name there, another
+ * one its whole path. */
 static db_status write_expt(const db_session *session, const char *image, double pedestal,
                             double gain) {
     const db_settings *s = &session->settings;

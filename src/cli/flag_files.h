@@ -1,4 +1,4 @@
-/* The files that a command line names, as its table of flags tells inputs from outputs. target: what
+/* The files that a command line names: its table of flags tells inputs from outputs. target: what
  * the flags fill. */
 #ifndef DB_CLI_FLAG_FILES_H
 #define DB_CLI_FLAG_FILES_H

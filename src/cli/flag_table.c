@@ -1,5 +1,5 @@
-/* The flags of sim, grad, check, amorphous, orient and noise. Names and units are those of nanoBragg
- * where it has them. */
+/* The flags of sim, grad, check, amorphous, orient and noise. Where nanoBragg has a flag, its name
+ * and unit are nanoBragg's. */
 #include "cli/flags.h"
 
 #define MEMBER(m) offsetof(db_settings, m)
@@ -17,7 +17,8 @@
     .choices = (const char *const[]) {                                                             \
         __VA_ARGS__, NULL                                                                          \
     }
-/* A value of the set-up: unit, number of values, range and, unless it is given, help are the field's. */
+/* A value of the set-up. Unit, number of values, range and, unless it is given, help come from the
+ * field. */
 #define FIELD(id) .field = &db_setup_fields[DB_FIELD_##id]
 #define ELEMENT(id, number) FIELD(id), .element = number
 #define SETS(m, value) .sets = 1, .switch_member = MEMBER(m), .constant = value

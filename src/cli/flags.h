@@ -1,4 +1,5 @@
-/* The flags of sim, grad, check, amorphous, orient and noise, which share one table, and what they do to the settings. */
+/* The flags of sim, grad, check, amorphous, orient and noise, which share one table, and what they do
+ * to the settings. */
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 

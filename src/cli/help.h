@@ -1,8 +1,8 @@
-/* What commands are for: their texts, with their flags, for terminals, as manual pages and for the completion of shells.
+/* Help of the commands: for terminals, as manual pages, and for the completion of shells.
  *
- * A text (help/NAME.txt) begins "dualbragg NAME: what it does", then "usage: ...". Paragraphs are separated by blank
- * lines; lines that begin with blanks are commands. "{flags}" stands for the table of flags, "{commands}" for the list
- * of commands. */
+ * A text (help/NAME.txt) begins "dualbragg NAME: what it does", then "usage: ...". Blank lines
+ * separate paragraphs; lines that begin with blanks are examples. "{flags}" stands for the table of
+ * flags, "{commands}" for the list of commands. */
 #ifndef DB_CLI_HELP_H
 #define DB_CLI_HELP_H
 
@@ -38,8 +38,8 @@ void db_command_summary(const db_command *command, char summary[DB_SUMMARY_SIZE]
 enum { DB_FLAG_HELP_SIZE = 512 };
 void db_flag_describe(const db_flag *flag, char text[DB_FLAG_HELP_SIZE]);
 
-/* The words that the argument of a flag may be, blank-separated, or an empty text: those of a choice, and of arguments
- * such as auto|double|mixed. */
+/* The words that the argument of a flag may be, blank-separated: those of auto|double|mixed. Empty
+ * for other arguments. */
 enum { DB_WORDS_SIZE = 128 };
 void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]);
 

@@ -1,4 +1,5 @@
-/* Images in memory: room for them, and the numbers that are printed about them (docs/theory/pixel.md, Statistics of an image). */
+/* Images in memory: room for them, and the numbers that are printed about them
+ * (docs/theory/pixel.md, Statistics of an image). */
 #ifndef DB_CLI_IMAGES_H
 #define DB_CLI_IMAGES_H
 

@@ -72,6 +72,10 @@ if grep -E 'OpenMP|PNG|JSON|Random123|fit' "$work/version"; then
     echo "expected no library in the version"
     exit 1
 fi
+"$work/dualbragg" help | grep -q '^  fit .*this build has no refinement'
+code=0
+"$work/dualbragg" fit > "$work/log" 2>&1 || code=$?
+grep -q 'dualbragg fit: this build has no refinement' "$work/log" && [ $code -eq 2 ]
 set -- sim -cell 40 50 60 90 90 90 -N 4 -default_F 100 -lambda 1 -distance 70 -detpixels 20 -pixel 1
 "$work/dualbragg" "$@" -floatfile "$work/image.f32" > "$work/log"
 [ "$(wc -c < "$work/image.f32")" -eq 1600 ]
