@@ -110,6 +110,12 @@ static json_t *value_of(db_document *d, const db_json_field *field, const void *
     case DB_JSON_NUMBERS: return numbers(d, member, field->size / sizeof(double));
     case DB_JSON_INTEGERS: return integers(d, member, field->size / sizeof(int));
     case DB_JSON_OBJECT: return db_json_object(d, field->fields, member);
+    case DB_JSON_LIST: {
+        const void *first;
+        memcpy(&first, member, sizeof first);
+        return db_json_list(d, field->fields, first,
+                            *(const size_t *)((const char *)of + field->count), field->size);
+    }
     case DB_JSON_MADE: break;
     }
     return field->make(d, of);
@@ -152,6 +158,7 @@ static void print_type(FILE *stream, const db_json_field *field) {
         fprintf(stream, "list of %zu integers", field->size / sizeof(int));
         break;
     case DB_JSON_OBJECT: fputs("object", stream); break;
+    case DB_JSON_LIST: fputs("list", stream); break;
     case DB_JSON_MADE: fputs(field->type, stream); break;
     }
 }
@@ -166,7 +173,8 @@ static void print_rows(FILE *stream, const db_json_table *table, const char *pat
         print_type(stream, field);
         fprintf(stream, " | %s | %s |\n", field->unit, field->help);
         if (!field->fields) continue;
-        const int is_list = field->type && strncmp(field->type, "list", 4) == 0;
+        const int is_list =
+            field->kind == DB_JSON_LIST || (field->type && strncmp(field->type, "list", 4) == 0);
         const size_t length = strlen(whole);
         snprintf(whole + length, sizeof whole - length, is_list ? "[]." : ".");
         print_rows(stream, field->fields, whole);

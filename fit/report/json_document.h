@@ -70,6 +70,7 @@ typedef enum db_json_kind {
     DB_JSON_NUMBERS,  /* double[] */
     DB_JSON_INTEGERS, /* int[] */
     DB_JSON_OBJECT,   /* a struct, described by a table of its own */
+    DB_JSON_LIST,     /* a pointer to such structs, and how many (size_t) */
     DB_JSON_MADE      /* what a function makes */
 } db_json_kind;
 
@@ -77,7 +78,8 @@ typedef enum db_json_kind {
 typedef struct db_json_field {
     const char *name, *unit, *help;
     db_json_kind kind;
-    size_t offset, size;             /* of the member, in bytes */
+    size_t offset, size;             /* of the member, or of one of its structs, in bytes */
+    size_t count;                    /* offset of how many a list has */
     int (*is_there)(const void *of); /* NULL: always */
     json_t *(*make)(db_document *d, const void *of);
     const char *type;                   /* of what is made, for readers */
@@ -91,7 +93,8 @@ typedef struct db_json_table {
 
 /* Rows of a table. The struct that it describes is OF, defined before the table. VALUE: a member
  * under its own name; NAMED: under another one; FLAG: an int that means yes or no; PART: a member
- * that is a struct; MADE: what a function makes. _IF: only where is_there(struct) says so. */
+ * that is a struct; SELF: some fields of the struct itself, together; LIST: a member that points to
+ * structs; MADE: what a function makes. _IF: only where is_there(struct) says so. */
 #define VALUE(member, unit, help) NAMED(#member, member, unit, help)
 #define VALUE_IF(is_there, member, unit, help) NAMED_IF(is_there, #member, member, unit, help)
 #define NAMED(name, member, unit, help) NAMED_IF(NULL, name, member, unit, help)
@@ -100,15 +103,22 @@ typedef struct db_json_table {
 #define FLAG(member, help) NAMED_FLAG(#member, member, help)
 #define NAMED_FLAG(name, member, help) DB_JSON_ROW(NULL, DB_JSON_YES_NO, name, member, "", help)
 #define PART(member, table, help)                                                                  \
-    { #member, "", help, DB_JSON_OBJECT, offsetof(OF, member), 1, NULL, NULL, NULL, &(table) }
+    { #member, "", help, DB_JSON_OBJECT, offsetof(OF, member), 1, 0, NULL, NULL, NULL, &(table) }
+#define SELF(name, table, help)                                                                    \
+    { name, "", help, DB_JSON_OBJECT, 0, 0, 0, NULL, NULL, NULL, &(table) }
+#define LIST(name, member, count, table, help)                                                     \
+    {                                                                                              \
+        name, "", help, DB_JSON_LIST, offsetof(OF, member), sizeof *((OF *)0)->member,             \
+            offsetof(OF, count), NULL, NULL, NULL, &(table)                                        \
+    }
 #define MADE(name, function, type, fields, unit, help)                                             \
     MADE_IF(NULL, name, function, type, fields, unit, help)
 #define MADE_IF(is_there, name, function, type, fields, unit, help)                                \
-    { name, unit, help, DB_JSON_MADE, 0, 0, is_there, function, type, fields }
+    { name, unit, help, DB_JSON_MADE, 0, 0, 0, is_there, function, type, fields }
 #define DB_JSON_ROW(is_there, kind, name, member, unit, help)                                      \
     {                                                                                              \
-        name, unit, help, kind, offsetof(OF, member), sizeof(((OF *)0)->member), is_there, NULL,   \
-            NULL, NULL                                                                             \
+        name, unit, help, kind, offsetof(OF, member), sizeof(((OF *)0)->member), 0, is_there,      \
+            NULL, NULL, NULL                                                                       \
     }
 #define TABLE(name, rows) const db_json_table name = { rows, sizeof(rows) / sizeof *(rows) }
 

@@ -16,11 +16,6 @@ static const db_json_field start_rows[] = {
 static TABLE(start_fields, start_rows);
 #undef OF
 
-static json_t *starts(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_json_list(d, &start_fields, r->starts, r->start_count, sizeof *r->starts);
-}
-
 #define OF db_fit_statistics
 static const db_json_field statistics_rows[] = {
     VALUE(pixels, "", "in use"),
@@ -43,10 +38,6 @@ static const db_json_field before_after_rows[] = {
 };
 static TABLE(before_after_fields, before_after_rows);
 #undef OF
-
-static json_t *statistics(db_document *d, const void *of) {
-    return db_json_object(d, &before_after_fields, of);
-}
 
 /* A test with its names. */
 typedef struct named_test {
@@ -117,11 +108,6 @@ static const db_json_field shell_rows[] = {
 static TABLE(shell_fields, shell_rows);
 #undef OF
 
-static json_t *shells(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_json_list(d, &shell_fields, r->shells, r->shell_count, sizeof *r->shells);
-}
-
 #define OF db_fit_area
 static const db_json_field area_rows[] = {
     VALUE(panel, "", "from 0"),
@@ -137,11 +123,6 @@ static const db_json_field area_rows[] = {
 static TABLE(area_fields, area_rows);
 #undef OF
 
-static json_t *areas(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_json_list(d, &area_fields, r->areas, r->area_count, sizeof *r->areas);
-}
-
 #define OF db_fit_pixel
 static const db_json_field pixel_rows[] = {
     VALUE(panel, "", "from 0"),
@@ -155,25 +136,15 @@ static const db_json_field pixel_rows[] = {
 static TABLE(pixel_fields, pixel_rows);
 #undef OF
 
-static json_t *distrusted_pixels(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_json_list(d, &pixel_fields, r->distrusted, r->distrusted_listed,
-                        sizeof *r->distrusted);
-}
-
 #define OF db_fit_result
 static const db_json_field distrusted_rows[] = {
     NAMED("count", distrusted_count, "",
           "pixels in use more than 5 σ off the model; 0 with other targets"),
-    MADE("pixels", distrusted_pixels, "list", &pixel_fields, "",
+    LIST("pixels", distrusted, distrusted_listed, pixel_fields,
          "the first 100, least trusted first"),
 };
 static TABLE(distrusted_fields, distrusted_rows);
 #undef OF
-
-static json_t *distrusted(db_document *d, const void *of) {
-    return db_json_object(d, &distrusted_fields, of);
-}
 
 #define OF db_fit_shoebox
 static const db_json_field shoebox_rows[] = {
@@ -196,11 +167,6 @@ static const db_json_field shoebox_rows[] = {
 };
 static TABLE(shoebox_fields, shoebox_rows);
 #undef OF
-
-static json_t *shoeboxes(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_json_list(d, &shoebox_fields, r->shoeboxes, r->shoebox_count, sizeof *r->shoeboxes);
-}
 
 /* The refined experiment in a few numbers. */
 typedef struct in_short {
@@ -306,22 +272,22 @@ static const db_json_field result_rows[] = {
          "section `model` of the refined model"),
     MADE("reciprocal_matrix", reciprocal_matrix, "list of 9 numbers", NULL, "1/Å",
          "a\\*, b\\*, c\\* in columns, row by row; laboratory frame, goniometer at 0"),
-    MADE("statistics", statistics, "object", &before_after_fields, "", "on the same data"),
-    MADE("shells", shells, "list", &shell_fields, "",
+    SELF("statistics", before_after_fields, "on the same data"),
+    LIST("shells", shells, shell_count, shell_fields,
          "of equal numbers of pixels, from low to high resolution"),
-    MADE("areas", areas, "list", &area_fields, "", "rectangles of the detector"),
-    MADE("starts", starts, "list", &start_fields, "",
+    LIST("areas", areas, area_count, area_fields, "rectangles of the detector"),
+    LIST("starts", starts, start_count, start_fields,
          "what became of each of several starts, those that explained most first; empty if there "
          "was one"),
     VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
     VALUE(sigma_z_median, "", "of the shoeboxes"),
     VALUE(sigma_z_limit, "", "outliers lie above"),
-    MADE("distrusted", distrusted, "object", &distrusted_fields, "",
+    SELF("distrusted", distrusted_fields,
          "single pixels that the targets `huber` and `student` hardly let count"),
     VALUE(evaluations, "", "of the target"),
     VALUE(seconds, "s", ""),
     MADE("history", db_make_history, "list", &db_history_fields, "", "every evaluation"),
-    MADE("shoeboxes", shoeboxes, "list", &shoebox_fields, "", ""),
+    LIST("shoeboxes", shoeboxes, shoebox_count, shoebox_fields, ""),
 };
 TABLE(db_result_fields, result_rows);
 #undef OF
