@@ -2,99 +2,69 @@
 
 #include <math.h>
 
-void db_physical_range(db_parameter parameter, double *least, double *most) {
-    *least = -INFINITY;
-    *most = INFINITY;
-    switch (parameter) {
-    case DB_CELL_A:
-    case DB_CELL_B:
-    case DB_CELL_C: *least = 1; break;
-    case DB_CELL_ALPHA:
-    case DB_CELL_BETA:
-    case DB_CELL_GAMMA:
-        *least = 1;
-        *most = 179;
-        break;
-    case DB_CELLS_A:
-    case DB_CELLS_B:
-    case DB_CELLS_C: *least = 1; break;
-    case DB_MOSAIC_SPREAD:
-    case DB_MOSAIC_A:
-    case DB_MOSAIC_B:
-    case DB_MOSAIC_C:
-        *least = 0;
-        *most = 90;
-        break;
-    case DB_B_FACTOR: /* a little less than none: the amplitudes may have too large a B */
-        *least = -10;
-        *most = 1000;
-        break;
-    case DB_DIVERGENCE_HORIZONTAL:
-    case DB_DIVERGENCE_VERTICAL:
-    case DB_WATER_SIZE:
-    case DB_SPECTRUM_STRETCH:
-    case DB_AMORPHOUS_THICKNESS: *least = 0; break;
-    case DB_DISPERSION:
-        *least = 0;
-        *most = 1;
-        break;
-    case DB_POLARIZATION:
-        *least = -1;
-        *most = 1;
-        break;
-    case DB_WAVELENGTH: *least = 1e-4; break; /* positive, and far from anything used */
-    case DB_SENSOR_THICKNESS:
-    case DB_ATTENUATION_DEPTH:
-    case DB_DISTANCE: *least = 1e-3; break;
-    case DB_SCALE: *least = 1e-30; break;
-    default: break;
-    }
-}
-
 /* Turns (degree) and shifts (pixels) that no start may be off by: spots would be others. */
 static const double MOST_TURN = 5, MOST_SHIFT = 20;
 /* Relative. */
 static const double MOST_STRETCH = 0.05, MOST_DISTANCE = 0.1, MOST_SIZE = 10;
 
+/* How far from its start a parameter may go. */
+typedef enum reach_kind { ANYWHERE, STRETCH, DISTANCE, TURN, BEAM_TURN, SHIFT } reach_kind;
+
+/* What parameters from one of the table to another can be. */
+typedef struct range {
+    db_parameter first, last;
+    double least, most;
+    reach_kind reach;
+} range;
+
+static const range ranges[] = {
+    // clang-format off
+    { DB_CELL_A, DB_CELL_C, 1, INFINITY, STRETCH },
+    { DB_CELL_ALPHA, DB_CELL_GAMMA, 1, 179, TURN },
+    { DB_MISSET_X, DB_MISSET_Z, -INFINITY, INFINITY, TURN },
+    { DB_CELLS_A, DB_CELLS_C, 1, INFINITY, ANYWHERE },
+    { DB_MOSAIC_SPREAD, DB_MOSAIC_C, 0, 90, TURN },
+    { DB_B_FACTOR, DB_B_FACTOR, -10, 1000, ANYWHERE }, /* below 0: the amplitudes may have too large a B */
+    { DB_PHI, DB_SPINDLE_TILT_ACROSS, -INFINITY, INFINITY, TURN },
+    { DB_WAVELENGTH, DB_WAVELENGTH, 1e-4, INFINITY, STRETCH }, /* positive, and far from anything used */
+    { DB_SPECTRUM_STRETCH, DB_SPECTRUM_STRETCH, 0, INFINITY, ANYWHERE },
+    { DB_BEAM_HORIZONTAL, DB_BEAM_VERTICAL, -INFINITY, INFINITY, BEAM_TURN },
+    { DB_DIVERGENCE_HORIZONTAL, DB_DIVERGENCE_VERTICAL, 0, INFINITY, BEAM_TURN },
+    { DB_DISPERSION, DB_DISPERSION, 0, 1, ANYWHERE },
+    { DB_POLARIZATION, DB_POLARIZATION, -1, 1, ANYWHERE },
+    { DB_SCALE, DB_SCALE, 1e-30, INFINITY, ANYWHERE },
+    { DB_DISTANCE, DB_DISTANCE, 1e-3, INFINITY, DISTANCE },
+    { DB_BEAM_FAST, DB_BEAM_SLOW, -INFINITY, INFINITY, SHIFT },
+    { DB_DETECTOR_ROTX, DB_TWOTHETA, -INFINITY, INFINITY, TURN },
+    { DB_PANEL_SHIFT_FAST, DB_PANEL_SHIFT_NORMAL, -INFINITY, INFINITY, SHIFT },
+    { DB_PANEL_TURN_FAST, DB_PANEL_TURN_NORMAL, -INFINITY, INFINITY, TURN },
+    { DB_SENSOR_THICKNESS, DB_ATTENUATION_DEPTH, 1e-3, INFINITY, ANYWHERE },
+    { DB_WATER_SIZE, DB_AMORPHOUS_THICKNESS, 0, INFINITY, ANYWHERE },
+    // clang-format on
+};
+
+static range range_of(db_parameter parameter) {
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (parameter >= ranges[i].first && parameter <= ranges[i].last) return ranges[i];
+    return (range){ parameter, parameter, -INFINITY, INFINITY, ANYWHERE };
+}
+
+void db_physical_range(db_parameter parameter, double *least, double *most) {
+    const range found = range_of(parameter);
+    *least = found.least;
+    *most = found.most;
+}
+
 /* How far a parameter may go from its start, either way; INFINITY: anywhere. */
 static double reach_of(const db_experiment *start, db_parameter parameter, double value) {
     const double pixel =
         start->detector.panel_count ? start->detector.panels[0].pixel_size[0] : 0.1;
-    switch (parameter) {
-    case DB_CELL_A:
-    case DB_CELL_B:
-    case DB_CELL_C:
-    case DB_WAVELENGTH: return MOST_STRETCH * value;
-    case DB_DISTANCE: return MOST_DISTANCE * value;
-    case DB_CELL_ALPHA:
-    case DB_CELL_BETA:
-    case DB_CELL_GAMMA:
-    case DB_MISSET_X:
-    case DB_MISSET_Y:
-    case DB_MISSET_Z:
-    case DB_PHI:
-    case DB_SPINDLE_TILT_BEAM:
-    case DB_SPINDLE_TILT_ACROSS:
-    case DB_DETECTOR_ROTX:
-    case DB_DETECTOR_ROTY:
-    case DB_DETECTOR_ROTZ:
-    case DB_TWOTHETA:
-    case DB_PANEL_TURN_FAST:
-    case DB_PANEL_TURN_SLOW:
-    case DB_PANEL_TURN_NORMAL:
-    case DB_MOSAIC_SPREAD:
-    case DB_MOSAIC_A:
-    case DB_MOSAIC_B:
-    case DB_MOSAIC_C: return MOST_TURN;
-    case DB_BEAM_HORIZONTAL:
-    case DB_BEAM_VERTICAL:
-    case DB_DIVERGENCE_HORIZONTAL:
-    case DB_DIVERGENCE_VERTICAL: return 1000 * MOST_TURN * 0.017453292519943295769; /* mrad */
-    case DB_BEAM_FAST:
-    case DB_BEAM_SLOW:
-    case DB_PANEL_SHIFT_FAST:
-    case DB_PANEL_SHIFT_SLOW:
-    case DB_PANEL_SHIFT_NORMAL: return MOST_SHIFT * pixel;
+    switch (range_of(parameter).reach) {
+    case STRETCH: return MOST_STRETCH * value;
+    case DISTANCE: return MOST_DISTANCE * value;
+    case TURN: return MOST_TURN;
+    case BEAM_TURN: return 1000 * MOST_TURN * 0.017453292519943295769; /* mrad */
+    case SHIFT: return MOST_SHIFT * pixel;
     default: return INFINITY;
     }
 }
