@@ -17,11 +17,11 @@ void db_objective_solve_reflection(db_objective *objective, size_t reflection);
 /* What the restraints add to the loss. */
 double db_objective_restraint_loss(const db_objective *objective);
 
-/* What the boxes of a reflection contribute to the equation of its intensity after the last evaluation
- * (with NORMAL), without the restraint, their backgrounds eliminated: slope and half second
- * derivative of the loss by the intensity, and half the mixed ones with the variables, cross:
- * [variables]. Those of another image may be
- * added, where images share reflections. An intensity held at 0 adds nothing. */
+/* What the boxes of a reflection contribute to the equation of its intensity after the last
+ * evaluation (with NORMAL), without the restraint, their backgrounds eliminated: slope and half
+ * second derivative of the loss by the intensity, and half the mixed ones with the variables,
+ * cross: [variables]. Those of another image may be added, where images share reflections. An
+ * intensity held at 0 adds nothing. */
 void db_objective_reflection_sums(const db_objective *objective, size_t reflection,
                                   double *gradient, double *normal, double *cross);
 

@@ -29,8 +29,8 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                              db_shoebox_choice choice, db_stage_data *taken);
 void db_stage_data_clear(db_stage_data *taken);
 
-/* The objective of these data, which must outlive it. Their blur and amplitudes go over those of the
- * options. */
+/* The objective of these data, which must outlive it. Their blur and amplitudes replace those of
+ * the options. */
 db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, const db_stage_data *taken,
                                   const db_objective_options *options, db_objective *objective);

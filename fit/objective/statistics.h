@@ -51,8 +51,8 @@ void db_statistics_centroids(const db_objective *objective, const db_shoeboxes *
 int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,
                                   size_t b, double offset[2]);
 
-/* Whether the model explains a strong pixel: its Bragg part is between half and twice the excess over
- * the background. Too bright is as wrong as too faint. */
+/* Whether the model explains a strong pixel: its Bragg part is between half and twice the excess
+ * over the background. Too bright is as wrong as too faint. */
 static inline int db_pixel_explained(double bragg, double value, double background) {
     const double excess = value - background;
     return bragg > 0.5 * excess && bragg < 2 * excess;

@@ -36,9 +36,9 @@ typedef struct db_variables {
 
 /* Those of the settings' parameters that are refined in one of some stages (bits as in
  * db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all parameters), with the followers of each,
- * starting from the values of experiment and placement. `turned` (degree, about the laboratory axes;
- * NULL: none) is the part of the misset that has become part of the experiment's orientation since
- * bounds and priors were given (see fit/config/misset.h). */
+ * starting from the values of experiment and placement. `turned` (degree, about the laboratory
+ * axes; NULL: none) is the part of the misset that has become part of the experiment's orientation
+ * since bounds and priors were given (see fit/config/misset.h). */
 void db_variables_make(const db_fit_settings *settings, unsigned stages, const double *turned,
                        const db_experiment *experiment, const db_panel_placement *placement,
                        db_variables *variables);

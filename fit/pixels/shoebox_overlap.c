@@ -55,18 +55,14 @@ static int clear_pixels(const db_shoeboxes *boxes, size_t box, const float *own,
     return count >= LEAST_PIXELS && kept >= LEAST_LIGHT * light && light > 0;
 }
 
-/* Moves a box's data to an earlier place. */
+/* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
 static void move_box(db_shoeboxes *boxes, size_t from, size_t to) {
     const size_t n = boxes->pixels, source = from * n, target = to * n;
     boxes->reflection[to] = boxes->reflection[from];
     boxes->region[to] = boxes->region[from];
     boxes->region[to].offset = target;
-    boxes->ridge[to] = boxes->ridge[from];
     memmove(boxes->value + target, boxes->value + source, n * sizeof *boxes->value);
     memmove(boxes->background + target, boxes->background + source, n * sizeof *boxes->background);
-    memmove(boxes->weight + target, boxes->weight + source, n * sizeof *boxes->weight);
-    memmove(boxes->shape_variance + target, boxes->shape_variance + source,
-            n * sizeof *boxes->shape_variance);
     memmove(boxes->own + target, boxes->own + source, n);
     memmove(boxes->strong + target, boxes->strong + source, n);
 }

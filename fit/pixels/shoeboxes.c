@@ -89,8 +89,8 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
     return count;
 }
 
-/* Whether a box may have so many strong pixels of its own: all strong pixels in it are counted, which
- * is far less work than to find the nearest reflection of each. */
+/* Whether a box may have so many strong pixels of its own. Counts all strong pixels around it,
+ * which is far less work than to find the nearest reflection of each. */
 static int may_have(const db_fit_data *data, const db_region *region, int least) {
     const int first = db_measured_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };

@@ -70,10 +70,11 @@ db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *setting
 db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings);
 
-/* A shoebox has one intensity: light of a neighbour, whose intensity is another, would pull at the
- * parameters. This takes away pixels where all other reflections together, were they as strong as the box's own, are
- * above a thousandth of its own highest pixel, and boxes whose pixels left hold less than half of
- * their own spot or are too few. Where fewer than `fewest` boxes would be left, all stay as they
+/* Takes away pixels that the model of another reflection reaches, before the boxes are weighed: a
+ * shoebox has one intensity, and light of a neighbour with another would bias the parameters. These
+ * are pixels where all other reflections together, were they as strong as the box's own, are above
+ * a thousandth of its own highest pixel. Boxes whose pixels left hold less than half of their own
+ * spot, or are too few, go, too. Where fewer than `fewest` boxes would be left, all stay as they
  * are. Own and foreign light are those of the experiment, so that the choice does not depend on
  * what was counted. */
 db_status db_overlap_exclude(db_context *context, const db_experiment *experiment,
