@@ -3,8 +3,9 @@
     run_pages.py PAGE.md...
 
 A block of the mark sh is run by sh -eu, in one empty folder for the whole page. A block ```text behind it shows lines that the
-commands print, in their order, numbers aside; a line of three dots stands for any others. Blocks ```sh measured need
-measured images, which are linked into the folder where $SHARED_DIR has them; without them these blocks are left out.
+commands print, in their order, numbers aside; a line of three dots stands for any others. The folder has the
+files of examples/data, as data/. Blocks ```sh measured need more images, which are linked into the folder where $SHARED_DIR
+has them; without them these blocks are left out.
 A block ```yaml is a configuration of `dualbragg fit`: it must be understood, although its images are not there.
 """
 import os
@@ -15,7 +16,8 @@ import tempfile
 
 MARK = "=== end of block %d"
 FENCE = re.compile(r"^```(sh measured|sh|text|yaml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-MEASURED = ["thaumatin", "thermolysin"]  # folders of $SHARED_DIR/realdata
+MEASURED = ["thermolysin"]  # folders of $SHARED_DIR/realdata
+EXAMPLE_DATA = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "examples", "data"))
 NUMBER = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+)?")
 
 
@@ -67,6 +69,7 @@ def check(page):
         run = os.path.join(work, "run")
         os.mkdir(run)
         os.mkdir(os.path.join(work, "bin"))
+        os.symlink(EXAMPLE_DATA, os.path.join(run, "data"))
         os.symlink(os.environ["DUALBRAGG"], os.path.join(work, "bin", "dualbragg"))
         runnable = ["sh"]
         if any(kind == "sh measured" for kind, _ in blocks) and link_measured(run):
