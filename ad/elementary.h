@@ -1,7 +1,7 @@
 /* Elementary functions on lanes, by polynomials: no libm call, no branch. Coefficients are those of
  * the polynomial that interpolates the function at Chebyshev points of the stated interval;
  * truncation errors are below 1e-16 (double) and 1e-8 (float) of the largest value. Long double,
- * the tests' yardstick, asks libm. */
+ * with which the tests compare, uses libm. */
 
 #define AD_PI_DIGITS 3.141592653589793238462643383279502884
 #define AD_PI_SQUARED 9.869604401089358618834490999876151135

@@ -1,7 +1,7 @@
-/* A lane bundle: LANES numbers of type REAL processed together. Include once per REAL.
- * LANES = 1: the plain number (always so in CUDA and on the host side of the model).
- * Otherwise one hardware vector, or two where LANES needs twice a vector's elements (doubles beside
- * floats). */
+/* A lane: LANES numbers of type REAL that are processed together (SIMD). Include once per REAL.
+ *
+ * LANES 1 is the plain number: always so in CUDA and in the model on the host. Otherwise a lane is
+ * one hardware vector, or two where one holds only half of LANES (doubles beside floats). */
 #include "ad/names.h"
 
 #if LANES == 1

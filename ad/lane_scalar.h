@@ -39,7 +39,8 @@ AD_INLINE lane l_sqrt(lane a) { return sqrt(a); }
 AD_INLINE lane l_abs(lane a) { return fabs(a); }
 #endif
 #if defined(__CUDA_ARCH__)
-/* Two additions in place of a slow conversion: good below 2^51 (2^22), as on the processor. */
+/* On devices two additions replace a slow conversion; for numbers below 2^51 (2^22), as in
+ * ad/vec_isa.h. */
 #if AD_SIZE == 4
 AD_INLINE lane l_rint(lane a) { return __fadd_rn(__fadd_rn(a, 12582912.0f), -12582912.0f); }
 AD_INLINE lane l_scale2(lane a, lane k) { return a * __int_as_float(((int)k + 127) << 23); }
@@ -76,7 +77,7 @@ AD_INLINE float l_fraction_double(lane shifted) {
     return 0x1p-32f * (float)low;
 }
 #endif
-/* what rounding takes away */
+/* what rounding removes */
 AD_INLINE lane l_reduce(lane a) { return a - l_rint(a); }
 #if !defined(__CUDA_ARCH__)
 AD_INLINE lane l_rsqrt(lane a) { return (REAL)1 / l_sqrt(a); }

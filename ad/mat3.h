@@ -48,8 +48,8 @@ static inline __attribute__((unused)) mat3 m3_rotation(vec3 axis, num angle) {
                    v3_make(n_sub(xz, w.y), n_add(yz, w.x), n_add(n_mul(n_sqr(axis.z), t), c)));
 }
 /* Right-handed rotation about the direction of w, of length |w| <= pi (radian): a unit quaternion
- * of half the angle. Its parts are entire functions of |w|^2, so that no rotation is a special
- * point in the place of the axis at none. */
+ * of half the angle. Its parts are entire functions of |w|^2, so that w = 0, which has no axis, is
+ * no special point. */
 static inline __attribute__((unused)) mat3 m3_rotation_vector(vec3 w) {
     const REAL pi = (REAL)3.141592653589793238462643383279502884L;
     const num t = n_scale(v3_square(w), 1 / (4 * pi * pi));

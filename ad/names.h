@@ -1,10 +1,11 @@
-/* Names per number type. Each translation unit picks what a number is:
+/* Names that follow the number type. Each translation unit says what a number is:
  *   REAL   float, double or longdouble
  *   LANES  numbers processed together (SIMD); 1 is plain scalar code
  *   DIRS   slopes a dual number carries: 0, 1, 2, 3 or many (= AD_MANY)
  * and includes ad/lane.h (per REAL) and ad/num.h (per REAL and DIRS). The names lane, l_add, num,
  * n_mul, vec3 ... are macros that follow the current REAL and DIRS, so code written in them
- * compiles for all, and one unit may use several widths in turn. */
+ * compiles for all, and one unit may use several widths in turn. The kernels name the widths that
+ * they use: w_add, f_add ... (kernel/instance_types.h). */
 #ifndef AD_NAMES_H
 #define AD_NAMES_H
 
@@ -153,7 +154,7 @@ typedef long double longdouble;
         __VA_ARGS__                                                                                \
     }
 
-/* Storage of the slopes. */
+/* The member of num that holds the slopes; none with DIRS 0. */
 #define AD_SLOPES AD_PASTE_SLOPES(DIRS)
 #define AD_PASTE_SLOPES_(dirs) AD_SLOPES_##dirs
 #define AD_PASTE_SLOPES(dirs) AD_PASTE_SLOPES_(dirs)

@@ -1,8 +1,28 @@
-/* Dual numbers: a value and DIRS slopes, carried through every operation by the rules of
- * forward-mode automatic differentiation. DIRS = 0 is the plain value. Include once per (REAL,
- * DIRS).
+/* Dual numbers: forward-mode automatic differentiation.
  *
- * Rules at special points are listed and tested in ad/rules.h. */
+ * A dual number is a value v with DIRS slopes d, its derivatives along so many directions, one for
+ * each independent variable. Every operation computes the value and, by the rules of
+ * differentiation, the slopes:
+ *
+ *   n_add    (v, v') + (w, w') = (v + w, v' + w')      sum
+ *   n_mul    (v, v') (w, w') = (v w, v w' + w v')      product rule
+ *   n_chain  f((v, v')) = (f(v), f'(v) v')             chain rule, for every other function
+ *
+ * An independent variable starts with slope 1 along its own direction (n_seed), a constant with
+ * slope 0 (n_constant). The slopes are exact but for rounding; there is no step size to choose.
+ *
+ * Example: how does 1/R, the inverse distance of a pixel y = 10 mm off the beam, change with the
+ * detector's distance D = 100 mm? With REAL double, LANES 1 and DIRS 1:
+ *
+ *   num D = n_seed(100, 0);                     (100, 1)
+ *   num u = n_shift(n_sqr(D), 10 * 10);         (10100, 200)                2 D D'
+ *   num r = n_rsqrt(u);                         (0.00995037, -9.85185e-5)   -u'/(2 u^(3/2))
+ *
+ * r.v is 1/R, and r.d[0] is d(1/R)/dD (1/mm^2). docs/theory/derivatives.md takes the example on to
+ * the lattice factor. With DIRS 0 the same lines give the value alone.
+ *
+ * Include once per (REAL, DIRS), see ad/names.h. What each function gives at special points (zeros,
+ * poles, ends of ranges) is listed in ad/rules.h and tested row by row. */
 #include "ad/names.h"
 
 typedef struct {
@@ -10,7 +30,7 @@ typedef struct {
     AD_SLOPES
 } num;
 
-/* A quantity that does not depend on any direction. */
+/* A passive quantity, one that depends on no independent variable: its slopes are 0. */
 AD_INLINE num n_passive(lane v) {
     num r;
     r.v = v;
@@ -19,7 +39,7 @@ AD_INLINE num n_passive(lane v) {
 }
 AD_INLINE num n_constant(REAL v) { return n_passive(l_set(v)); }
 
-/* The independent variable of direction k (with DIRS = 0: passive, so that seeding code serves
+/* The independent variable of a direction (passive with DIRS 0, so that the same code serves
  * both). */
 AD_INLINE num n_seed(lane v, int direction) {
     num r = n_passive(v);
@@ -97,8 +117,8 @@ AD_INLINE num n_quotient(num a, num b, lane inverse) {
     return r;
 }
 AD_INLINE num n_div(num a, num b) { return n_quotient(a, b, l_div(l_set((REAL)1), b.v)); }
-/* sqrt has a vertical tangent at 0: infinite slope, except along directions in which the argument
- * rests. */
+/* sqrt has a vertical tangent at 0: an infinite slope, except along directions in which the slope
+ * of the argument is 0. */
 AD_INLINE num n_sqrt(num a) {
     num r;
     r.v = l_sqrt(a.v);
@@ -132,7 +152,8 @@ AD_INLINE num n_sinpi(num x) {
 AD_INLINE num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v), u); }
 /* L(y) = coth y - 1/y: analytic, no special point. */
 AD_INLINE num n_langevin(num y) { return n_chain(l_langevin(y.v), l_langevin_slope(y.v), y); }
-/* a where m holds, else b: value and slopes of the branch not taken never enter. */
+/* a where m is set, else b. Value and slopes of the branch not taken have no influence, even if
+ * they are NaN. */
 AD_INLINE num n_select(lane_mask m, num a, num b) {
     a.v = l_select(m, a.v, b.v);
     EACH_SLOPE(k, a.d[k] = l_select(m, a.d[k], b.d[k]);)
@@ -140,7 +161,7 @@ AD_INLINE num n_select(lane_mask m, num a, num b) {
 }
 
 #if LANES == 1 && AD_SIZE != 4
-/* Host side only: the model needs angles, the pixel loop does not. */
+/* For the model on the host: the pixel loop needs no angles. */
 #if AD_SIZE == 8
 static inline __attribute__((unused)) num n_sin(num a) { return n_chain(sin(a.v), cos(a.v), a); }
 static inline __attribute__((unused)) num n_cos(num a) { return n_chain(cos(a.v), -sin(a.v), a); }

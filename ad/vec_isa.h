@@ -147,8 +147,8 @@ static inline vec_mask_double vec_and_double(vec_mask_double a, vec_mask_double 
 static inline vec_mask_float vec_and_float(vec_mask_float a, vec_mask_float b) { return a & b; }
 #endif
 
-/* The lanes of a mask as bits; a where it has one, else 0; and the larger of two numbers, b
- * where one is NaN. */
+/* vec_bitmask: the lanes of a mask as bits. vec_keep: a where the mask is set, else 0. vec_max: the
+ * larger of two numbers; b where one is NaN. */
 #if defined(__AVX512F__)
 static inline unsigned vec_bitmask_double(vec_mask_double m) { return m; }
 static inline unsigned vec_bitmask_float(vec_mask_float m) { return m; }
@@ -227,9 +227,8 @@ AD_VEC_COMPARE(lt, <, _CMP_LT_OS)
 AD_VEC_COMPARE(le, <=, _CMP_LE_OS)
 AD_VEC_COMPARE(eq, ==, _CMP_EQ_OQ)
 
-/* Nearest integer, halves to even. Without an instruction for it: 1.5 * 2^52 (2^23) leaves no
- * fraction bits, good for |a| below 2^51 (2^22). vec_reduce: what rounding takes away, a - rint(a).
- */
+/* Nearest integer, halves to even. Without an instruction for it, adding and subtracting 1.5 * 2^52
+ * (2^23) removes the fraction if |a| is below 2^51 (2^22). vec_reduce: what rounding removes. */
 #if defined(__AVX512DQ__)
 static inline vec_double vec_reduce_double(vec_double a) {
     return (vec_double)_mm512_reduce_pd((__m512d)a, 0);
@@ -252,8 +251,8 @@ static inline vec_double vec_reduce_double(vec_double a) { return a - vec_rint_d
 static inline vec_float vec_reduce_float(vec_float a) { return a - vec_rint_float(a); }
 #endif
 
-/* 1/sqrt: an estimate refined by Newton steps where the hardware has one that is worth it. At 0 and
- * infinity, where a step would be undefined, the estimate is the result. */
+/* 1/sqrt: refined from the estimate of the hardware where it has a good one. At 0 and infinity,
+ * where refinement is undefined, the estimate is the result. */
 #if defined(__AVX512F__)
 /* With e = 1 - a r^2, 1/sqrt(a) = r (1 + e/2 + 3 e^2/8 + 5 e^3/16 + ...); e is below 2^-13, and
  * what is left out below half a unit of the last place. */
@@ -276,9 +275,10 @@ static inline vec_double vec_rsqrt_double(vec_double a) { return 1.0 / vec_sqrt_
 static inline vec_float vec_rsqrt_float(vec_float a) { return 1.0f / vec_sqrt_float(a); }
 #endif
 
-/* Two vectors of doubles that VEC_FRACTION_SHIFT has been added to -> the floats by which the
- * numbers without it exceed the nearest integer. The shift leaves 32 binary places, which are the
- * low half of the mantissa and make a signed integer; for numbers of magnitude below 2^19. */
+/* From two vectors of doubles, to which VEC_FRACTION_SHIFT has been added, to floats: by how much
+ * the numbers without the shift exceed the nearest integer. The shift leaves 32 binary places,
+ * which are the low half of the mantissa and make a signed integer; for numbers of magnitude below
+ * 2^19. */
 #define VEC_FRACTION_SHIFT 1572864.0 /* 1.5 * 2^20 */
 static inline vec_float vec_fraction(vec_double lo, vec_double hi) {
     const float unit = 0x1p-32f;
@@ -308,8 +308,8 @@ static inline double vec_fma_one(double a, double b, double c) {
 #endif
 }
 
-/* Storing past the caches, for results larger than they are: whole cache lines only, else an
- * ordinary store. vec_stream_end makes them visible to other threads. */
+/* Streaming (non-temporal) stores, which bypass the caches, for results larger than these: of whole
+ * cache lines only, else an ordinary store. vec_stream_end makes them visible to other threads. */
 #if defined(__AVX512F__)
 static inline void vec_stream_float(float *p, vec_float a) {
     if (((uintptr_t)p & (AD_VEC_BYTES - 1)) == 0)

@@ -25,8 +25,8 @@ typedef struct db_bench_rounding {
     double mixed; /* largest error of a pixel in mixed precision, in parts of the maximum */
 } db_bench_rounding;
 
-/* Compares images of a load with those of long double arithmetic, model included, in rows
- * all over the detector, `samples` samples altogether, more or less. */
+/* Compares images of a load with those of long double arithmetic, model included, in rows all over
+ * the detector, `samples` samples altogether, more or less. */
 db_status db_bench_measure_rounding(db_context *context, const db_bench_load *load,
                                     const char *list, double samples, db_bench_rounding *rounding);
 

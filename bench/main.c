@@ -28,7 +28,8 @@ static db_status write_report(db_context *context, const char *prefix, const cha
 
 static db_status report(db_context *context, const db_bench_results *results) {
     const char *prefix = results->options.output;
-    char *markdown = NULL, *json = NULL;
+    char *markdown = NULL;
+    char *json = NULL;
     db_status status = db_bench_report_markdown(context, results, &markdown);
     if (status == DB_OK) status = db_bench_report_json(context, results, &json);
     if (status == DB_OK) fputs(markdown, stdout);

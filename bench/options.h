@@ -27,7 +27,10 @@ typedef struct db_bench_options {
     db_precision once_precision;
     int once_derivatives; /* 0: the image alone */
     int help, version;
-    const char *size_list, *load_list, *once_text; /* as given */
+    /* as given */
+    const char *size_list;
+    const char *load_list;
+    const char *once_text;
 } db_bench_options;
 
 /* Reads the command line and NB_C_BIN. Strings are borrowed from argv and the environment. */

@@ -49,8 +49,8 @@ void db_bench_scratch_remove(char *path) {
 
 static const char variable[] = "OMP_NUM_THREADS=";
 
-/* This process's environment with another number of threads; strings borrowed. NULL without memory.
- */
+/* This process's environment with another number of threads; strings borrowed. NULL without
+ * memory. */
 static char **environment_with(char *threads_setting) {
     size_t count = 0, kept = 0;
     while (environ[count]) count++;
@@ -114,8 +114,8 @@ db_status db_bench_run_program(db_context *context, const char *program, char *c
 
 static const char float_file[] = "image.f32", int_file[] = "image.img";
 
-/* Makes a path independent of the working directory. A bare name stays: it is searched for in PATH.
- */
+/* Makes a path independent of the working directory. A bare name stays: it is searched for in
+ * PATH. */
 static db_status resolve(db_context *context, const char *flag, const char *given,
                          char found[DB_BENCH_PATH_SIZE]) {
     char here[DB_BENCH_PATH_SIZE] = "";

@@ -23,10 +23,9 @@ void db_bench_scratch_remove(char *path);
 
 /* Runs program (searched for in PATH if its name has no slash) in a folder, with OMP_NUM_THREADS
  * set and its output thrown away; argv as for main, ended by NULL. *seconds: from before its start
- * to after its end. *peak_bytes (may be NULL): the most memory that was resident in it, or
- * in this process when it was started, whichever is more. DB_ERROR_FILE if it cannot be started, or
- * ends with anything but exit status 0.
- */
+ * to after its end. *peak_bytes (may be NULL): the most memory that was resident in it, or in this
+ * process when it was started, whichever is more. DB_ERROR_FILE if it cannot be started, or ends
+ * with anything but exit status 0. */
 db_status db_bench_run_program(db_context *context, const char *program, char *const *argv,
                                int threads, const char *folder, double *seconds,
                                double *peak_bytes);
@@ -39,8 +38,7 @@ typedef struct db_bench_programs {
     char folder[DB_BENCH_PATH_SIZE];    /* where they run */
 } db_bench_programs;
 
-/* Finds the programs and makes their folder. Close it whatever the
- * status. */
+/* Finds the programs and makes their folder. Close it whatever the status. */
 db_status db_bench_programs_open(db_context *context, const db_bench_options *options,
                                  db_bench_programs *programs);
 void db_bench_programs_close(db_bench_programs *programs);

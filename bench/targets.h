@@ -5,7 +5,8 @@
 #include "bench/measure.h"
 
 typedef struct db_bench_target {
-    const char *text, *unit; /* unit: to follow the number, or "" */
+    const char *text;
+    const char *unit; /* printed after the number; may be "" */
     double limit;
     int at_least;    /* 1: the limit is a lower one */
     double measured; /* NAN: not part of this run */

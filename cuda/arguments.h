@@ -10,7 +10,7 @@
  * the normal equations take twice the room. */
 enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64 };
 
-/* Memory of a block that every GPU has without being asked. */
+/* Shared memory of a block that every GPU grants by default. */
 enum { DB_CUDA_MOST_BLOCK_BYTES = 48 << 10 };
 
 /* Kernels along rows: a block takes so many pixels of a row, more where a row's terms are few and

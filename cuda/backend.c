@@ -1,4 +1,4 @@
-/* "cuda" in the table of devices. */
+/* The backend "cuda" in the table of devices. */
 #include "cuda/backend.h"
 
 #include "cuda/runtime.h"

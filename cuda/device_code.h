@@ -1,4 +1,4 @@
-/* The few words of the device's language. The rest of the kernels is plain C, which is compiled for
+/* All that the kernels need of CUDA's language. The rest of them is plain C, which is compiled for
  * the processor as well, against a stand-in for the CUDA runtime (tests/cuda). */
 #ifndef DB_CUDA_DEVICE_CODE_H
 #define DB_CUDA_DEVICE_CODE_H
@@ -9,8 +9,8 @@
         name(const __grid_constant__ db_cuda_arguments a)
 #define DB_CUDA_FN static __device__ __forceinline__
 #define DB_CUDA_UNROLL _Pragma("unroll")
-/* Memory that the threads of a block share; its size is said at the launch. Read and written 16
- * bytes at a time. */
+/* Shared memory of a block of threads; the launch says its size. Read and written 16 bytes at a
+ * time. */
 DB_CUDA_FN double *block_memory(void) {
     extern __shared__ __align__(16) double db_cuda_block_memory[];
     return db_cuda_block_memory;

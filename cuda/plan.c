@@ -1,11 +1,11 @@
-/* A plan's part on a GPU: made and unmade. */
+/* Creates and destroys a plan's part on a GPU. */
 #include "cuda/plan.h"
 
 #include "cuda/backend.h"
 
 #include <stdlib.h>
 
-/* Pixels of a row, from which on kernels along rows pay. */
+/* Pixels in a row from which on kernels along rows are faster. */
 enum { WIDE = 256 };
 
 /* Merges neighbours: a whole detector is one span. */
@@ -56,8 +56,10 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
 /* Fills what plan->regions holds: regions, packed regions, and what lies before each. */
 static void fill_regions(const db_device_plan *plan, const db_device_work *work, char *memory) {
     const size_t count = work->region_count;
-    db_region *given = (db_region *)(void *)memory, *packed = given + count;
-    uint32_t *start = (uint32_t *)(packed + count), *row_start = start + count + 1;
+    db_region *given = (db_region *)(void *)memory;
+    db_region *packed = given + count;
+    uint32_t *start = (uint32_t *)(packed + count);
+    uint32_t *row_start = start + count + 1;
     size_t pixels = 0, blocks = 0;
     for (size_t i = 0; i < count; i++) {
         const db_region *r = &work->job.region[i];
@@ -96,8 +98,8 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     return status;
 }
 
-/* Memory that the first image needs is asked for at once, so that too large a plan is found out
- * when it is made. */
+/* Allocates at once the memory that the first image needs, so that creating a plan that is too
+ * large fails. */
 static db_status prepare(db_context *context, db_device_plan *plan, const db_device_work *work) {
     db_cuda_arguments unused = { .job = work->job };
     const size_t size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);

@@ -1,4 +1,4 @@
-/* The inside of a plan's part on a GPU. */
+/* What a plan has on a GPU. */
 #ifndef DB_CUDA_PLAN_H
 #define DB_CUDA_PLAN_H
 
@@ -24,7 +24,8 @@ typedef struct db_cuda_values {
     db_cuda_buffer device, host;
 } db_cuda_values;
 
-/* Brings what work points to up to date on the device, and has the job point there. */
+/* Copies to the device the arrays of the work that have changed, and sets the job's pointers to
+ * them. */
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, int normal, db_cuda_arguments *a);
 void db_cuda_values_release(db_cuda_values *values);
@@ -48,8 +49,10 @@ struct db_device_plan {
     size_t span_count;
     /* regions as the caller's images have them, and one packed behind the other */
     db_cuda_buffer regions;
-    const db_region *region, *packed_region;
-    const uint32_t *region_start, *row_start;
+    const db_region *region;
+    const db_region *packed_region;
+    const uint32_t *region_start;
+    const uint32_t *row_start;
 
     db_cuda_values values;
     db_cuda_buffer results, data, sums, staging, host_sums;
@@ -70,8 +73,8 @@ int db_cuda_shape(const db_device_work *work);
 /* A pixel's place in images on the device: packed, or as the caller has them. */
 typedef enum db_cuda_layout { DB_CUDA_PACKED, DB_CUDA_AS_GIVEN } db_cuda_layout;
 
-/* Copies pixels of `size` bytes between the device and ordinary or locked memory of the host; those
- * between the regions are left alone. to_host returns when they are there. */
+/* Copies pixels of `size` bytes between the device and pageable or page-locked memory of the host;
+ * those between the regions are left alone. to_host returns when they are there. */
 db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                           const void *from, void *to, size_t size);
 db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,

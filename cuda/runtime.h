@@ -7,8 +7,8 @@
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 
-/* DB_OK, or the status and message of an error: "cuda:0: WHAT: ...". It is taken off the runtime.
- */
+/* DB_OK, or the status and message of an error: "cuda:0: WHAT: ...". Clears the runtime's last
+ * error. */
 db_status db_cuda_status(db_context *context, int number, cudaError_t error, const char *what);
 
 #define DB_CUDA_TRY(context, number, call, what)                                                   \
@@ -28,8 +28,8 @@ typedef struct db_cuda_buffer {
     size_t bytes;
 } db_cuda_buffer;
 
-/* At least so many bytes of the device's memory, or of the host's that is locked into its place.
- * The contents are lost where memory is allocated. */
+/* At least so many bytes of device memory, or of page-locked (pinned) host memory. Where memory is
+ * allocated the contents are lost. */
 db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, size_t bytes,
                        const char *what);
 db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *buffer,

@@ -10,7 +10,7 @@ enum {
     MOST_SLOTS = 4096          /* ... which are enough to keep any GPU busy */
 };
 
-/* Data and weights on the device: those given there as they are, those of the host copied. */
+/* Data and weights on the device: used in place if they are there already, else copied. */
 static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
                             db_cuda_layout layout, db_cuda_arguments *a) {
     const float *const given[] = { work->job.data, work->job.weight };

@@ -1,6 +1,6 @@
-/* Pixels between the device and the host. Memory that is locked into its place is copied as it is;
- * ordinary memory by way of two halves of a locked piece, so that one half is filled while the
- * other is emptied. */
+/* Pixels between the device and the host. Page-locked (pinned) memory is copied directly; pageable
+ * memory by way of a pinned staging buffer of two halves, of which one is filled while the other is
+ * emptied. */
 #include "cuda/plan.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@ static void set_pointer(db_kernel_job *job, size_t member, const void *pointer) 
     memcpy((char *)job + member, &pointer, sizeof pointer);
 }
 
-/* What is not brought is not there, rather than an address of the host's. */
+/* No pointer keeps an address of the host: one that is not set later stays NULL. */
 static void clear_pointers(db_kernel_job *job) {
     static const size_t members[] = { offsetof(db_kernel_job, panel),
                                       offsetof(db_kernel_job, source_double),
@@ -80,7 +80,7 @@ static db_status make_room(db_context *context, db_device_plan *plan, const db_d
         array->room = aligned(bytes);
         changed = 1;
     }
-    /* memory may be missing from a failure before */
+    /* after a failed call memory may be missing */
     if (!changed && values->device.bytes >= values->used && values->host.bytes >= values->used)
         return DB_OK;
     values->used = 0;

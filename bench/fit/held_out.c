@@ -116,7 +116,8 @@ typedef struct candidate {
 } candidate;
 
 static int more_light_first(const void *a, const void *b) {
-    const candidate *const x = a, *const y = b;
+    const candidate *const x = a;
+    const candidate *const y = b;
     return (x->light < y->light) - (x->light > y->light);
 }
 

@@ -204,8 +204,7 @@ static db_bench_error random_error(uint32_t seed, double factor) {
 }
 
 /* What of large stills comes back from misset off by up to so much, with and without several
- * starts.
- */
+ * starts. */
 static int starts(const bench *b) {
     static const double missets[] = { 1, 2, 4, 6 };
     static const int counts[] = { 1, 30, 100 };

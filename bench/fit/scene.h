@@ -12,8 +12,8 @@ typedef struct db_bench_scene {
 } db_bench_scene;
 
 /* 512 x 512 pixels, known structure factors, twelve parameters: misset, three cell edges, crystal
- * size, mosaic spread, distance, beam centre, scale. Brightest pixel 1000 photons, background 10.
- */
+ * size, mosaic spread, distance, beam centre, scale. Brightest pixel 1000 photons, background
+ * 10. */
 db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *scene);
 
 /* 2048 x 2048 pixels, free intensities: at most 150 shoeboxes, ten parameters: misset, three cell

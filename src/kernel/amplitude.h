@@ -21,21 +21,23 @@ AD_INLINE wide floor_of(wide h) {
 
 AD_INLINE wide at_least(wide a, double low) { return w_select(w_lt(a, w_set(low)), w_set(low), a); }
 
-/* Places in the table with margin of the windows that begin one node before `node`. */
+/* Index, in the table with margin, of the window of four entries per axis that begins one node
+ * before `node`. */
 AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
-    const double *low = job->margin_min, *extent = job->margin_extent;
+    const double *low = job->margin_min;
+    const double *extent = job->margin_extent;
     wide offset[3];
     for (int j = 0; j < 3; j++) {
         const double last = extent[j] - 4;
-        /* windows that miss the box see default_F only, wherever in the margin they are */
+        /* a window that misses the box holds default_F only: any place in the margin will do */
         offset[j] = at_least(w_sub(node[j], w_set(low[j] + 1)), 0);
         offset[j] = w_neg(at_least(w_neg(offset[j]), -last));
     }
     return w_fma(w_fma(offset[0], w_set(extent[1]), offset[1]), w_set(extent[2]), offset[2]);
 }
 
-/* All of the interpolation is done in double: its 64 terms have both signs, and what they lose in
- * float would exceed what the rest of the loop does. */
+/* Interpolation is done in double: its 64 terms have both signs, and in float their rounding errors
+ * would exceed those of the rest of the loop. */
 #define REAL double
 #if DB_INSTANCE_KIND > 0
 #define DIRS 1
@@ -43,7 +45,7 @@ AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
 #define DIRS 0
 #endif
 
-/* Four neighbours along l of each lane's window. */
+/* Four neighbours along l in each lane's window. */
 AD_INLINE void window_row(const double *table, const double index[LANES], size_t offset,
                           wide row[4]) {
     double found[4][LANES];
@@ -55,7 +57,8 @@ AD_INLINE void window_row(const double *table, const double index[LANES], size_t
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Weight of the node that lies `offset` after the window's origin, if it is one of its four. */
+/* Weight of the node that lies `offset` after the origin; 0 where it is none of the window's
+ * four. */
 AD_INLINE wide weight_at(const num weight[4], wide offset) {
     wide found = w_set(0);
     for (int m = 0; m < 4; m++) found = w_select(w_eq(offset, w_set(m - 1)), weight[m].v, found);
@@ -63,7 +66,8 @@ AD_INLINE wide weight_at(const num weight[4], wide offset) {
 }
 #endif
 
-/* The cubic along each axis in turn; slopes come from the weights' own by the product rule. */
+/* The cubic along each axis in turn. Its slopes follow from those of the weights by the product
+ * rule. */
 AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[3]) {
     wide node[3];
     num weight[3][4];

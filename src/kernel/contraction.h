@@ -33,8 +33,9 @@ AD_INLINE fine contract_single(const db_kernel_contraction *contraction, const p
     return f_mul(f_set(contraction->FINE(coefficient)[0]), sums->column[contraction->first_column]);
 }
 
-/* Columns times coefficients. The lengths of runs repeat from group to group, so that one jump is
- * well predicted where the ends of many short loops are not. */
+/* Columns times coefficients. One jump into unrolled code: the lengths of runs repeat from group to
+ * group, so that the processor predicts the jump well, which it does not with the ends of many
+ * short loops. */
 AD_INLINE fine contract(const db_kernel_contraction *contraction, const pixel_sums *sums) {
     const SHAPE_REAL *c = contraction->FINE(coefficient);
     const fine *column = &sums->column[contraction->first_column];

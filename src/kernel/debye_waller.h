@@ -1,6 +1,6 @@
-/* The Debye-Waller factor of a kernel instance: what the samples of the crystal are multiplied by
- * at a scattering vector. Jobs without one (debye_waller 0) skip it; its code is called, so that
- * nothing of it is prepared outside the loop in vain. */
+/* The Debye-Waller factor in a kernel instance: it multiplies the samples of the crystal at a
+ * scattering vector. Jobs without one (debye_waller 0) skip it. On processors the functions with
+ * slopes are not inlined, so that the compiler prepares nothing for them outside the loop. */
 #ifndef DB_KERNEL_DEBYE_WALLER_H
 #define DB_KERNEL_DEBYE_WALLER_H
 
@@ -30,8 +30,9 @@ DB_RARE_FN fine thermal_at(const db_kernel_job *job, fine q_x, fine q_y, fine q_
     return factor.v;
 }
 
-/* From the samples' sums, whose slopes have the factor's value already, to those with the factor.
- * u: what multiplies the sum, without the factor. */
+/* Multiplies the samples' sum by the factor, and adds what the factor's slopes contribute; the
+ * slopes of the sum contain the factor's value already. u: what multiplies the sum, without the
+ * factor. */
 DB_RARE_FN source_sums with_thermal_slopes(const struct thermal *t, fine u, source_sums source,
                                            pixel_sums *sums) {
     const fine weight = f_mul(u, source.sum);

@@ -1,9 +1,9 @@
 /* One kernel instance per instruction set, precision and kind. Compiled many times, with different
  * definitions:
  *   DB_INSTANCE_ISA_*         which vectors (the compiler's flags say the rest)
- *   DB_INSTANCE_PRECISION_*   DOUBLE: all double; MIXED: Miller indices in double, the rest in float
+ *   DB_INSTANCE_PRECISION_*   DOUBLE: all double; MIXED: Miller indices double, the rest float
  *   DB_INSTANCE_KIND          0 forward, 1 gradient, 2 gradient with cell counts N
- *   DB_INSTANCE_GENERAL       0: for plain jobs only, one loop per shape; 1: for all (pixel_group.h)
+ *   DB_INSTANCE_GENERAL       0: for plain jobs only, one loop per shape; 1: for all jobs
  *   DB_INSTANCE_TAG           makes the one external name unique */
 #include "kernel/region_rows.h"
 

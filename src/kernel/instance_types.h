@@ -3,19 +3,19 @@
  * A formula (scattering.h, radiometry.h, lattice.h, structure_factor.h) is written once, in the
  * names of ad/names.h, which follow REAL and DIRS. The loops use it in these widths:
  *
- *   names                what it is                            used for
- *   wide     w_ w3_ wn_  double, no slopes                     positions, scattering vectors, Miller
- *                                                              indices: before the nearest node is
- *                                                              subtracted
- *   fine     f_ f3_ fn_  SHAPE_REAL, no slopes                 all that comes after; sums, columns
- *   WIDE_DIRS(name)      double, 3 slopes                      layers of a sensor and curved panels,
- *                                                              whose digits float would lose
- *   DISTANCE(name)       SHAPE_REAL, 1 slope                   solid angle by 1/distance,
- *                                                              polarization factor by its form
- *   num, n_mul, vec3 ..  as REAL and DIRS say where they are   one sample, in lattice_factor.h (1
- *                        written; lanes are still fine         slope along each axis, with cell
- *                        or wide                               counts 2), amplitude.h (double, 1),
- *                                                              debye_waller.h, lattice_free.h (3)
+ *   names                what it is                     used for
+ *   wide     w_ w3_ wn_  double, no slopes              positions, scattering vectors, Miller
+ *                                                       indices: before the nearest node is
+ *                                                       subtracted
+ *   fine     f_ f3_ fn_  SHAPE_REAL, no slopes          all that comes after; sums, columns
+ *   WIDE_DIRS(name)      double, 3 slopes               layers of a sensor and curved panels,
+ *                                                       whose digits float would lose
+ *   DISTANCE(name)       SHAPE_REAL, 1 slope            solid angle by 1/distance,
+ *                                                       polarization factor by its form
+ *   num, n_mul, vec3 ..  as REAL and DIRS say where     one sample, in lattice_factor.h (1 slope
+ *                        they are written; lanes are    along each axis, with cell counts 2),
+ *                        still fine or wide             amplitude.h (double, 1),
+ *                                                       debye_waller.h, lattice_free.h (3)
  *
  * Forward instances (DB_INSTANCE_KIND 0) have no slopes: there all widths carry values alone.
  *

@@ -1,6 +1,6 @@
-/* What a kernel instance is given: plain arrays of interface values, their slopes, and where the
- * pixels go. Filled by the engine, read by every instance (any instruction set, precision, device).
- */
+/* The input of a kernel instance: plain arrays of interface values, their slopes, and where the
+ * pixels go. Filled by the engine, read by every instance (any instruction set, precision,
+ * device). */
 #ifndef DB_KERNEL_JOB_H
 #define DB_KERNEL_JOB_H
 
@@ -32,11 +32,10 @@ enum {
     DB_COLUMN_DEBYE_WALLER = 27, /* 1: d/dB; of jobs with a Debye-Waller factor */
     DB_COLUMN_CELLS = 28,        /* 3: d/dN (instances of kind gradient_cells) */
     DB_COLUMN_AMPLITUDE = 31,    /* one per structure factor among the parameters */
-    DB_COLUMN_ROTATION =
-        DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES, /* one per parameter that moves the sample
-                                                          rotations */
-    DB_COLUMN_SOURCE =
-        DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES, /* one per parameter that moves the sources */
+    /* one per parameter that moves the sample rotations */
+    DB_COLUMN_ROTATION = DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES,
+    /* one per parameter that moves the sources */
+    DB_COLUMN_SOURCE = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES,
     DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES,
     DB_LOOSE_COLUMNS = DB_COLUMN_COUNT - DB_COLUMN_AMPLITUDE
 };
@@ -124,7 +123,7 @@ typedef struct db_kernel_job {
     int debye_waller; /* 0: its factor is 1 everywhere, and its slope is not wanted */
     double b_factor;  /* angstrom^2 */
 
-    /* 1: the job has something of what follows; all of it is left out of jobs without */
+    /* 1: a general job, which uses some of what follows; 0: a plain job, which uses none of it */
     int general;
     double d_min; /* angstrom; 0: no limit */
     double water, molecules;
@@ -142,8 +141,8 @@ typedef struct db_kernel_job {
 
     /* slopes */
     int rotation_slopes; /* parameters that move the rotations */
-    const double *
-        lattice_slope_double; /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
+    /* [rotation_slopes][sample_count][9]: d(sample lattice)/dparameter */
+    const double *lattice_slope_double;
     const float *lattice_slope_float;
     int source_slopes; /* parameters that move the sources */
     /* [source_slopes][source_count]: d(source)/dparameter, with kappa and s0 such that kappa q - s0
@@ -165,12 +164,14 @@ typedef struct db_kernel_job {
     void *image;
     void *const *derivative; /* [parameter_count], in the order of the contraction */
     /* where sums are wanted */
-    const float *data, *weight; /* laid out as the image; weight may be NULL */
+    const float *data;   /* laid out as the image */
+    const float *weight; /* likewise; may be NULL */
 } db_kernel_job;
 
-/* Sums over pixels of the products of every two of a list of images: job.parameter_count wanted
- * columns, and the residual last; each times the root of the weight. The lower triangle of the
- * matrix, in square blocks, row after row; inside a block column after column. */
+/* Normal equations: sums over pixels of the products of all pairs from a list of images, which are
+ * the job.parameter_count wanted columns and, last, the residual, each times the square root of the
+ * weight. Stored is the lower triangle of the matrix in square blocks, row after row of blocks;
+ * inside a block column after column. */
 enum { DB_NORMAL_MOST = 64, DB_NORMAL_BLOCK = 4 };
 static inline size_t db_normal_index(size_t row, size_t column) {
     const size_t i = row / DB_NORMAL_BLOCK, j = column / DB_NORMAL_BLOCK;
@@ -182,8 +183,9 @@ static inline size_t db_normal_size(size_t images) {
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
 }
 
-/* In mixed precision offsets along rows (kernel/row.h) have 32 binary places: 2e-10, and in
- * F_latt^2 this times 2 pi N; beside them there is room for indices below a third of the shift. */
+/* In mixed precision, offsets along rows (kernel/row.h) have 32 binary places: an error of 2e-10,
+ * which becomes 2 pi N times as large in F_latt^2. That leaves room for indices below a third of
+ * the shift. */
 #define DB_OFFSET_SHIFT 1572864.0 /* 1.5 * 2^20 */
 static inline int db_offsets_suffice(const db_kernel_job *job) {
     const double most = 256;
@@ -191,8 +193,8 @@ static inline int db_offsets_suffice(const db_kernel_job *job) {
            job->largest_index < DB_OFFSET_SHIFT / 3;
 }
 
-/* Margin of the table for interpolation: a window of four nodes that misses the box fits beside it.
- */
+/* Margin of the table for interpolation: a window of four nodes that misses the box fits into
+ * it. */
 enum { DB_TABLE_MARGIN = 4 };
 
 /* Renders rows [row_begin, row_end) of one region: into the job's images, or adds to sums where

@@ -42,10 +42,10 @@ AD_INLINE num square_factor(sine_quotient q, lane inverse_bottom) {
     return n_sqr(n_quotient(q.top, q.bottom, inverse_bottom));
 }
 
-/* The same for a small whole number of cells, without a division. With x = pi dh and w = 2 cos 2x,
+/* SQUARE with a small whole number of cells, without a division. With x = pi dh and w = 2 cos 2x,
  * sin (n + 2)x = w sin nx - sin (n - 2)x, which from sin x and sin -x upwards makes sin Nx/sin x a
- * polynomial in w; even N start from sin 0 and sin 2x, whose square is 2 + w times that of sin x.
- */
+ * polynomial in w; for even N the recurrence starts from sin 0 and sin 2x, and (sin 2x/sin x)^2 is
+ * 2 + w. */
 #define few_cells_powers AD_PASTE2(db_few_cells, REAL)
 AD_INLINE void few_cells_factors(const num dh[3], const few_cells_powers p[3], num factor[3]) {
     num w[3], quotient[3];
@@ -62,7 +62,7 @@ AD_INLINE void few_cells_factors(const num dh[3], const few_cells_powers p[3], n
     }
 }
 
-/* ROUND, GAUSS, TOPHAT: one axis' share (N dh)^2 of the squared distance G to the node. */
+/* ROUND, GAUSS, TOPHAT: (N dh)^2, the part of one axis in the squared distance G from the node. */
 AD_INLINE num spot_radius_axis(num dh, num cells) { return n_sqr(n_mul(cells, dh)); }
 
 /* The squared amplitude as a function of fudge G, for one cell (N = 1); N^2 multiplies it. */

@@ -15,7 +15,7 @@ typedef enum {
     KERNEL_CUT = 16   /* added to a shape: without the samples that do not count (spot_cut.h) */
 } kernel_shape;
 
-/* Flat spots are always cut off where they end. */
+/* TOPHAT spots have a sharp edge: their loop always leaves out what lies beyond it. */
 AD_INLINE kernel_shape shape_of(const db_kernel_job *job) {
     const kernel_shape shape = (kernel_shape)job->shape;
     if (job->few_cells && DB_INSTANCE_KIND < 2 && !DB_INSTANCE_GENERAL) return KERNEL_FEW_CELLS;
@@ -91,7 +91,8 @@ AD_INLINE lattice_factor small_box_factor(const db_kernel_job *job, const fine o
 }
 #endif
 
-/* N_a^2 N_b^2 N_c^2 spot(fudge G): the spot's slope by G is direction 0 of its own little dual. */
+/* N_a^2 N_b^2 N_c^2 spot(fudge G). A dual number with direction 0 for G carries the spot's
+ * slope. */
 AD_INLINE lattice_factor compact_factor(db_crystal_shape shape, const fine offset[3],
                                         const fine cells[3], fine fudge) {
     num share[3], size[3];

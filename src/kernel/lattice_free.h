@@ -1,6 +1,6 @@
-/* What scatters without a lattice: water, the same in all directions, and amorphous matter, whose
- * amplitude is a curve of sin(theta)/lambda (docs/theory/pixel.md, Scattering without a
- * lattice). */
+/* Scattering without a lattice (background): water, the same in all directions, and amorphous
+ * matter, whose amplitude is a curve of sin(theta)/lambda (docs/theory/pixel.md, Scattering without
+ * a lattice). */
 #ifndef DB_KERNEL_LATTICE_FREE_H
 #define DB_KERNEL_LATTICE_FREE_H
 

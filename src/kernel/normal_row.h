@@ -1,4 +1,4 @@
-/* What a pixel contributes to normal equations: each image of the basis and the residual, times the
+/* The row of a pixel in the normal equations: each image of the basis and the residual, times the
  * square root of the weight. */
 #ifndef DB_KERNEL_NORMAL_ROW_H
 #define DB_KERNEL_NORMAL_ROW_H

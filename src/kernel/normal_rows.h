@@ -1,5 +1,5 @@
-/* Sums of products of columns over pixels (J^T W J, J^T W r and r W r in one matrix), in place of
- * images.
+/* Normal equations: sums over pixels of products of columns (J^T W J, J^T W r and r W r in one
+ * matrix), in place of images.
  *
  * A group of pixels becomes a row of vectors: one per basis column, and the residual last, all
  * times the square root of the weight. Rows are kept for a short run; then the products of all
@@ -16,8 +16,8 @@
 
 #if DB_INSTANCE_KIND > 0
 
-/* 16 rows of some 20 vectors stay in the first cache, and 16 products in float, folded pairwise,
- * lose less than rounding them did. */
+/* 16 rows of about 20 vectors stay in the level-1 cache, and adding 16 products in float, pairwise,
+ * loses fewer digits than rounding the products did. */
 enum { NORMAL_RUN = 16 };
 
 typedef struct {
@@ -56,8 +56,8 @@ AD_INLINE void fold_lanes(fine *v, int count) {
 /* What is wanted of a block: on the diagonal its lower triangle. */
 typedef enum { WHOLE_BLOCK, LOWER_TRIANGLE } block_part;
 
-/* Products of `rows` vectors from a with NORMAL_COLUMNS from b. first: number
- * of the first of b\'s columns in the block. */
+/* Products of `rows` vectors from a with NORMAL_COLUMNS from b. first: number of the first of b's
+ * columns in the block. */
 AD_INLINE void add_products(const normal_run *run, const fine *a, const fine *b, int rows,
                             block_part part, int first, double *sums) {
     fine sum[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
@@ -89,7 +89,8 @@ static __attribute__((noinline)) void add_run(normal_run *run) {
     for (size_t i = 0; i < run->length; i += DB_NORMAL_BLOCK)
         for (size_t j = 0; j <= i; j += DB_NORMAL_BLOCK) {
             const size_t left = run->length - i;
-            const fine *a = run->row + i, *b = run->row + j;
+            const fine *a = run->row + i;
+            const fine *b = run->row + j;
             switch ((left < DB_NORMAL_BLOCK ? left : DB_NORMAL_BLOCK) + (i == j ? 4 : 0)) {
             case 1: add_block(run, a, b, 1, WHOLE_BLOCK, sums); break;
             case 2: add_block(run, a, b, 2, WHOLE_BLOCK, sums); break;
@@ -159,7 +160,7 @@ AD_INLINE void fill_normal_row(weight_kind kind, const db_kernel_job *job,
 #undef WEIGHTED
 }
 
-/* The group's row. */
+/* Adds the group's row to the run; a full run is added to the sums. */
 AD_INLINE void add_group(const db_kernel_job *job, const db_kernel_contraction *contraction,
                          const pixel_sums *sums, const group_target *target, normal_run *run) {
     fine *const row = run->row + (size_t)run->rows * run->length;

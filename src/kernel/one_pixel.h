@@ -1,6 +1,6 @@
-/* One pixel of the image: all of its sub-pixels, layers, sources and samples, straightforwardly.
- * For the oracle and for the image in long double. Include once per (REAL, DIRS) that needs it,
- * after kernel/one_sample.h. */
+/* One pixel of the image: the plain sum over its sub-pixels, layers, sources and samples. For the
+ * oracle and for the image in long double. Include once per (REAL, DIRS) that needs it, after
+ * kernel/one_sample.h. */
 
 #define pixel_inputs AD_NUM(pixel_inputs)
 #define sample_intensity AD_NUM(sample_intensity)

@@ -12,16 +12,16 @@
 #define amorphous_square AD_NUM(amorphous_square)
 
 /* A point of a pixel in one layer of the sensor: position (m), direction, solid angle (sr), part of
- * the photons absorbed there. fast, slow: m from the panel's corner. Depth does not move the places
- * on a curved panel, which the rays hit squarely. Source: docs/theory/detector.md, Pixel positions;
+ * the photons absorbed there. fast, slow: m from the panel's corner. On a curved panel depth moves
+ * no point: rays arrive along the normal. Source: docs/theory/detector.md, Pixel positions;
  * docs/theory/pixel.md. */
 typedef struct {
     vec3 x, d;
     num omega, capture;
 } site;
 
-/* Depth of a layer behind the point `front` of the panel, m along the normal. The ray that
- * absorption is reckoned along is the one through the layer's middle. */
+/* Depth of a layer behind the point `front` of the panel, m along the normal. Absorption is
+ * computed along the ray through the layer's middle. */
 AD_FN num layer_depth(const db_experiment *e, const interface_values *z,
                       const panel_interface *panel, vec3 front, int layer) {
     if (e->detector.layers_at_front) return n_scale(z->layer_step, layer);
@@ -34,7 +34,8 @@ AD_FN num layer_depth(const db_experiment *e, const interface_values *z,
 AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t number, int layer,
                    lane fast, lane slow) {
     const panel_interface *panel = &z->panel[number];
-    const double *size = e->detector.panels[number].pixel_size, *beam = e->beam.direction;
+    const double *size = e->detector.panels[number].pixel_size;
+    const double *beam = e->beam.direction;
     const int sensor = e->detector.sensor_thickness != 0;
     num distance = panel->z, obliquity = n_constant(1);
     site s;
@@ -59,7 +60,7 @@ AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t num
     return s;
 }
 
-/* F_c of a node: the list's, with its own slope if it is among the slots (which may be NULL), or
+/* F_c of a node: from the list, with a slope if it is among the slots (which may be NULL), or
  * default_F. */
 AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
                          const lane node[3]) {

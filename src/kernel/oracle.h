@@ -1,6 +1,6 @@
-/* The oracle: the same physics in dual numbers as wide as the model's, one pixel at a time, nothing
- * contracted. Every faster path is compared with it (docs/theory/derivatives.md, How derivatives
- * are checked). */
+/* The oracle: the same physics in dual numbers as wide as those of the model, one pixel at a time,
+ * without interface contraction. Tests compare every faster path with it
+ * (docs/theory/derivatives.md, How derivatives are checked). */
 #ifndef DB_KERNEL_ORACLE_H
 #define DB_KERNEL_ORACLE_H
 

@@ -166,8 +166,8 @@ AD_INLINE fine image_polarization(index_mode index, const db_kernel_job *job,
 }
 #endif
 
-/* One point of each pixel of the group in one layer: all sources. In images a site along a row is
- * nothing but its solid angle. */
+/* Adds all sources at one point of each pixel of the group, in one layer. In images along rows the
+ * site has a solid angle, but no direction. */
 AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
                            const group_rows *rows, const site *s, index_view *view,
                            pixel_sums *sums) {
@@ -280,7 +280,7 @@ DB_GROUP_FN void render_group(kernel_shape shape, const db_kernel_job *job,
 
 typedef enum { WITHOUT_DEBYE_WALLER, WITH_DEBYE_WALLER } thermal_mode;
 
-/* The same for pixels of one row (fast: their numbers), whose sub-pixel rows' terms are given. */
+/* The same for pixels of one row (fast: their numbers), given the terms of its sub-pixel rows. */
 AD_INLINE void render_row_places(loop_mode mode, const db_kernel_job *job,
                                  const db_kernel_panel *panel, const row_terms *sub_rows, wide fast,
                                  pixel_sums *sums) {
@@ -321,8 +321,8 @@ DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, thermal_mode thermal,
 }
 
 #if DB_INSTANCE_KIND == 0
-/* The same with one source, sub-pixel and sample: no loops, which would cost more than the physics.
- */
+/* The same with one source, sub-pixel and sample: without loops, which would cost more time than
+ * the physics. */
 AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
                                   const db_kernel_panel *panel, const row_terms *row, wide fast,
                                   pixel_sums *sums) {
@@ -335,7 +335,7 @@ AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
 #endif
 
 #if LANES > 1
-/* The same for pixels of several rows, of which the panel's terms are given. */
+/* The same for pixels of several rows, given the panel's terms. */
 DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *job,
                                        const db_kernel_panel *panel, const tile_terms *tile,
                                        wide fast, wide slow, pixel_sums *sums) {

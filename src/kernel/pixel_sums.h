@@ -1,12 +1,12 @@
-/* What is summed for each pixel of a group: the intensity and, in gradient instances, the columns. */
+/* What is summed for each pixel of a group: intensity and, in gradient instances, columns. */
 #ifndef DB_KERNEL_PIXEL_SUMS_H
 #define DB_KERNEL_PIXEL_SUMS_H
 
 #include "kernel/instance_types.h"
 
 /* Loose columns, from DB_COLUMN_AMPLITUDE on, are as many as the job has parameters of their kinds.
- * Numbers that are known only at run time keep an array out of registers: on devices that matters,
- * and these columns are apart. */
+ * An index that is known only at run time keeps an array out of registers. On devices that matters:
+ * there the loose columns are an array of their own. */
 typedef struct {
     fine intensity;
 #if DB_INSTANCE_KIND > 0 && defined(DB_LOOSE_COLUMNS_APART)

@@ -1,5 +1,5 @@
-/* How much of the scattered wave a pixel sees. Include once per (REAL, DIRS) that needs it, after
- * ad/num.h. Source: docs/theory/pixel.md, Solid angle. */
+/* Solid angle, polarization factor, and absorption in the sensor. Include once per (REAL, DIRS)
+ * that needs it, after ad/num.h. Source: docs/theory/pixel.md, Solid angle. */
 
 #define solid_angle AD_NUM(solid_angle)
 #define point_solid_angle AD_NUM(point_solid_angle)
@@ -15,7 +15,7 @@ AD_INLINE num solid_angle(num inverse, num z, lane area) {
     return n_mul(n_scale(z, area), n_mul(inverse, n_sqr(inverse)));
 }
 
-/* Of a pixel whose size and obliquity are left out: 1/R^2 (1/m^2). */
+/* Point pixel: 1/R^2 (1/m^2), without the size of the pixel and its obliquity. */
 AD_INLINE num point_solid_angle(num inverse) { return n_sqr(inverse); }
 
 /* Polarization factor (1 + d.W d)/2; tensor W: xx, yy, zz, xy, xz, yz. */
@@ -43,10 +43,14 @@ AD_INLINE num capture_fraction(num obliquity, num step, num attenuation, lane la
     return n_sub(n_exp(n_scale(depth, layer)), n_exp(n_scale(depth, next)));
 }
 
-/* Depth (m, along the panel's normal) at which that layer absorbs on average. Between depths t = n
- * s and (n+1) s absorption falls as exp(-a t/o), so that with x = a s/o <t> = n s + s (integral of
- * u e^(-x u))/(integral of e^(-x u), u from 0 to 1) = n s + s (1/x - 1/(e^x - 1)) = s (n + (1 -
- * L(x/2))/2), L Langevin's function: half of the layer where it is thin, o/a where it is thick. */
+/* Depth (m, along the panel's normal) at which that layer absorbs on average. Between the depths
+ * t = n s and (n + 1) s of layer n absorption falls as exp(-a t/o), so that with x = a s/o
+ *
+ *   <t> = n s + s (integral of u e^(-x u))/(integral of e^(-x u)),  u from 0 to 1
+ *       = n s + s (1/x - 1/(e^x - 1))
+ *       = s (n + (1 - L(x/2))/2),
+ *
+ * L being Langevin's function: the middle of a thin layer, o/a behind the front of a thick one. */
 AD_INLINE num absorption_depth(num obliquity, num step, num attenuation, lane layer) {
     const num half = n_scale(n_div(n_mul(step, attenuation), obliquity), l_set((REAL)0.5));
     return n_mul(step,

@@ -1,5 +1,5 @@
-/* Rows of a region: grouping pixels into lanes, contraction of columns with the parameters,
- * storing or summing. */
+/* Rows of a region: grouping pixels into lanes, contraction of columns with the parameters, storing
+ * or summing. */
 #ifndef DB_KERNEL_REGION_ROWS_H
 #define DB_KERNEL_REGION_ROWS_H
 
@@ -7,8 +7,8 @@
 #include "kernel/normal_rows.h"
 #include "kernel/pixel_group.h"
 
-/* How the pixels of a group are stored: one at a time, as a vector of floats, or as such past the
- * caches. */
+/* How the pixels of a group are stored: one at a time, as a vector of floats, or as such a vector
+ * by a streaming store, which bypasses the caches. */
 typedef enum { STORE_PIXELS, STORE_FLOATS, STORE_STREAM } store_kind;
 
 AD_INLINE store_kind store_kind_of(const db_kernel_job *job, const group_target *target) {
@@ -59,8 +59,8 @@ AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
 #endif
 }
 
-/* Gradients: called, so that what becomes of the columns does not disturb how the compiler arranges
- * the loop that makes them. */
+/* Gradient instances: not inlined, so that the code that uses the columns does not disturb how the
+ * compiler arranges the loop that computes them. */
 #if DB_INSTANCE_KIND > 0
 #define DB_FINISH_FN static __attribute__((noinline))
 #else
@@ -172,7 +172,7 @@ AD_INLINE int rows_fill_lanes(const db_region *region) {
 typedef enum { ANY_NUMBER, ONE_EACH } loop_lengths;
 
 #if !DB_INSTANCE_GENERAL
-/* The same with what a row's pixels have in common worked out beforehand; plain jobs. */
+/* Plain jobs: what a row's pixels have in common is computed beforehand (kernel/row.h). */
 AD_INLINE void render_long_rows_by_terms(kernel_shape shape, thermal_mode thermal,
                                          loop_lengths loops, const db_kernel_job *job,
                                          const db_region *region, int row_begin, int row_end,
@@ -225,7 +225,7 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, loop_lengths loops,
     fill_panel_terms(job, &job->panel[region->panel], &tile);
     if (!rows_fill_lanes(region))
         render_short_rows_by_terms(shape, job, region, row_begin, row_end, &tile, run);
-    else if (job->debye_waller) /* apart, so that others do not ask for it at every source */
+    else if (job->debye_waller) /* apart, so that other jobs do not test for it at every source */
         render_long_rows_by_terms(shape, WITH_DEBYE_WALLER, ANY_NUMBER, job, region, row_begin,
                                   row_end, &tile, run);
     else
@@ -259,9 +259,9 @@ AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, i
     render_rows_of(shape_of(job), ANY_NUMBER, job, region, row_begin, row_end, room, run);
 }
 #else
-/* In images of plain jobs one specialization per shape, so that the choice costs nothing inside;
- * each a function of its own, lest the compiler merge them again. Flat spots are always cut off
- * where they end. */
+/* Images of plain jobs: one specialization per shape, so that the choice costs nothing inside the
+ * loop. Each is a function of its own, or the compiler would merge them again. TOPHAT spots always
+ * end at their edge. */
 #define DB_SHAPE_ROWS_OF(name, shape, loops)                                                       \
     static __attribute__((noinline)) void name(const db_kernel_job *job, const db_region *region,  \
                                                int row_begin, int row_end, void *room,             \

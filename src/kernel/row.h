@@ -1,6 +1,6 @@
-/* What the pixels of one row of a flat panel have in common, for plain jobs: the position
- * is linear along the row, and with it everything that is bilinear in it, so that a Miller index
- * costs two multiplications and additions. */
+/* What the pixels of one row of a flat panel have in common, for plain jobs: the position is linear
+ * along the row, and with it everything that is bilinear in it, so that a Miller index costs two
+ * multiplications and additions. */
 #ifndef DB_KERNEL_ROW_H
 #define DB_KERNEL_ROW_H
 
@@ -103,7 +103,8 @@ AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *
     }
 }
 
-/* The rest of it for a sub-pixel row at `slow` (m from the panel's corner). */
+/* What changes from row to row in a term: for a sub-pixel row at `slow` (m from the panel's
+ * corner). */
 AD_INLINE void place_term(const panel_term *whole, double slow, row_term *term) {
     for (int i = 0; i < 3; i++) term->linear[i][0] = one_row_linear(whole, i, slow);
 }
@@ -133,13 +134,13 @@ AD_INLINE void fill_row_source(const db_kernel_job *job, const db_kernel_panel *
 }
 
 #if LANES > 1
-/* All of it for the rows of a tile, one after the other. */
+/* The terms of a tile, whose rows are rendered one after the other. */
 typedef struct {
     panel_term *panel;               /* [source][sample] */
     row_terms row[DB_MOST_SUB_ROWS]; /* one for each row of sub-pixels */
 } tile_terms;
 
-/* Shares out a thread's room (db_row_room bytes). */
+/* Divides a thread's room (db_row_room bytes) among the arrays. */
 AD_INLINE void furnish(const db_kernel_job *job, void *room, tile_terms *tile) {
     const size_t sources = job->source_count, count = sources * job->sample_count,
                  bundled = count + LANES, rows = (size_t)job->oversample;

@@ -1,7 +1,7 @@
-/* Samples of which no pixel of a group along a row needs anything, found for a bundle of samples at
- * once: the lanes are samples here, and the group is given by its ends. For plans that leave
- * samples out (kernel/spot_cut.h); what counts in a pixel is still for the pixel's own lane to say.
- */
+/* Finds samples that contribute to no pixel of a group along a row, many samples at once: here the
+ * lanes are samples, and the group is given by its two ends. For plans that leave samples out
+ * (kernel/spot_cut.h). Whether a sample counts in one pixel is still decided in that pixel's
+ * lane. */
 #ifndef DB_KERNEL_ROW_REACH_H
 #define DB_KERNEL_ROW_REACH_H
 
@@ -43,10 +43,9 @@ AD_INLINE group_ends ends_of_group(kernel_shape shape, const db_kernel_job *job,
     return e;
 }
 
-/* Which of the samples from number s on, one in each lane, may count somewhere in the group: each
- * index is at least as far from its node as it is in the middle, less half the distance of the
- * ends.
- */
+/* Which of the samples from number s on, one in each lane, may count somewhere in the group: an
+ * index is at least as far from its node as in the middle of the group, less half the distance
+ * between the ends. */
 AD_INLINE unsigned samples_in_reach(kernel_shape shape, const db_kernel_job *job,
                                     const group_ends *e, size_t s) {
     const size_t n = e->first_term + s;

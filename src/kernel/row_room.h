@@ -1,5 +1,5 @@
-/* Memory for what the pixels of a row have in common (kernel/row.h): up to a megabyte, which a
- * thread may not have on its stack, so that the plan owns it, one piece for each thread. */
+/* Memory for what the pixels of a row have in common (kernel/row.h): up to a megabyte, too much for
+ * the stack of a thread, so that the plan owns it, one piece for each thread. */
 #ifndef DB_KERNEL_ROW_ROOM_H
 #define DB_KERNEL_ROW_ROOM_H
 

@@ -1,6 +1,6 @@
 /* All phi steps and mosaic domains of the crystal for one scattering vector. A sample adds u F_c^2
  * F_latt^2(h), where h = lattice . rotation . q is bilinear, so that its slopes are its
- * coefficients; F_c^2 and F_latt^2 bring their own. */
+ * coefficients; F_c^2 and F_latt^2 bring their own slopes. */
 #ifndef DB_KERNEL_SAMPLES_H
 #define DB_KERNEL_SAMPLES_H
 
@@ -23,8 +23,8 @@ typedef struct {
                         added to */
 } index_view;
 
-/* What is the same for all pixels of a loop: what the job says, or constants, for which the compiler
- * then has a loop of its own. */
+/* What is the same for all pixels of a loop: values of the job, or constants, for which the
+ * compiler makes a loop of its own. */
 typedef struct {
     kernel_shape shape;
     index_mode index;
@@ -101,10 +101,11 @@ AD_INLINE void miller_indices(index_mode index, const db_kernel_job *job, size_t
     h[2] = hkl.z.v;
 }
 
-/* Long sums of floats lose digits: sums are taken in two stages, of so many terms each time. */
+/* Long sums of floats lose digits. Sums are therefore taken in two stages: of blocks of so many
+ * terms, then of the blocks. */
 enum { DB_PARTIAL_SUM = 16 };
 
-/* 1: a sample's place is worked out while the one before is summed, so that their chains of
+/* 1: a sample's place is computed while the sample before it is summed, so that their chains of
  * operations overlap; with slopes they are too long for a processor to look that far ahead. Devices
  * have other threads to turn to, and fewer registers. */
 #define DB_SAMPLES_AHEAD (LANES > 1 && DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL)
@@ -222,8 +223,8 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
 }
 
 #if DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL && !defined(__CUDACC__)
-/* The loop with slopes as functions of their own, one for each constant choice: with all of its
- * columns in registers it leaves no room for anything around it. */
+/* The loop with slopes: a function for each combination of shape and kind of structure factors, not
+ * inlined, since its columns leave no registers for the code around it. */
 typedef source_sums (*sample_loop)(const db_kernel_job *job, const index_view *view,
                                    const fine q[3], fine u, pixel_sums *sums);
 #define SAMPLE_LOOP(name, shape, index, listed)                                                    \

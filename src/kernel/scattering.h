@@ -1,6 +1,6 @@
-/* From a point of the detector to Miller indices. Include once per (REAL, DIRS) that needs it,
- * after ad/num.h. Source: docs/theory/detector.md, Pixel positions; docs/theory/pixel.md,
- * Scattering vector. */
+/* From a point of the detector to the scattering vector and Miller indices. Include once per (REAL,
+ * DIRS) that needs it, after ad/num.h. Source: docs/theory/detector.md, Pixel positions;
+ * docs/theory/pixel.md, Scattering vector. */
 
 #define pixel_position AD_NUM(pixel_position)
 #define scattering_vector AD_NUM(scattering_vector)

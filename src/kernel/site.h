@@ -1,6 +1,6 @@
-/* Where in space a point of a pixel (in one layer of the sensor) lies, and what that makes of a
- * scattered wave: its direction, the solid angle, the part that the layer absorbs; in gradient
- * instances with slopes by the values that place it. */
+/* A site is a point of a pixel in one layer of the sensor: its direction from the sample, its solid
+ * angle, and the part of the photons that the layer absorbs. In gradient instances slopes go back,
+ * in reverse mode (adjoint), from these to the values that place the panel. */
 #ifndef DB_KERNEL_SITE_H
 #define DB_KERNEL_SITE_H
 
@@ -89,11 +89,13 @@ AD_INLINE wide_vec3 flat_place(const db_kernel_job *job, const db_kernel_panel *
     return w3_add(front, w3_scale(wide_vector(panel->normal), wn_passive(*depth)));
 }
 
-/* Position on a curved one: only the values that place the sphere carry slopes, those by the axes
- * are its coefficients along them. */
+/* Position on a curved panel: only the values that place the sphere carry slopes; slopes by the
+ * axes are the coefficients of the position along them. */
 AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel *panel, wide fast,
                                 wide slow, site *s) {
-    const double *b = job->beam_direction, *f = panel->fast, *w = panel->slow;
+    const double *b = job->beam_direction;
+    const double *f = panel->fast;
+    const double *w = panel->slow;
     const WIDE_DIRS(curved_place) p = WIDE_DIRS(curved_position)(
         WIDE_DIRS(n_seed)(w_set(panel->radius), 0), WIDE_DIRS(n_seed)(w_set(panel->beam_fast), 1),
         WIDE_DIRS(n_seed)(w_set(panel->beam_slow), 2),
@@ -114,7 +116,7 @@ AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel 
     return w3_passive(p.x.x.v, p.x.y.v, p.x.z.v);
 }
 
-/* In double: thin layers absorb the difference of two nearly equal numbers. */
+/* In double: what a thin layer absorbs is the difference of two nearly equal numbers. */
 AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                             site *s) {
     const wide obliquity = job->curved ? w_set(1) : w3_dot(s->wide_d, wide_vector(panel->normal)).v;
@@ -175,8 +177,8 @@ AD_INLINE row_view view_across_rows(const db_kernel_panel *panel, wide slow) {
     return r;
 }
 
-/* A site of a row of a plain job. fast: pixel numbers, sub-pixel included; sets the view's place.
- */
+/* A site of a row of a plain job, and its place in the view. fast: pixel numbers, sub-pixel
+ * included. */
 AD_INLINE site row_site(const db_kernel_job *job, const db_kernel_panel *panel, const row_view *row,
                         wide fast, index_view *view) {
     site s;
@@ -223,7 +225,7 @@ AD_INLINE void add_depth_slopes(const db_kernel_panel *panel, const site *s, fin
 }
 
 /* Columns of the values that place the panel and its layers. only: the pixels have no other site,
- * and their columns have not been cleared. by_d, by_omega: slopes of the pixel by
+ * and their columns have not been cleared. by_d, by_omega: slopes of the pixel (adjoints) by
  * direction and solid angle, without the layer's capture fraction in the latter. */
 AD_INLINE void add_site_slopes(int only, const db_kernel_job *job, const db_kernel_panel *panel,
                                const site *s, const fine by_d[3], fine by_omega, pixel_sums *sums) {

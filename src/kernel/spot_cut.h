@@ -28,8 +28,8 @@
 #ifndef DB_KERNEL_SPOT_CUT_H
 #define DB_KERNEL_SPOT_CUT_H
 
-/* Where a sample counts: compact shapes, g below the cut; square, the product of max(1, N_j s)^2.
- */
+/* The cut, below which a sample counts: of g for compact shapes, of the product of max(1, N_j s)^2
+ * for the square shape. */
 AD_INLINE double spot_cut(db_crystal_shape shape, double part) {
     const double pi = 3.141592653589793238462643383279502884;
     double square = 1; /* x^2 */

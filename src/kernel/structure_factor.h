@@ -1,6 +1,6 @@
-/* Structure factors between the nodes of the list, and of matter without a lattice. Include once
- * per (REAL, DIRS) that needs it, after ad/num.h. Source: docs/theory/pixel.md, Structure
- * factor. */
+/* Interpolation of structure factors, the resolution limit, the Debye-Waller factor, and amorphous
+ * matter. Include once per (REAL, DIRS) that needs it, after ad/num.h. Source:
+ * docs/theory/pixel.md, Structure factor. */
 
 #define lagrange_weights AD_NUM(lagrange_weights)
 #define amorphous_intensity AD_NUM(amorphous_intensity)
@@ -19,8 +19,8 @@ AD_INLINE void lagrange_weights(num u, num weight[4]) {
     weight[3] = n_scale(n_mul(outer, one), l_set((REAL)(1.0 / 6)));
 }
 
-/* sin(theta)/lambda = |q|/2 (1/angstrom). |q| has a tip at 0, in the direct beam, where rounding
- * alone would give it a direction: 0 there, without a slope. */
+/* sin(theta)/lambda = |q|/2 (1/angstrom). |q| has a kink at 0, in the direct beam, where rounding
+ * alone would decide its slope: it is 0 there, without a slope. */
 AD_INLINE num resolution(num q_square) {
     const lane_mask tip = l_le(q_square.v, l_set((REAL)1e-20));
     return n_scale(n_sqrt(n_select(tip, n_constant(0), q_square)), l_set((REAL)0.5));
@@ -31,7 +31,7 @@ AD_INLINE lane_mask within_resolution(lane q_square, lane d_min) {
     return l_le(l_mul(q_square, l_mul(d_min, d_min)), l_set((REAL)1));
 }
 
-/* What thermal motion leaves of a crystal's intensity: exp(-2 B (sin(theta)/lambda)^2), where
+/* The Debye-Waller factor of a crystal's intensity: exp(-2 B (sin(theta)/lambda)^2), where
  * (sin(theta)/lambda)^2 = |q|^2/4; B in angstrom^2. Source: P. Debye, Ann. Phys. 348, 49 (1913); I.
  * Waller, Z. Phys. 17, 398 (1923). */
 AD_INLINE num debye_waller_factor(num q_square, num b_factor) {

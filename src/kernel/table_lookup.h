@@ -7,7 +7,8 @@
 
 /* Table index of each lane's node. */
 AD_INLINE wide table_index(const db_kernel_job *job, const wide node[3]) {
-    const double *low = job->table_min, *extent = job->table_extent;
+    const double *low = job->table_min;
+    const double *extent = job->table_extent;
     const wide zero = w_set(0);
     wide offset[3];
     for (int j = 0; j < 3; j++) offset[j] = w_sub(node[j], w_set(low[j]));

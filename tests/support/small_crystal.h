@@ -35,7 +35,8 @@ static inline void small_crystal(db_context *context, int fast_pixels, int slow_
 }
 
 typedef struct {
-    float *image, *derivative[SOME];
+    float *image;
+    float *derivative[SOME];
 } result;
 
 static inline result result_create(size_t pixels) {

@@ -110,8 +110,8 @@ typedef struct db_fit_parameter {
      * INFINITY: none */
     double prior[2];
     /** -1: the table's parameter; else a group of the settings' panel_groups: parameter is one of
-     * DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this group along or
-     * about the axes of its frame (db_panel_group_frame) */
+     * DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this group along or about
+     * the axes of its frame (db_panel_group_frame) */
     int group;
     /** of several images: 1 all share one value, 0 each has its own, -1 as
      * db_fit_parameter_is_shared says */
@@ -610,8 +610,8 @@ DB_API db_status db_fit_run(db_context *context, const db_experiment *start,
 DB_API void db_fit_result_destroy(db_fit_result **result);
 
 /** Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes
- * are those that `placed_by` predicts (NULL: the experiment itself), so that models can be
- * compared on the same pixels.
+ * are those that `placed_by` predicts (NULL: the experiment itself), so that models can be compared
+ * on the same pixels.
  *
  * @param context receives the message of a failure
  * @param experiment model
@@ -648,9 +648,9 @@ DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_
                                          const db_fit_settings *settings, db_experiment *experiment,
                                          db_fit_orientation *found);
 
-/** The stages used when a configuration names none: coarse to fine, in
- * resolution and width of the spots. Sets stages and stage_count from the parameters; db_fit_run
- * does this itself if stage_count is 0.
+/** The stages used when a configuration names none: coarse to fine, in resolution and width of the
+ * spots. Sets stages and stage_count from the parameters; db_fit_run does this itself if
+ * stage_count is 0.
  *
  * @param settings to change */
 DB_API void db_fit_settings_default_stages(db_fit_settings *settings);

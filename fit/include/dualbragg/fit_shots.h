@@ -267,8 +267,8 @@ DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                           const db_fit_shot_list *list,
                                           const db_fit_shots_result *result, size_t shot);
-/** Name of those files without ending: the number of the shot in the list, and the image's name,
- * in which '_' stands for what a list would take for something else.
+/** Name of those files without ending: the number of the shot in the list, and the image's name, in
+ * which '_' stands for what a list would take for something else.
  *
  * @param result of all shots
  * @param shot its number, from 0

@@ -112,10 +112,9 @@ DB_API db_status db_format_mosflm_matrix(db_context *context, const db_experimen
 DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
                                         const db_experiment *experiment);
 
-/** Reads a source file (columns x y z weight wavelength; docs/theory/beam.md,
- * Source file) into beam->sources.
- * Wavelengths are in metre;
- * '#' starts a comment. Missing columns take the defaults of the beam.
+/** Reads a source file (columns x y z weight wavelength; docs/theory/beam.md, Source file) into
+ * beam->sources. Wavelengths are in metre; '#' starts a comment. Missing columns take the defaults
+ * of the beam.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -238,8 +237,8 @@ DB_API db_status db_read_float_image(db_context *context, const char *path, int 
  * @param image to clear */
 DB_API void db_measured_image_clear(db_measured_image *image);
 
-/** Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. mask
- * (caller's, of that shape): 0 where the stored number is 0, pixels to leave out, else 1.
+/** Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. mask (caller's, of that
+ * shape): 0 where the stored number is 0, pixels to leave out, else 1.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -373,11 +372,10 @@ typedef struct db_expt_image {
 } db_expt_image;
 
 /** A DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes, goniometer,
- * crystal, a scan if the goniometer moves, and the image (may be NULL; left out if
- * dxtbx finds no number in its name, without which it reads no SMV file). A crystal that stands
- * still is described as it stands in the beam, one that turns as it is at phi = 0; in the frame of
- * dxtbx: x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and
- * without jansson.
+ * crystal, a scan if the goniometer moves, and the image (may be NULL; left out if dxtbx finds no
+ * number in its name, without which it reads no SMV file). A crystal that stands still is described
+ * as it stands in the beam, one that turns as it is at phi = 0; in the frame of dxtbx: x along the
+ * spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and without jansson.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -440,11 +438,11 @@ typedef struct db_expt_content {
  * panels, goniometer, crystal. They stay in the list's frame, in which the beam usually travels
  * along -z and the spindle is x.
  *
- * The experiment must have been initialized; its beam direction, polarization and wavelength
- * (of all sources: there is one afterwards), spindle, detector plate and panels are replaced, and
- * cell and orientation if the list has a crystal. A crystal of a scan is the one at phi = 0, with
- * the settings of the goniometer in it; the scan's range becomes one phi step. The sensor stays as
- * it was. Nothing open and several experiments that fit: DB_ERROR_INPUT, with their numbers.
+ * The experiment must have been initialized; its beam direction, polarization and wavelength (of
+ * all sources: there is one afterwards), spindle, detector plate and panels are replaced, and cell
+ * and orientation if the list has a crystal. A crystal of a scan is the one at phi = 0, with the
+ * settings of the goniometer in it; the scan's range becomes one phi step. The sensor stays as it
+ * was. Nothing open and several experiments that fit: DB_ERROR_INPUT, with their numbers.
  * DB_ERROR_UNSUPPORTED without jansson. *content is to be cleared in any case.
  *
  * @param context receives the message of a failure

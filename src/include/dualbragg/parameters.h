@@ -144,8 +144,7 @@ DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 
 /** 1 if the experiment has this parameter: all of the table (those of the sensor, of water, of
  * amorphous matter and of the spectrum if there are any; one mosaic spread, or the three of an
- * anisotropic one), sources and listed reflections that
- * exist.
+ * anisotropic one), sources and listed reflections that exist.
  *
  * @param experiment to ask
  * @param parameter which

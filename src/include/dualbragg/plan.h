@@ -66,11 +66,10 @@ typedef struct db_precision_advice {
 
 /** Advises on a plan with these options (options->precision is not looked at; NULL: defaults):
  * mixed where the image is expected to stay within 1e-6 of its maximum and every derivative image
- * within 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small
- * that the time saved would not be noticed. Some pixels, evenly spread and where bright
- * reflections are foreseen, are rendered in both precisions, a few percent of the work at most;
- * the same job always gets the same advice. An estimate, not a proof. See
- * docs/reference/precision.md.
+ * within 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small that
+ * the time saved would not be noticed. Some pixels, evenly spread and where bright reflections are
+ * foreseen, are rendered in both precisions, a few percent of the work at most; the same job always
+ * gets the same advice. An estimate, not a proof. See docs/reference/precision.md.
  *
  * @param context receives the message of a failure
  * @param experiment to render
@@ -110,8 +109,8 @@ DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
 /** Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of
- * the plan in one pass. derivatives: parameter_count pointers to caller's buffers of the same
- * shape as image.
+ * the plan in one pass. derivatives: parameter_count pointers to caller's buffers of the same shape
+ * as image.
  *
  * @param plan to execute
  * @param image as for db_plan_forward
@@ -119,8 +118,8 @@ DB_API db_status db_plan_forward(db_plan *plan, void *image);
  * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_CANCELLED or DB_ERROR_DEVICE */
 DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives);
 
-/** The oracle: the same result by wide dual numbers in double precision through the same
- * physics; slow. Buffers are of doubles whatever the plan's pixel type.
+/** The oracle: the same result by wide dual numbers in double precision through the same physics;
+ * slow. Buffers are of doubles whatever the plan's pixel type.
  *
  * @param plan to execute
  * @param image receives db_plan_pixels values

@@ -1,8 +1,8 @@
 /** @file
  * Setting up an experiment the way users describe it: detector conventions, beam centres in a
  * convention's meaning, sizes, counts left to automatic choice. The command line and the YAML
- * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. The rules are
- * in docs/theory. */
+ * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. The rules are in
+ * docs/theory. */
 #ifndef DUALBRAGG_SETUP_H
 #define DUALBRAGG_SETUP_H
 
@@ -220,8 +220,8 @@ DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup,
                                   db_experiment *experiment,
                                   void (*notices)(void *user, const char *line), void *user);
 
-/** The recommended number of sub-pixels: ceil(3 L p / (lambda D)); see
- * docs/theory/pixel.md, Number of sub-pixels.
+/** The recommended number of sub-pixels: ceil(3 L p / (lambda D)); see docs/theory/pixel.md, Number
+ * of sub-pixels.
  *
  * @param experiment to render
  * @return sub-pixels along an edge, 1 or more */
