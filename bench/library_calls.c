@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The linker sends calls of malloc here (--wrap), so that a block that is freed at once counts too.
- * What shared libraries ask for is seen in the C library's own books. */
+/* The linker sends calls of malloc here (--wrap), so that a block that is freed at once counts,
+ * too. Allocations of shared libraries are seen in the statistics of the C library. */
 static atomic_size_t calls;
 
 void *__real_malloc(size_t size);
@@ -183,12 +183,12 @@ db_status db_bench_render(db_bench_caller *caller, float *image) {
     return db_plan_forward(caller->plan, image);
 }
 
-/* A visit to a short call repeats it for so long (seconds), but not more often than so. */
+/* A visit repeats a short call for so long (seconds), but at most so many times. */
 static const double VISIT = 2e-3;
 enum { MOST_CALLS = 64 };
 
-/* Several calls are for short ones: one more restores what the visits between have driven out of
- * the caches. */
+/* Visits of several calls are for short ones. One more call comes first: it brings back into the
+ * caches what the visits in between have displaced. */
 db_status db_bench_visit(db_bench_caller *caller, db_bench_output output,
                          const db_bench_images *images, db_bench_series *series) {
     double seconds[MOST_CALLS];

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 typedef struct db_bench_heap {
-    size_t calls; /* of malloc and its kin, from this program and the library linked into it, since
-                     the start */
-    size_t bytes; /* handed out by the C library to everybody, the thread runtime included */
+    /* of malloc, calloc ... since the start, by this program and the library linked into it */
+    size_t calls;
+    size_t bytes; /* allocated by all of the process, the thread runtime included */
 } db_bench_heap;
 
 db_bench_heap db_bench_heap_now(void);
@@ -38,8 +38,7 @@ void db_bench_images_destroy(db_bench_images *images);
 typedef enum db_bench_output {
     DB_BENCH_IMAGE,       /* db_plan_forward */
     DB_BENCH_DERIVATIVES, /* db_plan_gradient: the image and 16 derivative images */
-    DB_BENCH_NORMAL /* db_plan_normal: sums over an image beside data of 0, derivatives not stored
-                     */
+    DB_BENCH_NORMAL       /* db_plan_normal: normal equations with data of 0 */
 } db_bench_output;
 
 typedef struct db_bench_caller {
@@ -71,7 +70,7 @@ db_status db_bench_call_warm(db_bench_caller *caller, db_bench_output output,
 db_status db_bench_call_cold(const db_bench_caller *caller, db_bench_output output,
                              double *seconds);
 
-/* What a warm image and warm derivatives take from the heap together; nothing is expected. */
+/* What a warm image and warm derivatives together allocate on the heap: nothing, if all is well. */
 db_status db_bench_call_heap(db_bench_caller *caller, const db_bench_images *images,
                              db_bench_heap *taken);
 
@@ -84,18 +83,20 @@ db_status db_bench_render(db_bench_caller *caller, float *image);
 db_status db_bench_choose_calls(db_bench_caller *caller, db_bench_output output,
                                 const db_bench_images *images, db_bench_series *series);
 
-/* Adds a time to the series: the median of a visit's calls, which is not moved by one that was
- * interrupted. */
+/* Adds a time to the series: the median over a visit's calls, on which a single interrupted call
+ * has no influence. */
 db_status db_bench_visit(db_bench_caller *caller, db_bench_output output,
                          const db_bench_images *images, db_bench_series *series);
 
-/* Calls of plans on a device, apart from what the host does for them. */
+/* Calls of plans on a device, without the work of the host for them. */
 
 typedef enum db_bench_device_timing {
-    DB_BENCH_DEVICE_IMAGE, /* results stay on the device, nothing has changed: the kernels and */
-    DB_BENCH_DEVICE_DERIVATIVES, /* their start alone */
+    /* the kernels and their launch alone: results stay on the device, and nothing has changed */
+    DB_BENCH_DEVICE_IMAGE,
+    DB_BENCH_DEVICE_DERIVATIVES,
     DB_BENCH_DEVICE_NORMAL,
-    DB_BENCH_DEVICE_TO_LOCKED, /* an image of a changed plan, into locked memory of the host */
+    DB_BENCH_DEVICE_TO_LOCKED, /* an image of a changed plan, into page-locked (pinned) host
+                                  memory */
     DB_BENCH_DEVICE_TIMINGS
 } db_bench_device_timing;
 
@@ -108,7 +109,8 @@ typedef struct db_bench_device_memory {
     void *locked;
 } db_bench_device_memory;
 
-/* Makes it with a plan that outlives it, for images of so many pixels; nothing on the processor. */
+/* Allocates it with a plan that outlives it, for images of so many pixels; allocates nothing for
+ * plans on the processor. */
 db_status db_bench_device_memory_create(db_plan *plan, size_t pixels,
                                         db_bench_device_memory *memory);
 void db_bench_device_memory_destroy(db_bench_device_memory *memory);

@@ -1,4 +1,4 @@
-/* What the numbers were measured on. */
+/* The machine on which the benchmark runs. */
 #ifndef DB_BENCH_MACHINE_H
 #define DB_BENCH_MACHINE_H
 
@@ -15,8 +15,8 @@ typedef struct db_bench_machine {
 
 void db_bench_describe_machine(db_bench_machine *machine);
 
-/* Mean number of running processes over the last minute; NAN if unknown. Above the number of the
- * benchmark's own threads it tells that others used the machine. */
+/* Mean number of running processes over the last minute; NAN if unknown. More than the benchmark's
+ * own threads means that other programs used the machine. */
 double db_bench_system_load(void);
 
 #endif

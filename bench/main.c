@@ -43,7 +43,7 @@ static db_status report(db_context *context, const db_bench_results *results) {
     return status;
 }
 
-/* A folder that does not take reports is found out before the work, not after. */
+/* Fails before the work, not after, if reports cannot be written to the folder. */
 static db_status try_output(db_context *context, const char *prefix) {
     if (!prefix) return DB_OK;
     char *folder = db_path_beside(prefix, ".");

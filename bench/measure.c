@@ -13,7 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-/* What sizes of loads are divided by in a trial. Regions keep their detector. */
+/* In a trial (--quick) sizes of loads are divided by this. Loads with regions keep their
+ * detector. */
 enum { QUICK_SHRINK = 4 };
 
 int db_bench_row_is_plain(const db_bench_row *row) { return row->workload.load->size == 0; }
@@ -63,8 +64,8 @@ db_status db_bench_rows_write_list(db_context *context, db_bench_results *result
     return largest ? db_bench_write_list(context, path, largest) : DB_OK;
 }
 
-/* The rounds. Each visits everything once, every other one backwards, so that what disturbs the
- * machine for a while falls on all alike and cancels in ratios of neighbours. */
+/* The rounds. Each visits everything once, every other one backwards, so that a disturbance of the
+ * machine falls on all alike, and cancels in ratios of neighbours. */
 const db_bench_timing_info db_bench_timings[DB_BENCH_TIMINGS] = {
     [DB_BENCH_FORWARD_WARM] = { "forward_warm", DB_BENCH_IMAGE, 0 },
     [DB_BENCH_GRADIENT_WARM] = { "gradient_warm", DB_BENCH_DERIVATIVES, 0 },

@@ -67,14 +67,14 @@ db_status db_bench_rows_create(db_context *context, db_bench_results *results);
 /* 1 if a row is one of the main tables. */
 int db_bench_row_is_plain(const db_bench_row *row);
 
-/* Writes the list of structure factors that some loads use into the folder, if one is among the
- * rows, and tells them. path: where the rows keep its name. */
+/* Writes the list of structure factors into the folder if a load among the rows uses it, and gives
+ * its name to the rows. path: room for the name, which the rows borrow. */
 db_status db_bench_rows_write_list(db_context *context, db_bench_results *results,
                                    const char *folder, char path[DB_BENCH_PATH_SIZE]);
 
-/* One call alone, to be looked at by a profiler. */
+/* A single call, for a profiler. */
 
-/* Does what --once says, by one db_plan_forward or db_plan_gradient. */
+/* Runs what --once says, by one db_plan_forward or db_plan_gradient. */
 db_status db_bench_single_call(db_context *context, const db_bench_options *options);
 
 #endif

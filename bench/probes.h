@@ -1,4 +1,5 @@
-/* Warm calls of which only ratios count, each beside the one that it is compared with. */
+/* Probes: warm calls of which only ratios count, each timed next to the call that it is compared
+ * with. */
 #ifndef DB_BENCH_PROBES_H
 #define DB_BENCH_PROBES_H
 

@@ -1,4 +1,4 @@
-/* Whole programs, timed: the reference, and ours beside it. */
+/* Whole programs, timed: the reference program and dualbragg sim. */
 #ifndef DB_BENCH_PROGRAMS_H
 #define DB_BENCH_PROGRAMS_H
 
@@ -10,7 +10,8 @@
 
 enum { DB_BENCH_PATH_SIZE = 4096 };
 
-/* Makes an empty folder in TMPDIR (or the system's place for such); its path is absolute. */
+/* Makes an empty folder in TMPDIR (or the system's folder for temporary files); its path is
+ * absolute. */
 db_status db_bench_scratch_create(db_context *context, char path[DB_BENCH_PATH_SIZE]);
 
 /* Removes the files in it. */
@@ -19,7 +20,7 @@ void db_bench_scratch_empty(const char *path);
 /* Removes it with the files in it; "" is allowed. */
 void db_bench_scratch_remove(char *path);
 
-/* Another program, run to its end. */
+/* Running another program to its end. */
 
 /* Runs program (searched for in PATH if its name has no slash) in a folder, with OMP_NUM_THREADS
  * set and its output thrown away; argv as for main, ended by NULL. *seconds: from before its start
@@ -30,7 +31,7 @@ db_status db_bench_run_program(db_context *context, const char *program, char *c
                                int threads, const char *folder, double *seconds,
                                double *peak_bytes);
 
-/* Whole programs run on a workload: the reference, and ours beside it. */
+/* Whole programs run on a workload: the reference program and dualbragg sim. */
 
 typedef struct db_bench_programs {
     char reference[DB_BENCH_PATH_SIZE]; /* "": none */

@@ -1,4 +1,4 @@
-/* The results in writing. */
+/* Reports of the results: Markdown and JSON. */
 #ifndef DB_BENCH_REPORT_H
 #define DB_BENCH_REPORT_H
 

@@ -1,5 +1,5 @@
-/* All that is known, every round's time included. Times in seconds. What was not measured is null
- * or left out. */
+/* The JSON report: all results, with the times of every round. Times are in seconds. What was not
+ * measured is null or left out. */
 #include "bench/report.h"
 #include "bench/targets.h"
 #include "base/context_internal.h"

@@ -1,11 +1,11 @@
-/* The clock, and few numbers that stand for many. */
+/* The clock, and summary statistics: median, quartiles, ratios. */
 #ifndef DB_BENCH_STATISTICS_H
 #define DB_BENCH_STATISTICS_H
 
 /* Seconds since some fixed moment; never set back. */
 double db_bench_seconds(void);
 
-/* Few numbers that stand for many. */
+/* Summary statistics. */
 
 enum { DB_BENCH_MAX_ROUNDS = 1000 };
 
@@ -25,8 +25,8 @@ double db_bench_median(double *values, int count);
 
 db_bench_summary db_bench_summarize(const db_bench_series *series);
 
-/* Median over the rounds of numerator / denominator: what disturbs a whole round cancels. NAN if
- * one is empty. */
+/* Median over the rounds of numerator / denominator, in which a disturbance of a whole round
+ * cancels. NAN if one is empty. */
 double db_bench_median_ratio(const db_bench_series *numerator, const db_bench_series *denominator);
 
 /* Ratio of the shortest times. NAN if one is empty. */

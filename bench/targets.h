@@ -1,4 +1,4 @@
-/* The figures the library is to reach. */
+/* Performance targets of the library. */
 #ifndef DB_BENCH_TARGETS_H
 #define DB_BENCH_TARGETS_H
 

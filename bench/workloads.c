@@ -232,7 +232,7 @@ db_status db_bench_regions(db_context *context, const db_bench_workload *workloa
     if (!made) return db_fail_memory(context, "regions");
     const int wide = workload->size - l->box_fast + 1, high = workload->size - l->box_slow + 1;
     for (int i = 0; i < l->boxes; i++) {
-        /* by steps that have no small factor in common with the detector's size */
+        /* in steps that have no small factor in common with the detector's size */
         made[i].fast_start = i * 389 % wide;
         made[i].slow_start = i * 613 % high;
         made[i].fast_count = l->box_fast;

@@ -1,4 +1,4 @@
-/* What is timed: one crystal and detector under conditions from the plainest to realistic ones. */
+/* Workloads: one crystal and detector, under simple to realistic conditions. */
 #ifndef DB_BENCH_WORKLOADS_H
 #define DB_BENCH_WORKLOADS_H
 
@@ -22,8 +22,8 @@ typedef struct db_bench_load {
     double cell;       /* edge (A); 0: 100 */
     int cells;         /* along each axis; 0: 5 */
     double wavelength; /* A; 0: 6.2 */
-    int table;         /* structure factors from a list with all indices up to this one, see
-                          db_bench_write_list; 0: no list, all alike */
+    /* largest index of a list of structure factors (db_bench_write_list); 0: no list, all alike */
+    int table;
     int interpolate;
     int sensor_layers;
     int curved;

@@ -1,4 +1,4 @@
-/* The yardstick for refinement by pixels: least squares on the centroids of spots. */
+/* Least squares on the centroids of spots, with which refinement by pixels is compared. */
 #ifndef DB_BENCH_FIT_CENTROID_FIT_H
 #define DB_BENCH_FIT_CENTROID_FIT_H
 

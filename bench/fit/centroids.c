@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The start; refined by centroids; that, its spots' size and shape refined by pixels; all refined
- * by pixels. */
+/* The start; the start refined by centroids; that model with size and shape of the spots refined by
+ * pixels; all refined by pixels. */
 enum { LISTED, CENTROIDS, SHAPED, PIXELS, MODELS };
 static const char *const model_name[MODELS] = { "start", "centroids",
                                                 "centroids, then shape by pixels", "pixels" };

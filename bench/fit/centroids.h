@@ -1,4 +1,4 @@
-/* Do pixels tell more than the centroids of spots? */
+/* Refinement by pixels compared with refinement by the centroids of spots. */
 #ifndef DB_BENCH_FIT_CENTROIDS_H
 #define DB_BENCH_FIT_CENTROIDS_H
 

@@ -14,11 +14,12 @@ typedef enum db_held_out_figure {
     DB_HELD_CHI2,     /* per degree of freedom, in the boxes of observed spots */
     DB_HELD_CORRELATION, /* there: rendered with measured, background removed */
     DB_HELD_EXPLAINED,   /* there: percent of the strong pixels */
-    DB_HELD_RANKING,   /* chance that an observed reflection has more of the rendered light than one
-                          that is predicted near the Ewald sphere and not observed (area under the
-                          ROC curve) */
-    DB_HELD_PRECISION, /* percent: of as many reflections as are observed, those with most light,
-                          how many are observed; precision and recall in one */
+    /* probability that an observed reflection has more rendered light than one that is predicted
+     * near the Ewald sphere and not observed (area under the ROC curve) */
+    DB_HELD_RANKING,
+    /* percent of the brightest rendered reflections, as many as are observed, that are observed:
+     * precision and recall in one */
+    DB_HELD_PRECISION,
     DB_HELD_FIGURES
 } db_held_out_figure;
 

@@ -1,4 +1,5 @@
-/* Figures of the refinement: time and evaluations, what comes back from noise, from how far.
+/* Figures of the refinement: time and evaluations, recovery of parameters from noise, radius of
+ * convergence.
  *
  *     dualbragg_fit_bench times|still|large|recovery|radius|starts|truth [REPEATS [THREADS]]
  *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
@@ -193,7 +194,7 @@ static int came_back(const db_experiment *truth, const db_experiment *found) {
     return 1;
 }
 
-/* How far a random start is off: up to `factor` times the radius of convergence asked for. */
+/* The error of a random start: up to `factor` times the radius of convergence asked for. */
 static db_bench_error random_error(uint32_t seed, double factor) {
     return (db_bench_error){ 0.5 * factor * cbrt(db_bench_uniform(seed, 20)),
                              0.005 * factor * db_bench_uniform(seed, 21),
@@ -203,8 +204,8 @@ static db_bench_error random_error(uint32_t seed, double factor) {
                              0 };
 }
 
-/* What of large stills comes back from misset off by up to so much, with and without several
- * starts. */
+/* How many large stills return to the truth from a misset off by up to so much, with and without
+ * several starts. */
 static int starts(const bench *b) {
     static const double missets[] = { 1, 2, 4, 6 };
     static const int counts[] = { 1, 30, 100 };

@@ -12,8 +12,8 @@ typedef struct db_bench_scene {
 } db_bench_scene;
 
 /* 512 x 512 pixels, known structure factors, twelve parameters: misset, three cell edges, crystal
- * size, mosaic spread, distance, beam centre, scale. Brightest pixel 1000 photons, background
- * 10. */
+ * size, mosaic spread, distance, beam centre, scale. The brightest pixel has 1000 photons, the
+ * background 10. */
 db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *scene);
 
 /* 2048 x 2048 pixels, free intensities: at most 150 shoeboxes, ten parameters: misset, three cell
@@ -39,7 +39,7 @@ typedef struct db_bench_error {
     double distance; /* mm, with a random sign */
 } db_bench_error;
 
-/* The truth, off by so much; every number differs with the seed. */
+/* The truth changed by such an error; every number depends on the seed. */
 db_status db_bench_spoil(db_context *context, const db_experiment *truth,
                          const db_bench_error *error, uint32_t seed, db_experiment *start);
 

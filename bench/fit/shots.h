@@ -4,7 +4,8 @@
 
 #include <dualbragg/fit_shots.h>
 
-/* Writes so many images, shots.txt, and shots.yaml, whose models are off, into a folder. */
+/* Writes so many images into a folder, and shots.txt and shots.yaml, whose starting models have
+ * errors. */
 int db_bench_shots_render(db_context *context, int count, const char *folder);
 
 /* Refines them; prints time, memory, and how far the result is from the truth. */

@@ -1,4 +1,4 @@
-/* Centroids and pixels beside the truth, on rendered images. */
+/* Refinement by centroids and by pixels compared with the truth, on rendered images. */
 #ifndef DB_BENCH_FIT_TRUTH_H
 #define DB_BENCH_FIT_TRUTH_H
 

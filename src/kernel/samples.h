@@ -223,8 +223,9 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
 }
 
 #if DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL && !defined(__CUDACC__)
-/* The loop with slopes: a function for each combination of shape and kind of structure factors, not
- * inlined, since its columns leave no registers for the code around it. */
+/* The loop with slopes: a function for each shape, origin of the Miller indices and kind of
+ * structure factors. It is not inlined, since its columns leave no registers for the code around
+ * it. */
 typedef source_sums (*sample_loop)(const db_kernel_job *job, const index_view *view,
                                    const fine q[3], fine u, pixel_sums *sums);
 #define SAMPLE_LOOP(name, shape, index, listed)                                                    \

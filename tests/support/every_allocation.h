@@ -9,8 +9,8 @@
 typedef db_status trial(db_context *context, int *right);
 void allocations_end(void);
 
-/* Every failure is told for what it is, and success means a right result; at least so many
- * allocations. Skipped where they cannot fail. */
+/* Asserts that every failure is reported as lack of memory, that success means a right result, and
+ * that there are at least so many allocations. Skipped where they cannot fail. */
 void at_every_allocation(db_context *context, trial *attempt, long least);
 
 #endif

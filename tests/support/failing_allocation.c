@@ -19,8 +19,8 @@ long stop_failing_allocations(int *has_failed) {
     return reached;
 }
 
-/* Under a sanitizer what would take these calls if this program did not; that for threads needs
- * them before it has begun. */
+/* Under the address sanitizer the real functions are its interceptors. The thread sanitizer calls
+ * them before it is ready, so that there no allocation can fail. */
 #if defined(__has_feature)
 #define HAS(feature) __has_feature(feature)
 #else

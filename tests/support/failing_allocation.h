@@ -1,5 +1,5 @@
-/* One allocation that fails: of the library, or of any library that it uses. A program that uses
- * this has its malloc, calloc and realloc here. */
+/* Makes one allocation fail, of the library or of any library that it uses. failing_allocation.c
+ * replaces malloc, calloc and realloc in a program. */
 #ifndef DB_TEST_FAILING_ALLOCATION_H
 #define DB_TEST_FAILING_ALLOCATION_H
 
@@ -7,7 +7,7 @@
 int can_fail_allocations(void);
 
 /* From now on, in this thread, allocation number `position` (from 0; -1: none) fails; those before
- * and behind it succeed. */
+ * and after it succeed. */
 void fail_allocation(long position);
 
 /* Ends that; the number of allocations since. *failed, unless NULL: 1 if one has failed. */

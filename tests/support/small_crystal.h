@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Parameters by which its images are derived; others may be named before. */
+/* Parameters of the derivative images; a test may define others before it includes this. */
 #ifndef SMALL_CRYSTAL_PARAMETERS
 #define SMALL_CRYSTAL_PARAMETERS                                                                   \
     DB_CELL_A, DB_MISSET_Y, DB_CELLS_B, DB_MOSAIC_SPREAD, DB_WAVELENGTH, DB_DISTANCE

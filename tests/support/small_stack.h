@@ -34,7 +34,7 @@ static inline void *run_small_task(void *argument) {
 }
 
 /* Runs the work in a thread with so small a stack, and returns what it returned. A program that
- * needs more dies. */
+ * needs more crashes. */
 static inline db_status on_small_stack(db_status (*work)(void *argument), void *argument) {
     small_task t = { work, argument, DB_ERROR_MEMORY };
     pthread_attr_t attributes;

@@ -375,10 +375,12 @@ typedef struct db_fit_shoebox {
     double sigma_z;
     double worst_z; /**< of the pixel farthest from the model, with its sign */
     int outlier;    /**< 1: sigma_z exceeds db_fit_result.sigma_z_limit */
-    double light
-        [2]; /**< in the pixels used: the model's, and measured above its background (counts) */
+    /** in the pixels used: of the model, and measured above its background (counts) */
+    double light[2];
     int pixels_used, strong_pixels, strong_explained;
-    float *measured, *model, *sigma; /**< sigma <= 0: pixel not used */
+    float *measured;
+    float *model;
+    float *sigma; /**< <= 0: pixel not used */
 } db_fit_shoebox;
 
 /** A pixel as a robust target sees it. */
@@ -392,9 +394,8 @@ typedef struct db_fit_pixel {
 
 /** An evaluation of the target. */
 typedef struct db_fit_history {
-    int stage,
-        /** stage: index into the stages; evaluation: within the stage, from 1 */
-        evaluation;
+    int stage;            /**< index into the stages */
+    int evaluation;       /**< within the stage, from 1 */
     double target;        /**< chi2 per degree of freedom of the data in use */
     double gradient_norm; /**< in optimizer coordinates */
     double *value;        /**< of the fit's parameters, in their order; borrowed */
@@ -415,7 +416,7 @@ typedef struct db_fit_statistics {
     double centroid_rms; /**< pixels: observed minus model spot centroid */
 } db_fit_statistics;
 
-/** How well a part of the data is described. Bragg: the model without the background. */
+/** Goodness of fit on a part of the data. Bragg: the model without the background. */
 typedef struct db_fit_goodness {
     size_t pixels;
     double chi2_reduced; /**< chi2 over the pixels' share of the degrees of freedom */
@@ -459,7 +460,7 @@ typedef struct db_fit_amplitude {
     size_t boxes;    /**< shoeboxes that hold it */
 } db_fit_amplitude;
 
-/** What became of a start. */
+/** The outcome of a start. */
 typedef struct db_fit_start {
     int number;       /**< in the sequence, from 0, the given one */
     double turn[3];   /**< from the given one, about the laboratory's axes (degree) */
@@ -470,39 +471,40 @@ typedef struct db_fit_start {
     int chosen;               /**< 1: the result goes on from here */
 } db_fit_start;
 
-/** What a model is judged by: spots that were found without any model, and intensities. */
+/** Tests of a model, on spots that were found without any model and on intensities. */
 typedef enum db_fit_test_kind {
-    DB_FIT_TEST_PLACES,   /**< spots at reflections, for each one beside them */
-    DB_FIT_TEST_CHANCE,   /**< probability of that if the lattice were wrong in one direction */
-    DB_FIT_TEST_PART,     /**< of the spots: excess of those at reflections */
-    DB_FIT_TEST_MULTIPLE, /**< of those: whose index h, k or l is a multiple of 2 or 3 */
-    /** spots half or a third of the way between reflections, for each at one */
+    DB_FIT_TEST_PLACES,   /**< number of spots at reflections / spots beside them */
+    DB_FIT_TEST_CHANCE,   /**< probability of as many at reflections if the lattice were wrong in
+                               one direction */
+    DB_FIT_TEST_PART,     /**< fraction of the spots: excess of those at reflections */
+    DB_FIT_TEST_MULTIPLE, /**< fraction of those whose index h, k or l is a multiple of 2 or 3 */
+    /** spots half or a third of the way between reflections / spots at reflections */
     DB_FIT_TEST_BETWEEN,
-    /** spots that one and the same shift would bring to reflections, for each at one */
+    /** spots that one common shift would bring to reflections / spots at reflections */
     DB_FIT_TEST_DISPLACED,
     /** chance that a reflection with a spot is nearer to the Ewald sphere than one without */
     DB_FIT_TEST_EXCITATION,
     /** known: order of measured intensities is that of calculated ones, in standard deviations by
      * chance */
     DB_FIT_TEST_INTENSITIES,
-    DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model for that which was measured */
+    DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model / measured light */
     DB_FIT_TESTS
 } db_fit_test_kind;
 
 /** A test of a model. */
 typedef struct db_fit_test {
-    double found, least,
-        /** passed if found is between them; found NAN: could not be asked */
-        most;
-    int passed; /**< 1, also of what could not be asked */
+    double found;       /**< NAN: the test could not be made */
+    double least, most; /**< passed if found is between them */
+    int passed;         /**< 1, also if the test could not be made */
 } db_fit_test;
 
-/** Whether a model may be used. */
+/** Verdict on a model: may it be used? */
 typedef struct db_fit_verdict {
     int usable; /**< 1: all tests are passed */
     db_fit_test test[DB_FIT_TESTS];
     size_t spots;        /**< of the image, in the resolution range; the strongest 400 at most */
-    size_t at, beside;   /**< of them: near well excited reflections; farther, but not half way */
+    size_t at, beside;   /**< spots near well excited reflections; farther away, but less than half
+                              way to the next */
     double position_rms; /**< pixels: of those near, from where they are predicted */
     size_t predicted;    /**< reflections near the Ewald sphere */
     size_t seen;         /**< of them, with a spot */
@@ -553,7 +555,8 @@ typedef struct db_fit_result {
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
     double seconds; /**< all */
-    /** without strong pixels before, and statistics and errors after the stages */
+    /** of the stages alone: without the search for strong pixels before them, and statistics and
+     * errors after them */
     double refining_seconds;
     db_fit_history *history;
     size_t history_count;
@@ -632,10 +635,11 @@ typedef struct db_fit_orientation {
     double log_probability; /**< ln of the probability that one turned at random has as many */
 } db_fit_orientation;
 
-/** Gives the experiment's crystal, of which only the cell counts, the orientation that explains the
- * image's spots best; the misset becomes 0. Of several that symmetry makes equal it is any.
- * settings: those of the data. DB_ERROR_INPUT if no orientation explains more than chance would.
- * The context's progress is told how much of the most work there can be is done.
+/** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
+ * spots best. Its previous orientation does not matter, and the misset becomes 0. Of orientations
+ * that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
+ * orientation explains more than chance would. The context's progress is told how much of the most
+ * work there can be is done.
  *
  * @param context receives the message of a failure
  * @param image measured image
@@ -794,9 +798,10 @@ DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
                                      const db_measured_image *image, db_experiment *start,
                                      void (*notices)(void *user, const char *line), void *user);
 
-/** Outputs. All are written atomically. */
-/** Lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to be
- * read with its space group. DB_ERROR_USAGE if no amplitudes were refined.
+/* Outputs. All are written atomically. */
+
+/** Writes lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to
+ * be read with its space group. DB_ERROR_USAGE if no amplitudes were refined.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -806,7 +811,7 @@ DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
 DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
                                          const db_fit_config *config, const db_fit_result *result);
 
-/** All of a result as JSON: docs/reference/json.md.
+/** Writes all of a result as JSON (docs/reference/json.md).
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -816,7 +821,7 @@ DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
 DB_API db_status db_fit_write_json(db_context *context, const char *path,
                                    const db_fit_config *config, const db_fit_result *result);
 
-/** A page that shows a result, of one file.
+/** Writes an HTML page of a result, as one file.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -827,7 +832,7 @@ DB_API db_status db_fit_write_json(db_context *context, const char *path,
 DB_API db_status db_fit_write_html(db_context *context, const char *path,
                                    const db_fit_config *config, const db_measured_image *image,
                                    const db_fit_result *result);
-/** Measured and model image side by side. DB_ERROR_UNSUPPORTED without libpng.
+/** Writes measured and model image side by side, as PNG. DB_ERROR_UNSUPPORTED without libpng.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -838,7 +843,7 @@ DB_API db_status db_fit_write_html(db_context *context, const char *path,
 DB_API db_status db_fit_write_png(db_context *context, const char *path,
                                   const db_fit_config *config, const db_measured_image *image,
                                   const db_fit_result *result);
-/** The refined model as a configuration that db_fit_config_read takes again as a starting model.
+/** Writes the refined model as a configuration that db_fit_config_read reads as a starting model.
  * One from an experiment list names a list of the same name, with .expt for .yaml, which is to be
  * written beside it (db_write_expt).
  *

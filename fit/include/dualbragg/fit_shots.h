@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Digests of what a shot is, so that a run that was cut off goes on with the same. */
+/** Digests that identify a shot, so that an interrupted run resumes with the same shots. */
 enum { DB_FIT_DIGEST_SIZE = 28 };
 typedef struct db_fit_shot_identity {
     char image[DB_FIT_DIGEST_SIZE];         /**< of the image's file */
@@ -60,7 +60,7 @@ typedef struct db_fit_team {
 /** What has happened. */
 typedef enum db_fit_shots_event_kind {
     DB_SHOTS_DONE, /**< some shots have been refined by themselves, or read for a joint stage */
-    DB_SHOTS_EVALUATED, /**< a joint stage knows its target once more */
+    DB_SHOTS_EVALUATED, /**< a joint stage has evaluated its target once more */
     DB_SHOTS_ASIDE,     /**< a shot has been set aside */
     DB_SHOTS_RESUMED,   /**< the run goes on from the checkpoint: some shots are done */
     DB_SHOTS_WORKING    /**< one more shot of a pass over them is done; told by one thread */
@@ -75,10 +75,11 @@ typedef struct db_fit_shots_event {
     int refined;        /**< DONE: 1: by themselves; 0: only read */
     const char *what;   /**< WORKING: what the pass does: "reading shots", "errors" ... */
     const db_fit_history *entry;
-    const char *shot, *reason; /**< ASIDE */
+    const char *shot;   /**< ASIDE: its name */
+    const char *reason; /**< ASIDE: why */
 } db_fit_shots_event;
 
-/** How many shots are refined. */
+/** Options of a refinement of many shots. */
 typedef struct db_fit_shots_options {
     const db_fit_team *team; /**< NULL: this process alone */
     /** file that keeps the state after each iteration, and is left for the caller to remove when
@@ -110,7 +111,9 @@ typedef struct db_fit_shot_result {
     char reason[DB_FIT_REASON_SIZE]; /**< why it was set aside, or how its own stages ended */
     /** Of the parameters, in their order; shared ones as in the result of all. Errors are NAN where
      * there are none. */
-    double *start, *refined, *error;
+    double *start;
+    double *refined;
+    double *error;
     int *at_bound;         /**< -1, 0, 1 */
     double orientation[9]; /**< that the misset is relative to */
     /** refined, without amplitudes; empty if another process has it, or the shot was set aside;
@@ -118,7 +121,7 @@ typedef struct db_fit_shot_result {
     db_experiment model;
     size_t pixels, shoeboxes;
     double chi2_reduced[2]; /**< of the starting and of the refined model, on the same pixels */
-    double correlation[2];  /**< of the model with what was measured, background removed */
+    double correlation[2];  /**< of the model with the measured counts, background removed */
     double centroid_rms[2]; /**< pixels */
 } db_fit_shot_result;
 
@@ -189,8 +192,9 @@ DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
  * all with what the list says of it. */
 typedef struct db_fit_shot_list db_fit_shot_list;
 
-/** overrides: those with which the configuration was read; they hold for every shot. The
- * configuration is copied. Errors name the list and the line.
+/** Reads the list of shots that a configuration names. overrides: those with which the
+ * configuration was read; they hold for every shot. The configuration is copied. Errors name the
+ * list and the line.
  *
  * @param context receives the message of a failure
  * @param config that names the list; copied
@@ -234,7 +238,7 @@ DB_API db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_lis
 DB_API db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list,
                                          size_t shot, db_fit_config *config);
 
-/** Outputs, all written atomically.
+/** Writes the result of all shots as JSON. This and the following outputs are written atomically.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -245,7 +249,7 @@ DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
                                          const db_fit_config *config,
                                          const db_fit_shots_result *result);
 
-/** A page that shows the result of all shots, of one file.
+/** Writes an HTML page of the result of all shots, as one file.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -255,7 +259,7 @@ DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
                                          const db_fit_config *config,
                                          const db_fit_shots_result *result);
-/** The refined model of a shot whose model the result has, as a configuration for it alone
+/** Writes the refined model of a shot, if the result has it, as a configuration for it alone
  * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt).
  *
  * @param context receives the message of a failure
@@ -267,16 +271,15 @@ DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                           const db_fit_shot_list *list,
                                           const db_fit_shots_result *result, size_t shot);
-/** Name of those files without ending: the number of the shot in the list, and the image's name, in
- * which '_' stands for what a list would take for something else.
+/** Name of the files of db_fit_shots_write_model without ending: the number of the shot in the
+ * list, and the image's name, in which '_' stands for what a list would take for something else.
  *
  * @param result of all shots
  * @param shot its number, from 0
  * @param name receives it */
 DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
                                     char name[DB_FIT_PATH_SIZE]);
-/** After the models: a list of their configurations that shots.list takes again, and the experiment
- * lists as one.
+/** Writes, after the models, a list of their configurations, which shots.list can name again.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -286,7 +289,7 @@ DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t sh
 DB_API db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
                                          const db_fit_shots_result *result);
 
-/** The experiment lists of all models as one.
+/** Writes the experiment lists of all models as one list.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -295,7 +298,7 @@ DB_API db_status db_fit_shots_write_list(db_context *context, const char *path, 
  * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
                                          const db_fit_shots_result *result);
-/** The configuration of all with the refined list.
+/** Writes the configuration of all shots with the refined list.
  *
  * @param context receives the message of a failure
  * @param path name of the file

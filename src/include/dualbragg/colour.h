@@ -1,5 +1,5 @@
 /** @file
- * Colours of pixel values, as pictures have them. */
+ * Colour maps: from pixel values to the colours of a picture. */
 #ifndef DUALBRAGG_COLOUR_H
 #define DUALBRAGG_COLOUR_H
 
@@ -13,7 +13,8 @@ extern "C" {
 
 /** Colour maps of pictures. */
 typedef enum db_colour_map {
-    DB_COLOUR_GREY,   /**< black on white, like a square root, as diffraction images are shown */
+    DB_COLOUR_GREY,   /**< black on white by the square root of the value, as diffraction images are
+                           shown */
     DB_COLOUR_SIGNED, /**< blue - white - red, symmetric around 0 */
     DB_COLOUR_HEAT    /**< dark to bright */
 } db_colour_map;

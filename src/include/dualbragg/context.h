@@ -64,8 +64,9 @@ DB_API const char *db_context_isa(const db_context *context);
 /** A stage of the library's work begins or ends. Stages nest; a stage belongs to one thread. */
 typedef struct db_stage {
     const char *name; /**< static storage; see docs/howto/profile.md for the names */
-    int begins;       /**< 1: begins; 0: the one of this thread that began last ends */
-    int thread;       /**< 0: the one that called the library; less than the context's threads */
+    int begins;       /**< 1: it begins; 0: the stage that this thread began last ends */
+    int thread;       /**< 0: the thread that called the library; below the number of the context's
+                           threads */
     double pixels;    /**< at the end of stages that render: how many were rendered, else 0 */
     double samples;   /**< the same for samples: sub-pixel x layer x source x phi step x domain */
 } db_stage;
@@ -73,15 +74,15 @@ typedef struct db_stage {
 /** Called by each thread for its own stages, hence by several at once. */
 typedef void (*db_stage_function)(void *user, const db_stage *stage);
 
-/** Has stages reported from now on; NULL (default): not, which costs a test per tile. Not to be
- * changed from within the function.
+/** Sets the function that is told of stages from now on; NULL (default): none, which costs one test
+ * per tile. Must not be called from within that function.
  *
  * @param context to change
  * @param function called by several threads at once; NULL: none
  * @param user handed to the function */
 DB_API void db_context_set_stages(db_context *context, db_stage_function function, void *user);
 
-/** Has the progress of long work told from now on; NULL (default): not.
+/** Sets the function that is told the progress of long work from now on; NULL (default): none.
  *
  * @param context to change
  * @param function called by the thread that called the library; NULL: none

@@ -1,5 +1,5 @@
 /** @file
- * Where plans are executed. The processor is always there, as "cpu"; other devices are there once
+ * Devices on which plans are executed. The processor, "cpu", is always available; GPUs are once
  * their backend has been registered (dualbragg/cuda.h of a build with CUDA).
  *
  * A plan belongs to the device that its context had when it was created. The device keeps its own
@@ -23,8 +23,8 @@ extern "C" {
  *                      there, or asks for what the device cannot do, runs on the processor
  *
  * The environment variable DUALBRAGG_DEVICE sets the default. Errors, which leave the choice as it
- * was: DB_ERROR_USAGE for what is no name; DB_ERROR_DEVICE where the program has no such backend,
- * or that finds no driver or no such device.
+ * was: DB_ERROR_USAGE for a text that is not a device's name; DB_ERROR_DEVICE if the program has no
+ * such backend, or the backend finds no driver or no such device.
  *
  * @param context to change
  * @param name of the device
@@ -37,7 +37,7 @@ DB_API db_status db_context_set_device(db_context *context, const char *name);
  * @return its name */
 DB_API const char *db_context_device(const db_context *context);
 
-/** What the device calls itself, e.g. "NVIDIA H100 PCIe"; empty for the processor. Owned like the
+/** The model name of the device, e.g. "NVIDIA H100 PCIe"; empty for the processor. Owned like the
  * device.
  *
  * @param context to ask
@@ -59,7 +59,9 @@ DB_API const char *db_plan_device(const db_plan *plan);
 
 /** Where memory is. */
 typedef enum db_memory {
-    DB_MEMORY_HOST, /**< read and written by the processor; copied from and to the device fastest */
+    /** page-locked (pinned) memory of the host: read and written by the processor, and copied
+     * fastest to and from the device */
+    DB_MEMORY_HOST,
     DB_MEMORY_DEVICE /**< of the plan's device: to be read and written by the functions below */
 } db_memory;
 

@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/** Shape of the crystal, i.e. of the interference function around every reciprocal lattice node. */
+/** Shape of the crystal, and so of its interference function F_latt^2 around every node of the
+ * reciprocal lattice. */
 typedef enum db_crystal_shape {
     /** parallelepiped of N_a x N_b x N_c cells: product of sin(N pi h)/sin(pi h) */
     DB_SHAPE_SQUARE,
@@ -65,11 +66,11 @@ typedef struct db_source {
 typedef struct db_beam {
     double direction[3];         /**< unit vector of photon travel */
     double polarization_axis[3]; /**< unit vector along the E field */
-    /** central wavelength (angstrom); all sources' are in proportion to it, so that it shifts a
-     * spectrum */
+    /** central wavelength (angstrom); the wavelengths of all sources are in proportion to it, so
+     * that it shifts a spectrum */
     double wavelength;
-    /** multiplies what the sources' wavelength_ratio differs by from its mean, to which they
-     * contribute by their weights; 1 */
+    /** width of the spectrum, as a factor: multiplies the difference of each source's
+     * wavelength_ratio from their mean, which is weighted by db_source.weight; 1 */
     double spectrum_stretch;
     double divergence[2]; /**< full ranges (mrad): horizontal, vertical; see db_source.spread */
     double dispersion;    /**< full relative range of wavelengths; see db_source.spread */
@@ -128,8 +129,8 @@ typedef enum db_sensor_material {
 
 /** The detector: a rigid plate that carries a list of panels. */
 typedef struct db_detector {
-    double fast_axis[3], slow_axis[3],
-        normal[3];           /**< of the plate, before rotations (unit vectors) */
+    /** of the plate, before rotations (unit vectors) */
+    double fast_axis[3], slow_axis[3], normal[3];
     double rotation[3];      /**< about laboratory x, then y, then z (degree) */
     double twotheta_axis[3]; /**< unit vector */
     double twotheta;         /**< degree, applied after rotation */
@@ -209,7 +210,8 @@ typedef struct db_experiment {
     db_detector detector;
     db_structure_factors structure_factors;
     db_background background;
-    double d_min;    /**< samples of the crystal of a smaller spacing do not count (A); 0: all do */
+    double d_min;    /**< resolution limit (A) of the crystal: what has a smaller spacing does not
+                          count; 0: none */
     int oversample;  /**< sub-pixels per pixel and direction, >= 1 */
     int point_pixel; /**< 1: solid angle 1/R^2 instead of that of a flat pixel */
     db_reference_mode reference;
@@ -306,7 +308,7 @@ DB_API db_status db_experiment_check(db_context *context, const db_experiment *e
  * @return their number */
 DB_API size_t db_experiment_pixels(const db_experiment *experiment);
 
-/** Replaces the source list by a grid over divergence and dispersion (see db_beam_spread). */
+/** A grid of sources over divergence and dispersion (db_beam_set_spread). */
 typedef struct db_beam_spread {
     double horizontal_range, vertical_range; /**< full ranges (radian) */
     double horizontal_step, vertical_step;   /**< radian */
@@ -326,9 +328,10 @@ typedef struct db_beam_spread {
 DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
                                     const db_beam_spread *spread);
 
-/** Makes each source one for each of `count` wavelengths (angstrom), whose weights multiply its
- * own. The beam's wavelength becomes their mean; with keep_wavelength 1 it stays, and the spectrum
- * is shifted there in proportion. DB_ERROR_INPUT without positive weights and wavelengths.
+/** Replaces each source by `count` sources, one for each wavelength (angstrom), whose weights
+ * multiply its own. The beam's wavelength becomes their mean; with keep_wavelength 1 it stays, and
+ * the spectrum is shifted there in proportion. DB_ERROR_INPUT without positive weights and
+ * wavelengths.
  *
  * @param context receives the message of a failure
  * @param beam to change

@@ -43,7 +43,8 @@ typedef struct db_structure_factor_options {
  * are no map coefficients, else a pair of mates, else intensities, of which the square root is
  * taken, 0 for negative ones; of mmCIF F_meas_au, F_meas, F_calc_au, F_calc, intensity_meas.
  * Replaces the list; keeps default_F; listed counts what was expanded, repetitions included.
- * options may be NULL. chosen (may be NULL): what was taken, as "FP" or "F(+), F(-)"; "" for text.
+ * options may be NULL. chosen (may be NULL): what was taken, such as "FP" or "F(+), F(-)"; "" for
+ * text.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -57,8 +58,8 @@ DB_API db_status db_read_structure_factors(db_context *context, const char *path
                                            db_structure_factors *factors, char *chosen,
                                            size_t chosen_size);
 
-/** Writes a list as binary file that is read much faster, in the layout of nanoBragg's Fdump.bin: a
- * box of amplitudes.
+/** Writes a list as a binary file, which is read much faster, in the layout of nanoBragg's
+ * Fdump.bin: a box of amplitudes.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -87,11 +88,10 @@ DB_API db_status db_read_structure_factor_cache(db_context *context, const char 
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
 DB_API db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]);
 
-/** The text of a MOSFLM matrix file, as db_write_mosflm_matrix writes it, into text, which has
- * `size` bytes; DB_MATRIX_TEXT_SIZE are ample for any matrix that MOSFLM could read. */
+/** Bytes that are ample for db_format_mosflm_matrix with any matrix that MOSFLM could read. */
 enum { DB_MATRIX_TEXT_SIZE = 1024 };
 
-/** The text of a MOSFLM matrix file, as db_write_mosflm_matrix writes it.
+/** Writes the text of a MOSFLM matrix file (db_write_mosflm_matrix) to memory.
  *
  * @param context receives the message of a failure
  * @param experiment with crystal and wavelength
@@ -113,7 +113,7 @@ DB_API db_status db_write_mosflm_matrix(db_context *context, const char *path,
                                         const db_experiment *experiment);
 
 /** Reads a source file (columns x y z weight wavelength; docs/theory/beam.md, Source file) into
- * beam->sources. Wavelengths are in metre; '#' starts a comment. Missing columns take the defaults
+ * beam->sources. Wavelengths are in metres; '#' starts a comment. Missing columns take the defaults
  * of the beam.
  *
  * @param context receives the message of a failure
@@ -125,7 +125,8 @@ DB_API db_status db_read_sources(db_context *context, const char *path, db_beam 
 /** A spectrum: wavelengths and their weights, > 0. */
 typedef struct db_spectrum {
     size_t count;
-    double *wavelength, *weight; /**< angstrom, any unit; owned */
+    double *wavelength; /**< angstrom; owned */
+    double *weight;     /**< any unit; owned */
 } db_spectrum;
 
 /** Reads two columns: wavelength (angstrom, below 100 in all lines) or photon energy (eV, at least
@@ -160,8 +161,7 @@ DB_API void db_spectrum_clear(db_spectrum *spectrum);
 DB_API db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa abscissa,
                               db_background *background, size_t *out_of_order);
 
-/** A measured image. value: counts after subtraction of pedestal; mask: 0 = trusted pixel, else
- * reason. */
+/** Values of db_measured_image.mask: 0 for a trusted pixel, else why it is masked. */
 enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
 
 /** One panel of a measured image: rows of it, from the first to before first + slow_pixels. */
@@ -174,16 +174,17 @@ typedef struct db_image_panel {
 typedef struct db_measured_image {
     int fast_pixels, slow_pixels; /**< of several panels: their width, and all their rows */
     size_t panel_count;           /**< 0 and 1: the image is one panel */
-    db_image_panel
-        *panels;       /**< panel_count of them, one below the other; owned; NULL for one panel */
-    float *value;      /**< fast_pixels * slow_pixels, fast index fastest; owned */
-    uint8_t *mask;     /**< same shape; owned */
-    char format[16];   /**< "SMV", "miniCBF", "CBF", "float" */
-    double wavelength; /**< angstrom; NAN where the header does not say */
-    double distance;   /**< mm; NAN */
+    /** panel_count of them, one below the other; owned; NULL for one panel */
+    db_image_panel *panels;
+    /** counts, pedestal subtracted: fast_pixels * slow_pixels, fast index fastest; owned */
+    float *value;
+    uint8_t *mask;        /**< same shape; owned */
+    char format[16];      /**< "SMV", "miniCBF", "CBF", "float" */
+    double wavelength;    /**< angstrom; NAN where the header does not say */
+    double distance;      /**< mm; NAN */
     double pixel_size[2]; /**< mm; NAN */
-    double beam_centre
-        [2]; /**< pixels along fast, slow, from the outer corner of the first pixel; NAN */
+    /** pixels along fast, slow, from the outer corner of the first pixel; NAN */
+    double beam_centre[2];
     double polarization;                /**< Kahn factor; NAN */
     double phi, osc_range;              /**< degree; NAN */
     double twotheta;                    /**< degree; NAN */
@@ -209,8 +210,9 @@ typedef struct db_measured_image {
  *     formats that are known but not read */
 DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
 
-/** The same, and where the content is none of these: raw little-endian 32-bit floats, all pixels
- * trusted. Their shape is fast_pixels x slow_pixels; both 0: one row of all there are.
+/** Reads an image like db_read_image or, where the content is none of these formats, as raw
+ * little-endian 32-bit floats, all pixels trusted. Their shape is fast_pixels x slow_pixels; both
+ * 0: one row of all there are.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -249,7 +251,7 @@ DB_API void db_measured_image_clear(db_measured_image *image);
 DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pixels,
                               int slow_pixels, uint8_t *mask);
 
-/** Raw little-endian 32-bit floats, no header.
+/** Writes raw little-endian 32-bit floats without a header.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -259,8 +261,8 @@ DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pi
 DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
                                       size_t count);
 
-/** What an SMV image says and does beyond scale and offset. All 0 (or no style at all): rounded
- * counts, no convention stated. */
+/** Options of an SMV image besides scale and offset. All 0 (or no style at all): counts are
+ * rounded, and no convention is stated. */
 typedef struct db_smv_style {
     /** name of the laboratory frame's convention, stated for readers who want to set up the same
      * experiment; NULL */
@@ -268,7 +270,7 @@ typedef struct db_smv_style {
     /** the reference's header only: X, Y of the direct beam in that convention's meaning (mm), see
      * db_setup_beam_centre */
     double beam_centre[2];
-    int truncate; /**< 1: counts are cut off where others are rounded */
+    int truncate; /**< 1: counts are truncated instead of rounded */
 } db_smv_style;
 
 /** One image of a sum: contributes factor * pixel + offset. */
@@ -288,7 +290,7 @@ typedef struct db_sum_options {
 #define DB_SUM_OPTIONS_INIT                                                                        \
     { 0, 1, 0, NULL, 0 }
 
-/** Of the pixels of a sum that are neither ignored nor infinite or NAN. */
+/** Statistics of the pixels of a sum that are neither ignored nor infinite or NAN. */
 typedef struct db_sum_statistics {
     size_t pixels;                             /**< of the image */
     size_t ignored;                            /**< pixels with one of the marks */
@@ -314,12 +316,12 @@ DB_API db_status db_add_float_images(db_context *context, const db_summand *summ
                                      const db_sum_options *options, const char *path,
                                      db_sum_statistics *statistics);
 
-/** SMV: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535; scale <= 0:
- * 55000/max. Pixels that are NAN (outside the region of interest) become 0. For a detector of one
- * flat panel with square pixels. The header grows in blocks of 512 bytes; BEAM_CENTER_X/Y are along
- * slow and fast, in mm from the outer corner of the first pixel, and all values those of the final
- * detector placement. With experiment->reference.on the header is the reference's, key by key.
- * style may be NULL.
+/** Writes an SMV image: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535;
+ * scale <= 0: 55000/max. Pixels that are NAN (outside the region of interest) become 0. For a
+ * detector of one flat panel with square pixels. The header grows in blocks of 512 bytes;
+ * BEAM_CENTER_X/Y are along slow and fast, in mm from the outer corner of the first pixel, and all
+ * values those of the final detector placement. With experiment->reference.on the header is the
+ * reference's, key by key. style may be NULL.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -333,8 +335,8 @@ DB_API db_status db_write_smv(db_context *context, const char *path,
                               const db_experiment *experiment, const float *pixels, double scale,
                               double adc, const db_smv_style *style);
 
-/** SMV of numbers as a detector gives them (db_noise_apply): unsigned 16-bit, limited to 0..65535,
- * or signed 32-bit. gain (ADU per photon) and adc (ADU) are for the header.
+/** Writes an SMV image of numbers as a detector gives them (db_noise_apply): unsigned 16-bit,
+ * limited to 0..65535, or signed 32-bit. gain (ADU per photon) and adc (ADU) are for the header.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -350,8 +352,8 @@ DB_API db_status db_write_smv_numbers(db_context *context, const char *path,
                                       const db_experiment *experiment, const int32_t *numbers,
                                       int bits, double gain, double adc, const db_smv_style *style);
 
-/** PGM: 8-bit grey, byte = x*scale cut off, at most 255 (0 for NAN and negative pixels); the scale
- * (> 0) stands in a comment.
+/** Writes a PGM image: 8-bit grey, byte = x*scale truncated, at most 255 (0 for NAN and negative
+ * pixels); the scale (> 0) stands in a comment.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -371,11 +373,12 @@ typedef struct db_expt_image {
     double trusted[2];
 } db_expt_image;
 
-/** A DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes, goniometer,
- * crystal, a scan if the goniometer moves, and the image (may be NULL; left out if dxtbx finds no
- * number in its name, without which it reads no SMV file). A crystal that stands still is described
- * as it stands in the beam, one that turns as it is at phi = 0; in the frame of dxtbx: x along the
- * spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and without jansson.
+/** Writes a DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes,
+ * goniometer, crystal, a scan if the goniometer moves, and the image (may be NULL; left out if
+ * dxtbx finds no number in its name, without which it reads no SMV file). A crystal that stands
+ * still is described as it stands in the beam, one that turns as it is at phi = 0; in the frame of
+ * dxtbx: x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and
+ * without jansson.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -442,7 +445,7 @@ typedef struct db_expt_content {
  * all sources: there is one afterwards), spindle, detector plate and panels are replaced, and cell
  * and orientation if the list has a crystal. A crystal of a scan is the one at phi = 0, with the
  * settings of the goniometer in it; the scan's range becomes one phi step. The sensor stays as it
- * was. Nothing open and several experiments that fit: DB_ERROR_INPUT, with their numbers.
+ * was. If several experiments fit the selection: DB_ERROR_INPUT, with their numbers.
  * DB_ERROR_UNSUPPORTED without jansson. *content is to be cleared in any case.
  *
  * @param context receives the message of a failure
@@ -479,7 +482,8 @@ DB_API db_status db_write_png(db_context *context, const char *path, const float
                               int fast_pixels, int slow_pixels, db_colour_map map, double low,
                               double high);
 
-/** The same picture encoded into memory (for reports). *bytes is to be freed with free().
+/** Encodes the picture of db_write_png into memory (for reports). *bytes is to be freed with
+ * free().
  *
  * @param context receives the message of a failure
  * @param pixels fast_pixels * slow_pixels values, fast index fastest
@@ -495,7 +499,7 @@ DB_API db_status db_encode_png(db_context *context, const float *pixels, int fas
                                int slow_pixels, db_colour_map map, double low, double high,
                                unsigned char **bytes, size_t *byte_count);
 
-/** A text file written as a whole (atomically).
+/** Writes a text file as a whole (atomically).
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -505,8 +509,8 @@ DB_API db_status db_encode_png(db_context *context, const float *pixels, int fas
 DB_API db_status db_write_text(db_context *context, const char *path, const char *text,
                                size_t length);
 
-/** Removes the temporary files of all writers at work, of this and other threads, whose files will
- * then not come into being. For handlers of signals that end the program: async-signal-safe. The
+/** Removes the temporary files of all unfinished writers, of this and other threads; their targets
+ * are then not written. For handlers of signals that end the program: async-signal-safe. The
  * library installs no handlers. */
 DB_API void db_remove_unfinished_files(void);
 

@@ -1,6 +1,7 @@
 /** @file
- * What a real detector makes of an expected image: photon noise, an unsteady beam, unequal pixels,
- * a spread of light, amplification, readout noise, digits.
+ * Noise and response of a real detector, applied to an expected image: photon (Poisson) noise,
+ * flicker of the beam, pixels of unequal sensitivity, point spread function, gain, readout noise,
+ * digitization.
  *
  *     mean     = expected * scale * (1 + flicker N) * (1 + calibration N(pixel))
  *     photons  = Poisson(mean)
@@ -37,8 +38,8 @@ typedef enum db_psf_type {
 typedef struct db_noise_options {
     size_t size;   /**< sizeof(db_noise_options): set by DB_NOISE_OPTIONS_INIT */
     uint32_t seed; /**< of photons, flicker and readout */
-    /** 1; 0: nothing random, i.e. flicker, calibration, photon and readout noise are off; point
-     * spread function, gain and digits stay */
+    /** 1; 0: nothing random: flicker, calibration, photon noise and readout noise are off; point
+     * spread function, gain and digitization stay */
     int noisy;
     double scale;              /**< photons per unit of the expected image, >= 0; 1 */
     double flicker;            /**< relative standard deviation of the beam's intensity; 0 */
@@ -54,7 +55,8 @@ typedef struct db_noise_options {
     double adc;         /**< offset (ADU); 40 */
     double readout;     /**< standard deviation (ADU); 0 */
     int bits;           /**< 16 or 32: largest number 65535 or 2147483647 */
-    int truncate;       /**< 1: numbers are cut off instead of rounded, as the reference does; 0 */
+    int truncate;       /**< 1: numbers are truncated instead of rounded, as the reference does;
+                             0 */
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_noise_options;
 #define DB_NOISE_OPTIONS_INIT                                                                      \

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/** Groups of interface values (what the model hands to the pixel loop) that a parameter moves. */
+/** Groups of interface values (the numbers that the model hands to the pixel loop) that depend on a
+ * parameter. */
 enum {
     DB_MOVES_LATTICE = 1,        /**< real-space lattice vectors at the first phi step */
     DB_MOVES_ROTATIONS = 2,      /**< lattice vectors of each phi step and mosaic domain */
@@ -123,9 +124,9 @@ typedef enum db_parameter {
         DB_PARAMETER_COUNT
 } db_parameter;
 
-/** Parameters of which there are as many as the experiment has: the weight of source number j, and
- * the structure factor of one reflection (in a list, amplitude of h, k, l from -512 to 511). They
- * are values of db_parameter beyond the table; a plan takes at most DB_PARAMETER_SLOTS of them. */
+/** Parameters whose number depends on the experiment: the weight of source number j, and the
+ * structure factor of one reflection (in a list, amplitude of h, k, l from -512 to 511). They are
+ * values of db_parameter beyond the table; a plan takes at most DB_PARAMETER_SLOTS of them. */
 enum { DB_PARAMETER_SLOTS = 8, DB_SOURCE_WEIGHT_FIRST = 1 << 20, DB_AMPLITUDE_FIRST = 1 << 30 };
 
 /** The weight of a source as a parameter.

@@ -1,6 +1,6 @@
 /** @file
- * How a pixel comes about: every sample that enters it, with the numbers it is made of. For
- * printouts and for understanding an image; rendering is the plan's job (dualbragg/plan.h). */
+ * Traces of single pixels: every sample that contributes to one, with its numbers. For printouts
+ * and for understanding an image; images are rendered by plans (dualbragg/plan.h). */
 #ifndef DUALBRAGG_PIXEL_TRACE_H
 #define DUALBRAGG_PIXEL_TRACE_H
 
@@ -63,8 +63,9 @@ DB_API db_status db_trace_create(db_context *context, const db_experiment *exper
  * @param trace to destroy */
 DB_API void db_trace_destroy(db_trace **trace);
 
-/** A source as the sample sees it: unit vector of photon travel, divergence and beam tilt included,
- * wavelength (angstrom) with dispersion, weight as part of 1. source < source_count of the beam.
+/** A source as seen by the crystal: unit vector of photon travel, divergence and beam tilt
+ * included, wavelength (angstrom) with dispersion, weight as part of 1. source < source_count of
+ * the beam.
  *
  * @param trace to ask
  * @param source its number, from 0
@@ -74,8 +75,8 @@ DB_API void db_trace_destroy(db_trace **trace);
 DB_API void db_trace_source(const db_trace *trace, size_t source, double direction[3],
                             double *wavelength, double *weight);
 
-/** Solid angle (sr; point pixels: 1/R^2, 1/m^2) of a pixel as its point (fast, slow), in pixels
- * from the panel's corner, has it, at the front of the sensor. panel < panel_count.
+/** Solid angle (sr; point pixels: 1/R^2, 1/m^2) of a whole pixel, taken at its point (fast, slow),
+ * in pixels from the panel's corner, at the front of the sensor. panel < panel_count.
  *
  * @param trace to ask
  * @param panel its number, from 0
@@ -87,8 +88,8 @@ DB_API double db_trace_solid_angle(const db_trace *trace, size_t panel, double f
 /** Goes through the samples of a pixel: layer by layer, along slow, then along fast, source, phi
  * step, domain. `sample` (may be NULL) is called for each with a struct valid during the call only.
  * In double precision the pixel is that of db_plan_forward but for rounding. With
- * experiment->reference.on it still tells what the right arithmetic makes of the samples.
- * DB_ERROR_USAGE for a pixel that is not there.
+ * experiment->reference.on it still gives the correct arithmetic, not that of the reference.
+ * DB_ERROR_USAGE for a pixel that does not exist.
  *
  * @param context receives the message of a failure
  * @param trace to ask

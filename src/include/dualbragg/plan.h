@@ -43,8 +43,8 @@ typedef struct db_plan_options {
     size_t parameter_count;
     const db_region *regions; /**< NULL: all pixels of all panels, panel after panel */
     size_t region_count;
-    /** photons that each pixel may lack, so that the plan saves time by leaving out what is far
-     * from all spots; 0: none. What that means for derivatives: docs/reference/precision.md */
+    /** photons that each pixel may lack: the plan saves time by leaving out samples far from all
+     * spots; 0: none. Derivatives: see docs/reference/precision.md */
     double tolerance;
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_options;

@@ -1,5 +1,6 @@
 /** @file
- * What the sensors of pixel detectors are made of, and how deep photons get into them. */
+ * Sensor materials of pixel detectors, their attenuation depth, and the depth at which photons are
+ * recorded. */
 #ifndef DUALBRAGG_SENSOR_H
 #define DUALBRAGG_SENSOR_H
 
@@ -16,8 +17,8 @@ extern "C" {
  * @return static storage */
 DB_API const char *db_sensor_material_name(db_sensor_material material);
 
-/** The material that a name says, in any case: symbol, "silicon" and the like, "CdZnTe"; only the
- * name's letters count. DB_SENSOR_UNKNOWN for any other.
+/** The material of a name, in upper or lower case: symbol, "silicon" and the like, "CdZnTe"; only
+ * the name's letters count. DB_SENSOR_UNKNOWN for any other.
  *
  * @param name in any case
  * @return the material */

@@ -62,8 +62,9 @@ typedef struct db_setup {
     long mosaic_seed;
     double b_factor; /**< A^2; 0 */
     /* structure factors */
-    const char *hkl_file;                      /**< see db_read_structure_factors; borrowed; NULL */
-    const char *hkl_columns, *hkl_space_group; /**< the same */
+    const char *hkl_file;        /**< see db_read_structure_factors; borrowed; NULL */
+    const char *hkl_columns;     /**< db_structure_factor_options.columns */
+    const char *hkl_space_group; /**< db_structure_factor_options.space_group */
     double default_F;
     int interpolate;        /**< -1 automatic, 0 nearest, 1 tricubic */
     const char *cache_file; /**< structure factor cache: written with a list, read without; NULL */
@@ -82,13 +83,14 @@ typedef struct db_setup {
     double fluence, flux, exposure, beamsize; /**< photons/m^2; photons/s, s, mm */
     double dispersion;                        /**< relative full width; 0 */
     int dispersion_steps;
-    double divergence_range[2],
-        divergence_step[2]; /**< radian, horizontal and vertical; NAN = open */
+    double divergence_range[2]; /**< radian, horizontal and vertical; NAN = open */
+    double divergence_step[2];  /**< likewise */
     int divergence_steps[2];
     int round_divergence;
     const char *source_file;
     const char *spectrum_file; /**< instead of a dispersion; borrowed; NULL */
-    int wavelength_given;      /**< 1: the spectrum is shifted to have its mean there */
+    int wavelength_given;      /**< 1: wavelength was given, and a spectrum is shifted to have its
+                                    mean there */
     double spectrum_stretch;   /**< db_beam's; 1 */
     double polarization;
     int polarized;

@@ -1,8 +1,8 @@
 /** @file
- * What can be said of a set-up: name, unit, range and meaning of the members of db_setup that a
- * value can be written to. Flags of the command line, keys of a configuration and the checks of
- * db_setup_resolve come from this table; programs with a user interface of their own, and bindings
- * of other languages, may read it too. */
+ * Fields of a set-up: name, unit, range and meaning of those members of db_setup that take values.
+ * Flags of the command line, keys of a configuration and the checks of db_setup_resolve come from
+ * this table; programs with a user interface of their own, and bindings of other languages, may
+ * read it too. */
 #ifndef DUALBRAGG_SETUP_FIELDS_H
 #define DUALBRAGG_SETUP_FIELDS_H
 

@@ -1,5 +1,5 @@
 /** @file
- * Status codes and their texts. One list; everything else is generated from it. */
+ * Status codes and their texts. They come from one list. */
 #ifndef DUALBRAGG_STATUS_H
 #define DUALBRAGG_STATUS_H
 
