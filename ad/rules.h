@@ -8,9 +8,8 @@
  *   value   what comes out
  *   slope   its slope along that direction
  *
- * NaN marks what has no answer, infinity what has no bound. Nothing is clamped or repaired, and
- * there is no mode that changes a row. tests/ad checks every row in every instance, and grids
- * between the rows. */
+ * NaN marks an undefined result, infinity an unbounded one. Nothing is clamped or repaired, and no
+ * mode changes a row. tests/ad checks every row in every instance, and grids between the rows. */
 #ifndef AD_RULES_H
 #define AD_RULES_H
 
@@ -50,8 +49,8 @@
     X(mul, AD_AT2(0, 1, 5, 0), 0, 5, "one factor vanishes, its slope does not")                    \
     X(mul, AD_AT2(INFINITY, 0, 0, 1), NAN, INFINITY, "infinity times zero has no value")           \
     X(div, AD_AT2(0, 1, 4, 0), 0, 0.25L, "zero divided")                                           \
-    X(div, AD_AT2(1, 0, 0, 1), INFINITY, -INFINITY, "pole, moving")                                \
-    X(div, AD_AT2(1, 1, 0, 0), INFINITY, NAN, "pole at rest: infinity times rest")                 \
+    X(div, AD_AT2(1, 0, 0, 1), INFINITY, -INFINITY, "pole")                                        \
+    X(div, AD_AT2(1, 1, 0, 0), INFINITY, NAN, "pole at rest: infinity times zero")                 \
     X(div, AD_AT2(0, 1, 0, 0), NAN, NAN, "0/0")                                                    \
     X(div, AD_AT2(1, 1, INFINITY, 0), 0, 0, "infinitely far")                                      \
     X(div, AD_AT2(AD_SUBNORMAL, 0, AD_SUBNORMAL, 0), INFINITY, NAN,                                \
@@ -62,16 +61,16 @@
     X(sqrt, AD_AT(-0.0L, 0), 0, 0, "as 0")                                                         \
     X(sqrt, AD_AT(-1, 1), NAN, NAN, "outside the domain")                                          \
     X(sqrt, AD_AT(-1, 0), NAN, 0, "outside the domain, at rest")                                   \
-    X(sqrt, AD_AT(INFINITY, 1), INFINITY, 0, "ever flatter")                                       \
-    X(rsqrt, AD_AT(0, 1), INFINITY, -INFINITY, "pole, moving")                                     \
-    X(rsqrt, AD_AT(0, 0), INFINITY, NAN, "pole at rest: infinity times rest")                      \
+    X(sqrt, AD_AT(INFINITY, 1), INFINITY, 0, "the slope tends to zero")                            \
+    X(rsqrt, AD_AT(0, 1), INFINITY, -INFINITY, "pole")                                             \
+    X(rsqrt, AD_AT(0, 0), INFINITY, NAN, "pole at rest: infinity times zero")                      \
     X(rsqrt, AD_AT(INFINITY, 1), 0, 0, "infinitely far")                                           \
     X(rsqrt, AD_AT(-1, 1), NAN, NAN, "outside the domain")                                         \
     X(exp, AD_AT(0, 1), 1, 1, "its own slope")                                                     \
     X(exp, AD_AT(AD_EXP_LOWEST, 1), expl(AD_EXP_LOWEST), expl(AD_EXP_LOWEST), "last value kept")   \
     X(exp, AD_AT(AD_EXP_LOWEST * (1 + AD_EPSILON), 1), 0, 0, "zero and no slope, not a subnormal") \
     X(exp, AD_AT(-INFINITY, 1), 0, 0, "as any argument below the lowest")                          \
-    X(exp, AD_AT(NAN, 1), NAN, NAN, "nothing in, nothing out")                                     \
+    X(exp, AD_AT(NAN, 1), NAN, NAN, "NaN in, NaN out")                                             \
     X(sinpic, AD_AT(0, 1), AD_PI, -AD_PI3 / 6, "a power series in t: an ordinary point")           \
     X(sinpic, AD_AT(0, 0), AD_PI, 0, "at rest")                                                    \
     X(sinpic, AD_AT(0.25L, 1), 2, -4, "end of the reduced range, halfway between two nodes")       \
@@ -85,11 +84,11 @@
       "the first of the closed form: the sign of the half turn is dropped")                        \
     X(sphere, AD_AT(AD_BALL_ZERO, 1), 0, AD_DROP * 1.5L * cosl(AD_BALL_X) / AD_BALL_ZERO,          \
       "first dark ring: the amplitude passes through zero, its slope does not")                    \
-    X(sphere, AD_AT(INFINITY, 1), NAN, NAN, "no phase left")                                       \
+    X(sphere, AD_AT(INFINITY, 1), NAN, NAN, "infinite argument: the phase is undefined")           \
     X(langevin, AD_AT(0, 1), 0, 1 / 3.0L, "odd and analytic: an ordinary point")                   \
     X(langevin, AD_AT(1, 1), AD_LANGEVIN_1, 1 - AD_LANGEVIN_1 * (AD_LANGEVIN_1 + 2),               \
       "the last of the series")                                                                    \
-    X(langevin, AD_AT(INFINITY, 1), 1, 0, "ever flatter")                                          \
+    X(langevin, AD_AT(INFINITY, 1), 1, 0, "the slope tends to zero")                               \
     X(langevin, AD_AT(-INFINITY, 1), -1, 0, "odd")                                                 \
     X(select, AD_AT2(2, 3, NAN, NAN), 2, 3, "the branch not taken does not leak")                  \
     X(select, AD_AT2(NAN, NAN, 2, 3), 2, 3, "nor the other way round")                             \

@@ -95,8 +95,8 @@ typedef enum db_bench_device_timing {
     DB_BENCH_DEVICE_IMAGE,
     DB_BENCH_DEVICE_DERIVATIVES,
     DB_BENCH_DEVICE_NORMAL,
-    DB_BENCH_DEVICE_TO_LOCKED, /* an image of a changed plan, into page-locked (pinned) host
-                                  memory */
+    /* an image of a changed plan, into page-locked (pinned) host memory */
+    DB_BENCH_DEVICE_TO_LOCKED,
     DB_BENCH_DEVICE_TIMINGS
 } db_bench_device_timing;
 

@@ -473,9 +473,9 @@ typedef struct db_fit_start {
 
 /** Tests of a model, on spots that were found without any model and on intensities. */
 typedef enum db_fit_test_kind {
-    DB_FIT_TEST_PLACES,   /**< number of spots at reflections / spots beside them */
-    DB_FIT_TEST_CHANCE,   /**< probability of as many at reflections if the lattice were wrong in
-                               one direction */
+    DB_FIT_TEST_PLACES, /**< number of spots at reflections / spots beside them */
+    /** probability of as many at reflections if the lattice were wrong in one direction */
+    DB_FIT_TEST_CHANCE,
     DB_FIT_TEST_PART,     /**< fraction of the spots: excess of those at reflections */
     DB_FIT_TEST_MULTIPLE, /**< fraction of those whose index h, k or l is a multiple of 2 or 3 */
     /** spots half or a third of the way between reflections / spots at reflections */
@@ -502,9 +502,9 @@ typedef struct db_fit_test {
 typedef struct db_fit_verdict {
     int usable; /**< 1: all tests are passed */
     db_fit_test test[DB_FIT_TESTS];
-    size_t spots;        /**< of the image, in the resolution range; the strongest 400 at most */
-    size_t at, beside;   /**< spots near well excited reflections; farther away, but less than half
-                              way to the next */
+    size_t spots; /**< of the image, in the resolution range; the strongest 400 at most */
+    /** spots near well excited reflections; farther away, but less than half way to the next */
+    size_t at, beside;
     double position_rms; /**< pixels: of those near, from where they are predicted */
     size_t predicted;    /**< reflections near the Ewald sphere */
     size_t seen;         /**< of them, with a spot */

@@ -13,8 +13,8 @@ extern "C" {
 
 /** Colour maps of pictures. */
 typedef enum db_colour_map {
-    DB_COLOUR_GREY,   /**< black on white by the square root of the value, as diffraction images are
-                           shown */
+    /** black on white by the square root of the value, as diffraction images are shown */
+    DB_COLOUR_GREY,
     DB_COLOUR_SIGNED, /**< blue - white - red, symmetric around 0 */
     DB_COLOUR_HEAT    /**< dark to bright */
 } db_colour_map;

@@ -65,10 +65,10 @@ DB_API const char *db_context_isa(const db_context *context);
 typedef struct db_stage {
     const char *name; /**< static storage; see docs/howto/profile.md for the names */
     int begins;       /**< 1: it begins; 0: the stage that this thread began last ends */
-    int thread;       /**< 0: the thread that called the library; below the number of the context's
-                           threads */
-    double pixels;    /**< at the end of stages that render: how many were rendered, else 0 */
-    double samples;   /**< the same for samples: sub-pixel x layer x source x phi step x domain */
+    /** 0: the thread that called the library; below the number of the context's threads */
+    int thread;
+    double pixels;  /**< at the end of stages that render: how many were rendered, else 0 */
+    double samples; /**< the same for samples: sub-pixel x layer x source x phi step x domain */
 } db_stage;
 
 /** Called by each thread for its own stages, hence by several at once. */

@@ -210,8 +210,8 @@ typedef struct db_experiment {
     db_detector detector;
     db_structure_factors structure_factors;
     db_background background;
-    double d_min;    /**< resolution limit (A) of the crystal: what has a smaller spacing does not
-                          count; 0: none */
+    /** resolution limit (A) of the crystal: what has a smaller spacing does not count; 0: none */
+    double d_min;
     int oversample;  /**< sub-pixels per pixel and direction, >= 1 */
     int point_pixel; /**< 1: solid angle 1/R^2 instead of that of a flat pixel */
     db_reference_mode reference;
