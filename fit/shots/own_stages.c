@@ -90,6 +90,10 @@ static db_status begin(work *w, db_context *context) {
     return DB_OK;
 }
 
+static const char BY_ITSELF[] = "after the stages of the shot by itself: ";
+_Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_FIT_REASON_SIZE + 1,
+               "a shot keeps the whole reason of a verdict");
+
 /* Wrong shared parameters may put spots beside their reflections, but not far away, nor only those
  * of a part of the detector. */
 static db_status check_places(work *w, db_context *context) {
@@ -98,8 +102,7 @@ static db_status check_places(work *w, db_context *context) {
                                 NULL, &verdict));
     if (verdict.test[DB_FIT_TEST_PART].passed && verdict.test[DB_FIT_TEST_DISPLACED].passed)
         return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT, "after the stages of the shot by itself: %s",
-                   verdict.reason);
+    return db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, verdict.reason);
 }
 
 /* The stages that are left to do. */

@@ -264,52 +264,82 @@ static db_status expect_contrast(const judge *j, float *model_image, const db_sp
     return DB_OK;
 }
 
-/* Of the spots that are in no ring: how many can one shift bring to reflections? */
-static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
-                                 const db_spot_places *found) {
-    db_fit_verdict *const v = j->verdict;
-    const db_spot_choice all = all_of(&j->spots);
-    db_observed_spot *const spot = malloc(2 * MOST * sizeof *spot);
-    double shift[2] = { 0 }, most = 0;
+/* Spots of a list in no ring of a pattern; returns how many. */
+static size_t spots_elsewhere(const db_spot_pattern *p, const db_spot_choice *all,
+                              db_observed_spot *spot) {
     size_t count = 0;
-    if (!spot) return db_fail_memory(j->context, "displaced spots");
-    db_observed_spot *const moved = spot + MOST;
-    for (size_t i = 0; i < all.count; i++) {
+    for (size_t i = 0; i < all->count; i++) {
         double distance;
-        if (db_spot_pattern_around(p, &all.spot[i], &distance) == p->prediction.count)
-            spot[count++] = all.spot[i];
+        if (db_spot_pattern_around(p, &all->spot[i], &distance) == p->prediction.count)
+            spot[count++] = all->spot[i];
     }
-    const int may_be =
-        (double)count > most_of(j, DB_FIT_TEST_DISPLACED) * (double)found->inner && found->inner;
-    for (size_t i = 0; i < count && may_be; i++) {
-        double distance = 2 * p->grid.cell;
-        const size_t n = db_reflection_grid_nearest(&p->grid, spot[i].panel, spot[i].position,
-                                                    p->prediction.count, &distance);
-        if (n == p->prediction.count) continue;
-        const double *const to = p->prediction.reflection[n].position;
-        const double by[2] = { to[0] - spot[i].position[0], to[1] - spot[i].position[1] };
+    return count;
+}
+
+/* What would bring a spot to the nearest well excited reflection (pixels); 0: none is near. */
+static int shift_of(const db_spot_pattern *p, const db_observed_spot *spot, double shift[2]) {
+    double distance = 2 * p->grid.cell;
+    const size_t n = db_reflection_grid_nearest(&p->grid, spot->panel, spot->position,
+                                                p->prediction.count, &distance);
+    if (n == p->prediction.count) return 0;
+    for (int a = 0; a < 2; a++)
+        shift[a] = p->prediction.reflection[n].position[a] - spot->position[a];
+    return 1;
+}
+
+/* The shift that brings more of the spots to reflections of a pattern than any other, and how many
+ * more than lie there as they are. Shifts are those of single spots to well excited reflections. */
+static size_t most_displaced(const judge *j, const db_spot_pattern *well,
+                             const db_spot_pattern *pattern, const db_observed_spot *spot,
+                             size_t count, double shift[2]) {
+    db_observed_spot moved[MOST];
+    const db_spot_choice as_they_are = { spot, count, 1, -1, 1 },
+                         choice = { moved, count, 1, -1, 1 };
+    const db_spot_places here = db_spot_places_look(pattern, &as_they_are);
+    size_t most = here.inner;
+    for (size_t i = 0; i < count; i++) {
+        double by[2];
+        if (!shift_of(well, &spot[i], by)) continue;
         for (size_t k = 0; k < count; k++) {
             moved[k] = spot[k];
             for (int a = 0; a < 2; a++) moved[k].position[a] += by[a];
         }
-        const db_spot_choice choice = { moved, count, 1, -1, 1 };
-        const db_spot_places there = db_spot_places_look(p, &choice);
-        const double part = (double)there.inner / (double)found->inner;
+        const db_spot_places there = db_spot_places_look(pattern, &choice);
         /* as many shifts are tried as there are spots */
         if (there.log_chance + log((double)count) >= log(most_of(j, DB_FIT_TEST_CHANCE)) ||
-            contrast_of(&there) < least_of(j, DB_FIT_TEST_PLACES) || part <= most)
+            contrast_of(&there) < least_of(j, DB_FIT_TEST_PLACES) || there.inner <= most)
             continue;
-        most = part;
+        most = there.inner;
         for (int a = 0; a < 2; a++) shift[a] = -by[a];
     }
-    free(spot);
+    return most - here.inner;
+}
+
+/* Of the spots in no ring: how many more can one shift bring to reflections than lie at some as
+ * they are? Strong reflections shine even where they are excited weakly, and an orientation that
+ * is off by a little excites others than it should: both ask for all reflections that are
+ * predicted, not only for those that are excited well. */
+static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
+                                 const db_spot_places *found) {
+    db_fit_verdict *const v = j->verdict;
+    const db_spot_choice all = all_of(&j->spots);
+    db_observed_spot spot[MOST];
+    double shift[2] = { 0 };
+    const size_t count = spots_elsewhere(p, &all, spot);
+    size_t displaced = 0;
+    if ((double)count > most_of(j, DB_FIT_TEST_DISPLACED) * (double)found->inner && found->inner) {
+        db_spot_pattern predicted;
+        DB_TRY(db_spot_pattern_make(j->context, j->model, j->data,
+                                    j->data->settings->excitation_angle, &predicted));
+        displaced = most_displaced(j, p, &predicted, spot, count, shift);
+        db_spot_pattern_clear(&predicted);
+    }
     db_verdict_test(
-        v, DB_FIT_TEST_DISPLACED, most,
-        "%.0f spots lie %.1f, %.1f pixels (fast, slow) from reflections, all alike, and "
+        v, DB_FIT_TEST_DISPLACED, (double)displaced / fmax(1, (double)found->inner),
+        "%zu spots lie %.1f, %.1f pixels (fast, slow) from reflections, all alike, and "
         "%zu at reflections; expected at most %.0f %% of those: the model explains a "
         "part of the detector only, with a beam centre or an orientation that are wrong",
-        most * (double)found->inner, shift[0], shift[1], found->inner,
-        100 * most_of(j, DB_FIT_TEST_DISPLACED));
+        displaced, shift[0], shift[1], found->inner, 100 * most_of(j, DB_FIT_TEST_DISPLACED));
     return DB_OK;
 }
 

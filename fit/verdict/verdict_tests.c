@@ -17,8 +17,9 @@ static const double LEAST_CONTRAST = 2;
 static const double MOSTLY = 0.9;
 /* Spots half way between reflections, or one shift away, for each at a reflection. */
 static const double MANY_BETWEEN = 0.25, MANY_DISPLACED = 0.25;
-/* Standard deviations of rankings by chance. */
-static const double LEAST_SIGMA = 3;
+/* Standard deviations of rankings by chance. An orientation that is off by a degree leaves up to 4,
+ * if the nodes are as wide. */
+static const double LEAST_SIGMA = 5;
 /* The brightest spots of a model are among those that it makes too bright, so any intensities are
  * in order by a few standard deviations. */
 static const double LEAST_ORDER = 5;

@@ -102,7 +102,7 @@ typedef struct db_fit_shots_options {
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
     { .outlier_sigma = 8 }
 
-enum { DB_FIT_REASON_SIZE = 384 };
+enum { DB_FIT_REASON_SIZE = 512 };
 
 /** What has been found of one shot. */
 typedef struct db_fit_shot_result {
