@@ -180,7 +180,7 @@ static db_status refine(many *m) {
     options.cancelled = cancelled;
     options.user = progress;
     const db_status status = db_fit_shots_run(m->context, &source, &settings, &options, &m->result);
-    db_shots_progress_finish(progress);
+    db_progress_bar_clear(&progress->bar);
     db_fit_settings_clear(&settings);
     return m->result ? DB_OK : complain(m, status);
 }

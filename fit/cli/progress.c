@@ -208,7 +208,3 @@ void db_shots_progress_event(void *user, const db_fit_shots_event *event) {
         break;
     }
 }
-
-void db_shots_progress_finish(db_shots_progress *progress) {
-    db_progress_bar_clear(&progress->bar);
-}

@@ -50,7 +50,6 @@ void db_shots_progress_start(db_shots_progress *progress, db_fit_log *log,
                              const db_fit_settings *settings);
 /* A db_fit_shots_options.progress; user: the db_shots_progress. */
 void db_shots_progress_event(void *user, const db_fit_shots_event *event);
-void db_shots_progress_finish(db_shots_progress *progress);
 
 /* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to
  * end with the best model so far, the second one ends the program. */

@@ -5,7 +5,6 @@
 #include "fit/config/quantity.h"
 
 #include <dualbragg/fit.h>
-#include <stdio.h>
 
 /* Kinds of keys beside those of db_setup_field. */
 enum {
@@ -73,10 +72,5 @@ int db_config_integer(const void *field, int index);
 
 /* Is the value that the key has in the struct "not given"? */
 int db_config_key_is_open(const db_config_key *key, const void *base);
-
-/* Writes the value that the key has in the struct as YAML; file names as they stand. groups: those
- * of the configuration. The locale must be C. */
-void db_config_key_print(const db_config_key *key, const void *base,
-                         const db_fit_panel_groups *groups, FILE *stream);
 
 #endif

@@ -253,32 +253,26 @@ static db_status complete_bound(db_context *context, const db_fit_config *config
     return DB_OK;
 }
 
-static db_status check_bounds(db_context *context, const db_fit_config *config,
-                              const db_experiment *start) {
+/* Of all parameters that are not tied; kept: 0 only checks. */
+static db_status complete_bounds(db_context *context, db_fit_config *config,
+                                 const db_experiment *start, int kept) {
     for (size_t i = 0; i < config->settings.parameter_count; i++) {
         db_fit_parameter p = config->settings.parameters[i];
         if (!db_fit_parameter_is_tied(&p)) DB_TRY(complete_bound(context, config, i, start, &p));
+        if (kept) config->settings.parameters[i] = p;
     }
     return DB_OK;
 }
 
-static db_status complete_bounds(db_context *context, db_fit_config *config,
-                                 const db_experiment *start) {
-    for (size_t i = 0; i < config->settings.parameter_count; i++) {
-        db_fit_parameter *const p = &config->settings.parameters[i];
-        if (!db_fit_parameter_is_tied(p)) DB_TRY(complete_bound(context, config, i, start, p));
-    }
-    return DB_OK;
-}
-
-static db_status find_orientation(db_context *context, const db_fit_config *config,
+static db_status find_orientation(db_context *context, db_fit_config *config,
                                   const db_measured_image *image, db_experiment *start,
                                   void (*notices)(void *user, const char *line), void *user) {
     db_fit_orientation found;
     char line[240];
     if (!config->find_orientation) return DB_OK;
     db_misset_fold(&start->crystal);
-    DB_TRY(check_bounds(context, config, start)); /* what is refused need not be searched for */
+    DB_TRY(
+        complete_bounds(context, config, start, 0)); /* what is refused need not be searched for */
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
     snprintf(line, sizeof line,
              "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
@@ -314,7 +308,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     if (status == DB_OK) status = check_frame(context, config, start);
     if (status == DB_OK) status = check_groups(context, config, start);
     if (status == DB_OK) status = find_orientation(context, config, image, start, notices, user);
-    if (status == DB_OK) status = complete_bounds(context, config, start);
+    if (status == DB_OK) status = complete_bounds(context, config, start, 1);
     if (status != DB_OK) {
         db_experiment_clear(start);
         return status;

@@ -11,7 +11,8 @@
 
 enum { COMMENT_COLUMN = 44 };
 
-void db_print_number(FILE *stream, double value) {
+/* The shortest decimal number that reads back as the same double. */
+static void print_number(FILE *stream, double value) {
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
@@ -58,7 +59,7 @@ static void print_one(const db_config_key *key, const void *field, int index,
     char name[DB_FIT_NAME_SIZE];
     switch (key->is->kind) {
     case DB_FIELD_NUMBER:
-        db_print_number(stream, ((const double *)field)[index] / key->is->factor);
+        print_number(stream, ((const double *)field)[index] / key->is->factor);
         break;
     case DB_FIELD_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
     case DB_FIELD_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
@@ -72,8 +73,10 @@ static void print_one(const db_config_key *key, const void *field, int index,
     }
 }
 
-void db_config_key_print(const db_config_key *key, const void *base,
-                         const db_fit_panel_groups *groups, FILE *stream) {
+/* Writes the value that the key has in the struct as YAML; file names as they stand. groups: those
+ * of the configuration. */
+static void print_value(const db_config_key *key, const void *base,
+                        const db_fit_panel_groups *groups, FILE *stream) {
     const void *const field = db_config_field(key, base);
     if (key->is->count > 1) fputc('[', stream);
     for (int i = 0; i < key->is->count; i++) {
@@ -94,7 +97,7 @@ static void print_line(const db_config_key *key, const void *base,
     if (open)
         fputs(key->example, stream);
     else
-        db_config_key_print(key, base, groups, stream);
+        print_value(key, base, groups, stream);
     if (style == DB_CONFIG_EXPLAINED) {
         const long width = ftell(stream) - start;
         fprintf(stream, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
@@ -118,6 +121,12 @@ static void print_heading(const db_config_section *section, db_config_style styl
         fprintf(stream, "\n%s: # %s\n", section->name, section->help);
     else
         fprintf(stream, "%s:\n", section->name);
+}
+
+/* A section that fills the configuration, with its heading. */
+static void print_part(const db_fit_config *config, int part, db_config_style style, FILE *stream) {
+    print_heading(&db_config_sections[part], style, stream);
+    print_section(&db_config_sections[part], config, "  ", style, stream);
 }
 
 static void print_panels(const db_fit_panel_groups *groups, size_t group, FILE *stream) {
@@ -158,8 +167,7 @@ static void print_panel_groups(const db_fit_panel_groups *groups, db_config_styl
 static void print_intensity(const db_fit_config *config, db_config_style style, FILE *stream) {
     const db_config_section *const section = &db_config_sections[DB_SECTION_INTENSITY];
     if (config->settings.intensity == DB_FIT_KNOWN) {
-        print_heading(section, style, stream);
-        print_section(section, config, "  ", style, stream);
+        print_part(config, DB_SECTION_INTENSITY, style, stream);
         return;
     }
     if (style == DB_CONFIG_PLAIN) {
@@ -199,7 +207,7 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
             const db_config_key *const key = &db_refine_section.keys[k];
             if (db_config_key_is_open(key, &entry)) continue;
             fprintf(stream, "%s%s: ", separator, key->is->name);
-            db_config_key_print(key, &entry, &settings->panel_groups, stream);
+            print_value(key, &entry, &settings->panel_groups, stream);
             separator = ", ";
         }
         fputs(*separator == ',' ? "}\n" : "\n", stream);
@@ -238,19 +246,14 @@ static void print_stages(const db_fit_settings *settings, db_config_style style,
 }
 
 void db_fit_config_print(const db_fit_config *config, db_config_style style, FILE *stream) {
-    const db_config_section *const sections = db_config_sections;
-    print_section(&sections[DB_SECTION_TOP], config, "", style, stream);
-    print_heading(&sections[DB_SECTION_MODEL], style, stream);
-    print_section(&sections[DB_SECTION_MODEL], config, "  ", style, stream);
+    print_section(&db_config_sections[DB_SECTION_TOP], config, "", style, stream);
+    print_part(config, DB_SECTION_MODEL, style, stream);
     print_panel_groups(&config->settings.panel_groups, style, stream);
     print_intensity(config, style, stream);
     print_refine(config, style, stream);
-    print_heading(&sections[DB_SECTION_STARTS], style, stream);
-    print_section(&sections[DB_SECTION_STARTS], config, "  ", style, stream);
+    print_part(config, DB_SECTION_STARTS, style, stream);
     print_stages(&config->settings, style, stream);
-    print_heading(&sections[DB_SECTION_DATA], style, stream);
-    print_section(&sections[DB_SECTION_DATA], config, "  ", style, stream);
+    print_part(config, DB_SECTION_DATA, style, stream);
     if (style == DB_CONFIG_PLAIN && !*config->shot_list) return;
-    print_heading(&sections[DB_SECTION_SHOTS], style, stream);
-    print_section(&sections[DB_SECTION_SHOTS], config, "  ", style, stream);
+    print_part(config, DB_SECTION_SHOTS, style, stream);
 }

@@ -17,7 +17,4 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
 /* A text as a YAML scalar, quoted where YAML would misread it. */
 void db_yaml_print_text(FILE *stream, const char *text);
 
-/* The shortest decimal number that reads back as the same double. */
-void db_print_number(FILE *stream, double value);
-
 #endif

@@ -68,22 +68,6 @@ static db_status check_bounds(const db_config_reader *reader, const db_yaml_node
     return DB_OK;
 }
 
-/* Which quantity an entry names. */
-static db_status find_quantity(const db_config_reader *reader, const char *name,
-                               const db_yaml_node *node, int line, db_fit_quantity *quantity) {
-    const char *const section = db_refine_section.name;
-    db_parameter parameter;
-    if (db_config_names_motion(name))
-        return db_config_motion(reader, section, name, node, name, quantity);
-    if (db_parameter_find(reader->context, name, &parameter) == DB_OK) {
-        *quantity = db_fit_quantity_make(parameter, -1);
-        return db_config_check_parameter(reader, node, section, name, name, parameter);
-    }
-    char reason[256];
-    snprintf(reason, sizeof reason, "%s", db_context_message(reader->context));
-    return db_config_fail_in_line(reader, node, line, section, name, "%s", reason);
-}
-
 static db_status read_entry(const db_config_reader *reader, const char *name,
                             const db_yaml_node *node, db_refine_entry *entry) {
     char section[DB_FIT_NAME_SIZE + 16];
@@ -117,7 +101,7 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
                                 db_fit_config *config) {
     db_refine_entry entry;
     db_fit_quantity quantity = { 0 };
-    DB_TRY(find_quantity(reader, name, node, line, &quantity));
+    DB_TRY(db_config_quantity(reader, db_refine_section.name, name, node, line, name, &quantity));
     if ((quantity.number >= DB_CONFIG_EVERY_GROUP) != every) return DB_OK;
     DB_TRY(read_entry(reader, name, node, &entry));
     const int shown = node->argument ? 0 : line;

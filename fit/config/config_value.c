@@ -223,9 +223,10 @@ static db_status take_name(const db_config_reader *reader, const char *section,
     return DB_OK;
 }
 
-db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
-                                    const char *section, const char *key, const char *name,
-                                    db_parameter parameter) {
+/* Refuses parameters that a configuration cannot refine (db_config_takes_parameter), at the node. */
+static db_status check_parameter(const db_config_reader *reader, const db_yaml_node *node,
+                                 const char *section, const char *key, const char *name,
+                                 db_parameter parameter) {
     if (db_config_takes_parameter(parameter)) return DB_OK;
     return db_config_fail(
         reader, node, section, key,
@@ -237,8 +238,8 @@ db_status db_config_check_parameter(const db_config_reader *reader, const db_yam
 
 static const char every_group[] = "panel_groups";
 
-/* Others end with numbers, such as "F:1:2:3". */
-int db_config_names_motion(const char *name) {
+/* Has a name the form of a motion? Others end with numbers, such as "F:1:2:3". */
+static int names_motion(const char *name) {
     const char *const colon = strrchr(name, ':');
     return colon && isalpha((unsigned char)colon[1]);
 }
@@ -278,8 +279,9 @@ static db_status find_group(const db_config_reader *reader, const char *section,
                           db_hint_at_names(name, known, groups->count + 1, NULL).text);
 }
 
-db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,
-                           const db_yaml_node *node, const char *name, db_fit_quantity *quantity) {
+static db_status motion_of_group(const db_config_reader *reader, const char *section,
+                                 const char *key, const db_yaml_node *node, const char *name,
+                                 db_fit_quantity *quantity) {
     const char *const colon = strrchr(name, ':');
     char group_name[DB_FIT_NAME_SIZE];
     int kind, group;
@@ -300,24 +302,29 @@ db_status db_config_motion(const db_config_reader *reader, const char *section, 
     return DB_OK;
 }
 
+db_status db_config_quantity(const db_config_reader *reader, const char *section, const char *key,
+                             const db_yaml_node *node, int line, const char *name,
+                             db_fit_quantity *quantity) {
+    db_parameter parameter;
+    if (names_motion(name)) return motion_of_group(reader, section, key, node, name, quantity);
+    if (db_parameter_find(reader->context, name, &parameter) == DB_OK) {
+        *quantity = db_fit_quantity_make(parameter, -1);
+        return check_parameter(reader, node, section, key, name, parameter);
+    }
+    char message[DB_MESSAGE_SIZE];
+    snprintf(message, sizeof message, "%s", db_context_message(reader->context));
+    return db_config_fail_in_line(reader, node, line, section, key, "%s", message);
+}
+
 static db_status quantity_of(const db_config_reader *reader, const char *section,
                              const db_config_key *key, const db_yaml_node *node,
                              db_fit_quantity *quantity) {
     char text[64];
-    db_parameter parameter;
-    if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
-        return db_config_fail(reader, node, section, key->is->name,
-                              "expected the name of a parameter, found %s", found(node, text));
-    if (db_config_names_motion(node->text))
-        return db_config_motion(reader, section, key->is->name, node, node->text, quantity);
-    if (db_parameter_find(reader->context, node->text, &parameter) == DB_OK) {
-        *quantity = db_fit_quantity_make(parameter, -1);
-        return db_config_check_parameter(reader, node, section, key->is->name, node->text,
-                                         parameter);
-    }
-    char message[DB_MESSAGE_SIZE];
-    snprintf(message, sizeof message, "%s", db_context_message(reader->context));
-    return db_config_fail(reader, node, section, key->is->name, "%s", message);
+    if (node->kind == DB_YAML_SCALAR && *node->text)
+        return db_config_quantity(reader, section, key->is->name, node, node->line, node->text,
+                                  quantity);
+    return db_config_fail(reader, node, section, key->is->name,
+                          "expected the name of a parameter, found %s", found(node, text));
 }
 
 /* Marks a quantity of a list: 1 where it is named, 2 where a name stands for all groups. */

@@ -43,21 +43,15 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
                                  const db_config_section *section, const db_yaml_node *map,
                                  void *base);
 
-/* Refuses parameters that a configuration cannot refine (db_config_takes_parameter), at the node.
- */
-db_status db_config_check_parameter(const db_config_reader *reader, const db_yaml_node *node,
-                                    const char *section, const char *key, const char *name,
-                                    db_parameter parameter);
-
 /* The motion of a group of panels is called "quadrant_0:shift_fast", that of every group
  * "panel_groups:shift_fast". The latter have numbers above those of all quantities, by kind. */
 enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };
 
-/* Does a name have the form of one, rather than that of a parameter of the table? */
-int db_config_names_motion(const char *name);
-
-/* Its number; fails at the node where there is no such group or motion. */
-db_status db_config_motion(const db_config_reader *reader, const char *section, const char *key,
-                           const db_yaml_node *node, const char *name, db_fit_quantity *quantity);
+/* The number of the parameter or motion of that name. Fails at the node, or where the name is not
+ * known in the line of its key, where there is none or a configuration cannot refine it
+ * (db_config_takes_parameter). */
+db_status db_config_quantity(const db_config_reader *reader, const char *section, const char *key,
+                             const db_yaml_node *node, int line, const char *name,
+                             db_fit_quantity *quantity);
 
 #endif

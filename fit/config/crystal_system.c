@@ -23,27 +23,23 @@ typedef enum lattice {
 } lattice;
 
 #define FREE -1
+// clang-format off
+#define ALL_FREE { FREE, FREE, FREE, FREE, FREE, FREE }
+#define B_AS_A { FREE, 0, FREE, FREE, FREE, FREE }
+// clang-format on
 /* International Tables A, 2.1.1: cell parameters of the crystal families, in their usual axes. */
 static const db_cell_ties table[] = {
-    [TRICLINIC] = { "triclinic", { FREE, FREE, FREE, FREE, FREE, FREE }, { 0 } },
-    [MONOCLINIC_A] = { "monoclinic, unique axis a",
-                       { FREE, FREE, FREE, FREE, FREE, FREE },
-                       { 0, 0, 0, 0, 90, 90 } },
-    [MONOCLINIC_B] = { "monoclinic, unique axis b",
-                       { FREE, FREE, FREE, FREE, FREE, FREE },
-                       { 0, 0, 0, 90, 0, 90 } },
-    [MONOCLINIC_C] = { "monoclinic, unique axis c",
-                       { FREE, FREE, FREE, FREE, FREE, FREE },
-                       { 0, 0, 0, 90, 90, 0 } },
-    [ORTHORHOMBIC] = { "orthorhombic",
-                       { FREE, FREE, FREE, FREE, FREE, FREE },
-                       { 0, 0, 0, 90, 90, 90 } },
-    [TETRAGONAL] = { "tetragonal", { FREE, 0, FREE, FREE, FREE, FREE }, { 0, 0, 0, 90, 90, 90 } },
-    [HEXAGONAL] = { "hexagonal axes",
-                    { FREE, 0, FREE, FREE, FREE, FREE },
-                    { 0, 0, 0, 90, 90, 120 } },
+    // clang-format off
+    [TRICLINIC] = { "triclinic", ALL_FREE, { 0 } },
+    [MONOCLINIC_A] = { "monoclinic, unique axis a", ALL_FREE, { 0, 0, 0, 0, 90, 90 } },
+    [MONOCLINIC_B] = { "monoclinic, unique axis b", ALL_FREE, { 0, 0, 0, 90, 0, 90 } },
+    [MONOCLINIC_C] = { "monoclinic, unique axis c", ALL_FREE, { 0, 0, 0, 90, 90, 0 } },
+    [ORTHORHOMBIC] = { "orthorhombic", ALL_FREE, { 0, 0, 0, 90, 90, 90 } },
+    [TETRAGONAL] = { "tetragonal", B_AS_A, { 0, 0, 0, 90, 90, 90 } },
+    [HEXAGONAL] = { "hexagonal axes", B_AS_A, { 0, 0, 0, 90, 90, 120 } },
     [RHOMBOHEDRAL] = { "rhombohedral axes", { FREE, 0, 0, FREE, 3, 3 }, { 0 } },
     [CUBIC] = { "cubic", { FREE, 0, 0, FREE, FREE, FREE }, { 0, 0, 0, 90, 90, 90 } },
+    // clang-format on
 };
 
 static const struct {

@@ -82,18 +82,19 @@ const db_flag *db_flag_named(const db_flag_table *table, const char *name) {
     return NULL;
 }
 
-unsigned db_flag_commands(const db_flag_table *table, const db_flag *flag) {
+/* The bits of the commands that take a flag. */
+static unsigned flag_commands(const db_flag_table *table, const db_flag *flag) {
     if (!table->bit) return 0;
     return (flag->commands ? flag->commands : table->group_commands[flag->group]) | flag->also;
 }
 
 int db_flag_is_taken(const db_flag_table *table, const db_flag *flag) {
-    return !table->bit || (db_flag_commands(table, flag) & table->bit);
+    return !table->bit || (flag_commands(table, flag) & table->bit);
 }
 
 void db_flag_command_names(const db_flag_table *table, const db_flag *flag, const char *between,
                            char text[NAME_SIZE]) {
-    const unsigned bits = db_flag_commands(table, flag);
+    const unsigned bits = flag_commands(table, flag);
     size_t length = 0;
     text[0] = 0;
     for (unsigned i = 0; bits && table->commands[i]; i++)

@@ -124,9 +124,6 @@ void db_flag_complete(db_flag *flag, size_t setup);
 /* The flag of a name or alias, with one dash, two or none; NULL if there is none. */
 const db_flag *db_flag_named(const db_flag_table *table, const char *name);
 
-/* The bits of the commands that take a flag. */
-unsigned db_flag_commands(const db_flag_table *table, const db_flag *flag);
-
 /* Does the command of the table take it? */
 int db_flag_is_taken(const db_flag_table *table, const db_flag *flag);
 

@@ -18,9 +18,6 @@ struct db_command {
 extern const db_command *const db_commands[];
 extern const db_command db_help_command;
 
-/* NULL if there is none of that name. */
-const db_command *db_command_named(const char *name);
-
 /* Runs a command that this build does not have: its help says why. */
 int db_command_absent(const db_command *command, int argc, char **argv);
 

@@ -4,16 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static void speaker(const char *command) {
-    fprintf(stderr, "dualbragg%s%s: ", command ? " " : "", command ? command : "");
+static void speak(const char *command, const char *beginning, const char *format,
+                  va_list arguments) {
+    fprintf(stderr, "dualbragg%s%s: %s", command ? " " : "", command ? command : "", beginning);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
 }
 
 db_status db_complain(const char *command, db_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    speaker(command);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    speak(command, "", format, arguments);
     va_end(arguments);
     return status;
 }
@@ -39,9 +40,6 @@ db_status db_complain_context(const char *command, db_status status, const db_co
 void db_remark(const char *command, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    speaker(command);
-    fputs("note: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    speak(command, "note: ", format, arguments);
     va_end(arguments);
 }

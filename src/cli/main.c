@@ -14,7 +14,8 @@
 
 enum { MOST_COMMANDS = 32 };
 
-const db_command *db_command_named(const char *name) {
+/* NULL if there is none of that name. */
+static const db_command *command_named(const char *name) {
     for (const db_command *const *c = db_commands; *c; c++)
         if (strcmp((*c)->name, name) == 0) return *c;
     return NULL;
@@ -67,7 +68,7 @@ static int is_one_of(const char *word, const char *a, const char *b) {
 }
 
 static int run_command(int argc, char **argv) {
-    const db_command *const command = db_command_named(argv[0]);
+    const db_command *const command = command_named(argv[0]);
     if (strcmp(argv[0], "version") == 0) return print_version();
     if (!command) return wrong_command(argv[0]);
     if (argc > 1 && is_one_of(argv[1], "--version", "-version")) return print_version();
@@ -83,7 +84,7 @@ static int run_command(int argc, char **argv) {
 
 /* man [COMMAND] */
 static int print_man(int argc, char **argv) {
-    const db_command *const command = db_command_named(argc > 2 ? argv[2] : "help");
+    const db_command *const command = command_named(argc > 2 ? argv[2] : "help");
     if (!command) return wrong_command(argv[2]);
     db_print_man(stdout, command);
     return 0;

@@ -24,12 +24,6 @@ void db_notices_add(void *user, const char *line) {
     notices->line[notices->count++] = copy;
 }
 
-static void print_once(char **line) {
-    printf("%s\n", *line);
-    free(*line);
-    *line = NULL;
-}
-
 static int begins_with_one(const char *line, const char *const *beginnings) {
     for (; *beginnings; beginnings++)
         if (strncmp(line, *beginnings, strlen(*beginnings)) == 0) return 1;
@@ -38,8 +32,11 @@ static int begins_with_one(const char *line, const char *const *beginnings) {
 
 static void print_chosen(db_notices *notices, const char *const *beginnings, int beginning) {
     for (size_t i = 0; i < notices->count; i++)
-        if (notices->line[i] && begins_with_one(notices->line[i], beginnings) == beginning)
-            print_once(&notices->line[i]);
+        if (notices->line[i] && begins_with_one(notices->line[i], beginnings) == beginning) {
+            printf("%s\n", notices->line[i]);
+            free(notices->line[i]);
+            notices->line[i] = NULL;
+        }
 }
 
 void db_notices_print_beginning(db_notices *notices, const char *const *beginnings) {
@@ -51,8 +48,7 @@ void db_notices_print_others(db_notices *notices, const char *const *beginnings)
 }
 
 void db_notices_print_rest(db_notices *notices) {
-    for (size_t i = 0; i < notices->count; i++)
-        if (notices->line[i]) print_once(&notices->line[i]);
+    print_chosen(notices, (const char *const[]){ NULL }, 0);
 }
 
 void db_notices_clear(db_notices *notices) {

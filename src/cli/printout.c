@@ -6,13 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-static int in_region(const db_region *r, int fast, int slow) {
-    return fast >= r->fast_start && fast < r->fast_start + r->fast_count && slow >= r->slow_start &&
-           slow < r->slow_start + r->slow_count;
-}
-
 static db_status check_pixel(const db_session *session, const char *flag, int fast, int slow) {
-    if (in_region(&session->region, fast, slow)) return DB_OK;
+    const db_region *const r = &session->region;
+    if (fast >= r->fast_start && fast < r->fast_start + r->fast_count && slow >= r->slow_start &&
+        slow < r->slow_start + r->slow_count)
+        return DB_OK;
     return db_complain(session->settings.command, DB_ERROR_INPUT,
                        "%s: expected a pixel that is rendered, found fast %d, slow %d", flag, fast,
                        slow);
@@ -76,16 +74,13 @@ static db_status print_pixels(const db_session *session, const db_trace *trace,
     return status;
 }
 
-typedef struct listing {
-    int digits;
-} listing;
-
 static void print_three(const char *name, const double v[3], int digits) {
     printf(" %s %.*g %.*g %.*g", name, digits, v[0], digits, v[1], digits, v[2]);
 }
 
+/* user: the number of digits */
 static void print_sample(void *user, const db_trace_sample *s) {
-    const int digits = ((const listing *)user)->digits;
+    const int digits = *(const int *)user;
     printf("sample layer %d sub-pixel %d %d source %zu phi step %d domain %d:", s->layer,
            s->sub_fast, s->sub_slow, s->source, s->phi_step, s->domain);
     print_three("position", s->position, digits);
@@ -104,14 +99,13 @@ static void print_sample(void *user, const db_trace_sample *s) {
 
 static db_status print_trace(const db_session *session, const db_trace *trace, const float *image) {
     const int slow = session->settings.trace_pixel[0], fast = session->settings.trace_pixel[1];
-    listing form = { session->settings.digits };
-    const int digits = form.digits;
+    int digits = session->settings.digits;
     db_trace_sum sum;
     printf("trace of pixel slow %d, fast %d; lengths in mm (position) and angstrom, intensities in "
            "photons\n",
            slow, fast);
     const db_status status =
-        db_trace_pixel(session->context, trace, 0, fast, slow, print_sample, &form, &sum);
+        db_trace_pixel(session->context, trace, 0, fast, slow, print_sample, &digits, &sum);
     if (status != DB_OK) return status;
     printf("sum of %zu samples, %zu of them cut: F^2 F_latt^2 %.*g solid_angle %.*g polarization "
            "%.*g capture %.*g crystal %.*g background %.*g intensity %.*g; rendered %.*g\n",

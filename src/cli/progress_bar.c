@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH = 30, STEP = 10, MOST = 160, USUAL_COLUMNS = 80 };
+enum { WIDTH = 30, STEP = 10, MOST = 160, USUAL_COLUMNS = 80, DURATION_SIZE = 32 };
 static const double FIRST_AFTER = 0.5, THEN_EVERY = 0.1; /* s: short work stays silent */
 
 void db_progress_bar_start(db_progress_bar *bar, int wanted) {
@@ -23,16 +23,17 @@ void db_progress_bar_begin(db_progress_bar *bar) {
     if (!bar->shown) bar->next = bar->begin + FIRST_AFTER;
 }
 
-const char *db_duration_text(double seconds, char text[DB_DURATION_SIZE]) {
+/* "12 s", "3 min", "1 h 20 min" */
+static const char *duration_text(double seconds, char text[DURATION_SIZE]) {
     const double whole = ceil(seconds), minutes = ceil(seconds / 60);
     if (!(seconds < 3e7))
-        snprintf(text, DB_DURATION_SIZE, "very long");
+        snprintf(text, DURATION_SIZE, "very long");
     else if (whole < 100)
-        snprintf(text, DB_DURATION_SIZE, "%.0f s", whole);
+        snprintf(text, DURATION_SIZE, "%.0f s", whole);
     else if (minutes < 60)
-        snprintf(text, DB_DURATION_SIZE, "%.0f min", minutes);
+        snprintf(text, DURATION_SIZE, "%.0f min", minutes);
     else
-        snprintf(text, DB_DURATION_SIZE, "%.0f h %.0f min", floor(minutes / 60), fmod(minutes, 60));
+        snprintf(text, DURATION_SIZE, "%.0f h %.0f min", floor(minutes / 60), fmod(minutes, 60));
     return text;
 }
 
@@ -46,7 +47,7 @@ static int columns(void) {
 /* The line stays one: what does not fit the terminal would begin others. The bar gives way first,
  * in steps, so that it does not tremble. */
 static void draw(db_progress_bar *bar, double fraction, const char *format, va_list arguments) {
-    char what[MOST], left[DB_DURATION_SIZE], line[2 * MOST];
+    char what[MOST], left[DURATION_SIZE], line[2 * MOST];
     const double now = db_stopwatch(), part = fmin(fmax(fraction, 0), 1);
     const int room = columns(), known = isfinite(fraction);
     vsnprintf(what, sizeof what, format, arguments);
@@ -57,7 +58,7 @@ static void draw(db_progress_bar *bar, double fraction, const char *format, va_l
     if (part > 0.01 && part < 1) {
         const size_t used = strlen(line);
         snprintf(line + used, sizeof line - used, ", about %s left",
-                 db_duration_text((now - bar->begin) * (1 - part) / part, left));
+                 duration_text((now - bar->begin) * (1 - part) / part, left));
     }
     const int beside = room - (int)strlen(line) - 3;
     const int width = beside < WIDTH ? beside / STEP * STEP : WIDTH;

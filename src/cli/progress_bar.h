@@ -26,8 +26,4 @@ void db_progress_bar_say(db_progress_bar *bar, const char *format, ...)
 /* Removes the line, for others to be printed. */
 void db_progress_bar_clear(db_progress_bar *bar);
 
-/* "12 s", "3 min", "1 h 20 min" */
-enum { DB_DURATION_SIZE = 32 };
-const char *db_duration_text(double seconds, char text[DB_DURATION_SIZE]);
-
 #endif
