@@ -102,15 +102,13 @@ static db_status check_data(const db_config_reader *reader, const db_yaml_node *
 /* Own axes make a frame of their own. */
 static db_status check_axes(const db_config_reader *reader, const db_yaml_node *root,
                             const db_setup *setup) {
-    static const char *const axes[] = { "fast_axis",    "slow_axis",         "normal",
-                                        "beam_axis",    "polarization_axis", "spindle_axis",
-                                        "twotheta_axis" };
     const db_yaml_node *const model = db_yaml_find(root, "model");
     if (!model || setup->convention == DB_CONVENTION_CUSTOM) return DB_OK;
-    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
-        const db_yaml_node *const axis = db_yaml_find(model, axes[i]);
+    for (int id = DB_FIELD_FAST_AXIS; id <= DB_FIELD_TWOTHETA_AXIS; id++) {
+        const char *const name = db_setup_fields[id].name;
+        const db_yaml_node *const axis = db_yaml_find(model, name);
         if (axis)
-            return db_config_fail(reader, axis, "model", axes[i],
+            return db_config_fail(reader, axis, "model", name,
                                   "needs 'convention: custom'; %s has its own axes",
                                   db_convention_name(setup->convention));
     }

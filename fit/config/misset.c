@@ -1,5 +1,7 @@
 #include "fit/config/misset.h"
 
+#include "base/vector.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,14 +22,11 @@ void db_misset_fold(db_crystal *crystal) {
 
 void db_misset_from(const double orientation[9], const db_crystal *crystal, double angle[3]) {
     db_crystal turn = *crystal;
-    double rotation[9];
+    double rotation[9], inverse[9];
     total(crystal, rotation);
     memset(turn.misset, 0, sizeof turn.misset);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            turn.orientation[3 * i + j] = rotation[3 * i] * orientation[3 * j] +
-                                          rotation[3 * i + 1] * orientation[3 * j + 1] +
-                                          rotation[3 * i + 2] * orientation[3 * j + 2];
+    db_transpose(orientation, inverse);
+    db_multiply(rotation, inverse, turn.orientation);
     db_crystal_misset(&turn, angle);
 }
 

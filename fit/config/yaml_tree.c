@@ -52,7 +52,7 @@ static db_yaml_node *new_node(db_yaml_kind kind, int line, const char *argument)
     return node;
 }
 
-/* Room for one more element; key NULL for a list. */
+/* Adds an element, which is freed if that fails; key NULL for a list. */
 static db_status append(db_context *context, db_yaml_node *parent, const char *key, int line,
                         db_yaml_node *item) {
     const size_t count = parent->count + 1;
@@ -69,6 +69,7 @@ static db_status append(db_context *context, db_yaml_node *parent, const char *k
     }
     if (!items || (parent->kind == DB_YAML_MAP && (!keys || !lines || !copy))) {
         free(copy);
+        db_yaml_free(&item);
         return db_fail_memory(context, "a YAML document");
     }
     items[parent->count] = item;
@@ -87,11 +88,7 @@ static db_status build_list(builder *b, const yaml_node_t *from, int depth, db_y
          i < from->data.sequence.items.top; i++) {
         db_yaml_node *item = NULL;
         DB_TRY(build(b, *i, depth + 1, &item));
-        const db_status status = append(b->context, list, NULL, 0, item);
-        if (status != DB_OK) {
-            db_yaml_free(&item);
-            return status;
-        }
+        DB_TRY(append(b->context, list, NULL, 0, item));
     }
     return DB_OK;
 }
@@ -112,11 +109,7 @@ static db_status build_map(builder *b, const yaml_node_t *from, int depth, db_ya
                                name, map->key_lines[i]);
         db_yaml_node *item = NULL;
         DB_TRY(build(b, p->value, depth + 1, &item));
-        const db_status status = append(b->context, map, name, line, item);
-        if (status != DB_OK) {
-            db_yaml_free(&item);
-            return status;
-        }
+        DB_TRY(append(b->context, map, name, line, item));
     }
     return DB_OK;
 }
@@ -194,19 +187,23 @@ static db_status take_document(builder *b, yaml_parser_t *parser, db_yaml_node *
     return status;
 }
 
+/* Takes the one document of a text. source, argument: where it stands. */
+static db_status parse(db_context *context, const char *text, size_t size, const char *source,
+                       const char *argument, db_yaml_node **root) {
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser)) return db_fail_memory(context, "a YAML parser");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
+    builder b = { context, NULL, source, argument, 0 };
+    const db_status status = take_document(&b, &parser, root);
+    yaml_parser_delete(&parser);
+    return status;
+}
+
 db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **root) {
     *root = NULL;
     db_file_content content;
     DB_TRY(db_file_content_read(context, path, &content));
-    yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) {
-        db_file_content_clear(&content);
-        return db_fail_memory(context, "a YAML parser");
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)content.bytes, content.size);
-    builder b = { context, NULL, path, NULL, 0 };
-    db_status status = take_document(&b, &parser, root);
-    yaml_parser_delete(&parser);
+    db_status status = parse(context, (const char *)content.bytes, content.size, path, NULL, root);
     db_file_content_clear(&content);
     if (status == DB_OK && *root && (*root)->kind != DB_YAML_MAP)
         status = db_fail(context, DB_ERROR_USAGE, "%s:%d: expected 'key: value' lines", path,
@@ -248,15 +245,13 @@ static db_yaml_node **descend(db_context *context, db_yaml_node *node, const cha
     }
     for (size_t i = 0; i < node->count; i++)
         if (strcmp(node->keys[i], step) == 0) return &node->items[i];
-    db_yaml_node *empty = new_node(DB_YAML_MAP, 0, argument);
+    db_yaml_node *const empty = new_node(DB_YAML_MAP, 0, argument);
     if (!empty) {
         *status = db_fail_memory(context, "a YAML document");
         return NULL;
     }
     *status = append(context, node, step, 0, empty);
-    if (*status == DB_OK) return &node->items[node->count - 1];
-    db_yaml_free(&empty);
-    return NULL;
+    return *status == DB_OK ? &node->items[node->count - 1] : NULL;
 }
 
 static db_status place_value(db_context *context, db_yaml_node *root, const char *argument,
@@ -286,13 +281,8 @@ db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *
         return db_fail(context, DB_ERROR_USAGE, "argument '%s': expected key.path=value", argument);
     char source[256];
     snprintf(source, sizeof source, "argument '%s'", argument);
-    yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) return db_fail_memory(context, "a YAML parser");
-    yaml_parser_set_input_string(&parser, (const unsigned char *)equals + 1, strlen(equals + 1));
-    builder b = { context, NULL, source, argument, 0 };
     db_yaml_node *value = NULL;
-    db_status status = take_document(&b, &parser, &value);
-    yaml_parser_delete(&parser);
+    db_status status = parse(context, equals + 1, strlen(equals + 1), source, argument, &value);
     char *const key_path = strndup(argument, (size_t)(equals - argument));
     if (status == DB_OK && !key_path) status = db_fail_memory(context, "a YAML document");
     if (status == DB_OK) status = place_value(context, root, argument, key_path, value);

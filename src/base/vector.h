@@ -73,6 +73,17 @@ static inline double db_cofactors(const double m[9], double out[9]) {
     return db_dot(m, out);
 }
 
+/* Largest element of |m m^T - 1|; NaN counts as worse than any. */
+static inline double db_distortion(const double m[9]) {
+    double worst = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double error = fabs(db_dot(m + 3 * i, m + 3 * j) - (i == j));
+            if (!(error <= worst)) worst = error;
+        }
+    return worst;
+}
+
 /* The dual basis of three row vectors, in rows: the inverse, transposed. Returns their volume; where
  * that is 0 the result is not finite. dual is not v. */
 static inline double db_dual_basis(const double v[9], double dual[9]) {

@@ -6,9 +6,7 @@
 #include "cli/images.h"
 #include "cli/output.h"
 #include "cli/parameter_list.h"
-#include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/stopwatch.h"
 #include "base/context_internal.h"
 
 #include <math.h>
@@ -19,7 +17,8 @@
 typedef struct images {
     db_parameter_list list;
     size_t pixels;
-    float *image, *derivative[DB_MOST_LISTED_PARAMETERS];
+    float *image;
+    void *derivative[DB_MOST_LISTED_PARAMETERS]; /* as floats */
 } images;
 
 static void free_images(images *all) {
@@ -39,37 +38,6 @@ static db_status allocate(const db_session *session, images *all) {
     if (complete) return DB_OK;
     return db_complain("grad", DB_ERROR_MEMORY, "out of memory for %zu images of %zu pixels",
                        all->list.count + 1, all->pixels);
-}
-
-static db_status render(db_session *session, images *all) {
-    const db_settings *settings = &session->settings;
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    options.regions = session->regions;
-    options.region_count = session->region_count;
-    options.tolerance = settings->tolerance;
-    options.parameters = all->list.parameter;
-    options.parameter_count = all->list.count;
-    void *derivatives[DB_MOST_LISTED_PARAMETERS];
-    for (size_t k = 0; k < all->list.count; k++) derivatives[k] = all->derivative[k];
-    db_plan *plan = NULL;
-    const double start = db_stopwatch();
-    db_status status = db_session_choose_precision(session, &options);
-    if (status != DB_OK) return db_session_complain(session, status);
-    db_progress_attach(session);
-    status = db_plan_create(session->context, &session->experiment, &options, &plan);
-    if (status == DB_OK) status = db_plan_gradient(plan, all->image, derivatives);
-    db_progress_finish(session);
-    const char *const manner =
-        status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
-    db_plan_destroy(&plan);
-    if (status != DB_OK) return db_session_complain(session, status);
-    db_session_apply_mask(session, all->image);
-    for (size_t k = 0; k < all->list.count; k++) db_session_apply_mask(session, all->derivative[k]);
-    db_session_note_device(session);
-    if (!settings->quiet)
-        printf("rendered image and %zu derivatives in %.3f s (%s)\n", all->list.count,
-               db_stopwatch() - start, manner);
-    return DB_OK;
 }
 
 /* One image as floats and, where the build can, as a picture. */
@@ -179,7 +147,9 @@ static db_status differentiate(db_session *session) {
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
     status = allocate(session, &all);
-    if (status == DB_OK) status = render(session, &all);
+    if (status == DB_OK)
+        status = db_session_render(session, all.list.parameter, all.list.count, all.image,
+                                   all.derivative);
     if (status == DB_OK) status = check_finite(session, &all);
     if (status == DB_OK) {
         db_enter_stage(session->context, "statistics");

@@ -97,19 +97,9 @@ static db_status random_misset(const reader *in, const double *number, int count
     return DB_OK;
 }
 
-/* U := U R */
-static void turn(double u[9], const double r[9]) {
-    double product[9];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            product[3 * i + j] =
-                u[3 * i] * r[j] + u[3 * i + 1] * r[3 + j] + u[3 * i + 2] * r[6 + j];
-    memcpy(u, product, sizeof product);
-}
-
 static db_status take(reader *in, keyword word, const double *number, int count) {
     db_setup *const setup = &in->settings->setup;
-    double misset[3], rotation[9];
+    double misset[3], rotation[9], turned[9];
     if (word == WAVE) {
         setup->wavelength = number[0];
         return DB_OK;
@@ -127,7 +117,8 @@ static db_status take(reader *in, keyword word, const double *number, int count)
         if (status != DB_OK) return status;
     }
     rotation_of(misset, rotation);
-    turn(setup->orientation, rotation);
+    db_multiply(setup->orientation, rotation, turned);
+    memcpy(setup->orientation, turned, sizeof turned);
     return DB_OK;
 }
 

@@ -9,9 +9,7 @@
 #include "cli/noise_settings.h"
 #include "cli/output.h"
 #include "cli/printout.h"
-#include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/stopwatch.h"
 #include "base/context_internal.h"
 #include "base/path.h"
 #include "io/dxtbx.h"
@@ -45,30 +43,6 @@ static db_status check_outputs(const db_settings *s) {
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
     return check_expt(s);
-}
-
-static db_status render(db_session *session, float *image) {
-    const db_settings *settings = &session->settings;
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    options.regions = session->regions;
-    options.region_count = session->region_count;
-    options.tolerance = settings->tolerance;
-    db_plan *plan = NULL;
-    const double start = db_stopwatch();
-    db_status status = db_session_choose_precision(session, &options);
-    if (status != DB_OK) return db_session_complain(session, status);
-    db_progress_attach(session);
-    status = db_plan_create(session->context, &session->experiment, &options, &plan);
-    if (status == DB_OK) status = db_plan_forward(plan, image);
-    db_progress_finish(session);
-    const char *const manner =
-        status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
-    db_plan_destroy(&plan);
-    if (status != DB_OK) return db_session_complain(session, status);
-    db_session_apply_mask(session, image);
-    db_session_note_device(session);
-    if (!settings->quiet) printf("rendered in %.3f s (%s)\n", db_stopwatch() - start, manner);
-    return DB_OK;
 }
 
 /* The SMV image has no counts, not even the offset's, where nothing was rendered. */
@@ -240,7 +214,7 @@ static db_status simulate(db_session *session) {
     if (!image)
         return db_complain(session->settings.command, DB_ERROR_MEMORY,
                            "out of memory for the image");
-    status = render(session, image);
+    status = db_session_render(session, NULL, 0, image, NULL);
     if (status == DB_OK) status = finish(session, image);
     free(image);
     return status;

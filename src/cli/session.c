@@ -8,6 +8,7 @@
 #include "cli/noise_settings.h"
 #include "cli/parameter_list.h"
 #include "cli/profile.h"
+#include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "base/growth.h"
 
@@ -344,7 +345,9 @@ static db_status ask_for_precision(const db_session *session, const db_plan_opti
     return DB_OK;
 }
 
-db_status db_session_choose_precision(db_session *session, db_plan_options *options) {
+/* Settles the precision of a plan with these options, which it is written to: the user's choice, or
+ * the library's, which is printed. */
+static db_status choose_precision(db_session *session, db_plan_options *options) {
     db_settings *const s = &session->settings;
     db_status status = DB_OK;
     if (s->precision_choice == DB_CHOOSE_AUTO)
@@ -389,4 +392,36 @@ const char *db_session_manner(const db_session *session, const char *device) {
                  session->settings.threads == 1 ? "" : "s");
     snprintf(text, sizeof text, "%s, %s, %s", precision, db_context_isa(session->context), threads);
     return text;
+}
+
+db_status db_session_render(db_session *session, const db_parameter *parameters, size_t count,
+                            float *image, void *const *derivatives) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.regions = session->regions;
+    options.region_count = session->region_count;
+    options.tolerance = session->settings.tolerance;
+    options.parameters = parameters;
+    options.parameter_count = count;
+    db_plan *plan = NULL;
+    char counted[48] = "";
+    const double start = db_stopwatch();
+    db_status status = choose_precision(session, &options);
+    if (status != DB_OK) return db_session_complain(session, status);
+    db_progress_attach(session);
+    status = db_plan_create(session->context, &session->experiment, &options, &plan);
+    if (status == DB_OK)
+        status =
+            derivatives ? db_plan_gradient(plan, image, derivatives) : db_plan_forward(plan, image);
+    db_progress_finish(session);
+    const char *const manner =
+        status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
+    db_plan_destroy(&plan);
+    if (status != DB_OK) return db_session_complain(session, status);
+    db_session_apply_mask(session, image);
+    for (size_t k = 0; k < count; k++) db_session_apply_mask(session, derivatives[k]);
+    db_session_note_device(session);
+    if (derivatives) snprintf(counted, sizeof counted, " image and %zu derivatives", count);
+    if (!session->settings.quiet)
+        printf("rendered%s in %.3f s (%s)\n", counted, db_stopwatch() - start, manner);
+    return DB_OK;
 }

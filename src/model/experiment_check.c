@@ -49,15 +49,8 @@ static db_status check_cell(db_context *context, const double cell[6]) {
 }
 
 static db_status check_orientation(db_context *context, const double u[9]) {
-    double worst = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const double error = fabs(db_dot(u + 3 * i, u + 3 * j) - (i == j));
-            if (!(error <= worst)) worst = error;
-        }
-    const double determinant = u[0] * (u[4] * u[8] - u[5] * u[7]) -
-                               u[1] * (u[3] * u[8] - u[5] * u[6]) +
-                               u[2] * (u[3] * u[7] - u[4] * u[6]);
+    double cofactors[9];
+    const double determinant = db_cofactors(u, cofactors), worst = db_distortion(u);
     if (worst <= 1e-6 && determinant > 0) return DB_OK;
     return db_fail(
         context, DB_ERROR_INPUT,

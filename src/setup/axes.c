@@ -29,11 +29,16 @@ static const struct {
     // clang-format on
 };
 
+const db_setup_field *db_setup_axis_given(const db_setup *s) {
+    for (int id = DB_FIELD_FAST_AXIS; id <= DB_FIELD_TWOTHETA_AXIS; id++) {
+        const double *const axis = (const void *)((const char *)s + db_setup_fields[id].offset);
+        if (db_setup_given(axis[0])) return &db_setup_fields[id];
+    }
+    return NULL;
+}
+
 static int any_vector_given(const db_setup *s) {
-    return db_setup_given(s->fast_axis[0]) || db_setup_given(s->slow_axis[0]) ||
-           db_setup_given(s->normal[0]) || db_setup_given(s->beam_axis[0]) ||
-           db_setup_given(s->polarization_axis[0]) || db_setup_given(s->spindle_axis[0]) ||
-           db_setup_given(s->twotheta_axis[0]) || db_setup_given(s->origin[0]);
+    return db_setup_axis_given(s) != NULL || db_setup_given(s->origin[0]);
 }
 
 db_convention db_setup_effective_convention(const db_setup *setup, const db_setup_notes *notes) {

@@ -125,17 +125,6 @@ static db_status take_cell(db_context *context, const db_setup *setup, db_experi
     return DB_OK;
 }
 
-/* Largest element of |m m^T - 1|. */
-static double distortion(const double m[9]) {
-    double worst = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const double error = fabs(db_dot(m + 3 * i, m + 3 * j) - (i == j));
-            if (!(error <= worst)) worst = error;
-        }
-    return worst;
-}
-
 /* The rotation nearest to a matrix that is almost one: Newton's iteration for the polar
  * decomposition, u := (u + inverse of u transposed)/2. N. J. Higham, SIAM J. Sci. Stat. Comput. 7
  * (1986) 1160. */
@@ -157,7 +146,7 @@ static db_status take_orientation(db_context *context, const db_setup *setup, db
                        "orientation: given twice, as a rotation matrix and by %s",
                        setup->matrix_file);
     memcpy(u, setup->orientation, sizeof u);
-    const double determinant = db_cofactors(u, c), worst = distortion(u);
+    const double determinant = db_cofactors(u, c), worst = db_distortion(u);
     if (!(worst <= rounding && determinant > 0))
         return db_fail(context, DB_ERROR_INPUT,
                        "orientation: expected a rotation matrix, found one off by %g with "

@@ -25,16 +25,25 @@ static void leave_open(double *values, int count) {
     for (int i = 0; i < count; i++) values[i] = NAN;
 }
 
+/* What the table of fields says can be left open. */
+static void leave_fields_open(db_setup *setup) {
+    for (const db_setup_field *f = db_setup_fields; f < db_setup_fields + DB_FIELD_COUNT; f++) {
+        void *const values = (char *)setup + f->offset;
+        if (f->kind == DB_FIELD_NUMBER && f->open) leave_open(values, f->count);
+        for (int i = 0; f->kind == DB_FIELD_INTEGER && i < f->count; i++)
+            ((int *)values)[i] = f->open;
+    }
+}
+
 void db_setup_init(db_setup *setup) {
     memset(setup, 0, sizeof *setup);
-    leave_open(setup->cell, 6);
+    leave_fields_open(setup);
     setup->misset_seed = 1;
     setup->misset_spread = NAN;
     leave_open(setup->orientation, 9);
     for (int i = 0; i < 3; i++) setup->cells[i] = 1;
     setup->shape = DB_SHAPE_SQUARE;
     setup->fudge = 1;
-    leave_open(setup->mosaic_abc, 3);
     setup->mosaic_seed = 12345678;
 
     setup->interpolate = -1;
@@ -48,31 +57,21 @@ void db_setup_init(db_setup *setup) {
     setup->fluence = DB_DEFAULT_FLUENCE;
     setup->exposure = 1;
     setup->beamsize = 0.1;
-    leave_open(setup->divergence_range, 2);
     leave_open(setup->divergence_step, 2);
     setup->round_divergence = 1;
     setup->polarized = 1;
 
-    setup->osc = setup->phi_step = NAN;
-    setup->phi_steps = -1;
-
     setup->convention = DB_CONVENTION_MOSFLM;
     setup->pixel_size = 0.1;
     setup->detector_size[0] = setup->detector_size[1] = 102.4;
-    setup->distance = setup->close_distance = NAN;
     leave_open(setup->beam_centre, 2);
     leave_open(setup->close_point, 2);
     leave_open(setup->org, 2);
     setup->pivot = setup->pivot_hint = -1;
-    setup->attenuation_depth = NAN;
     setup->layers_at_front = -1;
     setup->stated.distance = setup->stated.close_distance = NAN;
     leave_open(setup->stated.beam_centre, 2);
     leave_open(setup->stated.near_point, 2);
     setup->stated.pivot = -1;
-    setup->expt_number = -1;
-    double *const vectors[] = { setup->fast_axis,         setup->slow_axis,   setup->normal,
-                                setup->beam_axis,         setup->origin,      setup->twotheta_axis,
-                                setup->polarization_axis, setup->spindle_axis };
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) leave_open(vectors[i], 3);
+    leave_open(setup->origin, 3);
 }

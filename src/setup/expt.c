@@ -19,18 +19,12 @@ static const char *placement_given(const db_setup *setup) {
                     { "ORGX", setup->org[0] },
                     { "ORGY", setup->org[1] },
                     { "detector origin", setup->origin[0] },
-                    { "fast axis", setup->fast_axis[0] },
-                    { "slow axis", setup->slow_axis[0] },
-                    { "detector normal", setup->normal[0] },
-                    { "beam axis", setup->beam_axis[0] },
-                    { "polarization axis", setup->polarization_axis[0] },
-                    { "spindle axis", setup->spindle_axis[0] },
-                    { "two-theta axis", setup->twotheta_axis[0] },
                     { "pixel size", setup->pixel_size },
                     { "detector size", setup->detector_size[0] },
                     { "detector size", setup->detector_size[1] } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (db_setup_given(numbers[i].value)) return numbers[i].name;
+    if (db_setup_axis_given(setup)) return db_setup_axis_given(setup)->what;
     if (setup->detector_pixels[0] || setup->detector_pixels[1]) return "number of pixels";
     if (setup->convention != DB_CONVENTION_CUSTOM) return "convention";
     if (setup->pivot >= 0) return "pivot";

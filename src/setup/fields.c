@@ -121,7 +121,7 @@ const db_setup_field db_setup_fields[] = {
         "that of the convention", "what stays fixed when the detector turns: the direct beam's spot, or the sample"),
     [DB_FIELD_FAST_AXIS] = OPEN_NUMBERS("fast_axis", "fast axis", "", 3, fast_axis, (ANY), "that of the convention", "fast axis of the detector"),
     [DB_FIELD_SLOW_AXIS] = OPEN_NUMBERS("slow_axis", "slow axis", "", 3, slow_axis, (ANY), "that of the convention", "slow axis of the detector"),
-    [DB_FIELD_NORMAL] = OPEN_NUMBERS("normal", "normal", "", 3, normal, (ANY), "that of the convention", "normal of the detector, away from the sample"),
+    [DB_FIELD_NORMAL] = OPEN_NUMBERS("normal", "detector normal", "", 3, normal, (ANY), "that of the convention", "normal of the detector, away from the sample"),
     [DB_FIELD_BEAM_AXIS] = OPEN_NUMBERS("beam_axis", "beam axis", "", 3, beam_axis, (ANY), "that of the convention", "direction of photon travel"),
     [DB_FIELD_POLARIZATION_AXIS] = OPEN_NUMBERS("polarization_axis", "polarization axis", "", 3, polarization_axis, (ANY),
         "that of the convention", "direction of the E field"),

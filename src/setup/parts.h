@@ -50,6 +50,9 @@ db_status db_setup_check_seed(db_context *context, const char *name, long seed);
  * way it is the one that was said, and vectors count in CUSTOM alone. */
 db_convention db_setup_effective_convention(const db_setup *setup, const db_setup_notes *notes);
 
+/* The first axis that is given of those that make a convention CUSTOM; NULL. */
+const db_setup_field *db_setup_axis_given(const db_setup *setup);
+
 /* The pivot of a convention; CUSTOM: while no flag implies another. */
 db_pivot db_setup_convention_pivot(db_convention convention);
 
