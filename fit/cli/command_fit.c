@@ -206,7 +206,7 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
 static void say_notice(void *user, const char *line) {
     fit_run *const run = user;
     db_progress_bar_clear(&run->progress.bar);
-    db_fit_say_line(&run->log, line);
+    db_fit_say(&run->log, "%s\n", line);
 }
 
 /* The image with its masks, and the list of reflections to use. */

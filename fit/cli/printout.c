@@ -27,8 +27,6 @@ void db_fit_say(db_fit_log *log, const char *format, ...) {
     fflush(stdout);
 }
 
-void db_fit_say_line(void *user, const char *line) { db_fit_say(user, "%s\n", line); }
-
 db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *path) {
     if (path) return db_text_stream_write(context, &log->text, DB_OK, path);
     const db_status status = db_text_stream_finish(context, &log->text);

@@ -276,11 +276,6 @@ static db_status check_turns(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
-static db_status check_starts(db_context *context, const db_experiment *start,
-                              const db_fit_settings *settings) {
-    return settings->starts.count > 1 ? check_turns(context, start, settings) : DB_OK;
-}
-
 db_status db_fit_check_data(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings) {
     DB_TRY(check_values(context, settings));
@@ -297,5 +292,5 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
                        settings->stage_count, DB_FIT_MAX_STAGES);
     for (size_t s = 0; s < settings->stage_count; s++) DB_TRY(check_stage(context, settings, s));
-    return check_starts(context, start, settings);
+    return settings->starts.count > 1 ? check_turns(context, start, settings) : DB_OK;
 }

@@ -12,10 +12,6 @@ int db_amorphous_alone(const db_settings *settings) {
     return strcmp(settings->command, "amorphous") == 0;
 }
 
-void db_amorphous_leave_open(db_settings *settings) {
-    for (int i = 0; i < 3; i++) settings->setup.amorphous_size[i] = NAN;
-}
-
 void db_amorphous_settle(db_settings *settings) {
     db_setup *const setup = &settings->setup;
     for (int i = 0; i < 3; i++) {

@@ -8,10 +8,8 @@
 /* 1 in dualbragg amorphous, where there is no crystal. */
 int db_amorphous_alone(const db_settings *settings);
 
-/* Before the flags are read: sizes are open. */
-void db_amorphous_leave_open(db_settings *settings);
-
-/* After it: sizes not given are those of the sample, in dualbragg amorphous, or the default. */
+/* After the flags are read, before which sizes are open (NAN): sizes not given are those of the
+ * sample, in dualbragg amorphous, or the default. */
 void db_amorphous_settle(db_settings *settings);
 
 /* Reports what is missing in dualbragg amorphous, and puts in place of the crystal one that

@@ -2,26 +2,21 @@
  * and unit are nanoBragg's. */
 #include "cli/flags.h"
 
+#define FLAGS_FILL db_settings
 #define MEMBER(m) offsetof(db_settings, m)
-#define NUMBERS(n, m, f)                                                                           \
-    .kind = DB_FLAG_NUMBER, .least = n, .most = n, .member = MEMBER(m), .factor = f
+#define NUMBERS(n, m, f) .kind = DB_FLAG_NUMBER, .least = n, .most = n, DB_TO(m), .factor = f
 #define NUMBER(m, f) NUMBERS(1, m, f)
-#define INTEGERS(n, m, low)                                                                        \
-    .kind = DB_FLAG_INTEGER, .least = n, .most = n, .member = MEMBER(m), .minimum = low
+#define INTEGERS(n, m, low) .kind = DB_FLAG_INTEGER, .least = n, .most = n, DB_TO(m), .minimum = low
 #define INTEGER(m, low) INTEGERS(1, m, low)
-#define SEED(m) .kind = DB_FLAG_SEED, .least = 1, .most = 1, .member = MEMBER(m)
-#define TEXT(m) .kind = DB_FLAG_TEXT, .least = 1, .most = 1, .member = MEMBER(m)
+#define SEED(m) DB_ONE(SEED), DB_TO(m)
+#define TEXT(m) DB_ONE(TEXT), DB_TO(m)
 #define OUTPUT(m) TEXT(m), .writes = ~0u
 #define CHOICE(m, ...)                                                                             \
-    .kind = DB_FLAG_CHOICE, .least = 1, .most = 1, .member = MEMBER(m),                            \
-    .choices = (const char *const[]) {                                                             \
-        __VA_ARGS__, NULL                                                                          \
-    }
+    DB_ONE(CHOICE), DB_TO(m), .choices = (const char *const[]) { __VA_ARGS__, NULL }
 /* A value of the set-up. Unit, number of values, range and, unless it is given, help come from the
  * field. */
 #define FIELD(id) .field = &db_setup_fields[DB_FIELD_##id]
 #define ELEMENT(id, number) FIELD(id), .element = number
-#define SETS(m, value) .sets = 1, .switch_member = MEMBER(m), .constant = value
 #define VECTOR(id) FIELD(id), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
 #define NO_EFFECT(values, why)                                                                     \
     .kind = DB_FLAG_NUMBER, .least = values, .most = values, .status = DB_FLAG_ACCEPTED,           \
@@ -33,7 +28,7 @@
 #define GRADIENTS DB_FOR_GRAD | DB_FOR_CHECK
 #define IMAGES DB_FOR_SIM | DB_FOR_AMORPHOUS
 #define RENDERERS DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS
-#define AMOUNT SETS(matter_given, 1)
+#define AMOUNT DB_SETS(matter_given, 1)
 
 /* Flags in nanoBragg's documents that its program does not know, and so ignores. */
 #define NOT_READ(values, instead)                                                                  \
@@ -55,7 +50,7 @@ static db_flag flags[] = {
       .word_member = MEMBER(setup.misset_random), .expected = "three angles or the word random",
       .also = DB_FOR_ORIENT,
       .help = "turns the crystal about x, then y, then z of the laboratory; random: a uniformly random rotation" },
-    { G, .name = "-misset_seed", .arguments = "SEED", SEED(setup.misset_seed), SETS(misset_seed_given, 1),
+    { G, .name = "-misset_seed", .arguments = "SEED", SEED(setup.misset_seed), DB_SETS(misset_seed_given, 1),
       .also = DB_FOR_ORIENT, .help = "seed of -misset random; default that of -seed, else 1" },
     { G, .name = "-misset_spread", .aliases = "-spread", .arguments = "ANGLE", .unit = "degree",
       NUMBER(setup.misset_spread, 1), .also = DB_FOR_ORIENT,
@@ -85,11 +80,11 @@ static db_flag flags[] = {
       .aliases = "-sample_heigh -sample_z -xtal_height -xtal_heigh -xtal_z -height -heigh", .arguments = "SIZE",
       .unit = "mm", NUMBER(setup.sample_size[2], 1), .also = DB_FOR_AMORPHOUS,
       .help = "crystal size along c. In amorphous: height" },
-    { G, .name = "-square_xtal", SETS(setup.shape, DB_SHAPE_SQUARE),
+    { G, .name = "-square_xtal", DB_SETS(setup.shape, DB_SHAPE_SQUARE),
       .help = "parallelepiped: interference function of N cells (default)" },
-    { G, .name = "-round_xtal", SETS(setup.shape, DB_SHAPE_ROUND), .help = "ellipsoid" },
-    { G, .name = "-gauss_xtal", SETS(setup.shape, DB_SHAPE_GAUSS), .help = "Gaussian spots" },
-    { G, .name = "-tophat_spots", .aliases = "-binary_spots", SETS(setup.shape, DB_SHAPE_TOPHAT),
+    { G, .name = "-round_xtal", DB_SETS(setup.shape, DB_SHAPE_ROUND), .help = "ellipsoid" },
+    { G, .name = "-gauss_xtal", DB_SETS(setup.shape, DB_SHAPE_GAUSS), .help = "Gaussian spots" },
+    { G, .name = "-tophat_spots", .aliases = "-binary_spots", DB_SETS(setup.shape, DB_SHAPE_TOPHAT),
       .help = "flat spots; their derivatives with respect to position are zero" },
     { G, .name = "-fudge", .arguments = "FACTOR", FIELD(FUDGE) },
     { G, .name = "-mosaic", .aliases = "-mosaic_spread -mosaicity -mosaic_spr -mosaici", .arguments = "SPREAD",
@@ -111,8 +106,8 @@ static db_flag flags[] = {
       .help = "number or symbol of the space group that expands lines of h k l F; default: they stand for "
               "themselves" },
     { G, .name = "-default_F", .arguments = "F", FIELD(DEFAULT_F) },
-    { G, .name = "-nointerpolate", SETS(setup.interpolate, 0), .help = "take the entry nearest to h, k, l" },
-    { G, .name = "-interpolate", SETS(setup.interpolate, 1),
+    { G, .name = "-nointerpolate", DB_SETS(setup.interpolate, 0), .help = "take the entry nearest to h, k, l" },
+    { G, .name = "-interpolate", DB_SETS(setup.interpolate, 1),
       .help = "tricubic interpolation of the list; default for crystals of at most 2 cells in some direction" },
     { G, .name = "-dump", .arguments = "FILE", OUTPUT(setup.cache_file), .with = MEMBER(setup.hkl_file),
       .help = "structure factors in binary form: written with -hkl, read without" },
@@ -120,13 +115,13 @@ static db_flag flags[] = {
     /* amorphous matter */
 #define G .group = DB_GROUP_AMORPHOUS
     { G, .name = "-stol", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
-      SETS(setup.stol_abscissa, DB_STOL),
+      DB_SETS(setup.stol_abscissa, DB_STOL),
       .help = "background of amorphous matter: file of two columns, sin(theta)/lambda and the amplitude of one "
               "molecule" },
     { G, .name = "-4stol", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
-      SETS(setup.stol_abscissa, DB_4STOL), .help = "the same, first column 4 sin(theta)/lambda" },
+      DB_SETS(setup.stol_abscissa, DB_4STOL), .help = "the same, first column 4 sin(theta)/lambda" },
     { G, .name = "-Q", .arguments = "FILE", .unit = "1/A, electrons", TEXT(setup.stol_file),
-      SETS(setup.stol_abscissa, DB_Q), .help = "the same, first column 4 pi sin(theta)/lambda" },
+      DB_SETS(setup.stol_abscissa, DB_Q), .help = "the same, first column 4 pi sin(theta)/lambda" },
     { G, .name = "-amorphous_thickness", .aliases = "-thickness -thick", .arguments = "SIZE", .unit = "mm",
       NUMBER(setup.amorphous_size[0], 1), AMOUNT, .help = "of the amorphous matter, along the beam; default 0.1" },
     { G, .name = "-amorphous_width", .arguments = "SIZE", .unit = "mm", NUMBER(setup.amorphous_size[1], 1), AMOUNT,
@@ -144,9 +139,9 @@ static db_flag flags[] = {
     /* beam */
 #define G .group = DB_GROUP_BEAM
     { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .aliases = "-wavelength -wave",
-      .arguments = "WAVELENGTH", FIELD(WAVELENGTH), SETS(setup.wavelength_given, 1) },
+      .arguments = "WAVELENGTH", FIELD(WAVELENGTH), DB_SETS(setup.wavelength_given, 1) },
     { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .arguments = "ENERGY", .unit = "eV",
-      NUMBER(setup.wavelength, 12398.42), SETS(setup.wavelength_given, 1), .reciprocal = 1,
+      NUMBER(setup.wavelength, 12398.42), DB_SETS(setup.wavelength_given, 1), .reciprocal = 1,
       .help = "photon energy instead of the wavelength" },
     { G, .name = "-fluence", .also = DB_FOR_NOISE, .arguments = "FLUENCE", FIELD(FLUENCE),
       .help = "default 1.25932e29, for which r_e^2 x fluence = 1" },
@@ -175,8 +170,8 @@ static db_flag flags[] = {
       .help = "points of the grid, vertical" },
     { G, .name = "-divsteps", .arguments = "COUNT", FIELD(DIVERGENCE_STEPS), .fill = 2,
       .help = "points of the grid, both" },
-    { G, .name = "-round_div", SETS(setup.round_divergence, 1), .help = "elliptical cut of the grid (default)" },
-    { G, .name = "-square_div", SETS(setup.round_divergence, 0), .help = "the whole grid" },
+    { G, .name = "-round_div", DB_SETS(setup.round_divergence, 1), .help = "elliptical cut of the grid (default)" },
+    { G, .name = "-square_div", DB_SETS(setup.round_divergence, 0), .help = "the whole grid" },
     { G, .name = "-sourcefile", .arguments = "FILE", .unit = "wavelengths in m", TEXT(setup.source_file),
       .help = "sources x y z weight wavelength, instead of divergence and dispersion" },
     { G, .name = "-spectrumfile", .arguments = "FILE", .unit = "A or eV", TEXT(setup.spectrum_file),
@@ -185,8 +180,8 @@ static db_flag flags[] = {
     { G, .name = "-spectrum_stretch", .arguments = "FACTOR", FIELD(SPECTRUM_STRETCH),
       .help = "width of the spectrum (or of the wavelengths of -sourcefile) about its mean, as a multiple of the "
               "given one; default 1" },
-    { G, .name = "-polar", .arguments = "K", FIELD(POLARIZATION), SETS(setup.polarized, 1) },
-    { G, .name = "-nopolar", SETS(setup.polarized, 0), .help = "no polarization factor at all" },
+    { G, .name = "-polar", .arguments = "K", FIELD(POLARIZATION), DB_SETS(setup.polarized, 1) },
+    { G, .name = "-nopolar", DB_SETS(setup.polarized, 0), .help = "no polarization factor at all" },
     { G, .name = "-coherent", NO_EFFECT(0, "sources always add up incoherently, domains too"), .help = "no effect" },
 #undef G
     /* spindle */
@@ -231,15 +226,15 @@ static db_flag flags[] = {
       .help = "the same along slow" },
     { G, .name = "-pivot", .arguments = "beam|sample", FIELD(PIVOT),
       .help = "what stays fixed when the detector turns; wins over the convention" },
-    { G, .name = "-mosflm", SETS(setup.convention, DB_CONVENTION_MOSFLM), IMPLIES(BEAM),
+    { G, .name = "-mosflm", DB_SETS(setup.convention, DB_CONVENTION_MOSFLM), IMPLIES(BEAM),
       .help = "convention MOSFLM (default): beam along x, Xbeam along slow, half a pixel further, pivot beam" },
-    { G, .name = "-denzo", SETS(setup.convention, DB_CONVENTION_DENZO), IMPLIES(BEAM),
+    { G, .name = "-denzo", DB_SETS(setup.convention, DB_CONVENTION_DENZO), IMPLIES(BEAM),
       .help = "convention DENZO: as MOSFLM without the half pixel" },
-    { G, .name = "-adxv", SETS(setup.convention, DB_CONVENTION_ADXV), IMPLIES(BEAM),
+    { G, .name = "-adxv", DB_SETS(setup.convention, DB_CONVENTION_ADXV), IMPLIES(BEAM),
       .help = "convention ADXV: beam along z, Ybeam counts upwards, pivot beam" },
-    { G, .name = "-xds", SETS(setup.convention, DB_CONVENTION_XDS), IMPLIES(SAMPLE),
+    { G, .name = "-xds", DB_SETS(setup.convention, DB_CONVENTION_XDS), IMPLIES(SAMPLE),
       .help = "convention XDS: beam along z, pivot sample, -ORGX -ORGY" },
-    { G, .name = "-dials", SETS(setup.convention, DB_CONVENTION_DIALS), IMPLIES(BEAM),
+    { G, .name = "-dials", DB_SETS(setup.convention, DB_CONVENTION_DIALS), IMPLIES(BEAM),
       .help = "convention DIALS: as XDS with a vertical spindle and polarization" },
     { VECTOR(FAST_AXIS), .name = "-fdet_vector", .help = "fast axis; makes the convention custom" },
     { VECTOR(SLOW_AXIS), .name = "-sdet_vector", .help = "slow axis; makes the convention custom" },
@@ -263,11 +258,11 @@ static db_flag flags[] = {
     { G, .name = "-twotheta", .arguments = "ANGLE", FIELD(TWOTHETA), IMPLIES(SAMPLE) },
     { G, .name = "-panel_turn", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL", FIELD(PANEL_TURN) },
     { G, .name = "-panel_shift", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL", FIELD(PANEL_SHIFT) },
-    { G, .name = "-point_pixel", .commands = RENDERERS, SETS(setup.point_pixel, 1),
+    { G, .name = "-point_pixel", .commands = RENDERERS, DB_SETS(setup.point_pixel, 1),
       .help = "solid angle 1/R^2 without obliquity" },
     { G, .name = "-roi", .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),
       .help = "renders only these pixels (fast, slow), both ends included; the others are 0" },
-    { G, .name = "-curved_det", .commands = RENDERERS, SETS(setup.curved, 1),
+    { G, .name = "-curved_det", .commands = RENDERERS, DB_SETS(setup.curved, 1),
       .help = "pixels on a sphere around the sample that touches the plane at the direct beam" },
     { G, .name = "-detector_abs", .commands = RENDERERS, .aliases = "-detector_absorb -detector_absorption",
       .arguments = "DEPTH|inf", FIELD(ATTENUATION_DEPTH), .infinite = 1,
@@ -299,11 +294,11 @@ static db_flag flags[] = {
     /* sampling */
 #define G .group = DB_GROUP_SAMPLING
     { G, .name = "-oversample", .arguments = "COUNT", FIELD(OVERSAMPLE) },
-    { G, .name = "-oversample_omega", SETS(setup.oversample_omega, 1), COMPAT_ONLY(per_sample),
+    { G, .name = "-oversample_omega", DB_SETS(setup.oversample_omega, 1), COMPAT_ONLY(per_sample),
       .help = "solid angle of every sample" },
-    { G, .name = "-oversample_polar", SETS(setup.oversample_polar, 1), COMPAT_ONLY(per_sample),
+    { G, .name = "-oversample_polar", DB_SETS(setup.oversample_polar, 1), COMPAT_ONLY(per_sample),
       .help = "polarization of every sample" },
-    { G, .name = "-oversample_thick", SETS(setup.oversample_thick, 1), COMPAT_ONLY(per_sample),
+    { G, .name = "-oversample_thick", DB_SETS(setup.oversample_thick, 1), COMPAT_ONLY(per_sample),
       .help = "absorption of every sample" },
     { G, .name = "-dmin", .arguments = "D", .unit = "A", NUMBER(setup.d_min, 1),
       .help = "leaves out what the crystal scatters at smaller spacings; default 0: nothing" },
@@ -328,11 +323,11 @@ static db_flag flags[] = {
     { G, .name = "-exptfile", .arguments = "FILE", OUTPUT(expt_file), .for_terminal = 1, .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and the SMV image "
               "beside it" },
-    { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", OUTPUT(pgm_file), SETS(pgm, 1),
+    { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", OUTPUT(pgm_file), DB_SETS(pgm, 1),
       .commands = IMAGES, .help = "picture, 8-bit grey" },
-    { G, .name = "-pgmscale", .arguments = "FACTOR", NUMBER(pgm_scale, 1), SETS(pgm, 1), .commands = IMAGES,
+    { G, .name = "-pgmscale", .arguments = "FACTOR", NUMBER(pgm_scale, 1), DB_SETS(pgm, 1), .commands = IMAGES,
       .help = "grey levels per photon of -pgmfile; default (0): 50 at the root mean square deviation" },
-    { G, .name = "-nopgm", SETS(pgm, 0), .help = "no PGM, if -pgmfile does not follow" },
+    { G, .name = "-nopgm", DB_SETS(pgm, 0), .help = "no PGM, if -pgmfile does not follow" },
     { G, .name = "-o", .arguments = "FILE", OUTPUT(matrix_output), .for_terminal = 1, .commands = DB_FOR_ORIENT,
       .help = "orientation matrix as a file" },
     { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix", "flags"),
@@ -340,42 +335,42 @@ static db_flag flags[] = {
       .help = "what is printed: the matrix, or cell, misset angles and wavelength as flags of sim" },
     { G, .name = "-seed", .arguments = "SEED", SEED(seed), .also = DB_FOR_ORIENT | DB_FOR_NOISE,
       .help = "seed of everything random without its own; default 1" },
-    { G, .name = "-printout", SETS(printout, 1), .commands = IMAGES,
+    { G, .name = "-printout", DB_SETS(printout, 1), .commands = IMAGES,
       .help = "prints what every rendered pixel is made of" },
     { G, .name = "-printout_pixel", .arguments = "FAST SLOW", .unit = "pixel", INTEGERS(2, printout_pixel, 0),
-      SETS(printout, 1), .commands = IMAGES, .help = "the same for one pixel" },
+      DB_SETS(printout, 1), .commands = IMAGES, .help = "the same for one pixel" },
     { G, .name = "-trace_pixel", .arguments = "SLOW FAST", .unit = "pixel", INTEGERS(2, trace_pixel, 0),
       .commands = IMAGES, .help = "prints how one pixel comes about, sample by sample" },
 #undef G
     /* noise */
 #define G .group = DB_GROUP_NOISE
     { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file),
-      SETS(noise_wanted, 1), .help = "SMV image with noise, as a detector records it: photons x gain + adc" },
-    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file), SETS(noise_wanted, 1),
+      DB_SETS(noise_wanted, 1), .help = "SMV image with noise, as a detector records it: photons x gain + adc" },
+    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file), DB_SETS(noise_wanted, 1),
       .help = "the same as 32-bit floats, neither rounded nor limited" },
-    { G, .name = "-nonoise", SETS(noise_wanted, 0),
+    { G, .name = "-nonoise", DB_SETS(noise_wanted, 0),
       .help = "no image with noise (of this flag and -noisefile the last one wins)" },
-    { G, .name = "-gain", .arguments = "GAIN", .unit = "ADU/photon", NUMBER(noise.gain, 1), SETS(noise_given, 1),
+    { G, .name = "-gain", .arguments = "GAIN", .unit = "ADU/photon", NUMBER(noise.gain, 1), DB_SETS(noise_given, 1),
       .help = "default 1" },
     { G, .name = "-readout", .aliases = "-readout_noise", .arguments = "SIGMA", .unit = "ADU",
-      NUMBER(noise.readout, 1), SETS(noise_given, 1), .help = "standard deviation of the readout noise; default 0" },
-    { G, .name = "-flicker", .arguments = "FRACTION", NUMBER(noise.flicker, 1), SETS(noise_given, 1),
+      NUMBER(noise.readout, 1), DB_SETS(noise_given, 1), .help = "standard deviation of the readout noise; default 0" },
+    { G, .name = "-flicker", .arguments = "FRACTION", NUMBER(noise.flicker, 1), DB_SETS(noise_given, 1),
       .help = "relative standard deviation of the beam's intensity, one deviate per image; default 0" },
-    { G, .name = "-calibration", .arguments = "FRACTION", NUMBER(noise.calibration, 1), SETS(noise_given, 1),
+    { G, .name = "-calibration", .arguments = "FRACTION", NUMBER(noise.calibration, 1), DB_SETS(noise_given, 1),
       .help = "relative standard deviation of the pixels' sensitivity, the same pattern in every image; default 0, "
               "of dualbragg noise 0.03" },
     { G, .name = "-calib_seed", .aliases = "-calibration_seed", .arguments = "SEED", SEED(calibration_seed),
-      SETS(noise_given, 1), .help = "seed of that pattern; default 123456789" },
+      DB_SETS(noise_given, 1), .help = "seed of that pattern; default 123456789" },
     { G, .name = "-psf", .arguments = "none|gauss|fiber", CHOICE(noise.psf, "none", "gauss", "fiber"),
-      SETS(noise_given, 1), .help = "point spread function; default none" },
-    { G, .name = "-psf_fwhm", .arguments = "WIDTH", .unit = "um", NUMBER(psf_width, 1), SETS(noise_given, 1),
+      DB_SETS(noise_given, 1), .help = "point spread function; default none" },
+    { G, .name = "-psf_fwhm", .arguments = "WIDTH", .unit = "um", NUMBER(psf_width, 1), DB_SETS(noise_given, 1),
       .help = "its full width at half maximum" },
     { G, .name = "-psf_radius", .arguments = "RADIUS", .unit = "pixel", INTEGER(noise.psf_radius, 0),
-      SETS(noise_given, 1),
+      DB_SETS(noise_given, 1),
       .help = "light farther off is given to all pixels evenly; default (0): far enough for the brightest pixel" },
-    { G, .name = "-bits", .arguments = "16|32", INTEGER(noise.bits, 0), SETS(noise_given, 1),
+    { G, .name = "-bits", .arguments = "16|32", INTEGER(noise.bits, 0), DB_SETS(noise_given, 1),
       .help = "width of a pixel; default 16; 32 raises the limit from 65535 to 2147483647" },
-    { G, .name = "-truncate", SETS(noise.truncate, 1), .help = "numbers are cut off instead of rounded" },
+    { G, .name = "-truncate", DB_SETS(noise.truncate, 1), .help = "numbers are cut off instead of rounded" },
 #undef G
     /* derivatives */
 #define G .group = DB_GROUP_DERIVATIVES
@@ -385,13 +380,13 @@ static db_flag flags[] = {
       .help = "existing directory for the results; default the current one" },
     { G, .name = "-prefix", .arguments = "NAME", TEXT(prefix), .commands = DB_FOR_GRAD,
       .help = "first part of the names of the results, NAME_image.f32, NAME_PARAMETER.f32, .png; default grad" },
-    { G, .name = "--all", SETS(check_all, 1), .commands = DB_FOR_CHECK,
+    { G, .name = "--all", DB_SETS(check_all, 1), .commands = DB_FOR_CHECK,
       .help = "every pixel and every parameter, however long it takes; default: a sample of them, always the same" },
     { G, .name = "-difference_tolerance", .arguments = "X", NUMBER(difference_tolerance, 1), .commands = DB_FOR_CHECK,
       .help = "largest difference to finite differences, relative to the largest derivative; default 1e-7" },
     { G, .name = "-oracle_tolerance", .arguments = "X", NUMBER(contraction_tolerance, 1), .commands = DB_FOR_CHECK,
       .help = "the same for the difference to the oracle, beside what rounding does; default 1e-11" },
-    { G, .name = "--list-params", .aliases = "--list-parameters", SETS(list_parameters, 1),
+    { G, .name = "--list-params", .aliases = "--list-parameters", DB_SETS(list_parameters, 1),
       .help = "prints the table of parameters" },
 #undef G
     /* control */
@@ -412,13 +407,13 @@ static db_flag flags[] = {
     { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),
       .help = "where to compute: the processor (default), the first or another NVIDIA GPU; auto: the GPU if there "
               "is one that can do it; see docs/howto/gpu.md" },
-    { G, .name = "-progress", SETS(progress, 1),
+    { G, .name = "-progress", DB_SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },
-    { G, .name = "-noprogress", SETS(progress, 0), .help = "neither of them" },
+    { G, .name = "-noprogress", DB_SETS(progress, 0), .help = "neither of them" },
     { G, .name = "--profile", .arguments = "FILE", OUTPUT(profile_file), .for_terminal = 1,
       .help = "writes what took how long, for chrome://tracing, and prints a table of it on stderr; see "
               "docs/howto/profile.md" },
-    { G, .name = "--quiet", .aliases = "-q", SETS(quiet, 1), .also = DB_FOR_ORIENT,
+    { G, .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .also = DB_FOR_ORIENT,
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
       .help = "significant digits of printed numbers; default 6" },
@@ -427,10 +422,10 @@ static db_flag flags[] = {
     { G, .name = "-dtype", .arguments = "float32|float64", NO_EFFECT_TEXT("--precision chooses the arithmetic") },
     { G, .name = "-pixel_batch_size", .aliases = "-pixel-batch-size", .arguments = "COUNT",
       NO_EFFECT(1, "memory does not depend on it"), .help = "no effect" },
-    { G, .name = "-compat", SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
+    { G, .name = "-compat", DB_SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/howto/from-nanobragg.md" },
-    { G, .name = "--help", .aliases = "-h", SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT, .help = "this text" },
+    { G, .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT, .help = "this text" },
 #undef G
     // clang-format on
 };

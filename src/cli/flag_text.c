@@ -59,8 +59,10 @@ static void print_column(FILE *out, int column, const char *text) {
     fputc('\n', out);
 }
 
-static void print_flag(FILE *out, const db_flag_table *table, const db_flag *flag) {
+static void print_flag(FILE *out, const db_flag_table *table, const db_flag *flag,
+                       const char *title) {
     char text[2 * LINE_SIZE], help[DB_FLAG_HELP_SIZE], unit[DB_FLAG_NAME_SIZE] = "";
+    if (title) fprintf(out, "%s%s\n", flag->group ? "\n" : "", title);
     const int column = fprintf(out, "  %s%s%s%s", flag->name, flag->numbered ? "N" : "",
                                flag->arguments ? " " : "", flag->arguments ? flag->arguments : "");
     if (flag->unit) snprintf(unit, sizeof unit, "[%s] ", flag->unit);
@@ -83,19 +85,20 @@ static void print_without_effect(FILE *out, const db_flag_table *table) {
     if (*names) print_column(out, fprintf(out, "\nRead without effect"), names);
 }
 
-static int is_listed(const db_flag_table *table, const db_flag *flag, int group) {
-    return flag->group == group && flag->status <= DB_FLAG_COMPAT && db_flag_is_taken(table, flag);
+void db_for_listed_flags(FILE *out, const db_flag_table *table, db_flag_printer *print) {
+    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
+        const char *title = table->groups ? table->groups[group] : NULL;
+        for (const db_flag *flag = table->flags; flag < table->flags + table->count; flag++) {
+            if (flag->group != group || flag->status > DB_FLAG_COMPAT ||
+                !db_flag_is_taken(table, flag))
+                continue;
+            print(out, table, flag, title);
+            title = NULL;
+        }
+    }
 }
 
 void db_print_flags(FILE *out, const db_flag_table *table) {
-    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
-        int any = 0;
-        for (size_t i = 0; i < table->count; i++) {
-            if (!is_listed(table, &table->flags[i], group)) continue;
-            if (!any++ && table->groups)
-                fprintf(out, "%s%s\n", group ? "\n" : "", table->groups[group]);
-            print_flag(out, table, &table->flags[i]);
-        }
-    }
+    db_for_listed_flags(out, table, print_flag);
     print_without_effect(out, table);
 }

@@ -6,6 +6,7 @@
 #include "cli/flag_files.h"
 #include "cli/noise_settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +27,7 @@ void db_settings_init(db_settings *settings, const db_flag_table *flags) {
     settings->digits = 6;
     settings->difference_tolerance = 1e-7;
     settings->contraction_tolerance = 1e-11;
-    db_amorphous_leave_open(settings);
+    for (int i = 0; i < 3; i++) settings->setup.amorphous_size[i] = NAN;
     db_noise_leave_open(settings);
 }
 

@@ -20,6 +20,12 @@ void db_print_help(FILE *out, const db_command *command);
 /* The flags of a table, by group, for terminals. */
 void db_print_flags(FILE *out, const db_flag_table *table);
 
+/* Prints the flags of a table that have an effect, by group. title: of the group, before its first
+ * flag; else NULL. */
+typedef void db_flag_printer(FILE *out, const db_flag_table *table, const db_flag *flag,
+                             const char *title);
+void db_for_listed_flags(FILE *out, const db_flag_table *table, db_flag_printer *print);
+
 /* All flags of a table that commands share, as a Markdown document. */
 void db_print_flags_markdown(FILE *out, const db_flag_table *table);
 

@@ -20,8 +20,11 @@ static void print_text(FILE *out, const char *text, size_t length) {
 
 static void print_whole(FILE *out, const char *text) { print_text(out, text, strlen(text)); }
 
-static void print_flag(FILE *out, const db_flag *flag) {
+static void print_flag(FILE *out, const db_flag_table *table, const db_flag *flag,
+                       const char *title) {
     char alias[DB_FLAG_NAME_SIZE], help[DB_FLAG_HELP_SIZE];
+    (void)table;
+    if (title) fprintf(out, ".SS %s\n", title);
     fputs(".TP\n\\fB", out);
     print_whole(out, flag->name);
     if (flag->numbered) fputc('N', out);
@@ -41,21 +44,6 @@ static void print_flag(FILE *out, const db_flag *flag) {
     print_whole(out, help);
     if (flag->status == DB_FLAG_COMPAT) fputs(" (with \\-compat; without it always so)", out);
     fputc('\n', out);
-}
-
-static void print_flags(FILE *out, const db_flag_table *table) {
-    fputs(".SH FLAGS\nEvery flag may be written with one dash or two.\n", out);
-    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
-        int any = 0;
-        for (size_t i = 0; i < table->count; i++) {
-            const db_flag *const flag = &table->flags[i];
-            if (flag->group != group || flag->status > DB_FLAG_COMPAT ||
-                !db_flag_is_taken(table, flag))
-                continue;
-            if (!any++ && table->groups) fprintf(out, ".SS %s\n", table->groups[group]);
-            print_flag(out, flag);
-        }
-    }
 }
 
 static void print_commands(FILE *out) {
@@ -106,7 +94,8 @@ static void print_text_of(FILE *out, const db_command *command) {
             fputs("\n.SH DESCRIPTION\n", out);
             described = 1;
         } else if (begins(line, "{flags}")) {
-            print_flags(out, command->flags);
+            fputs(".SH FLAGS\nEvery flag may be written with one dash or two.\n", out);
+            db_for_listed_flags(out, command->flags, print_flag);
         } else if (begins(line, "{commands}")) {
             print_commands(out);
             fputs(".SH EXAMPLES\n", out);

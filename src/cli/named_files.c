@@ -54,10 +54,11 @@ static char *name_of(const char *flag, const char *path) {
     return name;
 }
 
-static void add(db_named_files *files, named_file file) {
+static void add(db_named_files *files, named_file file, const char *flag, const char *path) {
     named_file *const grown =
         db_grown(files->file, &files->capacity, files->count + 1, sizeof *grown);
     if (grown) files->file = grown;
+    file.name = name_of(flag, path);
     if (!file.name || !grown) {
         files->incomplete = 1;
         free(file.name);
@@ -75,17 +76,14 @@ void db_named_files_add(db_named_files *files, db_file_role role, const char *fl
     if (!path || !*path) return;
     const int known = identify(path, &file, &descriptor);
     files->takes_output |= role == DB_ROLE_OUTPUT && descriptor == STDOUT_FILENO;
-    if (!known) return;
-    file.name = name_of(flag, path);
-    add(files, file);
+    if (known) add(files, file, flag, path);
 }
 
 void db_named_files_add_printed(db_named_files *files) {
     named_file file = { .role = DB_ROLE_OUTPUT };
     int descriptor;
-    if (files->takes_output || !identify(DB_STANDARD_OUTPUT, &file, &descriptor)) return;
-    file.name = name_of("standard output", "");
-    add(files, file);
+    if (!files->takes_output && identify(DB_STANDARD_OUTPUT, &file, &descriptor))
+        add(files, file, "standard output", "");
 }
 
 /* By file; those of one file by role, outputs first, and in the order of naming. */

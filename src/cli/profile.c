@@ -107,8 +107,6 @@ void db_profile_add(db_profile *profile, const char *name, double begin, double 
     event->busy = end - begin;
 }
 
-void db_profile_end(db_profile *profile) { profile->end = db_stopwatch(); }
-
 /* In the trace event format: complete events ("X"), times in microseconds. */
 static void print_event(FILE *out, size_t thread, const db_profile *profile,
                         const db_profile_event *e) {

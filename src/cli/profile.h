@@ -43,13 +43,10 @@ void db_profile_stage(void *user, const db_stage *stage);
 /* A stage of the calling thread that is over. */
 void db_profile_add(db_profile *profile, const char *name, double begin, double end);
 
-/* Ends the record. Needed before what follows. */
-void db_profile_end(db_profile *profile);
-
 /* Writes the record as events for chrome://tracing and Perfetto. */
 db_status db_profile_write_trace(const db_profile *profile, db_context *context, const char *path);
 
-/* Prints where the time of the calling thread went, most first. */
+/* Prints where the time of the calling thread went until profile->end, most first. */
 void db_profile_print_table(const db_profile *profile, FILE *out);
 
 #endif

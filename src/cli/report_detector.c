@@ -87,25 +87,6 @@ static double near_point(const db_setup *setup, int axis) {
                                             : plate_size(setup, axis) / 2;
 }
 
-/* X, Y of the direct beam in the convention's meaning: as given, or what holds without
- * (mm; docs/theory/detector.md, Conventions of the axes). */
-static void user_centre(const db_settings *settings, double centre[2]) {
-    const db_setup *setup = &settings->setup;
-    const db_convention convention =
-        settings->vector_given ? DB_CONVENTION_CUSTOM : setup->convention;
-    const double pixel = setup->pixel_size;
-    const int swapped = convention == DB_CONVENTION_MOSFLM || convention == DB_CONVENTION_DENZO;
-    for (int i = 0; i < 2; i++)
-        if (!isnan(setup->beam_centre[i]))
-            centre[i] = setup->beam_centre[i];
-        else if (swapped)
-            centre[i] = (plate_size(setup, 1 - i) + pixel) / 2;
-        else if (convention == DB_CONVENTION_ADXV)
-            centre[i] = (plate_size(setup, i) + (i ? -pixel : pixel)) / 2;
-        else
-            centre[i] = near_point(setup, i);
-}
-
 /* The sensor as described, whatever became of it. */
 static void report_sensor(const db_session *session) {
     const db_setup *setup = &session->settings.setup;
@@ -123,8 +104,12 @@ static void report_centres(const db_session *session, const placement *p) {
     const db_setup *setup = &session->settings.setup;
     const db_smv_geometry *g = &p->geometry;
     const int digits = session->settings.digits;
-    double centre[2];
-    user_centre(&session->settings, centre);
+    /* X, Y of the direct beam as given, or what holds without, whatever an image states; a set-up
+     * that was resolved has them */
+    db_setup said = *setup;
+    double centre[2] = { NAN, NAN };
+    said.stated.near_point[0] = said.stated.near_point[1] = NAN;
+    (void)db_setup_beam_centre(session->context, &said, centre);
     printf("  Xbeam=%.*g Ybeam=%.*g\n", digits, 1e-3 * centre[0], digits, 1e-3 * centre[1]);
     printf("  Fbeam=%.*g Sbeam=%.*g\n", digits, db_tidy(1e-3 * g->beam_centre[0], 1), digits,
            db_tidy(1e-3 * g->beam_centre[1], 1));

@@ -256,7 +256,7 @@ static db_status open_profile(db_session *session, double entered, double before
 static db_status close_profile(db_session *session, db_status status) {
     const db_settings *s = &session->settings;
     if (!session->profile) return status;
-    db_profile_end(session->profile);
+    session->profile->end = db_stopwatch();
     db_context_set_stages(session->context, NULL, NULL);
     if (status == DB_OK) {
         status = db_profile_write_trace(session->profile, session->context, s->profile_file);
