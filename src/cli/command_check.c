@@ -107,10 +107,10 @@ static db_status run_check(db_session *session, int *passed) {
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
     const double start = db_stopwatch();
-    db_progress_attach(session);
+    db_progress_attach(session->context, &session->settings);
     status = db_gradient_check(session->context, &session->experiment, list.parameter, list.count,
                                &options, rows, &extent);
-    db_progress_finish(session);
+    db_progress_finish(session->context);
     if (status != DB_OK) return db_session_complain(session, status);
     db_session_note_device(session);
     print_table(rows, list.count + 1);

@@ -36,8 +36,7 @@ static int print_lines(void *user, double fraction) {
     return 0;
 }
 
-void db_progress_attach(const db_session *session) {
-    const db_settings *s = &session->settings;
+void db_progress_attach(db_context *context, const db_settings *s) {
     const int terminal = isatty(STDERR_FILENO);
     state = (meter){ .lines = 0 };
     if (s->progress == 0 || s->quiet || s->printout) return;
@@ -45,11 +44,11 @@ void db_progress_attach(const db_session *session) {
     state.work = strcmp(s->command, "check") == 0 ? "of the check" : "of the image";
     state.lines = s->setup.compat || (s->progress == 1 && !terminal);
     if (state.lines || terminal)
-        db_context_set_progress(session->context, state.lines ? print_lines : draw, &state);
+        db_context_set_progress(context, state.lines ? print_lines : draw, &state);
 }
 
-void db_progress_finish(const db_session *session) {
-    db_context_set_progress(session->context, NULL, NULL);
+void db_progress_finish(db_context *context) {
+    db_context_set_progress(context, NULL, NULL);
     db_progress_bar_clear(&state.bar);
     if (state.lines) (void)print_lines(&state, 1);
     state = (meter){ .lines = 0 };

@@ -2,13 +2,13 @@
 #ifndef DB_CLI_PROGRESS_H
 #define DB_CLI_PROGRESS_H
 
-#include "cli/session.h"
+#include "cli/settings.h"
 
-/* Lets the session's context tell about progress: by a bar where stderr is a terminal, unless it is
+/* Lets the context tell about progress: by a bar where stderr is a terminal, unless it is
  * not wanted; without a terminal by lines if asked for, in the reference's way always by lines. */
-void db_progress_attach(const db_session *session);
+void db_progress_attach(db_context *context, const db_settings *settings);
 
 /* Removes what is left of the bar, prints the lines that are left; safe without them. */
-void db_progress_finish(const db_session *session);
+void db_progress_finish(db_context *context);
 
 #endif

@@ -407,12 +407,12 @@ db_status db_session_render(db_session *session, const db_parameter *parameters,
     const double start = db_stopwatch();
     db_status status = choose_precision(session, &options);
     if (status != DB_OK) return db_session_complain(session, status);
-    db_progress_attach(session);
+    db_progress_attach(session->context, &session->settings);
     status = db_plan_create(session->context, &session->experiment, &options, &plan);
     if (status == DB_OK)
         status =
             derivatives ? db_plan_gradient(plan, image, derivatives) : db_plan_forward(plan, image);
-    db_progress_finish(session);
+    db_progress_finish(session->context);
     const char *const manner =
         status == DB_OK ? db_session_manner(session, db_plan_device(plan)) : "";
     db_plan_destroy(&plan);
