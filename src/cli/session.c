@@ -418,7 +418,8 @@ db_status db_session_render(db_session *session, const db_parameter *parameters,
     db_plan_destroy(&plan);
     if (status != DB_OK) return db_session_complain(session, status);
     db_session_apply_mask(session, image);
-    for (size_t k = 0; k < count; k++) db_session_apply_mask(session, derivatives[k]);
+    for (size_t k = 0; derivatives && k < count; k++)
+        db_session_apply_mask(session, derivatives[k]);
     db_session_note_device(session);
     if (derivatives) snprintf(counted, sizeof counted, " image and %zu derivatives", count);
     if (!session->settings.quiet)
