@@ -3,12 +3,13 @@
  *
  *   weighted   (y - m)^2 / v0, v0 = 1/weight known beforehand
  *   gaussian   (y - m)^2 / v + ln(v/v0), v = gain m + readout^2 + shape error^2: the photons'
- * variance is the model's; ln v is part of the likelihood and keeps v from growing at will huber
- * the same, but of residuals beyond k standard deviations the absolute value counts student    the
- * same for Student's t distribution of nu degrees of freedom: far outliers hardly count (Lange,
- * Little & Taylor, J. Am. Stat. Assoc. 84, 881, 1989) poisson    2 (m - y + y ln(y/m)) in photons,
- * readout noise as a Poisson pedestal of its variance (Snyder, Hammoud & White, J. Opt. Soc. Am. A
- * 10, 1014, 1993)
+ *              variance is the model's; ln v is part of the likelihood and keeps v from growing at
+ *              will
+ *   huber      the same, but beyond k standard deviations a residual counts by its absolute value
+ *   student    the same for Student's t distribution of nu degrees of freedom: far outliers hardly
+ *              count (Lange, Little & Taylor, J. Am. Stat. Assoc. 84, 881, 1989)
+ *   poisson    2 (m - y + y ln(y/m)) in photons, readout noise as a Poisson pedestal of its
+ *              variance (Snyder, Hammoud & White, J. Opt. Soc. Am. A 10, 1014, 1993)
  *
  * The shape error is that of the spots, known beforehand: as a function of the model's own spot it
  * would reward spots so strong that no residual is too large for them.

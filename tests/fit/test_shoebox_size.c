@@ -66,7 +66,7 @@ static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
     db_fit_result_destroy(&chosen);
 }
 
-/* Known amplitudes are compared with all pixels, whoever's they are. */
+/* Known amplitudes are compared with all pixels, of whichever reflection. */
 static void a_crowded_image_is_not_blank(void **state) {
     (void)state;
     db_fit_result *result = refine(250, DB_FIT_KNOWN, DB_SHOEBOX_USUAL);
