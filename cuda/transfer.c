@@ -55,8 +55,8 @@ static db_status copy_directly(db_context *context, db_device_plan *plan, db_cud
                                char *device, char *host, size_t size, int to_device) {
     for (size_t i = 0; i < plan->span_count; i++) {
         const db_cuda_span *span = &plan->span[i];
-        char *const there = device + place_in(layout, span) * size, *const here =
-                                                                        host + span->element * size;
+        char *const there = device + place_in(layout, span) * size;
+        char *const here = host + span->element * size;
         DB_CUDA_TRY(context, plan->number,
                     cudaMemcpyAsync(
                         to_device ? there : here, to_device ? here : there, span->count * size,

@@ -10,7 +10,11 @@ typedef struct db_fit_options {
     const char *config;     /* CONFIG.yaml */
     const char **overrides; /* key=value; owned, the strings are argv's */
     size_t override_count;
-    const char *image, *output, *isa, *device, *precision; /* NULL: not given */
+    const char *image; /* NULL: not given */
+    const char *output;
+    const char *isa;
+    const char *device;
+    const char *precision;
     int threads;
     int no_report, quiet, help, show_defaults, show_json, resume;
 } db_fit_options;

@@ -42,7 +42,8 @@ static db_pivot pivot_of(const db_setup *setup) {
 static void set_beam_centre(db_setup *setup, const double centre[2]) {
     const double p = setup->pixel_size;
     const double fast = centre[0] * p, slow = centre[1] * p;
-    double *const x = &setup->beam_centre[0], *const y = &setup->beam_centre[1];
+    double *const x = &setup->beam_centre[0];
+    double *const y = &setup->beam_centre[1];
     if (setup->convention != DB_CONVENTION_CUSTOM && pivot_of(setup) == DB_PIVOT_SAMPLE) {
         setup->org[0] = centre[0] + 0.5;
         setup->org[1] = centre[1] + 0.5;

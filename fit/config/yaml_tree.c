@@ -58,7 +58,8 @@ static db_status append(db_context *context, db_yaml_node *parent, const char *k
     const size_t count = parent->count + 1;
     db_yaml_node **const items = realloc(parent->items, count * sizeof(void *));
     if (items) parent->items = items;
-    char **keys = NULL, *copy = NULL;
+    char **keys = NULL;
+    char *copy = NULL;
     int *lines = NULL;
     if (parent->kind == DB_YAML_MAP) {
         keys = realloc(parent->keys, count * sizeof *keys);
@@ -256,7 +257,8 @@ static db_yaml_node **descend(db_context *context, db_yaml_node *node, const cha
 
 static db_status place_value(db_context *context, db_yaml_node *root, const char *argument,
                              char *key_path, db_yaml_node *value) {
-    db_yaml_node *node = root, **place = NULL;
+    db_yaml_node *node = root;
+    db_yaml_node **place = NULL;
     for (char *step = key_path; step && node;) {
         char *const dot = strchr(step, '.');
         if (dot) *dot = '\0';

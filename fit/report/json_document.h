@@ -76,7 +76,9 @@ typedef enum db_json_kind {
 
 /* A field of an object: a member of the struct that the table describes, or made from it. */
 typedef struct db_json_field {
-    const char *name, *unit, *help;
+    const char *name;
+    const char *unit;
+    const char *help;
     db_json_kind kind;
     size_t offset, size;             /* of the member, or of one of its structs, in bytes */
     size_t count;                    /* offset of how many a list has */

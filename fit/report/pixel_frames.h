@@ -9,7 +9,9 @@
  * deviations are those of photons and readout noise. */
 typedef struct db_pixel_frames {
     int fast, slow;
-    float *measured, *model, *sigma;
+    float *measured;
+    float *model;
+    float *sigma;
 } db_pixel_frames;
 
 /* Frames without content. */

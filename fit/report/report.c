@@ -132,7 +132,8 @@ db_status db_page_print_image(db_context *context, const char *id, const float *
                               int slow, const db_packing *packing, FILE *stream) {
 #if defined(DB_HAVE_PNG)
     const size_t count = (size_t)fast * (size_t)slow;
-    uint8_t *const bytes = malloc(BYTES * count + 1), *packed = NULL;
+    uint8_t *const bytes = malloc(BYTES * count + 1);
+    uint8_t *packed = NULL;
     size_t packed_count = 0;
     int made = 0;
     if (bytes) {

@@ -13,8 +13,15 @@ json_t *db_make_schema(db_document *d, const void *of) {
 }
 
 typedef struct provenance {
-    const char *program, *version, *features, *command, *configuration, *image, *shots;
-    const char *structure_factors, *date;
+    const char *program;
+    const char *version;
+    const char *features;
+    const char *command;
+    const char *configuration;
+    const char *image;
+    const char *shots;
+    const char *structure_factors;
+    const char *date;
 } provenance;
 
 #define OF provenance
@@ -116,7 +123,11 @@ json_t *db_make_settings(db_document *d, const void *of) {
 }
 
 typedef struct parameter {
-    const char *name, *unit, *meaning, *text, *at_bound;
+    const char *name;
+    const char *unit;
+    const char *meaning;
+    const char *text;
+    const char *at_bound;
     double start, refined, error, error_unscaled, error_scaled, error_robust, min, max, prior[2];
     int determined;
     db_fit_quantity follows;

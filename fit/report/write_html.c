@@ -70,7 +70,8 @@ static json_t *panels(db_document *d, const db_panel_layout *layout) {
 /* Of each shoebox: corner, width and height in the picture, and where its reflection is predicted;
  * pixels fast and slow. */
 static void add_boxes(const report *r, db_document *d) {
-    json_t *const places = json_array(), *const sizes = json_array();
+    json_t *const places = json_array();
+    json_t *const sizes = json_array();
     for (size_t i = 0; i < r->result->shoebox_count; i++) {
         const db_fit_shoebox *const b = &r->result->shoeboxes[i];
         const db_region *const g = &b->region;

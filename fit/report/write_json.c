@@ -41,7 +41,8 @@ static TABLE(before_after_fields, before_after_rows);
 
 /* A test with its names. */
 typedef struct named_test {
-    const char *name, *meaning;
+    const char *name;
+    const char *meaning;
     db_fit_test test;
 } named_test;
 

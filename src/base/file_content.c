@@ -72,7 +72,9 @@ static db_status read_descriptor(db_context *context, const char *path, int desc
 static db_status refuse_compressed(db_context *context, const char *path,
                                    const db_file_content *content) {
     static const struct {
-        const char *name, *program, *magic;
+        const char *name;
+        const char *program;
+        const char *magic;
         size_t length;
     } formats[] = {
         { "gzip", "gunzip", "\x1f\x8b", 2 },

@@ -47,7 +47,9 @@ typedef struct compare_options {
     double scale;       /* of the second image */
     int fit_scale;      /* 1: the scale that brings it closest, instead */
     int shape[2];       /* fast, slow pixels of raw floats; 0: open */
-    const char *mask_file, *png_file, *json_file;
+    const char *mask_file;
+    const char *png_file;
+    const char *json_file;
     int quiet, help;
 } compare_options;
 
@@ -258,7 +260,8 @@ static db_status read_images(comparison *c) {
 }
 
 static db_status read_left_out(comparison *c) {
-    const db_measured_image *const a = &c->image[0], *const b = &c->image[1];
+    const db_measured_image *const a = &c->image[0];
+    const db_measured_image *const b = &c->image[1];
     const size_t count = pixels_of(a);
     c->left_out = malloc(count);
     if (!c->left_out) return db_complain("compare", DB_ERROR_MEMORY, "out of memory for a mask");
@@ -275,7 +278,8 @@ static db_status read_left_out(comparison *c) {
 
 static db_status scale_second(comparison *c) {
     const size_t count = pixels_of(&c->image[0]);
-    float *const a = c->image[0].value, *const b = c->image[1].value;
+    float *const a = c->image[0].value;
+    float *const b = c->image[1].value;
     c->scale = c->options.scale;
     if (c->options.fit_scale) c->scale = closest_scale(a, b, c->left_out, count);
     if (isnan(c->scale))

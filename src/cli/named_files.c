@@ -96,7 +96,8 @@ static int compare_files(const named_file *a, const named_file *b) {
 }
 
 static int by_file(const void *first, const void *second) {
-    const named_file *const a = first, *const b = second;
+    const named_file *const a = first;
+    const named_file *const b = second;
     const int files = compare_files(a, b);
     return files                ? files
            : a->role != b->role ? (a->role == DB_ROLE_OUTPUT ? -1 : 1)

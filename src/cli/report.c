@@ -99,7 +99,8 @@ static int same_direction(const db_source *a, const db_source *b) {
 static source_grid source_grid_of(const db_beam *beam) {
     source_grid grid = { 1, 0, { 0, 0 } };
     for (size_t j = 1; j < beam->source_count; j++) {
-        const db_source *last = &beam->sources[j - 1], *next = &beam->sources[j];
+        const db_source *last = &beam->sources[j - 1];
+        const db_source *next = &beam->sources[j];
         if (same_direction(last, next)) continue;
         grid.directions++;
         for (int i = 0; i < 2; i++) {

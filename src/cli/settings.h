@@ -13,12 +13,19 @@ typedef struct db_settings {
     const db_flag_table *flags; /* those of the command */
     const char *command;        /* "sim" ... */
     db_setup setup;
-    long seed;                        /* 0: not given */
-    const char *mask_file, *img_file; /* images whose headers count before the flags */
+    long seed;             /* 0: not given */
+    const char *mask_file; /* an image whose header counts before the flags; img_file likewise */
+    const char *img_file;
     int roi[4]; /* fast min, max, slow min, max, inclusive; first -1: whole panel */
 
     /* what to write */
-    const char *float_file, *int_file, *png_file, *output_directory, *prefix, *pgm_file, *expt_file;
+    const char *float_file;
+    const char *int_file;
+    const char *png_file;
+    const char *output_directory;
+    const char *prefix;
+    const char *pgm_file;
+    const char *expt_file;
     double scale, adc, pgm_scale;
     int pgm;               /* -1 automatic, 0 none, 1 asked for */
     int printout;          /* 1: print what pixels are made of */
@@ -26,7 +33,8 @@ typedef struct db_settings {
     int trace_pixel[2];    /* slow, fast; first -1: none */
 
     /* noise */
-    const char *noise_file, *noise_float_file;
+    const char *noise_file;
+    const char *noise_float_file;
     int noise_wanted;       /* -1: nothing said, 0 -nonoise, 1 -noisefile */
     int noise_given;        /* part of a detector that shows in noise images only */
     db_noise_options noise; /* without seeds, scale, offset and width of the point spread */
@@ -34,7 +42,8 @@ typedef struct db_settings {
     double psf_width; /* um; 0: not given */
 
     /* orientation matrices */
-    const char *keyword_file, *matrix_output;
+    const char *keyword_file;
+    const char *matrix_output;
     int print_as; /* 0 matrix, 1 flags */
 
     /* how to run */
@@ -42,7 +51,8 @@ typedef struct db_settings {
     int precision_choice;   /* DB_CHOOSE_*: what the user wants */
     db_precision precision; /* what is used */
     double tolerance;       /* photons that a pixel may lack */
-    const char *isa, *device;
+    const char *isa;
+    const char *device;
     int progress; /* -1 automatic, 0 none, 1 asked for */
     int quiet, digits;
     const char *profile_file;

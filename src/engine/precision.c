@@ -49,7 +49,8 @@ typedef struct trial {
     size_t images, elements; /* image and derivatives; elements of each */
     double *exact;
     double *tried;
-    void **exact_derivative, **tried_derivative;
+    void **exact_derivative;
+    void **tried_derivative;
 } trial;
 
 static void release(trial *t) {

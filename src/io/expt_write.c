@@ -105,7 +105,8 @@ static json_t *panel_model(const source *from, size_t index) {
 }
 
 static json_t *detector_model(const source *from) {
-    json_t *panels = json_array(), *children = json_array();
+    json_t *panels = json_array();
+    json_t *children = json_array();
     for (size_t p = 0; p < from->experiment->detector.panel_count; p++) {
         panels = append(panels, panel_model(from, p));
         children = append(children, json_pack("{s:I}", "panel", (json_int_t)p));

@@ -9,7 +9,8 @@
 /* Formats that are not supported, so that the message can name them. */
 static const char *other_format(const db_file_content *content) {
     static const struct {
-        const char *name, *magic;
+        const char *name;
+        const char *magic;
         size_t length;
     } formats[] = {
         { "HDF5 (NXmx)", "\x89HDF\r\n\x1a\n", 8 },

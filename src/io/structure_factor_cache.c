@@ -33,7 +33,8 @@ static size_t padded_entries(const int extent[3]) { return padded_row(extent, ex
 
 db_status db_write_structure_factor_cache(db_context *context, const char *path,
                                           const db_structure_factors *factors) {
-    const int *low = factors->min, *extent = factors->extent;
+    const int *low = factors->min;
+    const int *extent = factors->extent;
     if (!factors->amplitude)
         return db_fail(context, DB_ERROR_USAGE,
                        "structure factor cache: expected a list to write, found none");

@@ -69,7 +69,8 @@ enum { PATH_SIZE = 1024 };
 /* path receives the name of the table; the text refers to it. */
 static db_status open_table(db_context *context, const char *group, char path[PATH_SIZE],
                             db_text *text) {
-    const char *const file = getenv("SYMINFO"), *const folder = getenv("CLIBD");
+    const char *const file = getenv("SYMINFO");
+    const char *const folder = getenv("CLIBD");
     if (file)
         snprintf(path, PATH_SIZE, "%s", file);
     else

@@ -22,7 +22,8 @@ typedef struct {
     /* Of plans that leave samples out: the terms of bundles of samples, without INDEX_SHIFT, and
      * room behind the last bundle. [vector][source x sample] */
     SHAPE_REAL *at_start[3]; /* linear[][0] */
-    SHAPE_REAL *along_fast[3], *constant[3];
+    SHAPE_REAL *along_fast[3];
+    SHAPE_REAL *constant[3];
 #endif
 } row_terms;
 

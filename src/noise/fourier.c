@@ -93,7 +93,8 @@ static void step(const noise_fourier *f, int p, int n, int stride, const noise_c
 
 void noise_fourier_transform(const noise_fourier *fourier, noise_complex *data,
                              noise_complex *scratch) {
-    noise_complex *from = data, *to = scratch;
+    noise_complex *from = data;
+    noise_complex *to = scratch;
     int n = fourier->n, stride = 1;
     while (n > 1) {
         const int p = n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : n % 3 == 0 ? 3 : 5;
