@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-_Static_assert(DB_PARAMETER_COUNT + DB_PARAMETER_SLOTS + DB_LATTICE_COLUMNS <= DB_NORMAL_MOST,
-               "a row of the kernel holds any basis");
-
 static int moves_lattice(const db_plan *plan, size_t k) {
     return db_plan_wanted_kind(plan, k) == DB_WANTED_LATTICE;
 }
@@ -27,6 +24,10 @@ db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
     const size_t others = plan->parameter_count - lattice;
     basis->lattice_columns = prefer_lattice_columns(lattice, others + 1);
     basis->count = others + (basis->lattice_columns ? DB_LATTICE_COLUMNS : lattice);
+    if (basis->count > DB_NORMAL_MOST)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "normal equations: at most %d parameters fit one plan, found %zu",
+                       DB_NORMAL_MOST, plan->parameter_count);
     basis->image = calloc(panels * basis->count, sizeof *basis->image);
     basis->combination = calloc(plan->parameter_count * basis->count, sizeof *basis->combination);
     if (!basis->image || !basis->combination)

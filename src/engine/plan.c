@@ -84,6 +84,7 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
 static const char *what_is_missing(db_parameter parameter, unsigned moves) {
     return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
            : parameter == DB_MOSAIC_SPREAD  ? "mosaic spread of all axes, but one about each"
+           : moves & DB_MOVES_SPREAD        ? "spots in closed form"
            : moves & DB_MOVES_ROTATIONS     ? "anisotropic mosaic spread"
            : moves & DB_MOVES_SENSOR
                ? "sensor, and without one the image does not depend on it smoothly"

@@ -7,6 +7,7 @@
 
 #define panel_interface AD_NUM(panel_interface)
 #define source_interface AD_NUM(source_interface)
+#define spread_interface AD_NUM(spread_interface)
 #define interface_values AD_NUM(interface_values)
 
 /* Lengths in metre, laboratory frame. */
@@ -27,6 +28,28 @@ typedef struct {
     num weight;          /* normalized: the weights of all sources sum to 1 */
 } source_interface;
 
+/* Of spots in closed form. Standard frame: x, y, z along a*, c x a*, c, before any rotation.
+ * Symmetric tensors: xx, yy, zz, xy, xz, yz. */
+typedef struct {
+    mat3 reciprocal; /* rows a*, b*, c* (1/angstrom) in the standard frame */
+    mat3 turn;       /* standard frame -> laboratory at the start of the rotation */
+    vec3 spindle;    /* unit vector */
+    num size[6];     /* covariance of a block's transform around a node (1/angstrom^2) */
+    num volume;      /* of that transform (1/angstrom^3), less a factor (2 pi)^(3/2): peak times
+                         the root of the determinant of its covariance */
+    num rotation[6]; /* covariance of the blocks' rotations (radian^2) */
+    num strain;      /* variance of the strain of blocks along all directions */
+    num strain_direct[3]; /* variances of the strains E_xx, E_yy, E_zz, before ties */
+    num strain_shear[3];  /* of E_yz, E_zx, E_xy */
+    mat3 mode[DB_SPREAD_MODES];
+    num tail_fraction[DB_SPREAD_TAILS + 1]; /* of all blocks in each Gaussian; sum 1 */
+    num tail_variance[DB_SPREAD_TAILS + 1]; /* by this the first one's covariance is multiplied */
+    num bandwidth;                          /* relative variance of the wavelength */
+    num divergence[6];                      /* covariance of the direction (radian^2), laboratory */
+    num footprint[6];                       /* of the place of scattering (m^2), laboratory */
+    num point_spread[3];                    /* along fast, along slow, covariance (m^2) */
+} spread_interface;
+
 typedef struct {
     mat3 lattice;    /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
     mat3 *rotation;  /* [phi_steps * domains], domain fastest: takes a laboratory vector into the
@@ -42,4 +65,5 @@ typedef struct {
     num molecules; /* number of amorphous molecules, to be multiplied by theirs */
     panel_interface *panel;
     source_interface *source;
+    spread_interface spread; /* filled for spots in closed form only */
 } interface_values;

@@ -19,6 +19,7 @@
 typedef interface_values db_interface;
 typedef panel_interface db_panel_interface;
 typedef source_interface db_source_interface;
+typedef spread_interface db_spread_interface;
 typedef num db_number;
 typedef vec3 db_vector;
 typedef mat3 db_matrix;
@@ -28,6 +29,7 @@ typedef mat3 db_matrix;
 typedef interface_values db_dual_interface;
 typedef panel_interface db_dual_panel_interface;
 typedef source_interface db_dual_source_interface;
+typedef spread_interface db_dual_spread_interface;
 typedef num db_dual;
 typedef vec3 db_dual_vector;
 typedef mat3 db_dual_matrix;

@@ -63,12 +63,144 @@ static mat3 crystal_turn(const model_inputs *m, vec3 axis) {
     return m3_multiply(spindle, m3_multiply(misset, orientation));
 }
 
+static mat3 standard_basis(const model_inputs *m) {
+    return cell_basis(parameter(m, DB_CELL_A), parameter(m, DB_CELL_B), parameter(m, DB_CELL_C),
+                      radians(m, DB_CELL_ALPHA), radians(m, DB_CELL_BETA),
+                      radians(m, DB_CELL_GAMMA));
+}
+
 /* Lattice vectors in the laboratory of a crystal so turned. */
 static mat3 lattice_vectors(const model_inputs *m, mat3 turn) {
-    const mat3 basis =
-        cell_basis(parameter(m, DB_CELL_A), parameter(m, DB_CELL_B), parameter(m, DB_CELL_C),
-                   radians(m, DB_CELL_ALPHA), radians(m, DB_CELL_BETA), radians(m, DB_CELL_GAMMA));
-    return m3_multiply(basis, m3_transpose(turn));
+    return m3_multiply(standard_basis(m), m3_transpose(turn));
+}
+
+/* Rotation of the beam by its tilt: about the polarization axis first, then about beam x
+ * polarization. */
+static mat3 beam_tilt(const model_inputs *m) {
+    const db_beam *beam = &m->experiment->beam;
+    const vec3 horizontal = fixed(beam->polarization_axis),
+               vertical = v3_unit(v3_cross(fixed(beam->direction), horizontal));
+    return m3_multiply(m3_rotation(vertical, n_scale(parameter(m, DB_BEAM_HORIZONTAL), 1e-3)),
+                       m3_rotation(horizontal, n_scale(parameter(m, DB_BEAM_VERTICAL), 1e-3)));
+}
+
+/* Reciprocal vectors of the standard frame, rows a*, b*, c*, and the volume of their cell. */
+static mat3 reciprocal_vectors(mat3 basis, num *volume) {
+    const vec3 bc = v3_cross(basis.r[1], basis.r[2]);
+    const num inverse = n_div(n_constant(1), v3_dot(basis.r[0], bc));
+    *volume = inverse;
+    return m3_rows(v3_scale(bc, inverse), v3_scale(v3_cross(basis.r[2], basis.r[0]), inverse),
+                   v3_scale(v3_cross(basis.r[0], basis.r[1]), inverse));
+}
+
+/* Adds s (u v^T + v u^T)/2 to a symmetric tensor. */
+static void add_product(num tensor[6], vec3 u, vec3 v, num s) {
+    const num a[3] = { u.x, u.y, u.z }, b[3] = { v.x, v.y, v.z };
+    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
+    for (int n = 0; n < 6; n++) {
+        const num twice = n_add(n_mul(a[first[n]], b[second[n]]), n_mul(a[second[n]], b[first[n]]));
+        tensor[n] = n_add(tensor[n], n_mul(n_scale(twice, 0.5), s));
+    }
+}
+
+/* The transform of a block around a node is N_tot^2 exp(-x^T S^-1 x/2): its covariance S is
+ * w^2/(N_i N_j) times the correlation of the block's size along i and j, in Miller indices. A block
+ * of shape GAUSS has the w of kernel/lattice.h; for the others it is 1/sqrt(2 pi), with which peak
+ * and integral are those of the square shape (docs/theory/spots.md, Size of a block). */
+static void block_size(const model_inputs *m, num cell_volume, spread_interface *out) {
+    const db_crystal *crystal = &m->experiment->crystal;
+    const double square = crystal->shape == DB_SHAPE_GAUSS ? 0.63 / 4 / crystal->fudge
+                                                           : 0.5 / 3.141592653589793238462643;
+    const num n[3] = { parameter(m, DB_CELLS_A), parameter(m, DB_CELLS_B),
+                       parameter(m, DB_CELLS_C) };
+    const num c[3] = { parameter(m, DB_SIZE_BC), parameter(m, DB_SIZE_CA),
+                       parameter(m, DB_SIZE_AB) };
+    const num zero = n_constant(0), one = n_constant(1);
+    num inverse[3], tensor[6] = { zero, zero, zero, zero, zero, zero };
+    vec3 axis[3];
+    for (int i = 0; i < 3; i++) {
+        inverse[i] = n_div(one, n[i]);
+        axis[i] = v3_scale(out->reciprocal.r[i], inverse[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        add_product(tensor, axis[i], axis[i], n_constant(square));
+        add_product(tensor, axis[j], axis[k], n_scale(c[i], 2 * square));
+    }
+    for (int i = 0; i < 6; i++) out->size[i] = tensor[i];
+    const num determinant =
+        n_add(n_shift(n_neg(n_add(n_sqr(c[0]), n_add(n_sqr(c[1]), n_sqr(c[2])))), 1),
+              n_scale(n_mul(c[0], n_mul(c[1], c[2])), 2));
+    const num cells = n_mul(n[0], n_mul(n[1], n[2]));
+    out->volume =
+        n_scale(n_mul(n_mul(cells, cell_volume), n_rsqrt(determinant)), square * sqrt(square));
+}
+
+/* Lattices of the blocks: rotations, strains, modes, tails. */
+static void block_lattices(const model_inputs *m, spread_interface *out) {
+    static const db_parameter rotation[6] = { DB_MOSAIC_XX, DB_MOSAIC_YY, DB_MOSAIC_ZZ,
+                                              DB_MOSAIC_XY, DB_MOSAIC_ZX, DB_MOSAIC_YZ };
+    for (int i = 0; i < 6; i++) {
+        const num total = i < 3 ? n_add(parameter(m, rotation[i]), parameter(m, DB_MOSAIC_VARIANCE))
+                                : parameter(m, rotation[i]);
+        out->rotation[i] = n_scale(total, DEGREE * DEGREE);
+    }
+    static const db_parameter direct[3] = { DB_STRAIN_XX, DB_STRAIN_YY, DB_STRAIN_ZZ },
+                              shear[3] = { DB_STRAIN_YZ, DB_STRAIN_ZX, DB_STRAIN_XY };
+    for (int i = 0; i < 3; i++) {
+        out->strain_direct[i] = n_scale(parameter(m, direct[i]), 1e-6);
+        out->strain_shear[i] = n_scale(parameter(m, shear[i]), 1e-6);
+    }
+    out->strain = n_scale(parameter(m, DB_STRAIN_VARIANCE), 1e-6);
+    for (int k = 0; k < DB_SPREAD_MODES; k++) {
+        const int first = DB_MODE1_XX + 9 * k;
+        num e[9];
+        for (int i = 0; i < 9; i++) e[i] = n_scale(parameter(m, (db_parameter)(first + i)), 1e-3);
+        out->mode[k] = m3_rows(v3_make(e[0], e[1], e[2]), v3_make(e[3], e[4], e[5]),
+                               v3_make(e[6], e[7], e[8]));
+    }
+    out->tail_fraction[0] = out->tail_variance[0] = n_constant(1);
+    for (int i = 0; i < DB_SPREAD_TAILS; i++) {
+        const int exists = i < m->experiment->spread.tails;
+        const num part =
+            exists ? parameter(m, (db_parameter)(DB_TAIL_FRACTION_1 + 2 * i)) : n_constant(0);
+        out->tail_fraction[0] = n_sub(out->tail_fraction[0], part);
+        out->tail_fraction[1 + i] = part;
+        out->tail_variance[1 + i] = n_sqr(parameter(m, (db_parameter)(DB_TAIL_WIDTH_1 + 2 * i)));
+    }
+}
+
+/* Covariance of vectors across the beam, from those along its horizontal and vertical. */
+static void across_beam(vec3 horizontal, vec3 vertical, const db_parameter id[3],
+                        const model_inputs *m, double unit, num tensor[6]) {
+    for (int i = 0; i < 6; i++) tensor[i] = n_constant(0);
+    add_product(tensor, horizontal, horizontal, n_scale(parameter(m, id[0]), unit));
+    add_product(tensor, vertical, vertical, n_scale(parameter(m, id[1]), unit));
+    add_product(tensor, horizontal, vertical, n_scale(parameter(m, id[2]), 2 * unit));
+}
+
+/* What spots in closed form are made of (docs/theory/spots.md). */
+static void closed_spots(const model_inputs *m, vec3 spindle, mat3 turn, spread_interface *out) {
+    const db_experiment *e = m->experiment;
+    num cell_volume;
+    out->reciprocal = reciprocal_vectors(standard_basis(m), &cell_volume);
+    out->turn = turn;
+    out->spindle = spindle;
+    block_size(m, cell_volume, out);
+    block_lattices(m, out);
+    const vec3 beam = fixed(e->beam.direction),
+               across = v3_unit(v3_cross(beam, fixed(e->beam.polarization_axis)));
+    const mat3 tilt = beam_tilt(m);
+    const vec3 horizontal = m3_apply(tilt, v3_cross(across, beam)),
+               vertical = v3_neg(m3_apply(tilt, across));
+    static const db_parameter divergence[3] = { DB_DIVERGENCE_HH, DB_DIVERGENCE_VV,
+                                                DB_DIVERGENCE_HV },
+                              footprint[3] = { DB_FOOTPRINT_HH, DB_FOOTPRINT_VV, DB_FOOTPRINT_HV };
+    across_beam(horizontal, vertical, divergence, m, 1e-6, out->divergence);
+    across_beam(horizontal, vertical, footprint, m, 1e-6, out->footprint);
+    out->bandwidth = n_scale(parameter(m, DB_BANDWIDTH_VARIANCE), 1e-6);
+    for (int i = 0; i < 3; i++)
+        out->point_spread[i] = n_scale(parameter(m, (db_parameter)(DB_POINT_SPREAD_FF + i)), 1e-6);
 }
 
 /* Rotation of a mosaic domain of a crystal that stands as `turn` says: about a random axis of the
@@ -168,9 +300,7 @@ static void beam_sources(const model_inputs *m, source_interface *source) {
     const db_experiment *e = m->experiment;
     const vec3 horizontal = fixed(e->beam.polarization_axis),
                vertical = v3_unit(v3_cross(fixed(e->beam.direction), horizontal));
-    const mat3 tilt =
-        m3_multiply(m3_rotation(vertical, n_scale(parameter(m, DB_BEAM_HORIZONTAL), 1e-3)),
-                    m3_rotation(horizontal, n_scale(parameter(m, DB_BEAM_VERTICAL), 1e-3)));
+    const mat3 tilt = beam_tilt(m);
     const num mean = mean_ratio(m),
               horizontal_range = n_scale(parameter(m, DB_DIVERGENCE_HORIZONTAL), 1e-3),
               vertical_range = n_scale(parameter(m, DB_DIVERGENCE_VERTICAL), 1e-3);
@@ -324,4 +454,5 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     lattice_free_matter(m, out);
     detector_panels(m, out->panel);
     beam_sources(m, out->source);
+    if (e->spread.spots == DB_SPOTS_CLOSED) closed_spots(m, axis, turn, &out->spread);
 }

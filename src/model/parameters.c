@@ -106,13 +106,23 @@ static int has_spectrum(const db_beam *beam) {
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
     const unsigned moves = db_parameter_describe(parameter)->moves;
     if (!(moves & DB_MOVES_ORIENTATION)) return moves;
-    return experiment->crystal.mosaic_anisotropic ? DB_MOVES_ROTATIONS : DB_MOVES_LATTICE;
+    return experiment->crystal.mosaic_anisotropic && experiment->spread.spots == DB_SPOTS_SAMPLED
+               ? DB_MOVES_ROTATIONS
+               : DB_MOVES_LATTICE;
 }
 
 int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
     /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
     if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SENSOR)
         return experiment->detector.sensor_thickness != 0;
+    const db_spread *spread = &experiment->spread;
+    const int closed = spread->spots == DB_SPOTS_CLOSED;
+    if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SPREAD)
+        return closed && (parameter < DB_TAIL_FRACTION_1 ||
+                          (int)(parameter - DB_TAIL_FRACTION_1) / 2 < spread->tails);
+    if (closed && (parameter == DB_MOSAIC_SPREAD || parameter == DB_MOSAIC_A ||
+                   parameter == DB_MOSAIC_B || parameter == DB_MOSAIC_C))
+        return 0;
     if (parameter == DB_MOSAIC_SPREAD) return !experiment->crystal.mosaic_anisotropic;
     if (parameter == DB_MOSAIC_A || parameter == DB_MOSAIC_B || parameter == DB_MOSAIC_C)
         return experiment->crystal.mosaic_anisotropic;

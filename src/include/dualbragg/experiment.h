@@ -202,9 +202,69 @@ typedef struct db_reference_mode {
     double origin[3], fast_axis[3], slow_axis[3], normal[3], close_distance, distance;
 } db_reference_mode;
 
+/** How the image of a spot is computed. */
+typedef enum db_spot_model {
+    /** sum over samples: mosaic domains, sources, phi steps; members of db_spread do not count */
+    DB_SPOTS_SAMPLED,
+    /** in closed form, for Gaussian distributions (docs/theory/spots.md): numbers of domains, phi
+     * steps and sensor layers do not count, mosaic_spread and mosaic_abc neither */
+    DB_SPOTS_CLOSED
+} db_spot_model;
+
+/** Strains of blocks that the symmetry of the lattice lets happen together. Axes as in db_spread. */
+typedef enum db_strain_ties {
+    DB_STRAIN_FREE,     /**< all six components by themselves */
+    DB_STRAIN_UNIAXIAL, /**< strain_tensor[0] counts along x and y together, [1] does not count:
+                           tetragonal, trigonal and hexagonal lattices */
+    DB_STRAIN_ISOTROPIC /**< strain_tensor[0] counts along x, y and z together: cubic lattices */
+} db_strain_ties;
+
+enum {
+    DB_SPREAD_MODES = 3, /**< of blocks; see db_spread.mode */
+    DB_SPREAD_TAILS = 2  /**< Gaussians beside the first; see db_spread.tail_fraction */
+};
+
+/** Spreads of Gaussian distributions, of spots in closed form: variances, i.e. squares of standard
+ * deviations, since these are what adds up and what images depend on smoothly at 0. Tensors are
+ * xx, yy, zz, yz, zx, xy along the crystal's axes x, y, z of the standard frame: a*, c x a* and c.
+ * A block of the crystal has the lattice (1 + E) A, A being that of db_crystal; all sums are those
+ * of independent distributions. 0 everywhere by default. */
+typedef struct db_spread {
+    db_spot_model spots;
+    /** correlations of the block's size, between b and c, c and a, a and b: with N_a, N_b, N_c the
+     * six numbers of a tensor in Miller indices, (w^2/N_i N_j) correlation_ij */
+    double size_correlation[3];
+    double mosaic;           /**< rotations of blocks about each axis (degree^2) */
+    double mosaic_tensor[6]; /**< the same with directions, in addition (degree^2) */
+    double strain;           /**< of blocks, the same along all directions (1e-6) */
+    /** strains E_xx, E_yy, E_zz, E_yz = E_zy, E_zx = E_xz, E_xy = E_yx, independent of each other,
+     * in addition (1e-6) */
+    double strain_tensor[6];
+    db_strain_ties strain_ties;
+    /** correlated rotations and strains: E = sum over modes of a normal deviate times this matrix
+     * (row-major; 1e-3, i.e. mrad or per mille). One mode is a bent or graded crystal. */
+    double mode[DB_SPREAD_MODES][9];
+    double bandwidth; /**< relative variance of each source's wavelength (1e-6) */
+    /** of each source's direction (mrad^2): horizontal, vertical, and their covariance. Horizontal:
+     * along the E field; vertical: along E x beam */
+    double divergence[3];
+    /** of where in the crystal photons are scattered, across the beam (mm^2): horizontal, vertical,
+     * covariance; directions as those of the divergence */
+    double footprint[3];
+    double point_spread[3]; /**< of the detector (mm^2): along fast, along slow, covariance */
+    /** heavier tails: the blocks' rotations and strains are distributed as a sum of Gaussians, of
+     * which number 1 + i has this part of all blocks and this many times the standard deviation
+     * of number 0 */
+    int tails; /**< how many: 0 to DB_SPREAD_TAILS */
+    double tail_fraction[DB_SPREAD_TAILS];
+    double tail_width[DB_SPREAD_TAILS];
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_spread;
+
 /** All that an image depends on. */
 typedef struct db_experiment {
     db_crystal crystal;
+    db_spread spread;
     db_beam beam;
     db_goniometer goniometer;
     db_detector detector;

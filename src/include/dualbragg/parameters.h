@@ -25,8 +25,30 @@ enum {
     DB_MOVES_DEBYE_WALLER = 512, /**< Debye-Waller factor */
     /** the crystal as a whole: its lattice vectors; where its mosaic spread is anisotropic those of
      * each phi step and mosaic domain */
-    DB_MOVES_ORIENTATION = 1024
+    DB_MOVES_ORIENTATION = 1024,
+    DB_MOVES_SPREAD = 2048 /**< covariances of spots in closed form */
 };
+
+/* One mode of the blocks: X as in DB_PARAMETER_LIST. */
+#define DB_MODE_LIST(X, number, index)                                                             \
+    X(MODE##number##_XX, "mode" #number "_xx", spread.mode[index][0], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component xx of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_XY, "mode" #number "_xy", spread.mode[index][1], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component xy of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_XZ, "mode" #number "_xz", spread.mode[index][2], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component xz of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_YX, "mode" #number "_yx", spread.mode[index][3], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component yx of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_YY, "mode" #number "_yy", spread.mode[index][4], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component yy of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_YZ, "mode" #number "_yz", spread.mode[index][5], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component yz of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_ZX, "mode" #number "_zx", spread.mode[index][6], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component zx of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_ZY, "mode" #number "_zy", spread.mode[index][7], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component zy of mode " #number " of the blocks' lattices")                 \
+    X(MODE##number##_ZZ, "mode" #number "_zz", spread.mode[index][8], "1e-3", 0.1,                 \
+      DB_MOVES_SPREAD, "component zz of mode " #number " of the blocks' lattices")
 
 /** X(identifier, name, member of db_experiment, unit, scale, moves, description)
  * scale: a typical step, in the parameter's unit, that changes an image noticeably; optimizers
@@ -114,7 +136,82 @@ enum {
     X(WATER_SIZE, "water_size", background.water_size, "um", 1, DB_MOVES_BACKGROUND,               \
       "edge of the cube of water in the beam")                                                     \
     X(AMORPHOUS_THICKNESS, "amorphous_thickness", background.thickness, "mm", 0.01,                \
-      DB_MOVES_BACKGROUND, "thickness of the amorphous layer in the beam")
+      DB_MOVES_BACKGROUND, "thickness of the amorphous layer in the beam")                         \
+    X(SIZE_BC, "size_bc", spread.size_correlation[0], "1", 0.1, DB_MOVES_SPREAD,                   \
+      "correlation of the block's size between b and c")                                           \
+    X(SIZE_CA, "size_ca", spread.size_correlation[1], "1", 0.1, DB_MOVES_SPREAD,                   \
+      "correlation of the block's size between c and a")                                           \
+    X(SIZE_AB, "size_ab", spread.size_correlation[2], "1", 0.1, DB_MOVES_SPREAD,                   \
+      "correlation of the block's size between a and b")                                           \
+    X(MOSAIC_VARIANCE, "mosaic_variance", spread.mosaic, "deg^2", 0.01, DB_MOVES_SPREAD,           \
+      "variance of the rotations of blocks about each axis")                                       \
+    X(MOSAIC_XX, "mosaic_xx", spread.mosaic_tensor[0], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+      "variance of the rotations of blocks about a*")                                              \
+    X(MOSAIC_YY, "mosaic_yy", spread.mosaic_tensor[1], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+      "variance of the rotations of blocks about c x a*")                                          \
+    X(MOSAIC_ZZ, "mosaic_zz", spread.mosaic_tensor[2], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+      "variance of the rotations of blocks about c")                                               \
+    X(MOSAIC_YZ, "mosaic_yz", spread.mosaic_tensor[3], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+      "covariance of the rotations of blocks about c x a* and c")                                  \
+    X(MOSAIC_ZX, "mosaic_zx", spread.mosaic_tensor[4], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+      "covariance of the rotations of blocks about c and a*")                                      \
+    X(MOSAIC_XY, "mosaic_xy", spread.mosaic_tensor[5], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+      "covariance of the rotations of blocks about a* and c x a*")                                 \
+    X(STRAIN_VARIANCE, "strain_variance", spread.strain, "1e-6", 1, DB_MOVES_SPREAD,               \
+      "variance of the strain of blocks along all directions together")                            \
+    X(STRAIN_XX, "strain_xx", spread.strain_tensor[0], "1e-6", 1, DB_MOVES_SPREAD,                 \
+      "variance of the strain xx of blocks")                                                       \
+    X(STRAIN_YY, "strain_yy", spread.strain_tensor[1], "1e-6", 1, DB_MOVES_SPREAD,                 \
+      "variance of the strain yy of blocks")                                                       \
+    X(STRAIN_ZZ, "strain_zz", spread.strain_tensor[2], "1e-6", 1, DB_MOVES_SPREAD,                 \
+      "variance of the strain zz of blocks")                                                       \
+    X(STRAIN_YZ, "strain_yz", spread.strain_tensor[3], "1e-6", 1, DB_MOVES_SPREAD,                 \
+      "variance of the strain yz of blocks")                                                       \
+    X(STRAIN_ZX, "strain_zx", spread.strain_tensor[4], "1e-6", 1, DB_MOVES_SPREAD,                 \
+      "variance of the strain zx of blocks")                                                       \
+    X(STRAIN_XY, "strain_xy", spread.strain_tensor[5], "1e-6", 1, DB_MOVES_SPREAD,                 \
+      "variance of the strain xy of blocks")                                                       \
+    DB_MODE_LIST(X, 1, 0)                                                                          \
+    DB_MODE_LIST(X, 2, 1) DB_MODE_LIST(X, 3, 2) X(                                                 \
+        BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, DB_MOVES_SPREAD,    \
+        "relative variance of the wavelengths of each source")                                     \
+        X(DIVERGENCE_HH, "divergence_hh", spread.divergence[0], "mrad^2", 0.1, DB_MOVES_SPREAD,    \
+          "variance of the horizontal direction of each source") X(DIVERGENCE_VV, "divergence_vv", \
+                                                                   spread.divergence[1], "mrad^2", \
+                                                                   0.1, DB_MOVES_SPREAD,           \
+                                                                   "variance of the vertical "     \
+                                                                   "direction of each source")     \
+            X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2], "mrad^2", 0.1,                 \
+              DB_MOVES_SPREAD, "covariance of the directions of each source")                      \
+                X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001,                \
+                  DB_MOVES_SPREAD, "horizontal variance of the lit part of the crystal")           \
+                    X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001,            \
+                      DB_MOVES_SPREAD, "vertical variance of the lit part of the crystal")         \
+                        X(FOOTPRINT_HV, "footprint_hv", spread.footprint[2], "mm^2", 0.001,        \
+                          DB_MOVES_SPREAD, "covariance of the lit part of the crystal")            \
+                            X(POINT_SPREAD_FF, "point_spread_ff", spread.point_spread[0], "mm^2",  \
+                              0.001, DB_MOVES_SPREAD, "variance of the point spread along fast")   \
+                                X(POINT_SPREAD_SS, "point_spread_ss", spread.point_spread[1],      \
+                                  "mm^2", 0.001, DB_MOVES_SPREAD,                                  \
+                                  "variance of the point spread along slow")                       \
+                                    X(POINT_SPREAD_FS, "point_spread_fs", spread.point_spread[2],  \
+                                      "mm^2", 0.001, DB_MOVES_SPREAD,                              \
+                                      "covariance of the point spread")                            \
+                                        X(TAIL_FRACTION_1, "tail_fraction_1",                      \
+                                          spread.tail_fraction[0], "1", 0.05, DB_MOVES_SPREAD,     \
+                                          "part of the blocks in tail 1 of their distribution")    \
+                                            X(TAIL_WIDTH_1, "tail_width_1", spread.tail_width[0],  \
+                                              "1", 0.1, DB_MOVES_SPREAD,                           \
+                                              "width of tail 1, in widths of the middle")          \
+                                                X(TAIL_FRACTION_2, "tail_fraction_2",              \
+                                                  spread.tail_fraction[1], "1", 0.05,              \
+                                                  DB_MOVES_SPREAD,                                 \
+                                                  "part of the blocks in tail 2 of their "         \
+                                                  "distribution")                                  \
+                                                    X(TAIL_WIDTH_2, "tail_width_2",                \
+                                                      spread.tail_width[1], "1", 0.1,              \
+                                                      DB_MOVES_SPREAD,                             \
+                                                      "width of tail 2, in widths of the middle")
 
 /** Parameters by which images have derivatives. */
 typedef enum db_parameter {
