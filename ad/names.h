@@ -72,6 +72,10 @@ typedef long double longdouble;
 #define l_langevin_part AD_LANE(l_langevin_part)
 #define l_langevin AD_LANE(l_langevin)
 #define l_langevin_slope AD_LANE(l_langevin_slope)
+#define l_erf_part AD_LANE(l_erf_part)
+#define l_erfc_root AD_LANE(l_erfc_root)
+#define l_erf AD_LANE(l_erf)
+#define l_erf_slope AD_LANE(l_erf_slope)
 
 /* dual numbers (ad/num.h) */
 #define num AD_NUM(num)
@@ -99,6 +103,7 @@ typedef long double longdouble;
 #define n_sinpi AD_NUM(n_sinpi)
 #define n_sphere AD_NUM(n_sphere)
 #define n_langevin AD_NUM(n_langevin)
+#define n_erf AD_NUM(n_erf)
 #define n_select AD_NUM(n_select)
 #define n_sin AD_NUM(n_sin)
 #define n_cos AD_NUM(n_cos)

@@ -41,6 +41,9 @@
 /* coth 1 - 1 = 2/(e^2 - 1) */
 #define AD_LANGEVIN_1 0.313035285499331303636161246930847833L
 
+#define AD_ERF_1 0.842700792949714869341220635082609259L     /* erf 1 */
+#define AD_ERF_SLOPE 1.128379167095512573896158903121545172L /* erf' 0 = 2/sqrt(pi) */
+
 /* clang-format off */
 #define AD_RULE_LIST(X)                                                                            \
     X(sqr, AD_AT(0, 1), 0, 0, "flat at the bottom")                                                \
@@ -90,6 +93,15 @@
       "the last of the series")                                                                    \
     X(langevin, AD_AT(INFINITY, 1), 1, 0, "the slope tends to zero")                               \
     X(langevin, AD_AT(-INFINITY, 1), -1, 0, "odd")                                                 \
+    X(erf, AD_AT(0, 1), 0, AD_ERF_SLOPE, "odd and analytic: an ordinary point")                    \
+    X(erf, AD_AT(AD_SUBNORMAL, 1), AD_ERF_SLOPE * AD_SUBNORMAL, AD_ERF_SLOPE, "linear about 0")    \
+    X(erf, AD_AT(1, 1), AD_ERF_1, AD_ERF_SLOPE * expl(-1), "the last of the series")               \
+    X(erf, AD_AT(1 + AD_EPSILON, 1), AD_ERF_1, AD_ERF_SLOPE * expl(-1), "the first beyond it")     \
+    X(erf, AD_AT(AD_HUGE, 1), 1, 0, "its square overflows: 1 and no slope")                        \
+    X(erf, AD_AT(-AD_HUGE, 1), -1, 0, "odd")                                                       \
+    X(erf, AD_AT(INFINITY, 1), 1, 0, "the slope tends to zero")                                    \
+    X(erf, AD_AT(-INFINITY, 1), -1, 0, "odd")                                                      \
+    X(erf, AD_AT(NAN, 1), NAN, NAN, "NaN in, NaN out")                                             \
     X(select, AD_AT2(2, 3, NAN, NAN), 2, 3, "the branch not taken does not leak")                  \
     X(select, AD_AT2(NAN, NAN, 2, 3), 2, 3, "nor the other way round")                             \
     X(unit, AD_AT2(0, 1, 0, 0), NAN, NAN, "the null vector has no direction")                      \

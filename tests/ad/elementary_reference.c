@@ -86,6 +86,12 @@ static long double langevin_slope(long double y, int digits) {
     return 1 / y / y - 1 / sinhl(y) / sinhl(y);
 }
 
+static long double error_function(long double x, int digits) { return (void)digits, erfl(x); }
+static long double error_function_slope(long double x, int digits) {
+    (void)digits;
+    return 2 / sqrtl(pi) * expl(-x * x);
+}
+
 static long double relative(long double x) { return x * 0; }
 static long double unity(long double x) { return x * 0 + 1; }
 /* The ball's amplitude oscillates about zero within an envelope; rounding sqrt u turns its phase x
@@ -98,6 +104,11 @@ static long double slope_envelope(long double u) {
     const long double x = pi * sqrtl(u), x2 = x * x;
     return u <= 1 ? 0
                   : pi * pi * 1.5L * sqrtl((x2 - 3) * (x2 - 3) + 9 * x2) / (x2 * x2 * x) * (1 + x);
+}
+
+/* The exponent -x^2 is rounded, and values below the exponential's lowest are zero. */
+static long double bell(long double x) {
+    return (1 + x * x) * error_function_slope(x, 64) + 1e-30L;
 }
 
 static void positive(grid *g, int digits) {
@@ -120,6 +131,11 @@ static void around_one(grid *g, int digits) {
     grid_geometric(g, 1e-30L, 1e15L, 1.5L);
     const size_t half = g->count;
     for (size_t i = 0; i < half; i++) grid_add(g, -g->at[i]);
+}
+static void errors(grid *g, int digits) {
+    both_signs(g, digits);
+    grid_linear(g, -12, 12, 40001);
+    for (int i = -6; i <= 6; i++) grid_near(g, i, digits);
 }
 static void angles(grid *g, int digits) {
     grid_linear(g, -7, 7, 20001);
@@ -209,6 +225,15 @@ const elementary_rule elementary_rules[] = {
       { 10, 20 },
       { 10, 20 },
       { 10, 20 } },
+    { "erf",
+      error_function,
+      error_function_slope,
+      relative,
+      bell,
+      errors,
+      { 2, 3.5 },
+      { 2.5, 3 },
+      { 1, 1 } },
     { "sin", sine, sine_slope, relative, relative, angles, { 0, 0 }, { 1.1, 1.1 }, { 1, 1 } },
     { "cos", cosine, cosine_slope, relative, relative, angles, { 0, 0 }, { 1.1, 1.1 }, { 1, 1 } },
 };
