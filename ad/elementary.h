@@ -224,10 +224,11 @@ AD_INLINE lane l_langevin_slope(lane y) {
     return l_select(near, series, closed);
 }
 
-/* Error function, odd. Up to |x| = 1 a polynomial in x^2; beyond, 1 - erfc(|x|), with erfc a power of
- * a polynomial: no exponential, no division. Each polynomial is in a variable that is small where
- * rounding would count most, and its coefficients minimize the largest truncation error of erf: below
- * 4e-9 (float) and 2e-17 (double). part: erf(x)/x - 1 for |x| <= 1, given u = x^2 - 1/2. */
+/* Error function, odd. Up to |x| = 1 a polynomial in x^2; beyond, 1 - erfc(|x|), with erfc a power
+ * of a polynomial: no exponential, no division. Each polynomial is in a variable that is small
+ * where rounding would count most, and its coefficients minimize the largest truncation error of
+ * erf: below 4e-9 (float) and 2e-17 (double). part: erf(x)/x - 1 for |x| <= 1, given u = x^2 - 1/2.
+ */
 #if AD_SIZE != 16
 AD_INLINE lane l_erf_part(lane u) {
 #if AD_SIZE == 4
