@@ -40,6 +40,8 @@ static const struct {
     SIZE(db_smv_style),
     SIZE(db_source),
     SIZE(db_spectrum),
+    SIZE(db_spread),
+    SIZE(db_spread_setup),
     SIZE(db_stage),
     SIZE(db_stated_placement),
     SIZE(db_structure_factor_options),

@@ -92,6 +92,20 @@ static db_flag flags[] = {
     { G, .name = "-mosaic_abc", .arguments = "A B C", FIELD(MOSAIC_ABC) },
     { G, .name = "-mosaic_domains", .aliases = "-mosaic_dom", .arguments = "COUNT", FIELD(MOSAIC_DOMAINS) },
     { G, .name = "-mosaic_seed", .arguments = "SEED", FIELD(MOSAIC_SEED) },
+    { G, .name = "-mosaic_rms", .arguments = "RMS", FIELD(MOSAIC_RMS) },
+    { G, .name = "-mosaic_rms_abc", .arguments = "A B C", FIELD(MOSAIC_RMS_ABC) },
+    { G, .name = "-mosaic_tensor", .arguments = "XX YY ZZ YZ ZX XY", FIELD(MOSAIC_TENSOR) },
+    { G, .name = "-strain_rms", .arguments = "RMS", FIELD(STRAIN_RMS) },
+    { G, .name = "-strain_rms_tensor", .arguments = "XX YY ZZ YZ ZX XY", FIELD(STRAIN_RMS_TENSOR) },
+    { G, .name = "-strain_system", .arguments = "free|uniaxial|isotropic|cubic|tetragonal|...", FIELD(STRAIN_SYSTEM) },
+    { G, .name = "-mode1", .aliases = "-mode", .arguments = "XX XY XZ YX YY YZ ZX ZY ZZ", FIELD(MODE_1) },
+    { G, .name = "-mode2", .arguments = "XX XY ... ZZ", FIELD(MODE_2) },
+    { G, .name = "-mode3", .arguments = "XX XY ... ZZ", FIELD(MODE_3) },
+    { G, .name = "-tail1", .aliases = "-tail", .arguments = "FRACTION WIDTH", FIELD(TAIL_1) },
+    { G, .name = "-tail2", .arguments = "FRACTION WIDTH", FIELD(TAIL_2) },
+    { G, .name = "-size_correlation", .arguments = "BC CA AB", FIELD(SIZE_CORRELATION) },
+    { G, .name = "-footprint_rms", .arguments = "H [V]", FIELD(FOOTPRINT_RMS), .least = 1 },
+    { G, .name = "-footprint_correlation", .arguments = "R", FIELD(FOOTPRINT_CORRELATION) },
     { G, .name = "-b_factor", .aliases = "-bfactor", .arguments = "B", FIELD(B_FACTOR) },
 #undef G
     /* structure factors */
@@ -158,6 +172,11 @@ static db_flag flags[] = {
       .help = "horizontal: about beam x polarization" },
     { G, .name = "-vdivrange", .arguments = "RANGE", ELEMENT(DIVERGENCE, 2),
       .help = "vertical: about the polarization axis" },
+    { G, .name = "-divergence_rms", .commands = DB_FOR_CRYSTALS, .arguments = "H [V]", FIELD(DIVERGENCE_RMS),
+      .least = 1 },
+    { G, .name = "-divergence_correlation", .commands = DB_FOR_CRYSTALS, .arguments = "R",
+      FIELD(DIVERGENCE_CORRELATION) },
+    { G, .name = "-bandwidth_rms", .commands = DB_FOR_CRYSTALS, .arguments = "RMS", FIELD(BANDWIDTH_RMS) },
     { G, .name = "-hdiv", .arguments = "RANGE", NOT_READ(1, "-hdivrange") },
     { G, .name = "-vdiv", .arguments = "RANGE", NOT_READ(1, "-vdivrange") },
     { G, .name = "-hdivstep", .arguments = "STEP", .unit = "mrad", NUMBER(setup.divergence_step[0], 1e-3),
@@ -279,6 +298,10 @@ static db_flag flags[] = {
       .help = "where a layer's photons are recorded: at the depth at which it absorbs them on average, or at its "
               "front, as by the reference; default front, but mean with -expt, -detector_material, and a sensor "
               "from the header of -img" },
+    { G, .name = "-point_spread_rms", .commands = DB_FOR_CRYSTALS, .arguments = "F [S]", FIELD(POINT_SPREAD_RMS),
+      .least = 1 },
+    { G, .name = "-point_spread_correlation", .commands = DB_FOR_CRYSTALS, .arguments = "R",
+      FIELD(POINT_SPREAD_CORRELATION) },
     { G, .name = "-mask", .arguments = "FILE", TEXT(mask_file),
       .help = "SMV image of the detector's size; pixels that are 0 in it are left out, and its header counts as "
               "that of -img" },
@@ -293,6 +316,7 @@ static db_flag flags[] = {
 #undef G
     /* sampling */
 #define G .group = DB_GROUP_SAMPLING
+    { G, .name = "-spots", .commands = DB_FOR_CRYSTALS, .arguments = "sampled|closed", FIELD(SPOTS) },
     { G, .name = "-oversample", .arguments = "COUNT", FIELD(OVERSAMPLE) },
     { G, .name = "-oversample_omega", DB_SETS(setup.oversample_omega, 1), COMPAT_ONLY(per_sample),
       .help = "solid angle of every sample" },

@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "model/amplitude_box.h"
 #include "model/model.h"
+#include "model/spread_check.h"
 
 static const double LARGEST_EXPONENT = 80;
 enum { LARGEST_PANEL = 1 << 20, LARGEST_COUNT = 1000000 };
@@ -318,6 +319,7 @@ db_status db_experiment_check(db_context *context, const db_experiment *experime
     DB_TRY(check_count(context, "phi steps", experiment->goniometer.phi_steps, LARGEST_COUNT));
     DB_TRY(check_detector(context, experiment));
     DB_TRY(check_reference(context, experiment));
+    DB_TRY(db_spread_check(context, experiment));
     DB_TRY(check_structure_factors(context, &experiment->structure_factors));
     DB_TRY(check_background(context, &experiment->background));
     DB_TRY(check_range(context, "d_min", experiment->d_min, 0, 1e6, "angstrom"));

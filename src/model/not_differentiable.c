@@ -19,6 +19,10 @@
 #define THICKNESS "the parameter is called sensor_thickness"
 #define DEPTH "the parameter is called attenuation_depth"
 #define MOSAIC "the parameter is called mosaic_spread"
+#define SQUARE_OF(name) "the parameter is called " name ", the square of it"
+#define SQUARES_OF(names) "the parameters are called " names "; variances, the squares of it"
+#define COVARIANCE(name) "the parameter is called " name ", a covariance"
+#define MODE(name) "the parameters are called " name "_xx, " name "_xy ... " name "_zz"
 #define WAVELENGTH "the parameter is called wavelength"
 #define DIVERGENCE "the parameters are called divergence_horizontal and divergence_vertical"
 #define AMORPHOUS "the parameter is called amorphous_thickness; photons are proportional to both"
@@ -75,6 +79,28 @@ static const struct {
     { "mosaic", MOSAIC },
     { "mosaicity", MOSAIC },
     { "mosaic_abc", "the parameters are called mosaic_a, mosaic_b and mosaic_c" },
+    { "spots", CHOICE },
+    { "strain_system", CHOICE },
+    { "mosaic_rms", SQUARE_OF("mosaic_variance") },
+    { "mosaic_rms_abc", SQUARES_OF("mosaic_xx, mosaic_yy, mosaic_zz") },
+    { "mosaic_tensor", "the parameters are called mosaic_xx, mosaic_yy ... mosaic_xy" },
+    { "strain_rms", SQUARE_OF("strain_variance") },
+    { "strain_rms_tensor", SQUARES_OF("strain_xx, strain_yy ... strain_xy") },
+    { "mode", MODE("mode1") },
+    { "mode1", MODE("mode1") },
+    { "mode2", MODE("mode2") },
+    { "mode3", MODE("mode3") },
+    { "tail", "the parameters are called tail_fraction_1 and tail_width_1" },
+    { "tail1", "the parameters are called tail_fraction_1 and tail_width_1" },
+    { "tail2", "the parameters are called tail_fraction_2 and tail_width_2" },
+    { "size_correlation", "the parameters are called size_bc, size_ca and size_ab" },
+    { "bandwidth_rms", SQUARE_OF("bandwidth_variance") },
+    { "divergence_rms", SQUARES_OF("divergence_hh, divergence_vv") },
+    { "divergence_correlation", COVARIANCE("divergence_hv") },
+    { "footprint_rms", SQUARES_OF("footprint_hh, footprint_vv") },
+    { "footprint_correlation", COVARIANCE("footprint_hv") },
+    { "point_spread_rms", SQUARES_OF("point_spread_ff, point_spread_ss") },
+    { "point_spread_correlation", COVARIANCE("point_spread_fs") },
     { "hkl", FILE_GIVEN "; F:H:K:L are parameters" },
     { "stol", FILE_GIVEN "; amorphous_thickness is a parameter" },
     { "thickness", AMORPHOUS },

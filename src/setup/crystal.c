@@ -184,7 +184,8 @@ static db_status crystal_size(db_context *context, const db_setup *setup, db_cry
         crystal->cells[i] = setup->cells[i];
         if (setup->sample_size[i] != 0) DB_TRY(cells_from_size(context, setup, i, crystal, notes));
         if (crystal->cells[i] < 1) crystal->cells[i] = 1;
-        if (setup->shape == DB_SHAPE_SQUARE && crystal->cells[i] != floor(crystal->cells[i]))
+        if (setup->shape == DB_SHAPE_SQUARE && setup->spread.spots == DB_SPOTS_SAMPLED &&
+            crystal->cells[i] != floor(crystal->cells[i]))
             return db_fail(context, DB_ERROR_INPUT,
                            "crystal size N%s: a parallelepiped (square_xtal) has a whole number of "
                            "cells, found %g; "

@@ -14,7 +14,8 @@
 #define FROM(least) (least), INT_MAX
 
 _Static_assert(sizeof(db_crystal_shape) == sizeof(int) && sizeof(db_convention) == sizeof(int) &&
-                   sizeof(db_sensor_material) == sizeof(int),
+                   sizeof(db_sensor_material) == sizeof(int) &&
+                   sizeof(db_spot_model) == sizeof(int),
                "choices are stored as int");
 
 static const char *const conventions[] = {
@@ -23,6 +24,11 @@ static const char *const conventions[] = {
 static const char *const shapes[] = { "square", "round", "gauss", "tophat", NULL };
 static const char *const pivots[] = { "beam", "sample", NULL };
 static const char *const materials[] = { "unknown", "Si", "GaAs", "CdTe", "CZT", NULL };
+static const char *const spot_models[] = { "sampled", "closed", NULL };
+static const char *const strain_systems[] = { "free",       "uniaxial",   "isotropic",
+                                              "triclinic",  "monoclinic", "orthorhombic",
+                                              "tetragonal", "trigonal",   "hexagonal",
+                                              "cubic",      NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 
 /* clang-format off */
@@ -38,6 +44,8 @@ static const char *const no_yes[] = { "no", "yes", NULL };
     ROW(name, what, unit, NUMBER, n, member, 1, limits, 1, otherwise, NULL, text)
 #define SCALED(name, what, unit, n, member, by, limits, text) \
     ROW(name, what, unit, NUMBER, n, member, by, limits, 0, NULL, NULL, text)
+#define SPREAD(name, what, unit, n, member, limits, text) \
+    ROW(name, what, unit, NUMBER, n, spread.member, 1, limits, 1, "0", NULL, text)
 #define INTEGERS(name, what, n, member, limits, its_open, otherwise, text) \
     ROW(name, what, "", INTEGER, n, member, 1, limits, its_open, otherwise, NULL, text)
 #define CHOICE(name, what, member, list, its_open, otherwise, text) \
@@ -67,6 +75,53 @@ const db_setup_field db_setup_fields[] = {
         "seed of the rotations of mosaic domains"),
     [DB_FIELD_B_FACTOR] = NUMBERS("b_factor", "B factor", "A^2", 1, b_factor, (ANY),
         "Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"),
+    [DB_FIELD_SPOTS] = CHOICE("spots", "spots", spread.spots, spot_models, INT_MIN, NULL,
+        "sampled (default): a sum over mosaic domains, sources and phi steps; closed: in closed form, for Gaussian spreads, "
+        "which need no samples"),
+    [DB_FIELD_SIZE_CORRELATION] = SPREAD("size_correlation", "correlation of the size", "", 3, size_correlation, (-1, 1),
+        "spots closed: correlations of the size of blocks between b and c, c and a, a and b"),
+    [DB_FIELD_MOSAIC_RMS] = SPREAD("mosaic_rms", "mosaic spread (rms)", "degree", 1, mosaic_rms, (0, 180),
+        "spots closed: standard deviation of the rotations of blocks about each axis; 0.496 of the cap of mosaic_spread"),
+    [DB_FIELD_MOSAIC_RMS_ABC] = SPREAD("mosaic_rms_abc", "mosaic spread (rms) about axes", "degree", 3, mosaic_rms_abc, (0, 180),
+        "spots closed: standard deviations of the rotations about a*, about c x a* (b where alpha is 90) and about c, "
+        "in addition to mosaic_rms"),
+    [DB_FIELD_MOSAIC_TENSOR] = SPREAD("mosaic_tensor", "mosaic tensor", "degree^2", 6, mosaic_tensor, (ANY),
+        "spots closed: instead of mosaic_rms_abc, covariances xx, yy, zz, yz, zx, xy of the rotations about x = a*, "
+        "y = c x a*, z = c"),
+    [DB_FIELD_STRAIN_RMS] = SPREAD("strain_rms", "strain (rms)", "", 1, strain_rms, (0, 1),
+        "spots closed: relative standard deviation of the lattice constants of blocks, all together; 0.001 is 0.1 %"),
+    [DB_FIELD_STRAIN_RMS_TENSOR] = SPREAD("strain_rms_tensor", "strains (rms)", "", 6, strain_rms_tensor, (0, 1),
+        "spots closed: relative standard deviations of the strains xx, yy, zz, yz, zx, xy of blocks along x = a*, "
+        "y = c x a*, z = c, in addition to strain_rms"),
+    [DB_FIELD_STRAIN_SYSTEM] = CHOICE("strain_system", "strain system", spread.strain_system, strain_systems, 0,
+        "free", "spots closed: which strains go together: in uniaxial ones xx counts for yy, too, in isotropic ones "
+        "for yy and zz; or the crystal system, which ties and forbids strains"),
+    [DB_FIELD_MODE_1] = OPEN_NUMBERS("mode1", "mode 1", "1e-3", 9, spread.mode[0], (ANY), "none",
+        "spots closed: matrix xx, xy, xz, yx ... zz that, times a normal deviate, turns and strains a block's lattice "
+        "along x = a*, y = c x a*, z = c: a bent or graded crystal"),
+    [DB_FIELD_MODE_2] = OPEN_NUMBERS("mode2", "mode 2", "1e-3", 9, spread.mode[1], (ANY), "none", "a second one, independent of it"),
+    [DB_FIELD_MODE_3] = OPEN_NUMBERS("mode3", "mode 3", "1e-3", 9, spread.mode[2], (ANY), "none", "a third one"),
+    [DB_FIELD_TAIL_1] = OPEN_NUMBERS("tail1", "tail 1", "", 2, spread.tail[0], (NOT_NEGATIVE), "none",
+        "spots closed: of this fraction of the blocks, rotations and strains are this many times as wide"),
+    [DB_FIELD_TAIL_2] = OPEN_NUMBERS("tail2", "tail 2", "", 2, spread.tail[1], (NOT_NEGATIVE), "none", "a second fraction and width"),
+    [DB_FIELD_BANDWIDTH_RMS] = SPREAD("bandwidth_rms", "bandwidth (rms)", "", 1, bandwidth_rms, (0, 1),
+        "spots closed: relative standard deviation of the wavelength of each source, 0.001 is 0.1 %; 0.289 of the full "
+        "range of dispersion"),
+    [DB_FIELD_DIVERGENCE_RMS] = SPREAD("divergence_rms", "divergence (rms)", "mrad", 2, divergence_rms, (0, 1570),
+        "spots closed: standard deviations of the direction of each source: horizontal (along the E field), vertical; "
+        "0.289 of a full range, 1/4 of each of two with the elliptical cut"),
+    [DB_FIELD_DIVERGENCE_CORRELATION] = SPREAD("divergence_correlation", "correlation of the divergence", "", 1,
+        divergence_correlation, (-1, 1), "of its horizontal and vertical part"),
+    [DB_FIELD_FOOTPRINT_RMS] = SPREAD("footprint_rms", "footprint (rms)", "mm", 2, footprint_rms, (NOT_NEGATIVE),
+        "spots closed: standard deviations of where in the crystal photons are scattered: horizontal (along the E "
+        "field), vertical; 0.289 of the edge of a block"),
+    [DB_FIELD_FOOTPRINT_CORRELATION] = SPREAD("footprint_correlation", "correlation of the footprint", "", 1,
+        footprint_correlation, (-1, 1), "of its horizontal and vertical part"),
+    [DB_FIELD_POINT_SPREAD_RMS] = SPREAD("point_spread_rms", "point spread (rms)", "mm", 2, point_spread_rms, (NOT_NEGATIVE),
+        "spots closed: standard deviations of the detector's point spread along fast and slow; 0.425 of a full width "
+        "at half maximum"),
+    [DB_FIELD_POINT_SPREAD_CORRELATION] = SPREAD("point_spread_correlation", "correlation of the point spread", "", 1,
+        point_spread_correlation, (-1, 1), "of its parts along fast and slow"),
     [DB_FIELD_DEFAULT_F] = NUMBERS("default_F", "default F", "electrons", 1, default_F, (NOT_NEGATIVE),
         "structure factor of every reflection that is not in the list"),
     [DB_FIELD_WAVELENGTH] = NUMBERS("wavelength", "wavelength", "A", 1, wavelength, (POSITIVE), "central wavelength"),

@@ -17,6 +17,11 @@ typedef struct db_setup_notes {
 void db_setup_note(const db_setup_notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* First of all: for spots in closed form, a set-up with standard deviations in place of caps and
+ * full ranges; for sampled ones a copy. What one of the two has no room for is refused. */
+db_status db_setup_spots(db_context *context, const db_setup *setup, db_setup *settled,
+                         const db_setup_notes *notes);
+
 /* Plate, panel, and the axes of beam, polarization and spindle that come with a convention. */
 db_status db_setup_detector(db_context *context, const db_setup *setup, db_experiment *experiment,
                             const db_setup_notes *notes);
@@ -30,6 +35,9 @@ db_status db_setup_sensor(db_context *context, const db_setup *setup, db_experim
                           const db_setup_notes *notes);
 db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experiment *experiment,
                            const db_setup_notes *notes);
+
+/* Variances from the standard deviations of a settled set-up; the strains' ties ask for the cell. */
+db_status db_setup_spread(db_context *context, const db_setup *setup, db_experiment *experiment);
 
 /* The amorphous matter; without a file of amplitudes none. */
 db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,

@@ -154,6 +154,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     DB_TRY(db_setup_sensor(context, setup, experiment, notes));
     reference_mode(setup, experiment);
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));
+    DB_TRY(db_setup_spread(context, setup, experiment));
     DB_TRY(phi_steps(context, setup, &experiment->goniometer, notes));
     experiment->structure_factors.default_F = setup->default_F;
     DB_TRY(db_experiment_check(context, experiment));
@@ -170,7 +171,9 @@ db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experi
     const db_setup_notes notes = { notices, user };
     DB_TRY(db_experiment_init(context, experiment));
     db_enter_stage(context, "set-up");
-    const db_status status = resolve_parts(context, setup, experiment, &notes);
+    db_setup settled;
+    db_status status = db_setup_spots(context, setup, &settled, &notes);
+    if (status == DB_OK) status = resolve_parts(context, &settled, experiment, &notes);
     db_leave_stage(context, "set-up");
     if (status != DB_OK) db_experiment_clear(experiment);
     return status;

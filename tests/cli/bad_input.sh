@@ -68,6 +68,24 @@
     expect 2 "unknown flag '-oscillation'; the nearest known one is '-osc'" sim $small -oscillation 3 -floatfile o
     expect 2 "usage: dualbragg COMMAND"
 
+    # spots in closed form
+    expect 2 "mosaic_rms: counts for spots in closed form only; add -spots closed" sim $small -floatfile o -mosaic_rms 0.1
+    expect 2 "bandwidth_rms: counts for spots in closed form only" sim $small -floatfile o -spots sampled -bandwidth_rms 0.001
+    expect 2 "-spots: expected sampled|closed, found 'open'" sim $small -floatfile o -spots open
+    expect 2 "-mosaic_rms_abc: expected a number (degree), found the end" sim $small -floatfile o -mosaic_rms_abc 0.1 0.2
+    expect 3 "mosaic spread (rms): expected a number from 0 to 180 degree, found -0.1" \
+        sim $small -floatfile o -spots closed -mosaic_rms -0.1
+    expect 3 "found both" sim $small -floatfile o -spots closed -mosaic_rms 0.1 -mosaic 0.1
+    expect 3 "mosaic_tensor: no rotations have the covariances 1 1 1 2 0 0" \
+        sim $small -floatfile o -spots closed -mosaic_tensor 1 1 1 2 0 0
+    expect 3 "strain_rms_tensor: cubic strains have yz of 0 by symmetry" \
+        sim $small -floatfile o -spots closed -strain_system cubic -strain_rms_tensor 0 0 0 0.1 0 0
+    for refused in -round_xtal -tophat_spots -curved_det -interpolate -compat; do
+        expect 2 "spots in closed form: " sim $small -floatfile o -spots closed $refused
+    done
+    expect 2 "there is no derivative by mosaic_rms: the parameter is called mosaic_variance, the square of it" \
+        grad $small -params mosaic_rms
+
     # values and files: 3
     expect 3 "cannot" sim $small -floatfile o -hkl no_such.hkl
     expect 3 "no_such.hkl" sim $small -floatfile o -hkl no_such.hkl

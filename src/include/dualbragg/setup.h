@@ -40,6 +40,44 @@ typedef struct db_stated_placement {
     int phi_steps; /**< in the oscillation range */
 } db_stated_placement;
 
+/** Spots, and spreads of spots in closed form, as users give them: standard deviations ("rms") of
+ * Gaussian distributions, whose squares db_spread holds. NAN: not given, that is 0. */
+typedef struct db_spread_setup {
+    db_spot_model spots;             /**< DB_SPOTS_SAMPLED; spreads are refused with it */
+    double size_correlation[3];      /**< db_spread's */
+    double mosaic_rms;               /**< degree, about any axis */
+    double mosaic_rms_abc[3];        /**< degree, about a*, c x a*, c; in addition */
+    double mosaic_tensor[6];         /**< degree^2, db_spread's; instead of mosaic_rms_abc */
+    double strain_rms;               /**< relative, along all directions together */
+    double strain_rms_tensor[6];     /**< relative, of xx, yy, zz, yz, zx, xy; in addition */
+    int strain_system;               /**< a db_strain_system; 0: all six are free */
+    double mode[DB_SPREAD_MODES][9]; /**< 1e-3, db_spread's */
+    double tail[DB_SPREAD_TAILS][2]; /**< fraction, width: db_spread's */
+    double bandwidth_rms;            /**< relative */
+    double divergence_rms[2];        /**< mrad, horizontal, vertical */
+    double divergence_correlation;   /**< of the two, -1 to 1 */
+    double footprint_rms[2];         /**< mm, horizontal, vertical */
+    double footprint_correlation;    /**< likewise */
+    double point_spread_rms[2];      /**< mm, along fast, slow; slow NAN: as along fast */
+    double point_spread_correlation; /**< likewise */
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_spread_setup;
+
+/** Which components of the strain of blocks are independent: a db_strain_ties, or the symmetry of
+ * the lattice, which also says which are 0. */
+typedef enum db_strain_system {
+    DB_STRAINS_FREE,
+    DB_STRAINS_UNIAXIAL,
+    DB_STRAINS_ISOTROPIC,
+    DB_STRAINS_TRICLINIC,
+    DB_STRAINS_MONOCLINIC,
+    DB_STRAINS_ORTHORHOMBIC,
+    DB_STRAINS_TETRAGONAL,
+    DB_STRAINS_TRIGONAL,
+    DB_STRAINS_HEXAGONAL,
+    DB_STRAINS_CUBIC
+} db_strain_system;
+
 /** Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first
  * component NAN. */
 typedef struct db_setup {
@@ -61,6 +99,7 @@ typedef struct db_setup {
     int mosaic_domains;   /**< 0: automatic (1, or 10 with a spread) */
     long mosaic_seed;
     double b_factor; /**< A^2; 0 */
+    db_spread_setup spread;
     /* structure factors */
     const char *hkl_file;        /**< see db_read_structure_factors; borrowed; NULL */
     const char *hkl_columns;     /**< db_structure_factor_options.columns */

@@ -1,0 +1,126 @@
+#include "model/spread_check.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+
+int db_tensor_is_positive(const double t[6], double slack) {
+    const double xx = t[0] + slack, yy = t[1] + slack, zz = t[2] + slack, yz = t[3], zx = t[4],
+                 xy = t[5];
+    return xx >= 0 && yy >= 0 && zz >= 0 && yy * zz >= yz * yz && zz * xx >= zx * zx &&
+           xx * yy >= xy * xy &&
+           xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * zx) + zx * (xy * yz - yy * zx) >= 0;
+}
+
+static db_status check_range(db_context *context, const char *what, double value, double low,
+                             double high, const char *unit) {
+    if (value >= low && value <= high) return DB_OK; /* false for NaN */
+    return db_fail(context, DB_ERROR_INPUT,
+                   "spread of spots, %s: expected a number from %g to %g%s%s, found %g", what, low,
+                   high, *unit ? " " : "", unit, value);
+}
+
+/* Variances along two axes and their covariance. */
+static db_status check_pair(db_context *context, const char *what, const double v[3], double slack,
+                            double high, const char *unit) {
+    for (int i = 0; i < 2; i++) DB_TRY(check_range(context, what, v[i], -slack, high, unit));
+    const double tensor[6] = { v[0], v[1], 0, 0, 0, v[2] };
+    if (db_tensor_is_positive(tensor, slack)) return DB_OK; /* false for NaN */
+    return db_fail(context, DB_ERROR_INPUT,
+                   "spread of spots, %s: expected a covariance within the root of the product of "
+                   "the variances, %g and %g %s, found %g",
+                   what, v[0], v[1], unit, v[2]);
+}
+
+static db_status check_size(db_context *context, const double c[3]) {
+    const double tensor[6] = { 1, 1, 1, c[0], c[1], c[2] };
+    if (db_tensor_is_positive(tensor, -1e-6)) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "size_correlation: expected three correlations of a positive definite matrix, "
+                   "found %g %g %g",
+                   c[0], c[1], c[2]);
+}
+
+static db_status check_blocks(db_context *context, const db_spread *s) {
+    double rotation[6];
+    DB_TRY(check_range(context, "mosaic", s->mosaic, -0.1, 32400, "degree^2"));
+    for (int i = 0; i < 6; i++) {
+        rotation[i] = s->mosaic_tensor[i] + (i < 3 ? s->mosaic : 0);
+        DB_TRY(
+            check_range(context, "mosaic tensor", s->mosaic_tensor[i], -32400, 32400, "degree^2"));
+        DB_TRY(check_range(context, "strains", s->strain_tensor[i], -10, 1e6, "1e-6"));
+    }
+    if (!db_tensor_is_positive(rotation, 0.1))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "spread of spots, mosaic tensor: expected a positive variance about every "
+                       "axis, found xx, yy, zz, yz, zx, xy %g %g %g %g %g %g degree^2",
+                       rotation[0], rotation[1], rotation[2], rotation[3], rotation[4],
+                       rotation[5]);
+    DB_TRY(check_range(context, "strain", s->strain, -10, 1e6, "1e-6"));
+    if ((unsigned)s->strain_ties > DB_STRAIN_ISOTROPIC)
+        return db_fail(context, DB_ERROR_USAGE, "strain ties: unknown value %d",
+                       (int)s->strain_ties);
+    for (int k = 0; k < DB_SPREAD_MODES; k++)
+        for (int i = 0; i < 9; i++)
+            DB_TRY(check_range(context, "mode", s->mode[k][i], -1e3, 1e3, "1e-3"));
+    return DB_OK;
+}
+
+static db_status check_tails(db_context *context, const db_spread *s) {
+    double sum = 0;
+    if (s->tails < 0 || s->tails > DB_SPREAD_TAILS)
+        return db_fail(context, DB_ERROR_INPUT, "tails: expected 0 to %d, found %d",
+                       (int)DB_SPREAD_TAILS, s->tails);
+    for (int i = 0; i < s->tails; i++) {
+        DB_TRY(check_range(context, "fraction of a tail", s->tail_fraction[i], -0.5, 1.5, ""));
+        DB_TRY(check_range(context, "width of a tail", s->tail_width[i], 1e-6, 1e6, ""));
+        sum += s->tail_fraction[i];
+    }
+    if (sum < 1) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "spread of spots, tails: expected fractions with a sum below 1, found %g", sum);
+}
+
+static db_status refuse(db_context *context, const char *what, const char *instead) {
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "spots in closed form: %s; expected %s, or sampled spots", what, instead);
+}
+
+static db_status check_fit(db_context *context, const db_experiment *e) {
+    const db_crystal_shape shape = e->crystal.shape;
+    if (shape == DB_SHAPE_ROUND || shape == DB_SHAPE_TOPHAT)
+        return refuse(context,
+                      shape == DB_SHAPE_ROUND
+                          ? "those of a round crystal (round_xtal) are no Gaussians"
+                          : "flat spots (tophat_spots) are no Gaussians",
+                      "shape gauss or square");
+    if (e->detector.curved)
+        return refuse(
+            context,
+            "their covariance is worked out on flat panels, found a curved detector (curved_det)",
+            "a flat one");
+    if (e->structure_factors.interpolate && e->structure_factors.amplitude)
+        return refuse(context,
+                      "each has the amplitude of its own node, found interpolation of structure "
+                      "factors (interpolate)",
+                      "the nearest amplitude");
+    if (e->reference.on)
+        return refuse(context, "the reference's arithmetic (compat) samples them",
+                      "no reference mode");
+    return DB_OK;
+}
+
+db_status db_spread_check(db_context *context, const db_experiment *experiment) {
+    const db_spread *const s = &experiment->spread;
+    if (s->spots == DB_SPOTS_SAMPLED) return DB_OK;
+    if (s->spots != DB_SPOTS_CLOSED)
+        return db_fail(context, DB_ERROR_USAGE, "spots: unknown value %d", (int)s->spots);
+    DB_TRY(check_fit(context, experiment));
+    DB_TRY(check_size(context, s->size_correlation));
+    DB_TRY(check_blocks(context, s));
+    DB_TRY(check_tails(context, s));
+    DB_TRY(check_range(context, "bandwidth", s->bandwidth, -10, 1e6, "1e-6"));
+    DB_TRY(check_pair(context, "divergence", s->divergence, 1, 2.5e6, "mrad^2"));
+    DB_TRY(check_pair(context, "footprint", s->footprint, 0.01, 1e12, "mm^2"));
+    return check_pair(context, "point spread", s->point_spread, 0.01, 1e12, "mm^2");
+}

@@ -1,0 +1,154 @@
+/* Spreads of spots in closed form (docs/theory/spots.md): standard deviations, as users give them,
+ * become variances. */
+#include "setup/parts.h"
+
+#include "base/context_internal.h"
+#include "model/spread_check.h"
+
+#include <string.h>
+
+static double number(double given) { return db_setup_given(given) ? given : 0; }
+static double square(double given) { return number(given) * number(given); }
+
+static db_status check_fields(db_context *context, const db_setup *setup) {
+    for (int id = DB_FIELD_SIZE_CORRELATION; id <= DB_FIELD_POINT_SPREAD_CORRELATION; id++)
+        DB_TRY(db_setup_field_check(context, setup, (db_setup_field_id)id));
+    return DB_OK;
+}
+
+static db_status rotations(db_context *context, const db_spread_setup *given, db_spread *out) {
+    const double *const abc = given->mosaic_rms_abc;
+    const double *const tensor = given->mosaic_tensor;
+    double total[6];
+    if (db_setup_given(abc[0]) && db_setup_given(tensor[0]))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "mosaic spread: expected mosaic_rms_abc or mosaic_tensor, found both");
+    out->mosaic = square(given->mosaic_rms);
+    for (int i = 0; i < 6; i++) {
+        out->mosaic_tensor[i] = number(tensor[i]) + (i < 3 ? square(abc[i]) : 0);
+        total[i] = out->mosaic_tensor[i] + (i < 3 ? out->mosaic : 0);
+    }
+    const double rounding = 1e-9 * (fabs(total[0]) + fabs(total[1]) + fabs(total[2]));
+    if (db_tensor_is_positive(total, rounding)) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_INPUT,
+        "mosaic_tensor: no rotations have the covariances %g %g %g %g %g %g degree^2 (xx, "
+        "yy, zz, yz, zx, xy): the variance about some axis is negative",
+        total[0], total[1], total[2], total[3], total[4], total[5]);
+}
+
+/* The only shear of a monoclinic lattice is in the plane across its unique axis, which is that of
+ * the angle farthest from 90 degree. */
+static unsigned monoclinic_strains(const double cell[6]) {
+    int angle = 0;
+    for (int i = 1; i < 3; i++)
+        if (fabs(cell[3 + i] - 90) > fabs(cell[3 + angle] - 90)) angle = i;
+    return 7u | 8u << angle;
+}
+
+/* Which of xx, yy, zz, yz, zx, xy may be other than 0, as bits; yy and zz may repeat xx. */
+static unsigned allowed_strains(db_strain_system system, const double cell[6]) {
+    switch (system) {
+    case DB_STRAINS_MONOCLINIC: return monoclinic_strains(cell);
+    case DB_STRAINS_FREE:
+    case DB_STRAINS_TRICLINIC: return 63;
+    default: return 7;
+    }
+}
+
+static db_strain_ties ties_of(db_strain_system system) {
+    switch (system) {
+    case DB_STRAINS_UNIAXIAL:
+    case DB_STRAINS_TETRAGONAL:
+    case DB_STRAINS_TRIGONAL:
+    case DB_STRAINS_HEXAGONAL: return DB_STRAIN_UNIAXIAL;
+    case DB_STRAINS_ISOTROPIC:
+    case DB_STRAINS_CUBIC: return DB_STRAIN_ISOTROPIC;
+    default: return DB_STRAIN_FREE;
+    }
+}
+
+static db_status strains(db_context *context, const db_spread_setup *given, const double cell[6],
+                         db_spread *out) {
+    static const char *const names[6] = { "xx", "yy", "zz", "yz", "zx", "xy" };
+    const db_strain_system system = (db_strain_system)given->strain_system;
+    const char *const name = db_setup_fields[DB_FIELD_STRAIN_SYSTEM].choices[system];
+    const unsigned allowed = allowed_strains(system, cell);
+    const double *const rms = given->strain_rms_tensor;
+    out->strain = 1e6 * square(given->strain_rms);
+    out->strain_ties = ties_of(system);
+    if (out->strain_ties == DB_STRAIN_UNIAXIAL && fmax(fabs(cell[3] - 90), fabs(cell[4] - 90)) > 1)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "strain_system %s: expected a unique axis c, with alpha and beta of 90 "
+                       "degree, found %g and %g",
+                       name, cell[3], cell[4]);
+    for (int i = 0; i < 6; i++) {
+        /* those that xx stands for may repeat it */
+        const int tied = (i == 1 && out->strain_ties != DB_STRAIN_FREE) ||
+                         (i == 2 && out->strain_ties == DB_STRAIN_ISOTROPIC);
+        const double found = number(rms[i]);
+        if (found != 0 && (!(allowed >> i & 1u) || (tied && found != number(rms[0]))))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "strain_rms_tensor: %s strains have %s of %s, found %g", name, names[i],
+                           tied ? "0, or that of xx" : "0 by symmetry", found);
+        out->strain_tensor[i] = tied ? 0 : 1e6 * square(rms[i]);
+    }
+    return DB_OK;
+}
+
+static db_status tails(db_context *context, const db_spread_setup *given, db_spread *out) {
+    double rest = 1;
+    for (int i = 0; i < DB_SPREAD_TAILS; i++) {
+        const double fraction = given->tail[i][0], width = given->tail[i][1];
+        if (!db_setup_given(fraction)) continue;
+        if (out->tails < i)
+            return db_fail(context, DB_ERROR_INPUT, "tail%d: expected tail%d, too, found none",
+                           i + 1, i);
+        rest -= fraction;
+        if (!(rest > 0 && width > 0))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "tail%d: expected a fraction that leaves some for the middle and a "
+                           "positive width, found %g and %g",
+                           i + 1, fraction, width);
+        out->tail_fraction[i] = fraction;
+        out->tail_width[i] = width;
+        out->tails = i + 1;
+    }
+    return DB_OK;
+}
+
+/* One standard deviation stands for both. */
+static db_status pair(db_context *context, db_setup_field_id id, const double rms[2],
+                      double correlation, double covariance[3]) {
+    const double first = number(rms[0]), second = db_setup_given(rms[1]) ? rms[1] : first;
+    if (number(correlation) != 0 && !(first > 0 && second > 0))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: a correlation of %g needs two positive standard deviations, found %g "
+                       "and %g",
+                       db_setup_fields[id].name, correlation, first, second);
+    covariance[0] = first * first;
+    covariance[1] = second * second;
+    covariance[2] = number(correlation) * first * second;
+    return DB_OK;
+}
+
+db_status db_setup_spread(db_context *context, const db_setup *setup, db_experiment *experiment) {
+    const db_spread_setup *const given = &setup->spread;
+    db_spread *const out = &experiment->spread;
+    out->spots = given->spots;
+    if (given->spots != DB_SPOTS_CLOSED) return DB_OK;
+    DB_TRY(check_fields(context, setup));
+    for (int i = 0; i < 3; i++) out->size_correlation[i] = number(given->size_correlation[i]);
+    DB_TRY(rotations(context, given, out));
+    DB_TRY(strains(context, given, experiment->crystal.cell, out));
+    for (int k = 0; k < DB_SPREAD_MODES; k++)
+        for (int i = 0; i < 9; i++) out->mode[k][i] = number(given->mode[k][i]);
+    DB_TRY(tails(context, given, out));
+    out->bandwidth = 1e6 * square(given->bandwidth_rms);
+    DB_TRY(pair(context, DB_FIELD_DIVERGENCE_RMS, given->divergence_rms,
+                given->divergence_correlation, out->divergence));
+    DB_TRY(pair(context, DB_FIELD_FOOTPRINT_RMS, given->footprint_rms, given->footprint_correlation,
+                out->footprint));
+    return pair(context, DB_FIELD_POINT_SPREAD_RMS, given->point_spread_rms,
+                given->point_spread_correlation, out->point_spread);
+}
