@@ -3,6 +3,7 @@
 #include "cli/amorphous.h"
 #include "cli/noise_output.h"
 #include "cli/report_detector.h"
+#include "cli/report_spread.h"
 #include "base/context_internal.h"
 #include "base/vector.h"
 #include "io/smv_geometry.h"
@@ -165,7 +166,8 @@ static db_status report_samples(const db_session *session) {
         printf("phi%d = %.*g\n", i, digits, e->goniometer.phi + i * e->goniometer.phi_step);
     if (!session->settings.setup.source_file) report_spread(session);
     const db_status status = report_sources(session);
-    printf("  created a total of %d mosaic domains\n", e->crystal.mosaic_domains);
+    if (e->spread.spots == DB_SPOTS_SAMPLED)
+        printf("  created a total of %d mosaic domains\n", e->crystal.mosaic_domains);
     return status;
 }
 
@@ -224,6 +226,14 @@ static void report_mosaic(const db_crystal *crystal, int digits) {
         printf("%.*g degrees\n", digits, crystal->mosaic_spread);
 }
 
+static void report_samples_of_crystal(const db_session *session) {
+    const db_goniometer *const g = &session->experiment.goniometer;
+    const int digits = session->settings.digits;
+    report_mosaic(&session->experiment.crystal, digits);
+    printf("  %d phi steps from %.*g to %.*g degrees\n", g->phi_steps, digits, g->phi, digits,
+           g->phi + sweep(&session->settings.setup, g));
+}
+
 static void report_counts(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const db_setup *setup = &session->settings.setup;
@@ -239,9 +249,10 @@ static void report_counts(const db_session *session) {
         printf("  %zu divergence steps\n",
                setup->source_file ? e->beam.source_count : grid.directions);
     printf("  %zu sources\n", e->beam.source_count);
-    report_mosaic(&e->crystal, digits);
-    printf("  %d phi steps from %.*g to %.*g degrees\n", e->goniometer.phi_steps, digits,
-           e->goniometer.phi, digits, e->goniometer.phi + sweep(setup, &e->goniometer));
+    if (e->spread.spots == DB_SPOTS_CLOSED)
+        db_report_closed_spots(e, digits);
+    else
+        report_samples_of_crystal(session);
     printf("  %dx%d pixel oversample steps\n", e->oversample, e->oversample);
 }
 

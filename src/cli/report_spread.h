@@ -1,0 +1,10 @@
+/* Spreads of spots in closed form, for the report. */
+#ifndef DB_CLI_REPORT_SPREAD_H
+#define DB_CLI_REPORT_SPREAD_H
+
+#include <dualbragg/experiment.h>
+
+/* Standard deviations of those that there are, a line each. */
+void db_report_closed_spots(const db_experiment *experiment, int digits);
+
+#endif
