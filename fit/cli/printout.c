@@ -41,8 +41,15 @@ static void say_bound(db_fit_log *log, double bound) {
         db_fit_say(log, "  %12s", "-");
 }
 
-static void say_mosaic(db_fit_log *log, const db_crystal *crystal) {
+static void say_mosaic(db_fit_log *log, const db_experiment *start) {
+    const db_crystal *const crystal = &start->crystal;
     const double *const abc = crystal->mosaic_abc;
+    const int count = crystal->mosaic_domains;
+    if (start->spread.spots == DB_SPOTS_CLOSED) {
+        db_fit_say(log, "spots in closed form\n");
+        return;
+    }
+    db_fit_say(log, "%d mosaic domain%s of ", count, count == 1 ? "" : "s");
     if (crystal->mosaic_anisotropic)
         db_fit_say(log, "%g, %g, %g deg about a*, c x a*, c\n", abc[0], abc[1], abc[2]);
     else
@@ -66,13 +73,10 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
                start->beam.wavelength, detector->distance, detector->panels[0].pixel_size[0],
                detector->centre[0] / detector->panels[0].pixel_size[0],
                detector->centre[1] / detector->panels[0].pixel_size[1]);
-    db_fit_say(log,
-               "Cell: %.4f %.4f %.4f A  %.3f %.3f %.3f deg; %g x %g x %g cells, %d mosaic domain%s "
-               "of ",
-               cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.cells[0],
-               start->crystal.cells[1], start->crystal.cells[2], start->crystal.mosaic_domains,
-               start->crystal.mosaic_domains == 1 ? "" : "s");
-    say_mosaic(log, &start->crystal);
+    db_fit_say(log, "Cell: %.4f %.4f %.4f A  %.3f %.3f %.3f deg; %g x %g x %g cells, ", cell[0],
+               cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.cells[0],
+               start->crystal.cells[1], start->crystal.cells[2]);
+    say_mosaic(log, start);
     db_fit_say(log, "Intensities: %s%s\n",
                settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",
                settings->intensity == DB_FIT_FREE ? "" : config->hkl_file);

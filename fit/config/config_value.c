@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NAMES = 64, WHERE_SIZE = 512, WANTED_SIZE = 192 };
+enum { MOST_NAMES = 128, WHERE_SIZE = 512, WANTED_SIZE = 192 };
 
 static void describe_place(char where[WHERE_SIZE], const db_config_reader *reader,
                            const db_yaml_node *node, int line, const char *section,

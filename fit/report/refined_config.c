@@ -43,6 +43,50 @@ static void take_beam(const db_beam *beam, db_fit_config *config) {
     config->scale = beam->scale;
 }
 
+/* Standard deviations for variances; what is 0 and was not given stays open. */
+static void take_rms(const double *variance, int count, double unit, double *rms) {
+    int given = !isnan(rms[0]);
+    for (int i = 0; i < count; i++) given |= variance[i] != 0;
+    for (int i = 0; given && i < count; i++) rms[i] = sqrt(fmax(variance[i], 0)) * unit;
+}
+
+static void take_numbers(const double *value, int count, double *key) {
+    int given = !isnan(key[0]);
+    for (int i = 0; i < count; i++) given |= value[i] != 0;
+    for (int i = 0; given && i < count; i++) key[i] = value[i];
+}
+
+/* Variances along two axes and their covariance. */
+static void take_pair(const double covariance[3], double rms[2], double *correlation) {
+    take_rms(covariance, 2, 1, rms);
+    const double both = sqrt(fmax(covariance[0] * covariance[1], 0));
+    const double ratio = both > 0 ? fmin(fmax(covariance[2] / both, -1), 1) : 0;
+    take_numbers(&ratio, 1, correlation);
+}
+
+/* Spreads of spots in closed form, in which caps and full ranges of the configuration are. */
+static void take_spread(const db_spread *spread, db_setup *setup) {
+    db_spread_setup *const s = &setup->spread;
+    if (spread->spots != DB_SPOTS_CLOSED) return;
+    setup->mosaic_abc[0] = NAN;
+    for (int i = 0; i < 2; i++) setup->divergence_range[i] = NAN;
+    s->mosaic_rms_abc[0] = NAN; /* in the tensor */
+    take_rms(&spread->mosaic, 1, 1, &s->mosaic_rms);
+    take_numbers(spread->mosaic_tensor, 6, s->mosaic_tensor);
+    take_rms(&spread->strain, 1, 1e-3, &s->strain_rms);
+    take_rms(spread->strain_tensor, 6, 1e-3, s->strain_rms_tensor);
+    for (int k = 0; k < DB_SPREAD_MODES; k++) take_numbers(spread->mode[k], 9, s->mode[k]);
+    for (int k = 0; k < spread->tails; k++) {
+        s->tail[k][0] = spread->tail_fraction[k];
+        s->tail[k][1] = spread->tail_width[k];
+    }
+    take_numbers(spread->size_correlation, 3, s->size_correlation);
+    take_rms(&spread->bandwidth, 1, 1e-3, &s->bandwidth_rms);
+    take_pair(spread->divergence, s->divergence_rms, &s->divergence_correlation);
+    take_pair(spread->footprint, s->footprint_rms, &s->footprint_correlation);
+    take_pair(spread->point_spread, s->point_spread_rms, &s->point_spread_correlation);
+}
+
 static void take_detector(const db_detector *detector, db_fit_config *config) {
     db_setup *const setup = &config->setup;
     const db_panel *const panel = &detector->panels[0];
@@ -86,6 +130,7 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     DB_TRY(db_fit_config_copy(context, config, refined));
     take_crystal(&experiment->crystal, refined);
     take_beam(&experiment->beam, refined);
+    take_spread(&experiment->spread, &refined->setup);
     if (!*config->expt_file) take_detector(&experiment->detector, refined);
     take_sensor(&experiment->detector, &refined->setup);
     refined->setup.phi = experiment->goniometer.phi;

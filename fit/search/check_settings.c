@@ -143,6 +143,18 @@ static db_status check_influence(db_context *context, const db_experiment *start
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter scale cannot be refined with free intensities, which it would "
                        "only multiply");
+    const int closed = start->spread.spots == DB_SPOTS_CLOSED,
+              of_closed = (db_parameter_describe(p)->moves & DB_MOVES_SPREAD) != 0;
+    if (of_closed && !db_parameter_exists(start, p))
+        return db_fail(context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
+                       closed ? "the model has no such tail; expected tail1, or tail1 and tail2"
+                              : "is one of spots in closed form; expected spots: closed in the "
+                                "model");
+    if (is_mosaic(p) && closed)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: a cap of sampled spots; those in closed form have "
+                       "mosaic_variance, or mosaic_xx, mosaic_yy ...",
+                       name_of(p));
     if (is_mosaic(p) && !db_parameter_exists(start, p))
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: the model's mosaic spread is %s; expected %s", name_of(p),

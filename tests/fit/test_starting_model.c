@@ -271,8 +271,9 @@ static void tied_parameters_start_together(void **state) {
 static int is_said(const db_experiment *e, db_parameter p) {
     if (db_parameter_describe(p)->moves & DB_MOVES_BACKGROUND) return 0;
     if (db_parameter_describe(p)->moves & DB_MOVES_SENSOR) return e->detector.sensor_thickness > 0;
-    if (db_parameter_describe(p)->moves & DB_MOVES_ROTATIONS && !db_parameter_exists(e, p))
-        return 0; /* of the other kind of mosaic spread */
+    if (db_parameter_describe(p)->moves & (DB_MOVES_ROTATIONS | DB_MOVES_SPREAD) &&
+        !db_parameter_exists(e, p))
+        return 0; /* of the other kind of mosaic spread, or of spots */
     const int range =
         p == DB_DIVERGENCE_HORIZONTAL || p == DB_DIVERGENCE_VERTICAL || p == DB_DISPERSION;
     return !range || db_parameter_get(e, p) != 0;
@@ -293,6 +294,10 @@ static void refined_models_can_be_fed_back(void **state) {
         "3]",
         "convention: custom, fast_axis: [0, 0.6, 0.8], slow_axis: [0, -0.8, 0.6], normal: [1, 0, "
         "0], point_pixel: yes",
+        "convention: mosflm, spots: closed, tail1: [0.2, 3], divergence_rms: [0.3, 0.1], "
+        "divergence_correlation: 0.5, strain_system: triclinic",
+        "convention: dials, spots: closed, mosaic_abc: [0.1, 0, 0.3], divergence: [0.2, 0.3], "
+        "dispersion: 1, shape: gauss, osc: 0.4, tail1: [0.2, 3], tail2: [0.1, 8]",
     };
     static const char refine[] =
         "}\nrefine:\n  misset_x: {range: 0.5, scale: 0.03}\n  cell_a: {min: 58, max: 59.5}\n"
@@ -303,7 +308,9 @@ static void refined_models_can_be_fed_back(void **state) {
         char text[1024];
         const int length = snprintf(text, sizeof text, CELL ", %s", models[m]);
         snprintf(text + length, sizeof text - (size_t)length, refine,
-                 strstr(models[m], "mosaic_abc") ? "mosaic_b" : "mosaic_spread");
+                 strstr(models[m], "closed")       ? "mosaic_variance"
+                 : strstr(models[m], "mosaic_abc") ? "mosaic_b"
+                                                   : "mosaic_spread");
         if (begin(text, &made_up.image) != DB_OK)
             fail_msg("%s: %s", models[m], db_context_message(context));
         db_fit_result result = made_up.result;
