@@ -1,0 +1,452 @@
+#include "naive_spots.h"
+#include "support/naive_geometry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef long double real;
+
+static const real RADIAN = 3.14159265358979323846264338328L / 180;
+
+static void zero(real m[3][3]) { memset(m, 0, 9 * sizeof(real)); }
+
+/* m += factor a b^T, made symmetric. */
+static void add_product(real m[3][3], const double a[3], const double b[3], real factor) {
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) m[i][k] += factor * (a[i] * b[k] + b[i] * a[k]) / 2;
+}
+
+/* m' = v m v^T; columns of v: images of the axes. */
+static void turned(const double v[3][3], real m[3][3]) {
+    real out[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            out[i][k] = 0;
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++) out[i][k] += v[a][i] * m[a][b] * v[b][k];
+        }
+    memcpy(m, out, sizeof out);
+}
+
+static real determinant(real m[3][3]) {
+    real sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        sum += m[0][i] * (m[1][j] * m[2][k] - m[1][k] * m[2][j]);
+    }
+    return sum;
+}
+static void inverted(real m[3][3], real out[3][3]) {
+    const real d = determinant(m);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+            out[k][i] = (m[i1][k1] * m[i2][k2] - m[i1][k2] * m[i2][k1]) / d;
+        }
+}
+static real form(real m[3][3], const real a[3], const real b[3]) {
+    real sum = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) sum += a[i] * m[i][k] * b[k];
+    return sum;
+}
+
+/* The crystal in its standard frame. */
+typedef struct crystal {
+    double reciprocal[3][3]; /* rows a*, b*, c* (1/angstrom) */
+    real size[3][3];         /* covariance of a block's transform (1/angstrom^2) */
+    real photons;            /* its integral over reciprocal space less (2 pi)^(3/2) */
+} crystal;
+
+static crystal crystal_of(const db_experiment *e) {
+    const db_crystal *c = &e->crystal;
+    const double *correlation = e->spread.size_correlation;
+    double cell[3][3];
+    crystal out;
+    naive_cell_vectors(c->cell, cell);
+    naive_cross(cell[1], cell[2], out.reciprocal[0]);
+    const double volume = naive_dot(cell[0], out.reciprocal[0]);
+    for (int i = 0; i < 3; i++) {
+        naive_cross(cell[(i + 1) % 3], cell[(i + 2) % 3], out.reciprocal[i]);
+        for (int k = 0; k < 3; k++) out.reciprocal[i][k] /= volume;
+    }
+    const real w2 = c->shape == DB_SHAPE_GAUSS ? 0.63L / 4 / c->fudge : 1 / (360 * RADIAN);
+    zero(out.size);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            add_product(out.size, out.reciprocal[i], out.reciprocal[k],
+                        w2 / c->cells[i] / c->cells[k] * (i == k ? 1 : correlation[3 - i - k]));
+    /* so many cells that Darwin's integral of the intensity is theirs, as is the transform's */
+    real unit[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) unit[i][k] = i == k ? 1 : correlation[3 - i - k];
+    const real cells = c->cells[0] * c->cells[1] * c->cells[2] / sqrtl(determinant(unit));
+    out.photons = cells * cells * sqrtl(determinant(out.size));
+    return out;
+}
+
+/* Covariance of (E r) for a node r in the standard frame. */
+static void lattice_spread(const db_spread *s, const double r[3], real out[3][3]) {
+    static const int first[6] = { 0, 1, 2, 1, 2, 0 }, second[6] = { 0, 1, 2, 2, 0, 1 };
+    zero(out);
+    for (int n = 0; n < 6; n++) { /* rotations: w x r */
+        double axis[2][3] = { { 0, 0, 0 }, { 0, 0, 0 } }, shift[2][3];
+        axis[0][first[n]] = axis[1][second[n]] = 1;
+        for (int k = 0; k < 2; k++) naive_cross(axis[k], r, shift[k]);
+        const real variance = s->mosaic_tensor[n] + (n < 3 ? s->mosaic : 0);
+        add_product(out, shift[0], shift[1], variance * RADIAN * RADIAN * (n < 3 ? 1 : 2));
+    }
+    add_product(out, r, r, s->strain * 1e-6L);
+    for (int n = 0; n < 6; n++) { /* strains */
+        double shift[3] = { 0, 0, 0 };
+        shift[first[n]] += r[second[n]];
+        if (n >= 3) shift[second[n]] += r[first[n]];
+        if (n == 0 && s->strain_ties != DB_STRAIN_FREE) shift[1] = r[1];
+        if (n == 0 && s->strain_ties == DB_STRAIN_ISOTROPIC) shift[2] = r[2];
+        if (n == 1 && s->strain_ties != DB_STRAIN_FREE) continue;
+        if (n == 2 && s->strain_ties == DB_STRAIN_ISOTROPIC) continue;
+        add_product(out, shift, shift, s->strain_tensor[n] * 1e-6L);
+    }
+    for (int n = 0; n < DB_SPREAD_MODES; n++) {
+        double shift[3];
+        for (int i = 0; i < 3; i++) shift[i] = 1e-3 * naive_dot(s->mode[n] + 3 * i, r);
+        add_product(out, shift, shift, 1);
+    }
+}
+
+/* A panel, and what widens spots on it (m^2). */
+typedef struct surface {
+    double fast[3], slow[3], normal[3], along_normal;
+    real widening[3][3]; /* less the sensor */
+} surface;
+
+static void across_beam(const db_experiment *e, const double variance[3], real factor,
+                        real out[3][3]) {
+    const db_beam *b = &e->beam;
+    double horizontal[3], vertical[3], across[3];
+    naive_cross(b->direction, b->polarization_axis, across);
+    naive_unit(across);
+    naive_cross(across, b->direction, horizontal);
+    for (int i = 0; i < 3; i++) vertical[i] = -across[i];
+    double *const both[2] = { horizontal, vertical };
+    for (int k = 0; k < 2; k++) { /* the tilt of the beam, by its rays' rule */
+        naive_turn(b->polarization_axis, 0.18 / NAIVE_PI * b->tilt[1], both[k]);
+        naive_turn(across, 0.18 / NAIVE_PI * b->tilt[0], both[k]);
+    }
+    add_product(out, horizontal, horizontal, factor * variance[0]);
+    add_product(out, vertical, vertical, factor * variance[1]);
+    add_product(out, horizontal, vertical, 2 * factor * variance[2]);
+}
+
+static surface surface_of(const db_experiment *e, size_t panel) {
+    const db_panel *p = &e->detector.panels[panel];
+    const naive_place corner = naive_place_of(e, panel, 0, 0, 0),
+                      along[2] = { naive_place_of(e, panel, 1, 0, 0),
+                                   naive_place_of(e, panel, 0, 1, 0) };
+    surface out;
+    for (int i = 0; i < 3; i++) {
+        out.fast[i] = 1e3 * (along[0].x[i] - corner.x[i]);
+        out.slow[i] = 1e3 * (along[1].x[i] - corner.x[i]);
+        out.normal[i] = corner.normal[i];
+    }
+    naive_unit(out.fast);
+    naive_unit(out.slow);
+    out.along_normal = corner.along_normal;
+    const double *spread = e->spread.point_spread, sub = e->oversample;
+    zero(out.widening);
+    add_product(out.widening, out.fast, out.fast,
+                1e-6L * (spread[0] + powl(p->pixel_size[0] / sub, 2) / 12));
+    add_product(out.widening, out.slow, out.slow,
+                1e-6L * (spread[1] + powl(p->pixel_size[1] / sub, 2) / 12));
+    add_product(out.widening, out.fast, out.slow, 2e-6L * spread[2]);
+    across_beam(e, e->spread.footprint, 1e-6L, out.widening);
+    return out;
+}
+
+/* Where a ray's photons are absorbed in the sensor, by Simpson's rule: part, mean depth and its
+ * variance (m, m^2). */
+typedef struct absorption {
+    real part, mean, variance;
+} absorption;
+
+static absorption absorbed(const db_experiment *e, real obliquity) {
+    enum { INTERVALS = 2000 };
+    const real thickness = 1e-6L * e->detector.sensor_thickness,
+               rate = 1e6L / e->detector.attenuation_depth / obliquity;
+    absorption out = { 1, 0, 0 };
+    if (!(thickness > 0)) return out;
+    real sum[3] = { 0, 0, 0 };
+    for (int i = 0; i <= INTERVALS; i++) {
+        const real depth = thickness * i / INTERVALS, weight = i % INTERVALS == 0 ? 1
+                                                               : i % 2            ? 4
+                                                                                  : 2;
+        real term = weight * expl(-rate * depth);
+        for (int k = 0; k < 3; k++, term *= depth) sum[k] += term;
+    }
+    out.part = sum[0] * rate * thickness / (3 * INTERVALS);
+    out.mean = sum[1] / sum[0];
+    out.variance = sum[2] / sum[0] - out.mean * out.mean;
+    return out;
+}
+
+/* A spot: a node, seen by a source, of a tail's blocks. Directions have no unit. */
+typedef struct spot {
+    real c[3], inverse[3][3], amplitude;
+    real v[3], low, high; /* its motion per radian from the angle of c, and its range there */
+} spot;
+
+typedef struct scene {
+    const db_experiment *e;
+    crystal crystal;
+    surface surface;
+    naive_ray ray;
+    double turn[3][3]; /* images of the standard frame's axes at the start */
+    double spindle[3];
+    double middle[3], reach; /* of the region */
+} scene;
+
+static real listed(const db_structure_factors *f, const int h[3]) {
+    int at[3];
+    for (int i = 0; i < 3; i++) at[i] = h[i] - f->min[i];
+    for (int i = 0; i < 3; i++)
+        if (!f->amplitude || at[i] < 0 || at[i] >= f->extent[i]) return f->default_F;
+    return f->amplitude[(at[0] * f->extent[1] + at[1]) * f->extent[2] + at[2]];
+}
+
+/* The spot of a node (standard frame) at a spindle angle (radian from the start). 0: it does not
+ * reach the panel's plane, or lies too far away. */
+static int spot_at(const scene *s, const double node[3], real amplitude, int tail, double angle,
+                   spot *out) {
+    const db_experiment *e = s->e;
+    const real wavelength = s->ray.wavelength;
+    double turn[3][3], r[3], u[3];
+    memcpy(turn, s->turn, sizeof turn);
+    for (int i = 0; i < 3; i++) naive_turn(s->spindle, (double)(angle / RADIAN), turn[i]);
+    for (int i = 0; i < 3; i++)
+        r[i] = node[0] * turn[0][i] + node[1] * turn[1][i] + node[2] * turn[2][i];
+    for (int i = 0; i < 3; i++) {
+        out->c[i] = s->ray.i[i] + wavelength * r[i];
+        u[i] = (double)out->c[i];
+    }
+    double off[3];
+    for (int i = 0; i < 3; i++) off[i] = u[i] - s->middle[i];
+    if (s->reach > 0 && naive_dot(off, off) > s->reach * s->reach) return 0;
+    naive_unit(u);
+    const real obliquity = naive_dot(u, s->surface.normal);
+    if (!(obliquity > 0)) return 0;
+    real covariance[3][3], part;
+    lattice_spread(&e->spread, node, covariance);
+    part = 1;
+    for (int i = 0; i < e->spread.tails; i++) part -= e->spread.tail_fraction[i];
+    if (tail > 0) part = e->spread.tail_fraction[tail - 1];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            if (tail > 0) covariance[i][k] *= powl(e->spread.tail_width[tail - 1], 2);
+            covariance[i][k] += s->crystal.size[i][k];
+        }
+    turned(turn, covariance);
+    add_product(covariance, r, r, 1e-6L * e->spread.bandwidth);
+    const absorption depth = absorbed(e, obliquity);
+    const real distance = (s->surface.along_normal + depth.mean) / obliquity;
+    real places[3][3];
+    double across[3][3];
+    memcpy(places, s->surface.widening, sizeof places);
+    add_product(places, s->surface.normal, s->surface.normal, depth.variance);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            across[i][k] = (i == k) - u[i] * u[k];
+            covariance[i][k] *= wavelength * wavelength;
+        }
+    turned(across, places);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) covariance[i][k] += places[i][k] / (distance * distance);
+    across_beam(e, e->spread.divergence, 1e-6L, covariance);
+    inverted(covariance, out->inverse);
+    out->amplitude = part * s->ray.weight * amplitude * amplitude * s->crystal.photons *
+                     powl(wavelength, 3) / sqrtl(determinant(covariance));
+    double motion[3];
+    naive_cross(s->spindle, r, motion);
+    for (int i = 0; i < 3; i++) out->v[i] = wavelength * motion[i];
+    return 1;
+}
+
+/* A pixel's point: direction and what multiplies its spots, less the polarization. */
+typedef struct point {
+    double d[3];
+    real factor;
+} point;
+
+static point point_of(const db_experiment *e, size_t panel, double fast, double slow) {
+    const db_panel *p = &e->detector.panels[panel];
+    const naive_place middle =
+        naive_place_of(e, panel, fast, slow, 0.5e-6 * e->detector.sensor_thickness);
+    const double slant = naive_dot(middle.x, middle.normal) / sqrt(naive_dot(middle.x, middle.x));
+    const naive_place at = naive_place_of(e, panel, fast, slow, (double)absorbed(e, slant).mean);
+    const double square = naive_dot(at.x, at.x), distance = sqrt(square);
+    point out;
+    for (int i = 0; i < 3; i++) out.d[i] = at.x[i] / distance;
+    out.factor = e->point_pixel ? 1 / square
+                                : 1e-6L * p->pixel_size[0] * p->pixel_size[1] * at.along_normal /
+                                      (square * distance);
+    out.factor *= absorbed(e, naive_dot(out.d, at.normal)).part;
+    return out;
+}
+
+/* The spot at the point; how: the mean over its range of angles, of all of `range`. */
+static real spot_value(spot *s, const double d[3], naive_rotation how, int intervals, real range) {
+    real delta[3];
+    for (int i = 0; i < 3; i++) delta[i] = d[i] - s->c[i];
+    if (range == 0) return s->amplitude * expl(-form(s->inverse, delta, delta) / 2);
+    if (how == NAIVE_SIMPSON) {
+        real sum = 0;
+        for (int n = 0; n <= intervals; n++) {
+            const real angle = s->low + (s->high - s->low) * n / intervals;
+            real from[3];
+            for (int i = 0; i < 3; i++) from[i] = delta[i] - s->v[i] * angle;
+            sum += (n % intervals == 0 ? 1
+                    : n % 2            ? 4
+                                       : 2) *
+                   expl(-form(s->inverse, from, from) / 2);
+        }
+        return s->amplitude * sum * (s->high - s->low) / (3 * intervals) / range;
+    }
+    const real vv = form(s->inverse, s->v, s->v), vd = form(s->inverse, s->v, delta),
+               dd = form(s->inverse, delta, delta);
+    const real width = sqrtl(vv);
+    if (width * (s->high - s->low) < 1e-9L)
+        return s->amplitude * expl(-dd / 2) * (s->high - s->low) / range;
+    const real root = sqrtl(0.5L), low = (width * s->low - vd / width) * root,
+               high = (width * s->high - vd / width) * root;
+    const real both = low > 0    ? erfcl(low) - erfcl(high)
+                      : high < 0 ? erfcl(-high) - erfcl(-low)
+                                 : erfl(high) - erfl(low);
+    return s->amplitude * expl(-(dd - vd * vd / vv) / 2) * both * sqrtl(90 * RADIAN) /
+           (width * range);
+}
+
+/* Adds the spot to the region's pixels. */
+static void add_spot(const scene *s, spot *one, naive_region region, const point *points,
+                     naive_rotation how, int intervals, real range, real weight, double *image) {
+    const int n = s->e->oversample * s->e->oversample;
+    for (int i = 0; i < region.fast_size * region.slow_size; i++)
+        for (int k = 0; k < n; k++) {
+            const point *p = &points[i * n + k];
+            const real value = spot_value(one, p->d, how, intervals, range);
+            double q[3];
+            for (int a = 0; a < 3; a++) q[a] = (p->d[a] - s->ray.i[a]) / s->ray.wavelength;
+            image[i] += (double)(weight * value * p->factor / n *
+                                 expl(-(real)s->e->crystal.b_factor * naive_dot(q, q) / 2) *
+                                 naive_polarization(&s->e->beam, s->ray.i, p->d));
+        }
+}
+
+/* A node in a rotation: between two extreme distances from the sphere its motion is that at the
+ * angle where it is nearest. */
+static void add_rotated(const scene *s, const double node[3], real amplitude, int tail, real range,
+                        naive_region region, const point *points, naive_rotation how, int intervals,
+                        double *image) {
+    double r[3], motion[3], level[3], i[3];
+    for (int k = 0; k < 3; k++) {
+        r[k] = node[0] * s->turn[0][k] + node[1] * s->turn[1][k] + node[2] * s->turn[2][k];
+        i[k] = s->ray.i[k];
+    }
+    naive_cross(s->spindle, r, motion);
+    for (int k = 0; k < 3; k++) level[k] = s->spindle[k] * naive_dot(s->spindle, r);
+    const real cosine = naive_dot(i, r) - naive_dot(i, level), sine = naive_dot(i, motion),
+               swing = sqrtl(cosine * cosine + sine * sine), first = atan2l(sine, cosine);
+    real wanted = -(s->ray.wavelength * naive_dot(r, r) / 2 + naive_dot(i, level)) / swing;
+    if (!(wanted > -1)) wanted = -1;
+    if (!(wanted < 1)) wanted = 1;
+    const real half = 180 * RADIAN;
+    for (long k = lroundl(floorl(-first / half)); first + k * half < range; k++) {
+        const real low = fmaxl(0, first + k * half), high = fminl(range, first + (k + 1) * half);
+        if (!(low < high)) continue;
+        const real crossing =
+            k % 2 == 0 ? first + k * half + acosl(wanted) : first + (k + 1) * half - acosl(wanted);
+        const real at = fminl(fmaxl(crossing, low), high);
+        spot one;
+        if (!spot_at(s, node, amplitude, tail, (double)at, &one)) continue;
+        one.low = low - at;
+        one.high = high - at;
+        add_spot(s, &one, region, points, how, intervals, range, 1, image);
+    }
+}
+
+/* All that a node of one source adds. */
+static void add_node(const scene *s, const double node[3], real amplitude, naive_region region,
+                     const point *points, naive_rotation how, int intervals, double *image) {
+    const real range = s->e->goniometer.phi_steps * s->e->goniometer.phi_step * RADIAN;
+    for (int tail = 0; tail <= s->e->spread.tails; tail++) {
+        spot one;
+        if (range == 0) {
+            if (spot_at(s, node, amplitude, tail, 0, &one))
+                add_spot(s, &one, region, points, how, intervals, 0, 1, image);
+        } else if (how != NAIVE_TRUE_ROTATION) {
+            add_rotated(s, node, amplitude, tail, range, region, points, how, intervals, image);
+        } else
+            for (int n = 0; n <= intervals; n++) {
+                const real weight = n % intervals == 0 ? 1 : n % 2 ? 4 : 2;
+                if (spot_at(s, node, amplitude, tail, (double)(range * n / intervals), &one))
+                    add_spot(s, &one, region, points, how, intervals, 0, weight / (3 * intervals),
+                             image);
+            }
+    }
+}
+
+static point *points_of(const db_experiment *e, naive_region region) {
+    const int n = e->oversample;
+    const db_panel *p = &e->detector.panels[region.panel];
+    point *points = malloc((size_t)(region.fast_size * region.slow_size * n * n) * sizeof *points);
+    for (int i = 0; i < region.fast_size * region.slow_size; i++)
+        for (int k = 0; k < n * n; k++) {
+            const double fast = region.fast + i % region.fast_size + (k % n + 0.5) / n,
+                         slow = region.slow + i / region.fast_size + (k / n + 0.5) / n;
+            points[i * n * n + k] =
+                point_of(e, region.panel, fast * p->pixel_size[0], slow * p->pixel_size[1]);
+        }
+    return points;
+}
+
+void naive_spots(const db_experiment *e, naive_region region, naive_rotation how, int intervals,
+                 double *image) {
+    scene s = { .e = e, .crystal = crystal_of(e), .surface = surface_of(e, region.panel) };
+    point *points = points_of(e, region);
+    const double *size = e->detector.panels[region.panel].pixel_size;
+    memcpy(s.middle,
+           point_of(e, region.panel, (region.fast + 0.5 * region.fast_size) * size[0],
+                    (region.slow + 0.5 * region.slow_size) * size[1])
+               .d,
+           sizeof s.middle);
+    s.reach = region.reach;
+    naive_spindle(e, s.spindle);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) s.turn[i][k] = i == k;
+        naive_mount(e, e->goniometer.phi, s.turn[i]);
+    }
+    for (size_t j = 0; j < e->beam.source_count; j++) {
+        s.ray = naive_ray_of(e, j);
+        double longest = 2.1 / s.ray.wavelength; /* what reaches the sphere, and some more */
+        if (e->d_min > 0) longest = fmin(longest, 1 / e->d_min);
+        int most[3], h[3];
+        double real_cell[3][3];
+        naive_cell_vectors(e->crystal.cell, real_cell);
+        for (int i = 0; i < 3; i++)
+            most[i] = (int)(longest * sqrt(naive_dot(real_cell[i], real_cell[i])));
+        for (h[0] = -most[0]; h[0] <= most[0]; h[0]++)
+            for (h[1] = -most[1]; h[1] <= most[1]; h[1]++)
+                for (h[2] = -most[2]; h[2] <= most[2]; h[2]++) {
+                    double node[3];
+                    for (int k = 0; k < 3; k++)
+                        node[k] = h[0] * s.crystal.reciprocal[0][k] +
+                                  h[1] * s.crystal.reciprocal[1][k] +
+                                  h[2] * s.crystal.reciprocal[2][k];
+                    if (naive_dot(node, node) > longest * longest) continue;
+                    add_node(&s, node, listed(&e->structure_factors, h), region, points, how,
+                             intervals, image);
+                }
+    }
+    const double scale = 7.94079248018965e-30 * e->beam.fluence * e->beam.scale;
+    for (int i = 0; i < region.fast_size * region.slow_size; i++) image[i] *= scale;
+    free(points);
+}

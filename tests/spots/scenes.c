@@ -1,0 +1,168 @@
+#include "support/unit_test.h"
+#include "scenes.h"
+#include "support/naive_geometry.h"
+
+#include <dualbragg/dualbragg.h>
+
+/* A node in the standard frame (1/angstrom). */
+static void node_of(const db_experiment *e, const int index[3], double node[3]) {
+    double cell[3][3], reciprocal[3];
+    naive_cell_vectors(e->crystal.cell, cell);
+    naive_cross(cell[1], cell[2], reciprocal);
+    const double volume = naive_dot(cell[0], reciprocal);
+    for (int i = 0; i < 3; i++) node[i] = 0;
+    for (int i = 0; i < 3; i++) {
+        naive_cross(cell[(i + 1) % 3], cell[(i + 2) % 3], reciprocal);
+        naive_add(node, index[i] / volume, reciprocal);
+    }
+}
+
+/* The direction (unit) that is aimed at. */
+static void direction_of(const db_experiment *e, aim at, double d[3]) {
+    const db_beam *b = &e->beam;
+    double side[3], up[3], node[3];
+    node_of(e, at.node, node);
+    memcpy(side, b->polarization_axis, sizeof side);
+    naive_turn(b->direction, at.azimuth, side);
+    naive_cross(side, b->direction, up);
+    naive_unit(up);
+    memcpy(d, b->direction, 3 * sizeof *d);
+    naive_turn(up, -360 / NAIVE_PI * asin(b->wavelength * sqrt(naive_dot(node, node)) / 2), d);
+}
+
+/* Three axes at right angles, the first along v; rows. */
+static void frame_along(const double v[3], double out[3][3]) {
+    const double far[3] = { 0.3, -0.5, 0.81 };
+    memcpy(out[0], v, sizeof out[0]);
+    naive_unit(out[0]);
+    naive_cross(out[0], far, out[1]);
+    naive_unit(out[1]);
+    naive_cross(out[0], out[1], out[2]);
+}
+
+void aim_crystal(db_experiment *e, aim at) {
+    double d[3], node[3], from[3][3], to[3][3], across[3];
+    const double *const beam = e->beam.direction;
+    direction_of(e, at, d);
+    node_of(e, at.node, node);
+    const double target[3] = { d[0] - beam[0], d[1] - beam[1], d[2] - beam[2] };
+    frame_along(node, from);
+    frame_along(target, to);
+    naive_cross(beam, d, across);
+    naive_unit(across);
+    for (int k = 1; k < 3; k++) naive_turn(to[0], at.roll, to[k]);
+    for (int k = 0; k < 3; k++) naive_turn(across, at.off, to[k]);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            e->crystal.orientation[3 * i + k] =
+                to[0][i] * from[0][k] + to[1][i] * from[1][k] + to[2][i] * from[2][k];
+}
+
+naive_region region_aimed_at(const db_experiment *e, aim at, int size) {
+    const db_panel *p = &e->detector.panels[0];
+    const naive_place corner = naive_place_of(e, 0, 0, 0, 0), along = naive_place_of(e, 0, 1, 0, 0),
+                      down = naive_place_of(e, 0, 0, 1, 0);
+    double d[3], fast[3], slow[3], hit[3];
+    direction_of(e, at, d);
+    const double distance = corner.along_normal / naive_dot(d, corner.normal);
+    for (int i = 0; i < 3; i++) {
+        hit[i] = d[i] * distance - corner.x[i];
+        fast[i] = 1e6 * (along.x[i] - corner.x[i]);
+        slow[i] = 1e6 * (down.x[i] - corner.x[i]);
+    }
+    const naive_region region = { 0,
+                                  (int)floor(naive_dot(hit, fast) / p->pixel_size[0] - 0.5 * size),
+                                  (int)floor(naive_dot(hit, slow) / p->pixel_size[1] - 0.5 * size),
+                                  size,
+                                  size,
+                                  0.03 };
+    return region;
+}
+
+db_experiment scene_start(db_context *context) {
+    db_experiment e;
+    assert_int_equal(db_experiment_init(context, &e), DB_OK);
+    static const double cell[6] = { 60, 70, 90, 90, 90, 90 }, cells[3] = { 25, 25, 20 };
+    memcpy(e.crystal.cell, cell, sizeof cell);
+    memcpy(e.crystal.cells, cells, sizeof cells);
+    e.crystal.shape = DB_SHAPE_GAUSS;
+    e.beam.wavelength = 1;
+    e.structure_factors.default_F = 100;
+    e.detector.distance = 200;
+    e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 4096;
+    e.detector.centre[0] = e.detector.centre[1] = 204.8;
+    e.d_min = 2;
+    e.spread.spots = DB_SPOTS_CLOSED;
+    return e;
+}
+
+db_experiment scene_experiment(db_context *context, const spot_scene *scene, naive_region *region) {
+    db_experiment e = scene_start(context);
+    if (scene->arrange) scene->arrange(&e);
+    aim_crystal(&e, scene->at);
+    *region = region_aimed_at(&e, scene->at, scene->size);
+    return e;
+}
+
+static void set(double *v, int count, const double *values) {
+    memcpy(v, values, (size_t)count * sizeof *v);
+}
+
+static void isotropic(db_experiment *e) { e->spread.mosaic = 0.1 * 0.1; }
+
+static void anisotropic(db_experiment *e) {
+    set(e->spread.mosaic_tensor, 6, (double[]){ 0.02, 0.006, 0.011, 0.003, -0.004, 0.005 });
+    set(e->spread.strain_tensor, 6, (double[]){ 1, 0.5, 2, 0.3, 0.7, 0.4 });
+    e->spread.strain = 0.5;
+    set(e->spread.size_correlation, 3, (double[]){ 0.3, -0.2, 0.4 });
+}
+
+/* One mode: rotation and strain together; with a little of a second one. */
+static void bent(db_experiment *e) {
+    set(e->spread.mode[0], 9, (double[]){ 0.4, -1.9, 0.7, 1.5, -0.3, -1.1, -1.2, 0.8, 0.5 });
+    set(e->spread.mode[1], 9, (double[]){ -0.2, 0.3, 0.1, -0.6, 0.1, 0.4, 0.2, 0.5, -0.4 });
+    e->spread.mosaic = 0.04 * 0.04;
+}
+
+static void pink(db_experiment *e) {
+    e->spread.bandwidth = 1e2; /* 1 % */
+    e->spread.mosaic = 0.05 * 0.05;
+    set(e->spread.divergence, 3, (double[]){ 0.3, 0.1, 0.05 });
+}
+
+static void rotation(db_experiment *e) {
+    e->spread.mosaic = 0.08 * 0.08;
+    e->goniometer.phi_step = 1;
+    e->spread.tails = 1;
+    e->spread.tail_fraction[0] = 0.3;
+    e->spread.tail_width[0] = 1.8;
+}
+
+static void overlapping(db_experiment *e) {
+    set(e->crystal.cell, 3, (double[]){ 400, 350, 300 });
+    set(e->crystal.cells, 3, (double[]){ 5, 5, 5 });
+    e->spread.mosaic = 0.1 * 0.1;
+    e->spread.bandwidth = 10;
+}
+
+static void wide_detector(db_experiment *e) {
+    e->spread.mosaic = 0.04 * 0.04;
+    set(e->spread.footprint, 3, (double[]){ 0.04, 0.01, 0.005 });
+    set(e->spread.point_spread, 3, (double[]){ 0.01, 0.02, 0.004 });
+    set(e->spread.divergence, 3, (double[]){ 0.05, 0.02, 0.01 });
+    e->detector.sensor_thickness = 320;
+    e->detector.attenuation_depth = 250;
+    e->detector.rotation[0] = 5;
+    e->detector.rotation[1] = -7;
+}
+
+const spot_scene spot_scenes[] = {
+    { "isotropic mosaic", isotropic, { { 9, 7, 11 }, 35, 20, 0.05 }, 20 },
+    { "tensors of rotations and strains", anisotropic, { { 12, -5, 9 }, 130, 50, 0.05 }, 20 },
+    { "bent crystal", bent, { { 7, 9, -12 }, 220, 80, 0.04 }, 20 },
+    { "pink beam", pink, { { 10, 8, 3 }, 300, -30, 0.05 }, 24 },
+    { "rotation by one degree", rotation, { { 5, 12, 8 }, 15, 110, 0.5 }, 20 },
+    { "overlapping spots", overlapping, { { 30, 25, 28 }, 75, 35, 0.05 }, 20 },
+    { "beam, detector and sensor", wide_detector, { { 9, 7, 11 }, 160, 70, 0.02 }, 20 },
+};
+const size_t spot_scene_count = sizeof spot_scenes / sizeof spot_scenes[0];
