@@ -82,7 +82,7 @@ naive_region region_aimed_at(const db_experiment *e, aim at, int size) {
 db_experiment scene_start(db_context *context) {
     db_experiment e;
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
-    static const double cell[6] = { 60, 70, 90, 90, 90, 90 }, cells[3] = { 25, 25, 20 };
+    static const double cell[6] = { 60, 70, 90, 90, 90, 90 }, cells[3] = { 12, 11, 9 };
     memcpy(e.crystal.cell, cell, sizeof cell);
     memcpy(e.crystal.cells, cells, sizeof cells);
     e.crystal.shape = DB_SHAPE_GAUSS;

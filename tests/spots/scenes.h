@@ -29,7 +29,7 @@ extern const size_t spot_scene_count;
 /* The experiment of a scene, and its region; the caller clears it. */
 db_experiment scene_experiment(db_context *context, const spot_scene *scene, naive_region *region);
 
-/* A cell of 60 x 70 x 90 angstrom, blocks of 25 x 25 x 20 cells of shape GAUSS, 1 angstrom, a panel
+/* A cell of 60 x 70 x 90 angstrom, blocks of 12 x 11 x 9 cells of shape GAUSS, 1 angstrom, a panel
  * of 0.1 mm pixels at 200 mm; no spreads. */
 db_experiment scene_start(db_context *context);
 
