@@ -160,6 +160,9 @@ static db_status render(db_objective *objective, const double *values, db_object
     const db_variables *const variables = &objective->variables;
     db_variables_set(variables, values, &objective->experiment);
     db_variables_set(variables, values, &work->rendered);
+    if (!db_spread_is_possible(&work->rendered)) /* closer than db_plan_update looks */
+        return db_fail(objective->context, DB_ERROR_INPUT,
+                       "spreads of spots: a variance is negative along some axis");
     db_variables_place(variables, values, &objective->placement);
     DB_TRY(db_panel_placement_apply(objective->context, &objective->placement,
                                     &objective->experiment.detector));

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-int db_tensor_is_positive(const double t[6], double slack) {
+/* Is a symmetric tensor xx, yy, zz, yz, zx, xy positive semidefinite, after so much is added to its
+ * diagonal? */
+static int is_positive(const double t[6], double slack) {
     const double xx = t[0] + slack, yy = t[1] + slack, zz = t[2] + slack, yz = t[3], zx = t[4],
                  xy = t[5];
     return xx >= 0 && yy >= 0 && zz >= 0 && yy * zz >= yz * yz && zz * xx >= zx * zx &&
@@ -20,12 +22,39 @@ static db_status check_range(db_context *context, const char *what, double value
                    high, *unit ? " " : "", unit, value);
 }
 
+/* The same but for rounding. */
+static int is_covariance(const double t[6]) {
+    return is_positive(t, 1e-9 * (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
+}
+
+static int is_pair(const double v[3]) {
+    return is_covariance((const double[6]){ v[0], v[1], 0, 0, 0, v[2] });
+}
+
+/* Covariances of the rotations of blocks. */
+static void rotations(const db_spread *s, double tensor[6]) {
+    for (int i = 0; i < 6; i++) tensor[i] = s->mosaic_tensor[i] + (i < 3 ? s->mosaic : 0);
+}
+
+int db_spread_is_possible(const db_experiment *experiment) {
+    const db_spread *const s = &experiment->spread;
+    double rotation[6];
+    if (s->spots != DB_SPOTS_CLOSED) return 1;
+    rotations(s, rotation);
+    for (int i = 0; i < 6; i++)
+        if (!(s->strain_tensor[i] >= 0)) return 0;
+    for (int i = 0; i < s->tails; i++)
+        if (!(s->tail_fraction[i] >= 0)) return 0;
+    return s->strain >= 0 && s->bandwidth >= 0 && is_covariance(rotation) &&
+           is_pair(s->divergence) && is_pair(s->footprint) && is_pair(s->point_spread);
+}
+
 /* Variances along two axes and their covariance. */
 static db_status check_pair(db_context *context, const char *what, const double v[3], double slack,
                             double high, const char *unit) {
     for (int i = 0; i < 2; i++) DB_TRY(check_range(context, what, v[i], -slack, high, unit));
     const double tensor[6] = { v[0], v[1], 0, 0, 0, v[2] };
-    if (db_tensor_is_positive(tensor, slack)) return DB_OK; /* false for NaN */
+    if (is_positive(tensor, slack)) return DB_OK; /* false for NaN */
     return db_fail(context, DB_ERROR_INPUT,
                    "spread of spots, %s: expected a covariance within the root of the product of "
                    "the variances, %g and %g %s, found %g",
@@ -34,7 +63,7 @@ static db_status check_pair(db_context *context, const char *what, const double 
 
 static db_status check_size(db_context *context, const double c[3]) {
     const double tensor[6] = { 1, 1, 1, c[0], c[1], c[2] };
-    if (db_tensor_is_positive(tensor, -1e-6)) return DB_OK;
+    if (is_positive(tensor, -1e-6)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "size_correlation: expected three correlations of a positive definite matrix, "
                    "found %g %g %g",
@@ -43,20 +72,20 @@ static db_status check_size(db_context *context, const double c[3]) {
 
 static db_status check_blocks(db_context *context, const db_spread *s) {
     double rotation[6];
-    DB_TRY(check_range(context, "mosaic", s->mosaic, -0.1, 32400, "degree^2"));
+    DB_TRY(check_range(context, "mosaic", s->mosaic, -0.01, 32400, "degree^2"));
+    rotations(s, rotation);
     for (int i = 0; i < 6; i++) {
-        rotation[i] = s->mosaic_tensor[i] + (i < 3 ? s->mosaic : 0);
         DB_TRY(
             check_range(context, "mosaic tensor", s->mosaic_tensor[i], -32400, 32400, "degree^2"));
-        DB_TRY(check_range(context, "strains", s->strain_tensor[i], -10, 1e6, "1e-6"));
+        DB_TRY(check_range(context, "strains", s->strain_tensor[i], -1, 1e6, "1e-6"));
     }
-    if (!db_tensor_is_positive(rotation, 0.1))
+    if (!is_positive(rotation, 0.01))
         return db_fail(context, DB_ERROR_INPUT,
                        "spread of spots, mosaic tensor: expected a positive variance about every "
                        "axis, found xx, yy, zz, yz, zx, xy %g %g %g %g %g %g degree^2",
                        rotation[0], rotation[1], rotation[2], rotation[3], rotation[4],
                        rotation[5]);
-    DB_TRY(check_range(context, "strain", s->strain, -10, 1e6, "1e-6"));
+    DB_TRY(check_range(context, "strain", s->strain, -1, 1e6, "1e-6"));
     if ((unsigned)s->strain_ties > DB_STRAIN_ISOTROPIC)
         return db_fail(context, DB_ERROR_USAGE, "strain ties: unknown value %d",
                        (int)s->strain_ties);
@@ -119,8 +148,8 @@ db_status db_spread_check(db_context *context, const db_experiment *experiment) 
     DB_TRY(check_size(context, s->size_correlation));
     DB_TRY(check_blocks(context, s));
     DB_TRY(check_tails(context, s));
-    DB_TRY(check_range(context, "bandwidth", s->bandwidth, -10, 1e6, "1e-6"));
-    DB_TRY(check_pair(context, "divergence", s->divergence, 1, 2.5e6, "mrad^2"));
-    DB_TRY(check_pair(context, "footprint", s->footprint, 0.01, 1e12, "mm^2"));
-    return check_pair(context, "point spread", s->point_spread, 0.01, 1e12, "mm^2");
+    DB_TRY(check_range(context, "bandwidth", s->bandwidth, -1, 1e6, "1e-6"));
+    DB_TRY(check_pair(context, "divergence", s->divergence, 0.1, 2.5e6, "mrad^2"));
+    DB_TRY(check_pair(context, "footprint", s->footprint, 0.001, 1e12, "mm^2"));
+    return check_pair(context, "point spread", s->point_spread, 0.001, 1e12, "mm^2");
 }

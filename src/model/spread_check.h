@@ -4,10 +4,6 @@
 
 #include <dualbragg/experiment.h>
 
-/* Is a symmetric tensor xx, yy, zz, yz, zx, xy positive semidefinite, after so much is added to its
- * diagonal? */
-int db_tensor_is_positive(const double tensor[6], double slack);
-
 /* Of spots in closed form: ranges, and what does not go with them. Variances may be a little
  * negative, so that finite differences may step over 0. */
 db_status db_spread_check(db_context *context, const db_experiment *experiment);

@@ -3,7 +3,6 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
-#include "model/spread_check.h"
 
 #include <string.h>
 
@@ -19,22 +18,26 @@ static db_status check_fields(db_context *context, const db_setup *setup) {
 static db_status rotations(db_context *context, const db_spread_setup *given, db_spread *out) {
     const double *const abc = given->mosaic_rms_abc;
     const double *const tensor = given->mosaic_tensor;
-    double total[6];
     if (db_setup_given(abc[0]) && db_setup_given(tensor[0]))
         return db_fail(context, DB_ERROR_INPUT,
                        "mosaic spread: expected mosaic_rms_abc or mosaic_tensor, found both");
     out->mosaic = square(given->mosaic_rms);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         out->mosaic_tensor[i] = number(tensor[i]) + (i < 3 ? square(abc[i]) : 0);
-        total[i] = out->mosaic_tensor[i] + (i < 3 ? out->mosaic : 0);
-    }
-    const double rounding = 1e-9 * (fabs(total[0]) + fabs(total[1]) + fabs(total[2]));
-    if (db_tensor_is_positive(total, rounding)) return DB_OK;
+    return DB_OK;
+}
+
+/* The other spreads are positive as they come. */
+static db_status check_rotations(db_context *context, const db_experiment *experiment) {
+    const db_spread *const s = &experiment->spread;
+    const double *const t = s->mosaic_tensor;
+    if (db_spread_is_possible(experiment)) return DB_OK;
     return db_fail(
         context, DB_ERROR_INPUT,
         "mosaic_tensor: no rotations have the covariances %g %g %g %g %g %g degree^2 (xx, "
-        "yy, zz, yz, zx, xy): the variance about some axis is negative",
-        total[0], total[1], total[2], total[3], total[4], total[5]);
+        "yy, zz, yz, zx, xy%s): the variance about some axis is negative",
+        s->mosaic + t[0], s->mosaic + t[1], s->mosaic + t[2], t[3], t[4], t[5],
+        s->mosaic > 0 ? ", with mosaic_rms" : "");
 }
 
 /* The only shear of a monoclinic lattice is in the plane across its unique axis, which is that of
@@ -149,6 +152,7 @@ db_status db_setup_spread(db_context *context, const db_setup *setup, db_experim
                 given->divergence_correlation, out->divergence));
     DB_TRY(pair(context, DB_FIELD_FOOTPRINT_RMS, given->footprint_rms, given->footprint_correlation,
                 out->footprint));
-    return pair(context, DB_FIELD_POINT_SPREAD_RMS, given->point_spread_rms,
-                given->point_spread_correlation, out->point_spread);
+    DB_TRY(pair(context, DB_FIELD_POINT_SPREAD_RMS, given->point_spread_rms,
+                given->point_spread_correlation, out->point_spread));
+    return check_rotations(context, experiment);
 }

@@ -334,12 +334,14 @@ static void experiments_are_checked_a_little_wider(void **state) {
     db_setup setup = closed_start();
     db_experiment e = setup_resolved(&setup);
     const db_spread start = e.spread;
-    e.spread.mosaic = e.spread.divergence[1] = -0.01;
-    e.spread.mosaic_tensor[4] = 0.01;
+    e.spread.mosaic = e.spread.divergence[1] = -0.005;
+    e.spread.mosaic_tensor[4] = 0.001;
     e.spread.footprint[2] = 1e-4;
     assert_int_equal(db_experiment_check(NULL, &e), DB_OK);
+    assert_int_equal(db_spread_is_possible(&e), 0);
+    assert_int_equal(db_spread_is_possible(&(db_experiment){ .spread = start }), 1);
     e.spread.mosaic = -1;
-    refused(&e, "mosaic: expected a number from -0.1");
+    refused(&e, "mosaic: expected a number from -0.01");
     e.spread = start;
     e.spread.mosaic_tensor[3] = 1;
     refused(&e, "mosaic tensor: expected a positive variance about every axis");

@@ -362,6 +362,14 @@ DB_API db_status db_experiment_set_amorphous(db_context *context, db_experiment 
  * @return DB_OK or DB_ERROR_INPUT */
 DB_API db_status db_experiment_check(db_context *context, const db_experiment *experiment);
 
+/** 1 if spots are sampled, or if all variances of db_spread are those of distributions: none is
+ * negative, not along any axis either. db_experiment_check lets them be a little so, for finite
+ * differences.
+ *
+ * @param experiment to ask
+ * @return 1 or 0 */
+DB_API int db_spread_is_possible(const db_experiment *experiment);
+
 /** Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end.
  *
  * @param experiment with the panels
