@@ -19,6 +19,12 @@ static db_status check_pixel(const db_session *session, const char *flag, int fa
 db_status db_printout_check(const db_session *session) {
     const db_settings *s = &session->settings;
     db_status status = DB_OK;
+    const int wanted = s->printout || s->trace_pixel[0] >= 0;
+    if (wanted && session->experiment.spread.spots == DB_SPOTS_CLOSED)
+        return db_complain(s->command, DB_ERROR_UNSUPPORTED,
+                           "%s: spots in closed form have no samples to print; expected -spots "
+                           "sampled",
+                           s->printout ? "-printout" : "-trace_pixel");
     if (s->printout_pixel[0] >= 0)
         status =
             check_pixel(session, "-printout_pixel", s->printout_pixel[0], s->printout_pixel[1]);

@@ -83,6 +83,9 @@
     for refused in -round_xtal -tophat_spots -curved_det -interpolate -compat; do
         expect 2 "spots in closed form: " sim $small -floatfile o -spots closed $refused
     done
+    expect 2 "-printout: spots in closed form have no samples to print" \
+        sim $small -floatfile o -spots closed -printout
+    expect 2 "-trace_pixel: spots in closed form" sim $small -floatfile o -spots closed -trace_pixel 1 1
     expect 2 "there is no derivative by mosaic_rms: the parameter is called mosaic_variance, the square of it" \
         grad $small -params mosaic_rms
 

@@ -32,6 +32,11 @@ features=$("$DUALBRAGG" --version)
     succeed grad $small -params all -detector_thick 300 -detector_abs 200 -water 1 -prefix thick -mosaic_abc 0.1 0.2 0.3
     [ "$(ls thick_*.f32 | wc -l)" -eq $((expected + 5)) ] ||
         complain "-params all with sensor, water and anisotropic mosaic: $(ls thick_*.f32 | wc -l) images"
+    succeed grad $small -params all -spots closed -tail1 0.2 3 -tail2 0.1 8 -prefix closed
+    expected=$("$DUALBRAGG" grad --list-params |
+        grep -cv '^sensor_\|^attenuation_\|^water_\|^amorphous_\|^spectrum_\|^mosaic_[abc] \|^mosaic_spread\|:')
+    [ "$(ls closed_*.f32 | wc -l)" -eq "$expected" ] ||
+        complain "-params all of spots in closed form: $(ls closed_*.f32 | wc -l) images instead of $expected"
 
     # one source, one reflection
     printf '%s\n' '0 0 0 60' '1 0 0 70' '0 1 0 80' '1 1 1 90' > few.hkl
