@@ -146,10 +146,11 @@ static db_status check_influence(db_context *context, const db_experiment *start
     const int closed = start->spread.spots == DB_SPOTS_CLOSED,
               of_closed = (db_parameter_describe(p)->moves & DB_MOVES_SPREAD) != 0;
     if (of_closed && !db_parameter_exists(start, p))
-        return db_fail(context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
-                       closed ? "the model has no such tail; expected tail1, or tail1 and tail2"
-                              : "is one of spots in closed form; expected spots: closed in the "
-                                "model");
+        return db_fail(
+            context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
+            !closed ? "is one of spots in closed form; expected spots: closed in the model"
+            : p >= DB_TAIL_FRACTION_1 ? "the model has no such tail; expected tail1, or both"
+                                      : "the strain system of the model has no such strain");
     if (is_mosaic(p) && closed)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: a cap of sampled spots; those in closed form have "

@@ -32,7 +32,9 @@ static void print_pair(const char *name, const double covariance[3], const char 
 }
 
 void db_report_closed_spots(const db_experiment *experiment, int digits) {
-    static const char *const ties[] = { "", ", xx along x and y", ", xx along x, y and z" };
+    static const char *const ties[] = { [DB_STRAIN_UNIAXIAL] = ", xx along x and y",
+                                        [DB_STRAIN_ISOTROPIC] = ", xx along x, y and z",
+                                        [DB_STRAIN_SHEAR_XY] = NULL };
     const db_spread *const s = &experiment->spread;
     const db_goniometer *const g = &experiment->goniometer;
     char text[80];
@@ -43,7 +45,7 @@ void db_report_closed_spots(const db_experiment *experiment, int digits) {
     print_numbers("mosaic, in addition, covariances xx yy zz yz zx xy", s->mosaic_tensor, 6, 1,
                   "degree^2", digits);
     print_rms("strain, along all axes", &s->strain, 1, 0.1, "%", digits);
-    snprintf(text, sizeof text, "%%%s", ties[s->strain_ties]);
+    snprintf(text, sizeof text, "%%%s", ties[s->strain_ties] ? ties[s->strain_ties] : "");
     print_rms("strain, in addition, xx yy zz yz zx xy", s->strain_tensor, 6, 0.1, text, digits);
     for (int k = 0; k < DB_SPREAD_MODES; k++) {
         snprintf(text, sizeof text, "mode %d, xx xy xz yx yy yz zx zy zz", k + 1);

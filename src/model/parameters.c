@@ -4,6 +4,7 @@
 #include "base/nearest_name.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
+#include "model/spread_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,8 @@ int db_parameter_exists(const db_experiment *experiment, db_parameter parameter)
         return experiment->detector.sensor_thickness != 0;
     const db_spread *spread = &experiment->spread;
     const int closed = spread->spots == DB_SPOTS_CLOSED;
+    if (parameter >= DB_STRAIN_XX && parameter <= DB_STRAIN_XY)
+        return closed && db_free_strains(spread->strain_ties) >> (parameter - DB_STRAIN_XX) & 1;
     if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SPREAD)
         return closed && (parameter < DB_TAIL_FRACTION_1 ||
                           (int)(parameter - DB_TAIL_FRACTION_1) / 2 < spread->tails);

@@ -4,6 +4,20 @@
 
 #include <math.h>
 
+unsigned db_free_strains(db_strain_ties ties) {
+    enum { XX = 1, YY = 2, ZZ = 4, YZ = 8, ZX = 16, XY = 32, DIRECT = XX | YY | ZZ };
+    static const unsigned strains[] = {
+        [DB_STRAIN_FREE] = DIRECT | YZ | ZX | XY,
+        [DB_STRAIN_UNIAXIAL] = XX | ZZ,
+        [DB_STRAIN_ISOTROPIC] = XX,
+        [DB_STRAIN_NO_SHEAR] = DIRECT,
+        [DB_STRAIN_SHEAR_YZ] = DIRECT | YZ,
+        [DB_STRAIN_SHEAR_ZX] = DIRECT | ZX,
+        [DB_STRAIN_SHEAR_XY] = DIRECT | XY,
+    };
+    return (unsigned)ties <= DB_STRAIN_SHEAR_XY ? strains[ties] : 0;
+}
+
 /* Is a symmetric tensor xx, yy, zz, yz, zx, xy positive semidefinite, after so much is added to its
  * diagonal? */
 static int is_positive(const double t[6], double slack) {
@@ -86,7 +100,7 @@ static db_status check_blocks(db_context *context, const db_spread *s) {
                        rotation[0], rotation[1], rotation[2], rotation[3], rotation[4],
                        rotation[5]);
     DB_TRY(check_range(context, "strain", s->strain, -1, 1e6, "1e-6"));
-    if ((unsigned)s->strain_ties > DB_STRAIN_ISOTROPIC)
+    if ((unsigned)s->strain_ties > DB_STRAIN_SHEAR_XY)
         return db_fail(context, DB_ERROR_USAGE, "strain ties: unknown value %d",
                        (int)s->strain_ties);
     for (int k = 0; k < DB_SPREAD_MODES; k++)

@@ -3,6 +3,7 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include "model/spread_check.h"
 
 #include <string.h>
 
@@ -42,25 +43,19 @@ static db_status check_rotations(db_context *context, const db_experiment *exper
 
 /* The only shear of a monoclinic lattice is in the plane across its unique axis, which is that of
  * the angle farthest from 90 degree. */
-static unsigned monoclinic_strains(const double cell[6]) {
+static db_strain_ties monoclinic_ties(const double cell[6]) {
+    static const db_strain_ties ties[3] = { DB_STRAIN_SHEAR_YZ, DB_STRAIN_SHEAR_ZX,
+                                            DB_STRAIN_SHEAR_XY };
     int angle = 0;
     for (int i = 1; i < 3; i++)
         if (fabs(cell[3 + i] - 90) > fabs(cell[3 + angle] - 90)) angle = i;
-    return 7u | 8u << angle;
+    return ties[angle];
 }
 
-/* Which of xx, yy, zz, yz, zx, xy may be other than 0, as bits; yy and zz may repeat xx. */
-static unsigned allowed_strains(db_strain_system system, const double cell[6]) {
+static db_strain_ties ties_of(db_strain_system system, const double cell[6]) {
     switch (system) {
-    case DB_STRAINS_MONOCLINIC: return monoclinic_strains(cell);
-    case DB_STRAINS_FREE:
-    case DB_STRAINS_TRICLINIC: return 63;
-    default: return 7;
-    }
-}
-
-static db_strain_ties ties_of(db_strain_system system) {
-    switch (system) {
+    case DB_STRAINS_MONOCLINIC: return monoclinic_ties(cell);
+    case DB_STRAINS_ORTHORHOMBIC: return DB_STRAIN_NO_SHEAR;
     case DB_STRAINS_UNIAXIAL:
     case DB_STRAINS_TETRAGONAL:
     case DB_STRAINS_TRIGONAL:
@@ -71,26 +66,30 @@ static db_strain_ties ties_of(db_strain_system system) {
     }
 }
 
+/* Does the strain xx stand for yy (1) or zz (2), too? */
+static int follows_xx(db_strain_ties ties, int strain) {
+    return (strain == 1 && (ties == DB_STRAIN_UNIAXIAL || ties == DB_STRAIN_ISOTROPIC)) ||
+           (strain == 2 && ties == DB_STRAIN_ISOTROPIC);
+}
+
 static db_status strains(db_context *context, const db_spread_setup *given, const double cell[6],
                          db_spread *out) {
     static const char *const names[6] = { "xx", "yy", "zz", "yz", "zx", "xy" };
     const db_strain_system system = (db_strain_system)given->strain_system;
     const char *const name = db_setup_fields[DB_FIELD_STRAIN_SYSTEM].choices[system];
-    const unsigned allowed = allowed_strains(system, cell);
     const double *const rms = given->strain_rms_tensor;
     out->strain = 1e6 * square(given->strain_rms);
-    out->strain_ties = ties_of(system);
+    out->strain_ties = ties_of(system, cell);
     if (out->strain_ties == DB_STRAIN_UNIAXIAL && fmax(fabs(cell[3] - 90), fabs(cell[4] - 90)) > 1)
         return db_fail(context, DB_ERROR_INPUT,
                        "strain_system %s: expected a unique axis c, with alpha and beta of 90 "
                        "degree, found %g and %g",
                        name, cell[3], cell[4]);
     for (int i = 0; i < 6; i++) {
-        /* those that xx stands for may repeat it */
-        const int tied = (i == 1 && out->strain_ties != DB_STRAIN_FREE) ||
-                         (i == 2 && out->strain_ties == DB_STRAIN_ISOTROPIC);
+        const int tied = follows_xx(out->strain_ties, i);
+        const int own = db_free_strains(out->strain_ties) >> i & 1;
         const double found = number(rms[i]);
-        if (found != 0 && (!(allowed >> i & 1u) || (tied && found != number(rms[0]))))
+        if (found != 0 && !own && !(tied && found == number(rms[0])))
             return db_fail(context, DB_ERROR_INPUT,
                            "strain_rms_tensor: %s strains have %s of %s, found %g", name, names[i],
                            tied ? "0, or that of xx" : "0 by symmetry", found);

@@ -295,7 +295,7 @@ static void refined_models_can_be_fed_back(void **state) {
         "convention: custom, fast_axis: [0, 0.6, 0.8], slow_axis: [0, -0.8, 0.6], normal: [1, 0, "
         "0], point_pixel: yes",
         "convention: mosflm, spots: closed, tail1: [0.2, 3], divergence_rms: [0.3, 0.1], "
-        "divergence_correlation: 0.5, strain_system: triclinic",
+        "divergence_correlation: 0.5, strain_system: tetragonal",
         "convention: dials, spots: closed, mosaic_abc: [0.1, 0, 0.3], divergence: [0.2, 0.3], "
         "dispersion: 1, shape: gauss, osc: 0.4, tail1: [0.2, 3], tail2: [0.1, 8]",
     };

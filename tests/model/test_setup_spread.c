@@ -185,6 +185,9 @@ static void strains_follow_the_crystal_system(void **state) {
     fill(s->strain_rms_tensor, 6, (const double[]){ 1e-3, 1e-3, 2e-3, 0, 0, 0 });
     db_experiment e = setup_resolved(&setup);
     assert_int_equal(e.spread.strain_ties, DB_STRAIN_UNIAXIAL);
+    assert_int_equal(db_parameter_exists(&e, DB_STRAIN_ZZ), 1);
+    assert_int_equal(db_parameter_exists(&e, DB_STRAIN_YY), 0);
+    assert_int_equal(db_parameter_exists(&e, DB_STRAIN_XY), 0);
     setup_assert_vector(e.spread.strain_tensor, 1, 0, 4, 1e-12);
     db_experiment_clear(&e);
     s->strain_rms_tensor[1] = 3e-3;
@@ -207,7 +210,9 @@ static void strains_follow_the_crystal_system(void **state) {
     s->strain_system = DB_STRAINS_MONOCLINIC;
     fill(setup.cell, 6, (const double[]){ 50, 60, 70, 90, 105, 90 });
     e = setup_resolved(&setup);
-    assert_int_equal(e.spread.strain_ties, DB_STRAIN_FREE);
+    assert_int_equal(e.spread.strain_ties, DB_STRAIN_SHEAR_ZX);
+    assert_int_equal(db_parameter_exists(&e, DB_STRAIN_ZX), 1);
+    assert_int_equal(db_parameter_exists(&e, DB_STRAIN_XY), 0);
     setup_assert_close(e.spread.strain_tensor[4], 1, 1e-12);
     db_experiment_clear(&e);
     setup.cell[4] = 90;

@@ -211,12 +211,18 @@ typedef enum db_spot_model {
     DB_SPOTS_CLOSED
 } db_spot_model;
 
-/** Strains of blocks that the symmetry of the lattice lets happen together. Axes as in db_spread. */
+/** Strains of blocks that the symmetry of the lattice lets happen, and which happen together. Axes as
+ * in db_spread. Parameters by those that do not happen by themselves do not exist. */
 typedef enum db_strain_ties {
     DB_STRAIN_FREE,     /**< all six components by themselves */
-    DB_STRAIN_UNIAXIAL, /**< strain_tensor[0] counts along x and y together, [1] does not count:
-                           tetragonal, trigonal and hexagonal lattices */
-    DB_STRAIN_ISOTROPIC /**< strain_tensor[0] counts along x, y and z together: cubic lattices */
+    DB_STRAIN_UNIAXIAL, /**< strain_tensor[0] counts along x and y together, [1] does not count, [3]
+                           to [5] are 0: tetragonal, trigonal and hexagonal lattices */
+    DB_STRAIN_ISOTROPIC, /**< strain_tensor[0] counts along x, y and z together, [1] and [2] do not
+                            count, [3] to [5] are 0: cubic lattices */
+    DB_STRAIN_NO_SHEAR,  /**< [3] to [5] are 0: orthorhombic lattices */
+    DB_STRAIN_SHEAR_YZ,  /**< of them only [3] is not 0: monoclinic lattices, unique axis a */
+    DB_STRAIN_SHEAR_ZX,  /**< only [4]: unique axis b */
+    DB_STRAIN_SHEAR_XY   /**< only [5]: unique axis c */
 } db_strain_ties;
 
 enum {
