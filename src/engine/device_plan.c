@@ -63,7 +63,10 @@ db_status db_plan_attach_device(db_plan *plan) {
     const db_device_work work = work_of(
         plan, &plan->job, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
     const db_status status =
-        plan->experiment.reference.on
+        plan->spots ? db_fail(context, DB_ERROR_UNSUPPORTED,
+                              "device %s: spots in closed form run on the processor only",
+                              plan->device.name)
+        : plan->experiment.reference.on
             ? db_fail(context, DB_ERROR_UNSUPPORTED,
                       "device %s: the reference's arithmetic (compat) runs on the processor only",
                       plan->device.name)

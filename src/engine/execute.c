@@ -2,6 +2,7 @@
 #include "engine/execute.h"
 
 #include "engine/device_plan.h"
+#include "engine/spots.h"
 #include "base/threads.h"
 #include "kernel/row_room.h"
 
@@ -25,8 +26,8 @@ static void report_rendering(const db_plan *plan, const char *name, int begins, 
 /* Room for the kernels of so many threads; the plan keeps it. */
 static db_status make_room(db_plan *plan, int threads) {
     enum { ALIGNMENT = 128 }; /* no two threads share a cache line */
-    const size_t bytes = db_row_room(&plan->job);
-    if (bytes == 0 || threads <= plan->room_threads) return DB_OK;
+    const size_t bytes = plan->spots ? db_spot_room(&plan->job) : db_row_room(&plan->job);
+    if (bytes == 0 || (threads <= plan->room_threads && bytes <= plan->room_size)) return DB_OK;
     const size_t size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     char *const room = aligned_alloc(ALIGNMENT, size * (size_t)threads);
     if (!room) return db_fail_memory(plan->context, "the rows of a plan");
@@ -129,7 +130,23 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
 
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
+    if (plan->spots) {
+        DB_TRY(db_spots_fill(plan));
+        return render(plan, DB_KERNEL_SPOTS_FORWARD);
+    }
     return render(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
+}
+
+db_status db_plan_prepare_slopes(db_plan *plan) {
+    const int current = plan->slopes_current;
+    if (plan->spots) DB_TRY(db_spots_fill(plan));
+    db_plan_fill_slopes(plan);
+    if (plan->spots && !current) {
+        plan->slopes_current = 0;
+        DB_TRY(db_spots_fill_slopes(plan));
+        plan->slopes_current = 1;
+    }
+    return DB_OK;
 }
 
 db_status db_plan_need_parameters(const db_plan *plan) {
@@ -140,7 +157,7 @@ db_status db_plan_need_parameters(const db_plan *plan) {
 
 db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives) {
     DB_TRY(db_plan_need_parameters(plan));
-    db_plan_fill_slopes(plan);
+    DB_TRY(db_plan_prepare_slopes(plan));
     plan->job.image = image;
     for (size_t k = 0; k < plan->parameter_count; k++)
         plan->derivative[plan->position[k]] = derivatives[k];

@@ -19,6 +19,9 @@ typedef struct db_execution {
 /* Watched by the context's callbacks; DB_ERROR_CANCELLED where one of them wants that. */
 db_status db_execute(const db_execution *x);
 
+/* Makes everything current that derivatives need. */
+db_status db_plan_prepare_slopes(db_plan *plan);
+
 /* DB_ERROR_USAGE for plans without parameters. */
 db_status db_plan_need_parameters(const db_plan *plan);
 

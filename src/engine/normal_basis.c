@@ -17,20 +17,28 @@ static int prefer_lattice_columns(size_t parameters, size_t others) {
            DB_LATTICE_COLUMNS * parameters + pairs(others + parameters);
 }
 
+/* Spots in closed form have no columns in common: each parameter is an image of its own. */
+static db_status check_count(const db_plan *plan, size_t count) {
+    const size_t most = plan->spots ? DB_NORMAL_MOST_SPOTS : DB_NORMAL_MOST;
+    if (count <= most) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_USAGE,
+                   "normal equations: at most %zu parameters fit one plan, found %zu", most,
+                   plan->parameter_count);
+}
+
 db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
     const size_t panels = plan->experiment.detector.panel_count;
     size_t lattice = 0;
-    for (size_t k = 0; k < plan->parameter_count; k++) lattice += (size_t)moves_lattice(plan, k);
+    for (size_t k = 0; k < plan->parameter_count && !plan->spots; k++)
+        lattice += (size_t)moves_lattice(plan, k);
     const size_t others = plan->parameter_count - lattice;
-    basis->lattice_columns = prefer_lattice_columns(lattice, others + 1);
+    basis->lattice_columns = lattice > 0 && prefer_lattice_columns(lattice, others + 1);
     basis->count = others + (basis->lattice_columns ? DB_LATTICE_COLUMNS : lattice);
-    if (basis->count > DB_NORMAL_MOST)
-        return db_fail(plan->context, DB_ERROR_USAGE,
-                       "normal equations: at most %d parameters fit one plan, found %zu",
-                       DB_NORMAL_MOST, plan->parameter_count);
+    DB_TRY(check_count(plan, basis->count));
     basis->image = calloc(panels * basis->count, sizeof *basis->image);
     basis->combination = calloc(plan->parameter_count * basis->count, sizeof *basis->combination);
-    if (!basis->image || !basis->combination)
+    basis->step = calloc(basis->count, sizeof *basis->step);
+    if (!basis->image || !basis->combination || !basis->step)
         return db_fail_memory(plan->context, "normal equations");
     return DB_OK;
 }
@@ -38,6 +46,7 @@ db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
 void db_normal_basis_clear(db_normal_basis *basis) {
     free(basis->image);
     free(basis->combination);
+    free(basis->step);
 }
 
 /* A power of two near x > 0: a factor that changes no digits. */
@@ -105,7 +114,19 @@ static size_t fill_kind(const db_plan *plan, db_wanted_kind kind, size_t image,
     return image;
 }
 
+/* Images as the plan orders its parameters; kernels multiply them by a typical step. */
+static void fill_parameters(const db_plan *plan, db_normal_basis *basis) {
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        basis->step[plan->position[k]] = step_of(plan, k);
+        basis->combination[k * basis->count + plan->position[k]] = 1 / step_of(plan, k);
+    }
+}
+
 void db_normal_basis_fill(const db_plan *plan, db_normal_basis *basis) {
+    if (plan->spots) {
+        fill_parameters(plan, basis);
+        return;
+    }
     size_t image = 0;
     if (basis->lattice_columns)
         for (int column = 0; column < DB_LATTICE_COLUMNS; column++)

@@ -11,7 +11,8 @@ typedef struct db_normal_basis {
     size_t lattice_wanted, single_wanted; /* as in db_kernel_job */
     int lattice_columns;          /* 1: the columns of the lattice stand for its parameters */
     db_kernel_contraction *image; /* [panel][count]: how the kernel forms them from columns */
-    double *combination;          /* [parameter_count][count]: derivative = sum of images */
+    double *step; /* [count]: of spots in closed form: what the kernel multiplies images by */
+    double *combination; /* [parameter_count][count]: derivative = sum of images */
 } db_normal_basis;
 
 /* Chooses the basis for the plan's parameters and allocates it; to be cleared whatever the status.

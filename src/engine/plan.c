@@ -1,5 +1,6 @@
 /* Creating, updating and destroying plans. */
 #include "engine/device_plan.h"
+#include "engine/spots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,6 +130,7 @@ static db_status take_parameters(db_plan *plan, const db_plan_options *options) 
 /* Cuts regions into tiles of about the same size. A small region is not cut: every tile costs some
  * work at its start. */
 static int rows_per_tile(const db_plan *plan, const db_region *region) {
+    if (plan->experiment.spread.spots == DB_SPOTS_CLOSED) return region->slow_count;
     const double samples = (double)plan->sample_count * (double)plan->experiment.beam.source_count *
                            plan->experiment.oversample * plan->experiment.oversample *
                            plan->experiment.detector.sensor_layers;
@@ -186,15 +188,20 @@ static db_status allocate_values(db_plan *plan) {
 
 static db_status build(db_plan *plan, const db_experiment *experiment,
                        const db_plan_options *options) {
+    const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
     DB_TRY(db_experiment_copy(plan->context, experiment, &plan->experiment));
+    db_spots_one_of_each(&plan->experiment);
+    experiment = &plan->experiment;
     plan->precision = options->precision;
     plan->tolerance = options->tolerance;
     plan->sample_count =
         (size_t)experiment->goniometer.phi_steps * (size_t)experiment->crystal.mosaic_domains;
     DB_TRY(take_parameters(plan, options));
     DB_TRY(take_regions(plan, options));
+    if (closed) DB_TRY(db_spots_cut_regions(plan));
     DB_TRY(cut_tiles(plan));
     DB_TRY(allocate_values(plan));
+    if (closed) DB_TRY(db_spots_create(plan));
     if (plan->parameter_count) DB_TRY(db_plan_allocate_dual(plan));
     plan->job.pixel_type = options->pixel_type;
     plan->job.streaming =
@@ -259,14 +266,15 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
                       sizeof own->structure_factors.extent) == 0 &&
                e->background.count == own->background.count &&
                e->detector.sensor_layers == own->detector.sensor_layers &&
-               e->reference.on == own->reference.on;
+               e->reference.on == own->reference.on && e->spread.spots == own->spread.spots &&
+               e->spread.tails == own->spread.tails;
     for (size_t p = 0; same && p < e->detector.panel_count; p++)
         same = e->detector.panels[p].fast_pixels == own->detector.panels[p].fast_pixels &&
                e->detector.panels[p].slow_pixels == own->detector.panels[p].slow_pixels;
     if (same) return DB_OK;
     return db_fail(plan->context, DB_ERROR_USAGE,
                    "plan update: numbers of sources, domains (and whether their spread is "
-                   "anisotropic), phi steps, sub-pixels, sensor layers, "
+                   "anisotropic), phi steps, tails, sub-pixels, sensor layers, "
                    "panels, pixels, structure factors and amorphous amplitudes must be those the "
                    "plan was created with");
 }
@@ -307,9 +315,11 @@ static void take_values(db_plan *plan, const db_experiment *e) {
 }
 
 db_status db_plan_update(db_plan *plan, const db_experiment *experiment) {
-    DB_TRY(check_same_shape(plan, experiment));
-    DB_TRY(db_experiment_check(plan->context, experiment));
-    take_values(plan, experiment);
+    db_experiment given = *experiment; /* its lists are not changed */
+    db_spots_one_of_each(&given);
+    DB_TRY(check_same_shape(plan, &given));
+    DB_TRY(db_experiment_check(plan->context, &given));
+    take_values(plan, &given);
     db_plan_fill_values(plan);
     plan->slopes_current = 0;
     return DB_OK;
@@ -324,6 +334,7 @@ void db_plan_destroy(db_plan **plan) {
     db_experiment_clear(&p->experiment);
     db_amorphous_curve_clear(&p->curve);
     db_normal_destroy(p->normal);
+    db_spots_destroy(p->spots);
     void *const owned[] = { p->parameters,
                             p->regions,
                             p->tiles,

@@ -82,6 +82,25 @@ static double largest_solid_angle(const db_plan *plan) {
     return largest;
 }
 
+double db_plan_pixel_factor(const db_plan *plan) {
+    return plan->job.scale * plan->job.oversample * plan->job.oversample *
+           largest_solid_angle(plan) * largest_polarization(&plan->experiment.beam) *
+           largest_debye_waller(&plan->job);
+}
+
+/* The depth of absorption varies at most as if it were even. */
+double db_plan_place_variance(const db_plan *plan) {
+    const double thickness = 1e-6 * plan->experiment.detector.sensor_thickness;
+    double largest = 0;
+    for (size_t i = 0; i < plan->experiment.detector.panel_count; i++) {
+        const db_panel_interface *p = &plan->plain.panel[i];
+        const double variance =
+            p->spread[0].v + p->spread[1].v + p->spread[2].v + thickness * thickness / 12;
+        largest = fmax(largest, variance / (p->z.v * p->z.v));
+    }
+    return largest;
+}
+
 /* The fraction of its peak that each sample of each pixel may be short by. */
 static double part_left_out(const db_plan *plan) {
     const double least = plan->job.shape == DB_SHAPE_GAUSS ? ALWAYS : 0;

@@ -62,6 +62,7 @@ struct db_plan {
     size_t room_size;
     int room_threads;
     struct db_normal *normal; /* NULL until the first normal equations */
+    struct db_spots *spots;   /* in closed form; else NULL */
 
     db_device device;                   /* chosen by the context at creation */
     struct db_device_plan *device_part; /* NULL: the processor does it */
@@ -91,6 +92,13 @@ double db_largest_intensity(const db_structure_factors *f);
  * all sources, had a reflection of that squared amplitude exactly there, unpolarized light being
  * scattered forwards and all of it absorbed. */
 double db_perfect_peak(const db_kernel_job *job, double solid_angle, double intensity);
+
+/* What a pixel's factors (solid angle, polarization, Debye-Waller, overall scale) are together, at
+ * most; for spots in closed form. */
+double db_plan_pixel_factor(const db_plan *plan);
+
+/* Variance (radian^2) of a direction by what spreads places on the panels, at most; likewise. */
+double db_plan_place_variance(const db_plan *plan);
 
 /* Fills what the job leaves out, from its other values and the tolerance (plan_cut.c). */
 void db_plan_fill_cut(db_plan *plan);

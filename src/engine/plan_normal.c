@@ -35,7 +35,7 @@ static db_status build(const db_plan *plan, db_normal *normal) {
 }
 
 static db_status prepare(db_plan *plan) {
-    db_plan_fill_slopes(plan);
+    DB_TRY(db_plan_prepare_slopes(plan));
     if (!plan->normal) {
         db_normal *made = calloc(1, sizeof *made);
         if (!made) return db_fail_memory(plan->context, "normal equations");
@@ -72,7 +72,7 @@ static void form_parameters(const db_plan *plan, double *chi2, double *gradient,
     *chi2 = product(normal, count, count);
     for (size_t k = 0; k < parameters; k++) {
         const double *by_k = normal->basis.combination + k * count;
-        double half[DB_NORMAL_MOST + 1]; /* derivative k times each image */
+        double half[DB_NORMAL_MOST_SPOTS + 1]; /* derivative k times each image */
         for (size_t j = 0; j <= count; j++) {
             half[j] = 0;
             for (size_t i = 0; i < count; i++)
@@ -172,7 +172,8 @@ db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, 
     job.weight = weight;
     job.streaming = 0;
     job.parameter_count = normal->basis.count;
-    job.contraction = normal->basis.image;
+    if (!plan->spots) job.contraction = normal->basis.image;
+    job.spots.step = normal->basis.step;
     job.lattice_wanted = normal->basis.lattice_wanted;
     job.single_wanted = normal->basis.single_wanted;
     DB_TRY(sum_products(plan, &job));

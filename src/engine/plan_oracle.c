@@ -4,6 +4,7 @@
 #include "base/threads.h"
 #include "engine/execute.h"
 #include "kernel/oracle.h"
+#include "engine/spots.h"
 
 /* A tile's rows as a region of their own. */
 static db_region rows_of(const db_plan *plan, const db_tile *tile) {
@@ -14,17 +15,28 @@ static db_region rows_of(const db_plan *plan, const db_tile *tile) {
     return r;
 }
 
-static void render_tiles(const db_plan *plan, const db_oracle *oracle, double *image,
-                         double *const *derivatives) {
+static db_status render_tiles(const db_plan *plan, const db_oracle *oracle, double *image,
+                              double *const *derivatives) {
     const long tiles = (long)plan->tile_count;
+    int failed = 0;
 #if defined(_OPENMP)
     const int threads = db_threads_for(plan->context, tiles);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long t = 0; t < tiles; t++) {
+        if (plan->spots) {
+            if (db_oracle_render_spots(oracle, plan->regions, (size_t)t, image, derivatives))
+                continue;
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+            failed = 1;
+            continue;
+        }
         const db_region rows = rows_of(plan, &plan->tiles[t]);
         db_oracle_render(oracle, &rows, 1, image, derivatives);
     }
+    return failed ? db_fail_memory(plan->context, "the oracle") : DB_OK;
 }
 
 /* Changes the interface values; called once for every DB_SLOPES_AT_ONCE parameters. */
@@ -34,17 +46,25 @@ typedef void (*interface_shake)(void *user, const db_experiment *experiment,
 /* db_plan_oracle after `shake` (may be NULL). */
 static db_status oracle_of_shaken(db_plan *plan, interface_shake shake, void *user, double *image,
                                   double *const *derivatives) {
+    db_status status = DB_OK;
     DB_TRY(db_plan_need_parameters(plan));
+    if (plan->spots) DB_TRY(db_spots_fill(plan));
     db_enter_stage(plan->context, "oracle");
-    for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
+    for (size_t first = 0; first < plan->parameter_count && status == DB_OK;
+         first += DB_SLOPES_AT_ONCE) {
         const db_parameter_slots slots = db_plan_slots(plan, first);
-        const db_oracle oracle = { &plan->experiment, &plan->dual, &slots, &plan->curve.job };
+        const db_oracle oracle = { &plan->experiment,
+                                   &plan->dual,
+                                   &slots,
+                                   &plan->curve.job,
+                                   plan->spots ? &plan->job.spots : NULL,
+                                   plan->spots ? db_spots_entries(plan) : NULL };
         db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
         if (shake) shake(user, &plan->experiment, &plan->dual);
-        render_tiles(plan, &oracle, image, derivatives + first);
+        status = render_tiles(plan, &oracle, image, derivatives + first);
     }
     db_leave_stage(plan->context, "oracle");
-    return DB_OK;
+    return status;
 }
 
 db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives) {

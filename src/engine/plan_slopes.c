@@ -1,7 +1,7 @@
 /* From wide duals of the interface to what gradient kernels need: slopes of sources and
  * sample rotations, and for each parameter the coefficients that contract the kernel's columns with
  * dz/dparameter. */
-#include "engine/plan_internal.h"
+#include "engine/spots.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,12 @@ int db_plan_moves(const db_plan *plan, unsigned what) {
     return count;
 }
 
+static int closed(const db_plan *plan) { return plan->experiment.spread.spots == DB_SPOTS_CLOSED; }
+
+/* In closed form the first kind is of parameters that move spots, and there is no second one. */
 db_wanted_kind db_plan_wanted_kind(const db_plan *plan, size_t k) {
+    const unsigned elsewhere = DB_MOVES_SCALE | DB_MOVES_BACKGROUND | DB_MOVES_DEBYE_WALLER;
+    if (closed(plan)) return moves(plan, k, elsewhere) ? DB_WANTED_OTHER : DB_WANTED_LATTICE;
     const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
                             DB_MOVES_SCALE | DB_MOVES_AMPLITUDE | DB_MOVES_DEBYE_WALLER;
     return moves(plan, k, DB_MOVES_LATTICE) ? DB_WANTED_LATTICE
@@ -30,11 +35,16 @@ static void order_parameters(db_plan *plan) {
             if ((int)db_plan_wanted_kind(plan, k) == kind) plan->position[k] = place++;
         end[kind] = place;
     }
+    if (closed(plan)) {
+        plan->job.spots.parameters = end[DB_WANTED_LATTICE];
+        return;
+    }
     plan->job.lattice_wanted = end[DB_WANTED_LATTICE];
     plan->job.single_wanted = end[DB_WANTED_SINGLE] - end[DB_WANTED_LATTICE];
 }
 
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan) {
+    if (closed(plan)) return DB_KERNEL_SPOTS_GRADIENT;
     if (plan->job.general) return DB_KERNEL_GENERAL_GRADIENT;
     return db_plan_moves(plan, DB_MOVES_CELLS) ? DB_KERNEL_GRADIENT_CELLS : DB_KERNEL_GRADIENT;
 }
@@ -73,9 +83,9 @@ db_status db_plan_allocate_dual(db_plan *plan) {
         !plan->source_slope_float || !plan->contraction || !plan->position || !plan->derivative)
         return db_fail_memory(plan->context, "the gradient part of a plan");
     order_parameters(plan);
-    plan->job.rotation_slopes = rotations;
+    plan->job.rotation_slopes = closed(plan) ? 0 : rotations;
     plan->job.source_slopes = moving;
-    plan->job.amplitude_slopes = db_plan_moves(plan, DB_MOVES_AMPLITUDE);
+    plan->job.amplitude_slopes = closed(plan) ? 0 : db_plan_moves(plan, DB_MOVES_AMPLITUDE);
     return DB_OK;
 }
 
@@ -177,13 +187,16 @@ static void column_coefficients(const db_plan *plan, size_t panel, size_t k, own
     const db_dual_interface *z = &plan->dual;
     const double scale = z->scale.v;
     for (int c = 0; c < DB_COLUMN_COUNT; c++) coefficient[c] = 0;
-    if (moves(plan, k, DB_MOVES_LATTICE))
-        matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
-    if (moves(plan, k, DB_MOVES_ROTATIONS)) coefficient[DB_COLUMN_ROTATION + own.rotation] = 1;
-    if (moves(plan, k, DB_MOVES_CELLS))
-        for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
+    if (!closed(plan)) {
+        if (moves(plan, k, DB_MOVES_LATTICE))
+            matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
+        if (moves(plan, k, DB_MOVES_ROTATIONS)) coefficient[DB_COLUMN_ROTATION + own.rotation] = 1;
+        if (moves(plan, k, DB_MOVES_CELLS))
+            for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
+        if (moves(plan, k, DB_MOVES_AMPLITUDE))
+            coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
+    }
     if (moves(plan, k, DB_MOVES_SOURCES)) coefficient[DB_COLUMN_SOURCE + own.source] = 1;
-    if (moves(plan, k, DB_MOVES_AMPLITUDE)) coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
     if (moves(plan, k, DB_MOVES_DEBYE_WALLER))
         coefficient[DB_COLUMN_DEBYE_WALLER] = z->b_factor.d[p];
     if (moves(plan, k, DB_MOVES_PANELS)) panel_coefficients(plan, panel, p, coefficient);
@@ -240,14 +253,15 @@ void db_plan_fill_slopes(db_plan *plan) {
         for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++) {
             double coefficient[DB_COLUMN_COUNT];
             column_coefficients(plan, panel, k, own, coefficient);
-            fill_contraction(db_plan_wanted_kind(plan, k), coefficient,
+            fill_contraction(closed(plan) ? DB_WANTED_OTHER : db_plan_wanted_kind(plan, k),
+                             coefficient,
                              &plan->contraction[panel * plan->parameter_count + plan->position[k]]);
         }
-        if (moves(plan, k, DB_MOVES_ROTATIONS))
+        if (!closed(plan) && moves(plan, k, DB_MOVES_ROTATIONS))
             fill_rotation_slopes(plan, slope_number(k), (size_t)own.rotation++);
         if (moves(plan, k, DB_MOVES_SOURCES))
             fill_source_slopes(plan, slope_number(k), (size_t)own.source++);
-        if (moves(plan, k, DB_MOVES_AMPLITUDE))
+        if (!closed(plan) && moves(plan, k, DB_MOVES_AMPLITUDE))
             fill_amplitude(plan, k, &job->amplitude[own.amplitude++]);
     }
     job->lattice_slope_double = plan->lattice_slope_double;

@@ -1,6 +1,6 @@
 /* From interface values to the kernel's plain arrays. */
 #include "base/vector.h"
-#include "engine/plan_internal.h"
+#include "engine/spots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -207,7 +207,8 @@ void db_plan_fill_values(db_plan *plan) {
     job->table_used = plan->table_count > 0;
     job->default_intensity = e->structure_factors.default_F * e->structure_factors.default_F;
     job->region = plan->regions;
-    db_plan_fill_cut(plan);
+    if (e->spread.spots == DB_SPOTS_SAMPLED) db_plan_fill_cut(plan);
+    db_spots_outdate(plan);
     fill_reference(plan);
     plan->slopes_current = 0;
     db_leave_stage(plan->context, "model");

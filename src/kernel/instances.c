@@ -19,7 +19,9 @@
     X(gradient, precision, isa)                                                                    \
     X(gradient_cells, precision, isa)                                                              \
     X(general_forward, precision, isa)                                                             \
-    X(general_gradient, precision, isa)
+    X(general_gradient, precision, isa)                                                            \
+    X(spots_forward, precision, isa)                                                               \
+    X(spots_gradient, precision, isa)
 
 #define NAME(kind, precision, isa) db_kernel_##kind##_##precision##_##isa
 #define DECLARE_ONE(kind, precision, isa)                                                          \

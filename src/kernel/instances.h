@@ -11,6 +11,8 @@ typedef enum db_kernel_kind {
     DB_KERNEL_GRADIENT_CELLS,  /* with the cell counts N among the parameters */
     DB_KERNEL_GENERAL_FORWARD, /* for jobs that are not plain */
     DB_KERNEL_GENERAL_GRADIENT,
+    DB_KERNEL_SPOTS_FORWARD, /* spots in closed form */
+    DB_KERNEL_SPOTS_GRADIENT,
     DB_KERNEL_KIND_COUNT
 } db_kernel_kind;
 

@@ -90,6 +90,45 @@ typedef struct db_kernel_contraction {
     float coefficient_float[DB_LONGEST_RUN];
 } db_kernel_contraction;
 
+/* A spot in closed form on one panel (kernel/spot.h), as the pixel loop reads it: with d the unit
+ * vector to a point, z = white d + offset, in double since d - c is a small difference. */
+enum {
+    DB_SPOT_AMPLITUDE,
+    DB_SPOT_CUT,  /* of z^2 (of a spot that moves: of its first two components), from which on it
+                        does not count */
+    DB_SPOT_FROM, /* of a spot that moves */
+    DB_SPOT_TO,
+    DB_SPOT_AT_REST, /* 1: z_3 counts as z_1 and z_2 do; 0: the spot moves along z_3 */
+    DB_SPOT_WHITE,   /* 9: W, for slopes by d */
+    DB_SPOT_VALUES = DB_SPOT_WHITE + 9
+};
+typedef struct db_kernel_spot {
+    double white[9], offset[3];
+    double value_double[DB_SPOT_VALUES];
+    float value_float[DB_SPOT_VALUES];
+    int32_t fast[2], slow[2]; /* pixels of the panel that it reaches: from, and to without that */
+    uint32_t source;
+} db_kernel_spot;
+
+/* Columns of a spot: what its slopes by a parameter multiply (kernel/spot_pixels.h). */
+enum { DB_SPOT_COLUMNS = 10, DB_SPOT_COLUMNS_MOVING = 14 };
+
+/* Spots of a job, in the order of sources, and which of them reach each region. */
+typedef struct db_kernel_spots {
+    const db_kernel_spot *spot;
+    size_t count;
+    const uint32_t *first;  /* [regions + 1]: where a region's numbers begin in the list */
+    const uint32_t *number; /* of spots, ascending for each region */
+    int moving;             /* 1: the crystal turns */
+    int one_beam;           /* 1: all sources have the same factors of a pixel */
+    size_t most;            /* of a region */
+    size_t parameters;      /* the first so many of the job's parameters move spots */
+    const double *step;     /* normal equations: a typical step of each parameter, a power of two */
+    /* [count][parameters][columns]: slopes, those of moving spots with more columns */
+    const double *slope_double;
+    const float *slope_float;
+} db_kernel_spots;
+
 typedef struct db_kernel_job {
     db_crystal_shape shape;
     double fudge;
@@ -157,6 +196,7 @@ typedef struct db_kernel_job {
      * column each, then the others */
     const db_kernel_contraction *contraction;
     size_t lattice_wanted, single_wanted; /* so many of the first and of the second kind */
+    db_kernel_spots spots;                /* in closed form; then none of the kinds above */
 
     const db_region *region;
     db_pixel_type pixel_type;
@@ -172,7 +212,7 @@ typedef struct db_kernel_job {
  * the job.parameter_count wanted columns and, last, the residual, each times the square root of the
  * weight. Stored is the lower triangle of the matrix in square blocks, row after row of blocks;
  * inside a block column after column. */
-enum { DB_NORMAL_MOST = 64, DB_NORMAL_BLOCK = 4 };
+enum { DB_NORMAL_MOST = 64, DB_NORMAL_MOST_SPOTS = 256, DB_NORMAL_BLOCK = 4 };
 static inline size_t db_normal_index(size_t row, size_t column) {
     const size_t i = row / DB_NORMAL_BLOCK, j = column / DB_NORMAL_BLOCK;
     return ((i * (i + 1) / 2 + j) * DB_NORMAL_BLOCK + column % DB_NORMAL_BLOCK) * DB_NORMAL_BLOCK +
@@ -181,6 +221,17 @@ static inline size_t db_normal_index(size_t row, size_t column) {
 static inline size_t db_normal_size(size_t images) {
     const size_t blocks = (images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK;
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
+}
+
+/* Room that the kernels of spots in closed form need: two lists of a region's spots, then slopes,
+ * a vector each. Bytes before the slopes, and in all. */
+enum { DB_LARGEST_VECTOR = 64 };
+static inline size_t db_spot_numbers(const db_kernel_job *job) {
+    const size_t numbers = 2 * (job->spots.most + 1) * sizeof(uint32_t);
+    return (numbers + DB_LARGEST_VECTOR - 1) / DB_LARGEST_VECTOR * DB_LARGEST_VECTOR;
+}
+static inline size_t db_spot_room(const db_kernel_job *job) {
+    return db_spot_numbers(job) + (job->spots.parameters + 1) * DB_LARGEST_VECTOR;
 }
 
 /* In mixed precision, offsets along rows (kernel/row.h) have 32 binary places: an error of 2e-10,

@@ -24,6 +24,7 @@ typedef struct {
     double *sums;  /* db_normal_size(length) of them */
     size_t length; /* of a row */
     int rows;      /* so far */
+    int most;      /* rows that fit; NORMAL_RUN in the loops over samples */
     fine row[NORMAL_RUN * (DB_NORMAL_MOST + 1)];
 } normal_run;
 

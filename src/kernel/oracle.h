@@ -15,10 +15,17 @@ typedef struct db_oracle {
     const db_dual_interface *interface;
     const db_parameter_slots *slots; /* those that the interface was made with */
     const db_kernel_amorphous *curve;
+    /* in closed form, else NULL: the job's spots, and what they are */
+    const db_kernel_spots *spots;
+    const struct db_spot_entry *entry;
 } db_oracle;
 
 /* Renders all regions. derivative[k] belongs to slot k; buffers as described for db_plan_oracle. */
 void db_oracle_render(const db_oracle *oracle, const db_region *regions, size_t region_count,
                       double *image, double *const *derivative);
+
+/* The same for one region of spots in closed form; 0 without memory. */
+int db_oracle_render_spots(const db_oracle *oracle, const db_region *regions, size_t index,
+                           double *image, double *const *derivative);
 
 #endif

@@ -54,10 +54,10 @@ AD_INLINE wide_vec3 q_of(const db_kernel_source_double *source, wide_vec3 d) {
 
 #if DB_INSTANCE_KIND > 0
 /* Columns of the parameters that move the sources: q moves by kappa q - s0, and P is linear in the
- * tensor. */
+ * tensor. by_weight: slope of the pixel by the source's weight. */
 AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine d[3],
-                                 const fine q[3], fine omega, fine weight, fine p,
-                                 const source_sums *source, pixel_sums *sums) {
+                                 const fine q[3], fine omega, fine weight,
+                                 const source_sums *source, fine by_weight, pixel_sums *sums) {
     const fine along =
         f_fma(source->by_q[0], q[0], f_fma(source->by_q[1], q[1], f_mul(source->by_q[2], q[2])));
     const fine both = f_mul(omega, source->sum);
@@ -72,7 +72,7 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine 
         column = f_fma(along, f_set(slope->kappa), column);
         for (int c = 0; c < 3; c++) column = f_fnma(source->by_q[c], f_set(slope->s0[c]), column);
         column = f_fma(f_mul(both, weight), p_slope, column);
-        column = f_fma(f_mul(both, p), f_set(slope->weight), column);
+        column = f_fma(by_weight, f_set(slope->weight), column);
         *loose_column(sums, DB_COLUMN_SOURCE + n) = column;
     }
 }
@@ -209,7 +209,8 @@ AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_ke
         for (int c = 0; c < 3; c++)
             by_d[c] = f_fma(source.by_q[c], kappa, f_fma(by_p, p_by_d[c], by_d[c]));
         by_omega = f_fma(wp, source.sum, by_omega);
-        add_source_slopes(job, j, s->d, q, omega, weight, p, &source, sums);
+        add_source_slopes(job, j, s->d, q, omega, weight, &source,
+                          f_mul(f_mul(omega, source.sum), p), sums);
 #endif
     }
     sums->intensity = f_add(sums->intensity, intensity);

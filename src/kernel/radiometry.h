@@ -7,6 +7,7 @@
 #define polarization_factor AD_NUM(polarization_factor)
 #define capture_fraction AD_NUM(capture_fraction)
 #define absorption_depth AD_NUM(absorption_depth)
+#define absorption_variance AD_NUM(absorption_variance)
 #define row_polarization AD_NUM(row_polarization)
 
 /* Solid angle of a flat pixel of `area` (m^2), on a plane at distance z along its normal; inverse:
@@ -55,4 +56,15 @@ AD_INLINE num absorption_depth(num obliquity, num step, num attenuation, lane la
     const num half = n_scale(n_div(n_mul(step, attenuation), obliquity), l_set((REAL)0.5));
     return n_mul(step,
                  n_affine(n_langevin(half), l_set((REAL)-0.5), l_add(layer, l_set((REAL)0.5))));
+}
+
+/* Variance (m^2, along the panel's normal) of the depth at which a layer absorbs: with x = a s/o and
+ * y = x/2 as above s^2 (1/x^2 - e^x/(e^x - 1)^2) = (s/2)^2 (1/y^2 - 1/sinh^2 y), and the bracket is
+ * the slope of Langevin's function, 1 - L^2 - 2 L/y. */
+AD_INLINE num absorption_variance(num obliquity, num step, num attenuation) {
+    const num y = n_scale(n_div(n_mul(step, attenuation), obliquity), l_set((REAL)0.5));
+    const num l = n_langevin(y);
+    const num slope =
+        n_shift(n_neg(n_add(n_sqr(l), n_scale(n_div(l, y), l_set((REAL)2)))), l_set((REAL)1));
+    return n_mul(n_scale(n_sqr(step), l_set((REAL)0.25)), slope);
 }

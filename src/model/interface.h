@@ -19,6 +19,9 @@ typedef struct {
     /* of the sphere that a curved panel wraps around */
     num radius;               /* distance to the plane along the beam */
     num beam_fast, beam_slow; /* where the direct beam meets the plane, from the origin */
+    /* for spots in closed form: covariance of the places (m^2; xx, yy, zz, xy, xz, yz) by footprint,
+     * point spread and the (sub-)pixel itself */
+    num spread[6];
 } panel_interface;
 
 typedef struct {
@@ -27,6 +30,17 @@ typedef struct {
     num polarization[6]; /* symmetric tensor W: P = (1 + d.W d)/2; xx, yy, zz, xy, xz, yz */
     num weight;          /* normalized: the weights of all sources sum to 1 */
 } source_interface;
+
+#ifndef DB_MODEL_PARTS
+#define DB_MODEL_PARTS
+/* Parts of a spot's covariance; those that are 0 and have no slopes are left out. */
+enum {
+    DB_PART_ROTATION = 1,
+    DB_PART_STRAIN = 2, /* along all directions */
+    DB_PART_STRAIN_TENSOR = 4,
+    DB_PART_MODE = 8 /* of the first mode; the next ones are twice as large each */
+};
+#endif
 
 /* Of spots in closed form. Standard frame: x, y, z along a*, c x a*, c, before any rotation.
  * Symmetric tensors: xx, yy, zz, xy, xz, yz. */
@@ -46,8 +60,7 @@ typedef struct {
     num tail_variance[DB_SPREAD_TAILS + 1]; /* by this the first one's covariance is multiplied */
     num bandwidth;                          /* relative variance of the wavelength */
     num divergence[6];                      /* covariance of the direction (radian^2), laboratory */
-    num footprint[6];                       /* of the place of scattering (m^2), laboratory */
-    num point_spread[3];                    /* along fast, along slow, covariance (m^2) */
+    int parts;                              /* DB_PART_*: what may be left out of a spot */
 } spread_interface;
 
 typedef struct {

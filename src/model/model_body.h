@@ -153,9 +153,10 @@ static void block_lattices(const model_inputs *m, spread_interface *out) {
     }
     out->strain = n_scale(parameter(m, DB_STRAIN_VARIANCE), 1e-6);
     for (int k = 0; k < DB_SPREAD_MODES; k++) {
-        const int first = DB_MODE1_XX + 9 * k;
+        const int first = (int)DB_MODE1_XX + 9 * k;
         num e[9];
-        for (int i = 0; i < 9; i++) e[i] = n_scale(parameter(m, (db_parameter)(first + i)), 1e-3);
+        for (int i = 0; i < 9; i++)
+            e[i] = n_scale(parameter(m, (db_parameter)((int)first + i)), 1e-3);
         out->mode[k] = m3_rows(v3_make(e[0], e[1], e[2]), v3_make(e[3], e[4], e[5]),
                                v3_make(e[6], e[7], e[8]));
     }
@@ -163,10 +164,11 @@ static void block_lattices(const model_inputs *m, spread_interface *out) {
     for (int i = 0; i < DB_SPREAD_TAILS; i++) {
         const int exists = i < m->experiment->spread.tails;
         const num part =
-            exists ? parameter(m, (db_parameter)(DB_TAIL_FRACTION_1 + 2 * i)) : n_constant(0);
+            exists ? parameter(m, (db_parameter)((int)DB_TAIL_FRACTION_1 + 2 * i)) : n_constant(0);
         out->tail_fraction[0] = n_sub(out->tail_fraction[0], part);
         out->tail_fraction[1 + i] = part;
-        out->tail_variance[1 + i] = n_sqr(parameter(m, (db_parameter)(DB_TAIL_WIDTH_1 + 2 * i)));
+        out->tail_variance[1 + i] =
+            n_sqr(parameter(m, (db_parameter)((int)DB_TAIL_WIDTH_1 + 2 * i)));
     }
 }
 
@@ -179,10 +181,48 @@ static void across_beam(vec3 horizontal, vec3 vertical, const db_parameter id[3]
     add_product(tensor, horizontal, vertical, n_scale(parameter(m, id[2]), 2 * unit));
 }
 
+/* 1: some of these neighbours in the table are not 0, or have slopes. */
+static int in_use(const model_inputs *m, db_parameter first, int count) {
+    for (int i = 0; i < count; i++) {
+        const db_parameter p = (db_parameter)((int)first + i);
+        if (db_parameter_get(m->experiment, p) != 0 ||
+            (m->slots && db_parameter_slope(m->slots, p) >= 0))
+            return 1;
+    }
+    return 0;
+}
+
+static int parts_in_use(const model_inputs *m) {
+    int parts = 0;
+    if (in_use(m, DB_MOSAIC_VARIANCE, 1) || in_use(m, DB_MOSAIC_XX, 6)) parts |= DB_PART_ROTATION;
+    if (in_use(m, DB_STRAIN_VARIANCE, 1)) parts |= DB_PART_STRAIN;
+    if (in_use(m, DB_STRAIN_XX, 6)) parts |= DB_PART_STRAIN_TENSOR;
+    for (int k = 0; k < DB_SPREAD_MODES; k++)
+        if (in_use(m, (db_parameter)((int)DB_MODE1_XX + 9 * k), 9)) parts |= DB_PART_MODE << k;
+    return parts;
+}
+
+/* Spread of places on a panel: that of the crystal's lit part, of the detector's points, and that of
+ * a (sub-)pixel, which is even. */
+static void panel_spread(const model_inputs *m, const db_panel *own, const num footprint[6],
+                         panel_interface *panel) {
+    const double part = 1e-3 / m->experiment->oversample, even = 1.0 / 12;
+    const double fast = own->pixel_size[0] * part, slow = own->pixel_size[1] * part;
+    for (int i = 0; i < 6; i++) panel->spread[i] = footprint[i];
+    add_product(panel->spread, panel->fast, panel->fast,
+                n_affine(parameter(m, DB_POINT_SPREAD_FF), 1e-6, even * fast * fast));
+    add_product(panel->spread, panel->slow, panel->slow,
+                n_affine(parameter(m, DB_POINT_SPREAD_SS), 1e-6, even * slow * slow));
+    add_product(panel->spread, panel->fast, panel->slow,
+                n_scale(parameter(m, DB_POINT_SPREAD_FS), 2e-6));
+}
+
 /* What spots in closed form are made of (docs/theory/spots.md). */
-static void closed_spots(const model_inputs *m, vec3 spindle, mat3 turn, spread_interface *out) {
+static void closed_spots(const model_inputs *m, vec3 spindle, mat3 turn, interface_values *z) {
     const db_experiment *e = m->experiment;
-    num cell_volume;
+    spread_interface *const out = &z->spread;
+    num cell_volume, footprint[6];
+    out->parts = parts_in_use(m);
     out->reciprocal = reciprocal_vectors(standard_basis(m), &cell_volume);
     out->turn = turn;
     out->spindle = spindle;
@@ -193,14 +233,14 @@ static void closed_spots(const model_inputs *m, vec3 spindle, mat3 turn, spread_
     const mat3 tilt = beam_tilt(m);
     const vec3 horizontal = m3_apply(tilt, v3_cross(across, beam)),
                vertical = v3_neg(m3_apply(tilt, across));
-    static const db_parameter divergence[3] = { DB_DIVERGENCE_HH, DB_DIVERGENCE_VV,
-                                                DB_DIVERGENCE_HV },
-                              footprint[3] = { DB_FOOTPRINT_HH, DB_FOOTPRINT_VV, DB_FOOTPRINT_HV };
-    across_beam(horizontal, vertical, divergence, m, 1e-6, out->divergence);
-    across_beam(horizontal, vertical, footprint, m, 1e-6, out->footprint);
+    static const db_parameter of_direction[3] = { DB_DIVERGENCE_HH, DB_DIVERGENCE_VV,
+                                                  DB_DIVERGENCE_HV },
+                              of_place[3] = { DB_FOOTPRINT_HH, DB_FOOTPRINT_VV, DB_FOOTPRINT_HV };
+    across_beam(horizontal, vertical, of_direction, m, 1e-6, out->divergence);
+    across_beam(horizontal, vertical, of_place, m, 1e-6, footprint);
     out->bandwidth = n_scale(parameter(m, DB_BANDWIDTH_VARIANCE), 1e-6);
-    for (int i = 0; i < 3; i++)
-        out->point_spread[i] = n_scale(parameter(m, (db_parameter)(DB_POINT_SPREAD_FF + i)), 1e-6);
+    for (size_t p = 0; p < e->detector.panel_count; p++)
+        panel_spread(m, &e->detector.panels[p], footprint, &z->panel[p]);
 }
 
 /* Rotation of a mosaic domain of a crystal that stands as `turn` says: about a random axis of the
@@ -454,5 +494,5 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     lattice_free_matter(m, out);
     detector_panels(m, out->panel);
     beam_sources(m, out->source);
-    if (e->spread.spots == DB_SPOTS_CLOSED) closed_spots(m, axis, turn, &out->spread);
+    if (e->spread.spots == DB_SPOTS_CLOSED) closed_spots(m, axis, turn, out);
 }

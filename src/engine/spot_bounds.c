@@ -1,0 +1,125 @@
+/* What the spots of a plan are at most, and where they end. */
+#include "engine/spots.h"
+
+#include "base/vector.h"
+
+/* Of a spot's peak, always left out: far below what rounding does. */
+static const double ALWAYS = 1e-24;
+
+static double trace(const db_number t[6]) { return t[0].v + t[1].v + t[2].v; }
+
+static double square_sum(const db_matrix *m) {
+    double sum = 0;
+    for (int i = 0; i < 3; i++) sum += v3_square_double_0(m->r[i]).v;
+    return sum;
+}
+
+/* Variance of a node's shift along any line, per |r|^2: a rotation w shifts it by at most |w||r|, a
+ * strain of one component, and a mode E, by at most |E||r|. */
+static double block_variance(const db_spread_interface *s) {
+    double sum = trace(s->rotation) + s->strain.v, widest = 1;
+    for (int i = 0; i < 3; i++) sum += fabs(s->strain_direct[i].v) + fabs(s->strain_shear[i].v);
+    for (int k = 0; k < DB_SPREAD_MODES; k++) sum += square_sum(&s->mode[k]);
+    for (int i = 1; i <= DB_SPREAD_TAILS; i++)
+        if (s->tail_fraction[i].v != 0) widest = fmax(widest, s->tail_variance[i].v);
+    return fmax(0, sum) * widest;
+}
+
+/* |q| at a panel's corners, at most (1/angstrom); a cone about the beam of less than a quarter turn
+ * is convex, so that no other point of a panel has a larger one. */
+static double finest(const db_plan *plan) {
+    double largest = 0;
+    for (size_t j = 0; j < plan->experiment.beam.source_count; j++) {
+        const db_kernel_source_double *s = &plan->source_double[j];
+        for (size_t p = 0; p < plan->experiment.detector.panel_count; p++) {
+            const db_panel *own = &plan->experiment.detector.panels[p];
+            const db_kernel_panel *k = &plan->panel[p];
+            for (int corner = 0; corner < 4; corner++) {
+                double x[3];
+                for (int c = 0; c < 3; c++)
+                    x[c] = k->origin[c] +
+                           (corner & 1 ? own->fast_pixels * k->pixel_size[0] * k->fast[c] : 0) +
+                           (corner & 2 ? own->slow_pixels * k->pixel_size[1] * k->slow[c] : 0);
+                const double along = db_dot(x, s->s0) / db_length(x);
+                const double square =
+                    along > 0 ? s->kappa * s->kappa + db_dot(s->s0, s->s0) - 2 * s->kappa * along
+                              : 4 * s->kappa * s->kappa;
+                largest = fmax(largest, sqrt(fmax(0, square)));
+            }
+        }
+    }
+    return largest;
+}
+
+/* Upper bound of the sum of exp(-share |x|^2/(2 s^2)) over the reciprocal lattice, wherever its
+ * origin: along each vector of Gram and Schmidt's basis, of length g, at most 1 + sqrt(2 pi) s/(g
+ * sqrt(share)). */
+static double lattice_sum(const db_matrix *reciprocal, double s, double share) {
+    double product = 1, basis[3][3];
+    for (int i = 0; i < 3; i++) {
+        db_vector_out(reciprocal->r[i], basis[i]);
+        for (int j = 0; j < i; j++) {
+            const double part = db_dot(basis[i], basis[j]) / db_dot(basis[j], basis[j]);
+            for (int c = 0; c < 3; c++) basis[i][c] -= part * basis[j][c];
+        }
+        product *= 1 + 2.5066282746310002 * s / (db_length(basis[i]) * sqrt(share));
+    }
+    return product;
+}
+
+db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
+    const db_experiment *e = &plan->experiment;
+    const db_interface *z = &plan->plain;
+    const db_spread_interface *spread = &z->spread;
+    db_spot_bounds b = { 0 };
+    double kappa = 0, weight = 0, least_kappa = 1e300;
+    for (size_t j = 0; j < e->beam.source_count; j++) {
+        kappa = fmax(kappa, plan->source_double[j].kappa);
+        least_kappa = fmin(least_kappa, plan->source_double[j].kappa);
+        weight = fmax(weight, plan->source_double[j].weight);
+    }
+    const double range = fabs(e->goniometer.phi_step) * 0.017453292519943295769;
+    b.photons = db_plan_pixel_factor(plan);
+    b.largest = 2 * log(1 / ALWAYS);
+    b.place = db_plan_place_variance(plan);
+    b.constant = trace(spread->size) / (least_kappa * least_kappa) + trace(spread->divergence);
+    b.growing =
+        (block_variance(spread) + fmax(0, spread->bandwidth.v)) / (least_kappa * least_kappa);
+    if (plan->tolerance > 0) {
+        /* spots of one pixel: each node in each passage, for each source and Gaussian of blocks */
+        const double copies = (double)e->beam.source_count * (1 + e->spread.tails) *
+                              (range > 0 ? 2 + range / 3.14 : 1);
+        const double cells = z->cells[0].v * z->cells[1].v * z->cells[2].v;
+        const double peak = b.photons * plan->largest_intensity * cells * cells * weight;
+        const double widest =
+            kappa * sqrt(b.constant + b.growing * 4 * kappa * kappa + /* on the detector */
+                         b.place);
+        static const double shares[] = { 0.02, 0.05, 0.1, 0.2, 0.5 };
+        for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+            const double per_spot =
+                plan->tolerance / (copies * lattice_sum(&spread->reciprocal, widest, shares[i]));
+            const double cut = 2 / (1 - shares[i]) * log(peak / per_spot);
+            if (i > 0 && !(cut < b.largest)) continue;
+            b.share = shares[i];
+            b.per_spot = per_spot;
+            b.largest = fmin(b.largest, fmax(cut, 0));
+        }
+    }
+    const double reach = sqrt(b.largest), beyond = reach * kappa;
+    b.longest =
+        (finest(plan) + beyond * sqrt(b.constant)) / fmax(0.1, 1 - beyond * sqrt(b.growing));
+    b.longest =
+        fmin(b.longest, 2 * kappa * (1 + reach * sqrt(b.constant)) + beyond * sqrt(b.constant));
+    if (e->d_min > 0) b.longest = fmin(b.longest, 1 / e->d_min);
+    return b;
+}
+
+/* Let every spot lack exp(-z^2/2) A G where A G exp(-(1 - share) z^2/2) <= t, A being its amplitude
+ * and G the pixel's factor. Together the spots of a pixel then lack at most t times the sum of
+ * exp(-share z^2/2) over all nodes: t is the tolerance over a bound of that sum. */
+double db_spot_cut(const db_spot_bounds *b, double amplitude) {
+    const double largest = 2 * log(1 / ALWAYS);
+    if (!(b->per_spot > 0)) return largest;
+    const double cut = 2 / (1 - b->share) * log(fabs(amplitude) * b->photons / b->per_spot);
+    return fmin(cut, largest);
+}

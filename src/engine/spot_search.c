@@ -1,0 +1,321 @@
+/* Which reflections have spots on the panels: nodes near the Ewald sphere, row after row of the
+ * reciprocal lattice. */
+#include "engine/spots.h"
+
+#include "base/threads.h"
+#include "base/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+static const double DEGREE = 0.017453292519943295769;
+
+/* Where the passage of half a turn, from an extreme of the node's distance to the next one, is
+ * expanded: at the crossing or, without one, next to it. level: cosine of the angle from the first
+ * extreme at which the node crosses. */
+static void choose_angle(double first, double level, db_spot_passage *p) {
+    const double near = 1e-3; /* radian: there the crossing's slopes have no meaning */
+    double angle = first;
+    db_spot_angle kind = SPOT_TURNING;
+    if (level < -1) angle = first + PI;
+    if (fabs(level) <= 1) {
+        angle = first + acos(level);
+        kind = SPOT_CROSSING;
+        if (angle - first < near || first + PI - angle < near) {
+            kind = SPOT_TURNING;
+            angle = angle - first < near ? first : first + PI;
+        }
+    }
+    p->at = angle;
+    p->at_kind = kind;
+    if (angle <= p->from) {
+        p->at = p->from;
+        p->at_kind = p->from_kind;
+    } else if (angle >= p->to) {
+        p->at = p->to;
+        p->at_kind = p->to_kind;
+    }
+}
+
+int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
+                     db_spot_passage passage[DB_SPOT_MOST_PASSAGES]) {
+    const double range = e->goniometer.phi_step * DEGREE;
+    const double low = fmin(0, range), high = fmax(0, range);
+    const db_spot_name start = { .hkl = { hkl[0], hkl[1], hkl[2] }, .source = source };
+    passage[0] = (db_spot_passage){ 0 };
+    if (range == 0) return 1;
+    const db_vector r = spot_turn_of_double_0(z, &start).r;
+    const spot_circle_double_0 k = spot_circle_of_double_0(z->spread.spindle, r);
+    const db_vector s0 = z->source[source].s0;
+    const double a = v3_dot_double_0(k.across, s0).v, b = v3_dot_double_0(k.side, s0).v;
+    const double radius = hypot(a, b), across = v3_square_double_0(k.across).v;
+    if (!(across > 1e-20 * v3_square_double_0(r).v) || !(radius > 0)) {
+        passage[0].at = 0.5 * range; /* on the spindle, it stays where it is */
+        return 1;
+    }
+    const double level =
+        -(v3_dot_double_0(k.along, s0).v + 0.5 * (v3_square_double_0(k.along).v + across)) / radius;
+    const double turning = atan2(b, a);
+    const int first = (int)floor((low - turning) / PI), last = (int)floor((high - turning) / PI);
+    int count = 0;
+    for (int n = first; n <= last && count < DB_SPOT_MOST_PASSAGES; n++) {
+        db_spot_passage *p = &passage[count];
+        const double begin = turning + n * PI;
+        *p = (db_spot_passage){ .moves = 1 };
+        p->from = fmax(low, begin);
+        p->from_kind = begin > low ? SPOT_TURNING : SPOT_FIXED;
+        p->to = fmin(high, begin + PI);
+        p->to_kind = begin + PI < high ? SPOT_TURNING : SPOT_FIXED;
+        if (!(p->to > p->from)) continue;
+        choose_angle(begin, n % 2 == 0 ? level : -level, p);
+        count++;
+    }
+    return count;
+}
+
+/* A part of the work: h of one source. */
+typedef struct {
+    const db_plan *plan;
+    const db_spot_bounds *bounds;
+    int (*wanted)(const db_plan *plan, const db_spot_entry *entry);
+    double star[9]; /* rows a*, b*, c* in the laboratory, in the middle of the range */
+    double sweep;   /* half of the range (radian) */
+    db_spot_list *list;
+    db_status status;
+    int wrong[3]; /* reflection whose covariance is not positive */
+} row_search;
+
+static int grow(db_spot_list *list) {
+    if (list->count < list->room) return 1;
+    const size_t room = list->room ? 2 * list->room : 64;
+    db_spot_entry *entry = realloc(list->entry, room * sizeof *entry);
+    if (entry) list->entry = entry;
+    db_spot_values *value = realloc(list->value, room * sizeof *value);
+    if (value) list->value = value;
+    if (!entry || !value) return 0;
+    list->room = room;
+    return 1;
+}
+
+/* Whether a ray comes near a panel: the angle between it and the panel's middle. */
+static int near_panel(const db_plan *plan, size_t p, const double u[3], double width) {
+    const db_kernel_panel *k = &plan->panel[p];
+    const db_panel *own = &plan->experiment.detector.panels[p];
+    const double half[2] = { 0.5 * own->fast_pixels * k->pixel_size[0],
+                             0.5 * own->slow_pixels * k->pixel_size[1] };
+    double middle[3];
+    for (int c = 0; c < 3; c++)
+        middle[c] = k->origin[c] + half[0] * k->fast[c] + half[1] * k->slow[c];
+    const double distance = db_length(middle), diagonal = hypot(half[0], half[1]);
+    const double angle = atan2(diagonal, fmax(distance - diagonal, 1e-3 * distance)) + width;
+    return angle >= PI || db_dot(middle, u) >= distance * cos(angle);
+}
+
+/* A node's Gaussians on a panel. */
+static void add_on_panel(row_search *s, db_spot_name *name) {
+    const db_plan *plan = s->plan;
+    const db_experiment *e = &plan->experiment;
+    for (int tail = 0; tail <= e->spread.tails; tail++) {
+        if (!grow(s->list)) {
+            s->status = DB_ERROR_MEMORY;
+            return;
+        }
+        db_spot_entry *entry = &s->list->entry[s->list->count];
+        db_spot_values *value = &s->list->value[s->list->count];
+        name->tail = tail;
+        entry->name = *name;
+        *value = spot_at_double_0(e, &plan->plain, NULL, name);
+        if (!isfinite(value->amplitude.v) || !isfinite(value->white.r[2].z.v)) {
+            s->status = DB_ERROR_INPUT;
+            memcpy(s->wrong, name->hkl, sizeof s->wrong);
+            return;
+        }
+        double amplitude = value->amplitude.v;
+        if (name->passage.moves) amplitude *= fmin(1, 0.4 * (value->to.v - value->from.v));
+        if (amplitude == 0) amplitude = 1; /* its slope by the structure factor */
+        entry->cut = db_spot_cut(s->bounds, amplitude);
+        if (entry->cut > 0 && db_spot_box(e, &plan->plain, name, value, entry->cut, entry) &&
+            (!s->wanted || s->wanted(plan, entry)))
+            s->list->count++;
+    }
+}
+
+static int amplitude_wanted(const db_plan *plan, const int hkl[3]) {
+    const db_parameter p = db_parameter_amplitude(hkl[0], hkl[1], hkl[2]);
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (plan->parameters[k] == p && p != DB_PARAMETER_COUNT) return 1;
+    return 0;
+}
+
+static void add_node(row_search *s, size_t source, const int hkl[3]) {
+    const db_plan *plan = s->plan;
+    const db_experiment *e = &plan->experiment;
+    const double node[3] = { hkl[0], hkl[1], hkl[2] };
+    db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
+    if (node_amplitude_double_0(&e->structure_factors, NULL, node).v == 0 &&
+        !amplitude_wanted(plan, hkl))
+        return;
+    const int passages = db_spot_passages(e, &plan->plain, source, hkl, passage);
+    for (int i = 0; i < passages && s->status == DB_OK; i++) {
+        db_spot_name name = { { hkl[0], hkl[1], hkl[2] }, source, 0, 0, passage[i] };
+        const db_source_interface *beam = &plan->plain.source[source];
+        const db_vector r = spot_turn_of_double_0(&plan->plain, &name).r;
+        double u[3];
+        db_vector_out(
+            v3_scale_double_0(v3_add_double_0(beam->s0, r), n_constant_double_0(1 / beam->kappa.v)),
+            u);
+        const double square = db_dot(u, u), length = sqrt(square);
+        const double variance = s->bounds->constant + s->bounds->growing * v3_square_double_0(r).v;
+        const double width = sqrt(s->bounds->largest * variance);
+        const double beside = 0.5 * s->bounds->largest * (variance + s->bounds->place);
+        if (length - width > 1 || length + width < 1 - beside) continue; /* see spot_box.c */
+        for (int c = 0; c < 3; c++) u[c] /= length;
+        for (size_t p = 0; p < e->detector.panel_count && s->status == DB_OK; p++) {
+            double normal[3];
+            db_vector_out(plan->plain.panel[p].normal, normal);
+            if (!(db_dot(u, normal) > 1e-3)) continue;
+            if (e->detector.panel_count > 1 && !near_panel(plan, p, u, 2 * sqrt(2 * beside)))
+                continue;
+            name.panel = p;
+            add_on_panel(s, &name);
+        }
+    }
+}
+
+/* Whole numbers l between two real ones, for which the node is not too long. */
+static void add_run(row_search *s, size_t source, int h, int k, double from, double to) {
+    if (!(to >= from)) return;
+    for (double l = ceil(from); l <= to && s->status == DB_OK; l++) {
+        const int hkl[3] = { h, k, (int)l };
+        add_node(s, source, hkl);
+    }
+}
+
+/* Roots of |v + l w|^2 = square; 0 if there are none. */
+static int shell(const double v[3], const double w[3], double square, double root[2]) {
+    const double a = db_dot(w, w), b = db_dot(v, w), c = db_dot(v, v) - square;
+    const double d = b * b - a * c;
+    if (!(d >= 0)) return 0;
+    root[0] = (-b - sqrt(d)) / a;
+    root[1] = (-b + sqrt(d)) / a;
+    return 1;
+}
+
+/* All l of a row: those for which |r| is small enough, and |s0 + r| near the sphere's radius. */
+static void search_row(row_search *s, size_t source, int h, int k) {
+    const db_spot_bounds *b = s->bounds;
+    const double *star = s->star;
+    const double kappa = s->plan->source_double[source].kappa;
+    double r[3], from_middle[3], ends[2], outer[2], inner[2];
+    for (int c = 0; c < 3; c++) {
+        r[c] = h * star[c] + k * star[3 + c];
+        from_middle[c] = r[c] + s->plan->source_double[source].s0[c];
+    }
+    if (!shell(r, star + 6, b->longest * b->longest, ends)) return;
+    /* the shell is as thick as the widest spot, and as the range turns a node */
+    const double thick =
+        kappa * sqrt(b->largest * (b->constant + b->growing * b->longest * b->longest)) +
+        s->sweep * b->longest;
+    const double rounding = 1e-9 * kappa, out = kappa + thick + rounding;
+    const double beside = thick * thick / kappa + 0.5 * kappa * b->largest * b->place,
+                 in = kappa - thick - beside - rounding;
+    if (!shell(from_middle, star + 6, out * out, outer)) return;
+    outer[0] = fmax(outer[0], ends[0]);
+    outer[1] = fmin(outer[1], ends[1]);
+    if (in > 0 && shell(from_middle, star + 6, in * in, inner)) {
+        add_run(s, source, h, k, outer[0], fmin(inner[0], outer[1]));
+        add_run(s, source, h, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
+    } else {
+        add_run(s, source, h, k, outer[0], outer[1]);
+    }
+}
+
+/* Reciprocal vectors in the laboratory when the spindle has turned by an angle. */
+static void star_at(const db_interface *z, double angle, double star[9]) {
+    double axis[3];
+    db_vector_out(z->spread.spindle, axis);
+    for (int i = 0; i < 3; i++) {
+        db_vector_out(m3_apply_double_0(z->spread.turn, z->spread.reciprocal.r[i]), star + 3 * i);
+        db_turn(axis, angle, star + 3 * i);
+    }
+}
+
+/* Lists one after the other. */
+static db_status join(db_context *context, const db_spot_list *part, size_t parts,
+                      db_spot_list *list) {
+    size_t count = 0;
+    for (size_t i = 0; i < parts; i++) count += part[i].count;
+    if (count > list->room) {
+        const size_t room = count + count / 4;
+        free(list->entry);
+        free(list->value);
+        list->entry = malloc(room * sizeof *list->entry);
+        list->value = malloc(room * sizeof *list->value);
+        list->room = list->entry && list->value ? room : 0;
+        if (!list->room) return db_fail_memory(context, "the spots of an image");
+    }
+    list->count = 0;
+    for (size_t i = 0; i < parts; i++) {
+        if (!part[i].count) continue;
+        memcpy(list->entry + list->count, part[i].entry, part[i].count * sizeof *list->entry);
+        memcpy(list->value + list->count, part[i].value, part[i].count * sizeof *list->value);
+        list->count += part[i].count;
+    }
+    return DB_OK;
+}
+
+static db_status explain(db_context *context, const row_search *s) {
+    if (s->status != DB_ERROR_INPUT) return db_fail_memory(context, "the spots of an image");
+    return db_fail(context, DB_ERROR_INPUT,
+                   "spreads: those of reflection %d %d %d together are not a covariance; expected "
+                   "variances of at least 0, and correlations between -1 and 1",
+                   s->wrong[0], s->wrong[1], s->wrong[2]);
+}
+
+db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
+                          int (*wanted)(const db_plan *plan, const db_spot_entry *entry),
+                          db_spot_list *list) {
+    const double range = plan->experiment.goniometer.phi_step * DEGREE;
+    double edge[3], star[9];
+    for (int i = 0; i < 3; i++) {
+        double v[3];
+        db_vector_out(plan->plain.lattice.r[i], v);
+        edge[i] = db_length(v);
+    }
+    star_at(&plan->plain, 0.5 * range, star);
+    const long most_h = (long)floor(bounds->longest * edge[0]),
+               most_k = (long)floor(bounds->longest * edge[1]), rows = 2 * most_h + 1;
+    const long tasks = rows * (long)plan->experiment.beam.source_count;
+    db_spot_list *part = calloc((size_t)tasks, sizeof *part);
+    row_search *search = calloc((size_t)tasks, sizeof *search);
+    db_status status = part && search ? DB_OK : db_fail_memory(plan->context, "a search of spots");
+    if (status == DB_OK) {
+#if defined(_OPENMP)
+        const int threads = db_threads_for(plan->context, tasks);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#endif
+        for (long t = 0; t < tasks; t++) {
+            row_search *s = &search[t];
+            *s = (row_search){ .plan = plan,
+                               .bounds = bounds,
+                               .wanted = wanted,
+                               .sweep = 0.5 * fabs(range),
+                               .list = &part[t],
+                               .status = DB_OK };
+            memcpy(s->star, star, sizeof star);
+            for (long k = -most_k; k <= most_k && s->status == DB_OK; k++)
+                search_row(s, (size_t)(t / rows), (int)(t % rows - most_h), (int)k);
+        }
+        for (long t = 0; t < tasks && status == DB_OK; t++)
+            if (search[t].status != DB_OK) status = explain(plan->context, &search[t]);
+        if (status == DB_OK) status = join(plan->context, part, (size_t)tasks, list);
+    }
+    for (long t = 0; part && t < tasks; t++) {
+        free(part[t].entry);
+        free(part[t].value);
+    }
+    free(part);
+    free(search);
+    return status;
+}

@@ -1,0 +1,310 @@
+/* Spots of a plan in closed form: tiles, lists, and what the pixel loop reads. */
+#include "engine/spots.h"
+
+#include "base/growth.h"
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A tile's pixels: along fast as many as fill a few vectors, and few enough that its spots stay in
+ * the level-1 cache. */
+enum { TILE_FAST = 64, TILE_SLOW = 16, CELL = 64 };
+
+/* Tiles by squares of CELL x CELL pixels of a panel, so that a spot finds those that it reaches. */
+typedef struct {
+    int columns, rows;
+    size_t first; /* number of the panel's first square */
+} panel_cells;
+
+struct db_spots {
+    panel_cells *panel; /* [panels] */
+    size_t cell_count;
+    uint32_t *cell_first; /* [cells + 1] */
+    uint32_t *cell_tile;  /* tiles of each cell */
+    db_spot_list list;
+    db_kernel_spot *spot; /* [list.count] */
+    size_t spot_room;
+    uint32_t *first; /* [tiles + 1] */
+    uint32_t *number;
+    size_t number_room;
+    double *slope_double;
+    float *slope_float;
+    size_t slope_room;
+    int current; /* 1: lists belong to the experiment's present values */
+};
+
+void db_spots_one_of_each(db_experiment *e) {
+    if (e->spread.spots != DB_SPOTS_CLOSED) return;
+    e->goniometer.phi_step *= e->goniometer.phi_steps;
+    e->goniometer.phi_steps = 1;
+    e->crystal.mosaic_domains = 1;
+    e->detector.sensor_layers = 1;
+}
+
+static size_t pieces(int pixels, int piece) {
+    return ((size_t)pixels + (size_t)piece - 1) / (size_t)piece;
+}
+
+db_status db_spots_cut_regions(db_plan *plan) {
+    size_t count = 0, n = 0;
+    for (size_t i = 0; i < plan->region_count; i++)
+        count += pieces(plan->regions[i].fast_count, TILE_FAST) *
+                 pieces(plan->regions[i].slow_count, TILE_SLOW);
+    db_region *cut = malloc(count * sizeof *cut);
+    if (!cut) return db_fail_memory(plan->context, "the tiles of a plan");
+    for (size_t i = 0; i < plan->region_count; i++) {
+        const db_region *r = &plan->regions[i];
+        for (int slow = 0; slow < r->slow_count; slow += TILE_SLOW)
+            for (int fast = 0; fast < r->fast_count; fast += TILE_FAST) {
+                db_region *t = &cut[n++];
+                *t = *r;
+                t->fast_start += fast;
+                t->slow_start += slow;
+                t->fast_count = r->fast_count - fast < TILE_FAST ? r->fast_count - fast : TILE_FAST;
+                t->slow_count = r->slow_count - slow < TILE_SLOW ? r->slow_count - slow : TILE_SLOW;
+                t->offset += (size_t)slow * r->stride + (size_t)fast;
+            }
+    }
+    free(plan->regions);
+    plan->regions = cut;
+    plan->region_count = count;
+    return DB_OK;
+}
+
+static void tile_ends(const db_region *r, int32_t fast[2], int32_t slow[2]) {
+    fast[0] = r->fast_start;
+    fast[1] = r->fast_start + r->fast_count;
+    slow[0] = r->slow_start;
+    slow[1] = r->slow_start + r->slow_count;
+}
+
+static size_t cell_of(const db_spots *spots, size_t panel, int column, int row) {
+    const panel_cells *p = &spots->panel[panel];
+    return p->first + (size_t)row * (size_t)p->columns + (size_t)column;
+}
+
+/* Counts the tiles of each square, or writes down which they are. */
+static void put_tiles(const db_plan *plan, db_spots *spots, uint32_t *at, uint32_t *tile) {
+    for (size_t t = 0; t < plan->region_count; t++) {
+        int32_t fast[2], slow[2];
+        tile_ends(&plan->regions[t], fast, slow);
+        for (int row = slow[0] / CELL; row <= (slow[1] - 1) / CELL; row++)
+            for (int column = fast[0] / CELL; column <= (fast[1] - 1) / CELL; column++) {
+                const size_t c = cell_of(spots, plan->regions[t].panel, column, row);
+                if (tile)
+                    tile[at[c]++] = (uint32_t)t;
+                else
+                    at[c]++;
+            }
+    }
+}
+
+/* From counts at [0 .. count - 1] to the places where they begin, their sum behind them. */
+static void begin_at(uint32_t *count, size_t length) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i <= length; i++) {
+        const uint32_t here = i < length ? count[i] : 0;
+        count[i] = sum;
+        sum += here;
+    }
+}
+
+/* Lists were written by moving their beginnings to their ends. */
+static void move_back(uint32_t *first, size_t length) {
+    memmove(first + 1, first, length * sizeof *first);
+    first[0] = 0;
+}
+
+static db_status make_cells(db_plan *plan, db_spots *spots) {
+    const db_detector *d = &plan->experiment.detector;
+    spots->panel = calloc(d->panel_count, sizeof *spots->panel);
+    if (!spots->panel) return db_fail_memory(plan->context, "the tiles of a plan");
+    for (size_t p = 0; p < d->panel_count; p++) {
+        spots->panel[p].columns = (int)pieces(d->panels[p].fast_pixels, CELL);
+        spots->panel[p].rows = (int)pieces(d->panels[p].slow_pixels, CELL);
+        spots->panel[p].first = spots->cell_count;
+        spots->cell_count += (size_t)spots->panel[p].columns * (size_t)spots->panel[p].rows;
+    }
+    spots->cell_first = calloc(spots->cell_count + 1, sizeof *spots->cell_first);
+    if (!spots->cell_first) return db_fail_memory(plan->context, "the tiles of a plan");
+    put_tiles(plan, spots, spots->cell_first, NULL);
+    begin_at(spots->cell_first, spots->cell_count);
+    const size_t total = spots->cell_first[spots->cell_count];
+    spots->cell_tile = malloc((total + 1) * sizeof *spots->cell_tile);
+    if (!spots->cell_tile) return db_fail_memory(plan->context, "the tiles of a plan");
+    put_tiles(plan, spots, spots->cell_first, spots->cell_tile);
+    move_back(spots->cell_first, spots->cell_count);
+    return DB_OK;
+}
+
+/* Tiles that a spot reaches, each once: in that square which holds the first of the pixels that both
+ * have. Counts them at at[tile] (number NULL), or writes the spot's number there; at NULL: stops at
+ * the first. */
+static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at, uint32_t *number,
+                       uint32_t own) {
+    const db_spots *spots = plan->spots;
+    const size_t panel = e->name.panel;
+    for (int row = e->slow[0] / CELL; row <= (e->slow[1] - 1) / CELL; row++)
+        for (int column = e->fast[0] / CELL; column <= (e->fast[1] - 1) / CELL; column++) {
+            const size_t c = cell_of(spots, panel, column, row);
+            for (uint32_t i = spots->cell_first[c]; i < spots->cell_first[c + 1]; i++) {
+                const uint32_t tile = spots->cell_tile[i];
+                int32_t fast[2], slow[2];
+                tile_ends(&plan->regions[tile], fast, slow);
+                if (e->fast[0] > fast[0]) fast[0] = e->fast[0];
+                if (e->slow[0] > slow[0]) slow[0] = e->slow[0];
+                if (fast[0] >= fast[1] || fast[0] >= e->fast[1] || slow[0] >= slow[1] ||
+                    slow[0] >= e->slow[1] || fast[0] / CELL != column || slow[0] / CELL != row)
+                    continue;
+                if (!at) return 1;
+                if (number)
+                    number[at[tile]++] = own;
+                else
+                    at[tile]++;
+            }
+        }
+    return 0;
+}
+
+static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
+    return reach_tiles(plan, entry, NULL, NULL, 0);
+}
+
+/* What the pixel loop reads of a spot. */
+static db_kernel_spot kernel_spot(const db_spot_entry *entry, const db_spot_values *v) {
+    db_kernel_spot s = { 0 };
+    double c[3];
+    db_vector_out(v->centre, c);
+    for (int i = 0; i < 3; i++) {
+        db_vector_out(v->white.r[i], s.white + 3 * i);
+        for (int k = 0; k < 3; k++) s.offset[i] -= s.white[3 * i + k] * c[k];
+    }
+    s.value_double[DB_SPOT_AMPLITUDE] = v->amplitude.v;
+    s.value_double[DB_SPOT_CUT] = entry->cut;
+    s.value_double[DB_SPOT_AT_REST] = entry->name.passage.moves ? 0 : 1;
+    /* a spot that stays where it is has all of the range */
+    const double all = 40;
+    s.value_double[DB_SPOT_FROM] = entry->name.passage.moves ? v->from.v : -all;
+    s.value_double[DB_SPOT_TO] = entry->name.passage.moves ? v->to.v : all;
+    memcpy(s.value_double + DB_SPOT_WHITE, s.white, sizeof s.white);
+    for (int i = 0; i < DB_SPOT_VALUES; i++) s.value_float[i] = (float)s.value_double[i];
+    memcpy(s.fast, entry->fast, sizeof s.fast);
+    memcpy(s.slow, entry->slow, sizeof s.slow);
+    s.source = (uint32_t)entry->name.source;
+    return s;
+}
+
+static db_status fill_tiles(db_plan *plan) {
+    db_spots *spots = plan->spots;
+    const size_t tiles = plan->region_count, count = spots->list.count;
+    memset(spots->first, 0, (tiles + 1) * sizeof *spots->first);
+    for (size_t i = 0; i < count; i++)
+        reach_tiles(plan, &spots->list.entry[i], spots->first, NULL, 0);
+    size_t most = 0;
+    for (size_t t = 0; t < tiles; t++) most = most > spots->first[t] ? most : spots->first[t];
+    begin_at(spots->first, tiles);
+    const size_t total = spots->first[tiles];
+    DB_GROW(plan->context, spots->number, spots->number_room, total + 1, "the spots of an image");
+    for (size_t i = 0; i < count; i++)
+        reach_tiles(plan, &spots->list.entry[i], spots->first, spots->number, (uint32_t)i);
+    move_back(spots->first, tiles);
+    plan->job.spots.most = most;
+    return DB_OK;
+}
+
+/* All sources have the same factors of a pixel: directions, hence polarization, and nothing else
+ * that depends on q. */
+static int one_beam(const db_plan *plan) {
+    const db_kernel_job *job = &plan->job;
+    const db_beam *beam = &plan->experiment.beam;
+    if (beam->source_count == 1) return 1;
+    if (job->debye_waller || job->water != 0 || job->amorphous.bins > 0) return 0;
+    for (size_t j = 1; j < beam->source_count; j++) {
+        const db_source *a = &beam->sources[0];
+        const db_source *b = &beam->sources[j];
+        if (memcmp(a->direction, b->direction, sizeof a->direction) != 0 ||
+            (beam->divergence[0] != 0 && a->spread[0] != b->spread[0]) ||
+            (beam->divergence[1] != 0 && a->spread[1] != b->spread[1]) ||
+            db_plan_moves(plan, DB_MOVES_SOURCES) > 0)
+            return 0;
+    }
+    return 1;
+}
+
+db_status db_spots_fill(db_plan *plan) {
+    db_spots *spots = plan->spots;
+    if (spots->current) return DB_OK;
+    db_enter_stage(plan->context, "spots");
+    const db_spot_bounds bounds = db_spot_bounds_of(plan);
+    db_status status = db_spots_search(plan, &bounds, reaches_plan, &spots->list);
+    const size_t count = spots->list.count;
+    if (status == DB_OK && count >= UINT32_MAX)
+        status = db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                         "spots in closed form: %zu of them are too many", count);
+    if (status == DB_OK && count > spots->spot_room) {
+        free(spots->spot);
+        spots->spot_room = count + count / 4;
+        spots->spot = malloc(spots->spot_room * sizeof *spots->spot);
+        if (!spots->spot) {
+            spots->spot_room = 0;
+            status = db_fail_memory(plan->context, "the spots of an image");
+        }
+    }
+    if (status == DB_OK) {
+        for (size_t i = 0; i < count; i++)
+            spots->spot[i] = kernel_spot(&spots->list.entry[i], &spots->list.value[i]);
+        status = fill_tiles(plan);
+    }
+    if (status == DB_OK) {
+        db_kernel_spots *job = &plan->job.spots;
+        job->spot = spots->spot;
+        job->count = count;
+        job->first = spots->first;
+        job->number = spots->number;
+        job->moving = plan->experiment.goniometer.phi_step != 0;
+        job->one_beam = one_beam(plan);
+        spots->current = 1;
+    }
+    db_leave_stage(plan->context, "spots");
+    return status;
+}
+
+db_status db_spots_create(db_plan *plan) {
+    db_spots *spots = calloc(1, sizeof *spots);
+    if (!spots) return db_fail_memory(plan->context, "a plan");
+    plan->spots = spots;
+    spots->first = calloc(plan->region_count + 1, sizeof *spots->first);
+    if (!spots->first) return db_fail_memory(plan->context, "a plan");
+    return make_cells(plan, spots);
+}
+
+void db_spots_outdate(db_plan *plan) {
+    if (plan->spots) plan->spots->current = 0;
+}
+
+void db_spots_destroy(db_spots *spots) {
+    if (!spots) return;
+    void *const owned[] = {
+        spots->panel, spots->cell_first, spots->cell_tile, spots->list.entry,   spots->list.value,
+        spots->spot,  spots->first,      spots->number,    spots->slope_double, spots->slope_float,
+        spots
+    };
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
+}
+
+double *db_spots_slope_room(db_plan *plan, size_t size, float **narrow) {
+    db_spots *spots = plan->spots;
+    if (size + 1 > spots->slope_room) {
+        free(spots->slope_double);
+        free(spots->slope_float);
+        spots->slope_room = size + size / 4 + 1;
+        spots->slope_double = malloc(spots->slope_room * sizeof *spots->slope_double);
+        spots->slope_float = malloc(spots->slope_room * sizeof *spots->slope_float);
+        if (!spots->slope_double || !spots->slope_float) spots->slope_room = 0;
+    }
+    *narrow = spots->slope_float;
+    return spots->slope_room ? spots->slope_double : NULL;
+}
+
+const db_spot_entry *db_spots_entries(const db_plan *plan) { return plan->spots->list.entry; }

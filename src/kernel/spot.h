@@ -1,0 +1,331 @@
+/* The spot of a reflection in closed form: a Gaussian of the direction of scattering. Include once
+ * per (REAL, DIRS) that needs it, with LANES 1, after model/interface.h (or model/model.h),
+ * kernel/radiometry.h and kernel/one_sample.h. Derivation: docs/theory/spots.md.
+ *
+ * With the node r of a reflection, the incident wave vector s0 and kappa = 1/wavelength, a block
+ * diffracts into the direction d where d - c is small, c = (s0 + r)/kappa, which is not a unit vector
+ * unless r lies on the Ewald sphere. All that spreads blocks, photons and places shifts d - c
+ * linearly, so that covariances add up: to S. With S = L L^T and W = L^-1 the exponent is
+ * -|z|^2/2, z = W (d - c). */
+
+#define spot_values AD_NUM(spot_values)
+#define spot_turn AD_NUM(spot_turn)
+#define spot_node AD_NUM(spot_node)
+#define spot_ray AD_NUM(spot_ray)
+#define spot_ray_of AD_NUM(spot_ray_of)
+#define spot_circle AD_NUM(spot_circle)
+#define spot_circle_of AD_NUM(spot_circle_of)
+#define spot_turn_of AD_NUM(spot_turn_of)
+#define spot_add_square AD_NUM(spot_add_square)
+#define spot_blocks AD_NUM(spot_blocks)
+#define spot_turned AD_NUM(spot_turned)
+#define spot_across_ray AD_NUM(spot_across_ray)
+#define spot_covariance AD_NUM(spot_covariance)
+#define spot_whitening AD_NUM(spot_whitening)
+#define spot_along_turn AD_NUM(spot_along_turn)
+#define spot_at AD_NUM(spot_at)
+
+#ifndef DB_KERNEL_SPOT_H
+#define DB_KERNEL_SPOT_H
+
+/* What an angle of the rotation is, for its slopes. */
+typedef enum db_spot_angle {
+    SPOT_FIXED,    /* an end of the range */
+    SPOT_CROSSING, /* where the node crosses the Ewald sphere */
+    SPOT_TURNING   /* where the node is nearest to the sphere's middle, or farthest from it */
+} db_spot_angle;
+
+/* A passage of a node near or through the Ewald sphere: half a turn of the rotation, between the
+ * angles at which the node's distance to the sphere turns, as far as it lies in the range. Radian,
+ * from the start of the range. */
+typedef struct {
+    double at, from, to; /* at: where the spot is expanded */
+    db_spot_angle at_kind, from_kind, to_kind;
+    int moves; /* 0: a still, or a node that stays where it is */
+} db_spot_passage;
+
+/* Of which reflection, source and Gaussian of the blocks. */
+typedef struct {
+    int hkl[3];
+    size_t source, panel;
+    int tail;
+    db_spot_passage passage;
+} db_spot_name;
+
+/* A spot that reaches a panel. */
+typedef struct db_spot_entry {
+    db_spot_name name;
+    double cut;               /* as in db_kernel_spot */
+    int32_t fast[2], slow[2]; /* pixels that it reaches: from, and to without that */
+} db_spot_entry;
+#endif
+
+/* The node of a reflection, at the spot's angle. */
+typedef struct {
+    vec3 standard;    /* in the standard frame (1/angstrom) */
+    vec3 r;           /* in the laboratory */
+    vec3 speed;       /* d r/d angle */
+    mat3 turn;        /* standard frame -> laboratory */
+    num at, from, to; /* as in db_spot_passage */
+} spot_node;
+
+/* A ray along c, where it meets the panel. */
+typedef struct {
+    vec3 u;               /* unit vector */
+    num inverse_length;   /* of c */
+    num inverse_distance; /* to the panel (1/m) */
+    num depth_variance;   /* in the sensor, along the panel's normal (m^2) */
+} spot_ray;
+
+typedef struct {
+    vec3 centre;       /* c */
+    num covariance[6]; /* S: xx, yy, zz, xy, xz, yz */
+    mat3 root;         /* L; of a spot that moves: L times a reflection, see spot_along_turn */
+    mat3 white;        /* W = root^-1 */
+    num amplitude;     /* photons, less what depends on the pixel, and the overall scale */
+    num from, to;      /* of a spot that moves: ends of the range, in standard deviations of z_3 */
+} spot_values;
+
+/* The circle of a node: r = along + across cos(angle) + side sin(angle). */
+typedef struct {
+    vec3 along, across, side;
+} spot_circle;
+
+AD_FN spot_circle spot_circle_of(vec3 spindle, vec3 start) {
+    spot_circle k;
+    k.along = v3_scale(spindle, v3_dot(spindle, start));
+    k.across = v3_sub(start, k.along);
+    k.side = v3_cross(spindle, start);
+    return k;
+}
+
+/* An angle with its slopes: Newton's step on the equation that defines it, which is 0 but for
+ * rounding and has the right slopes. The node is on the sphere where |s0 + r| = |s0|, that is r.s0 =
+ * -r^2/2; its distance turns where that of r.s0 does. */
+AD_FN num spot_turn(db_spot_angle kind, double angle, const spot_circle *k, vec3 s0) {
+    const num value = n_constant((REAL)angle);
+    if (kind == SPOT_FIXED) return value;
+    const num a = v3_dot(k->across, s0), b = v3_dot(k->side, s0);
+    const lane c = n_cos(value).v, s = n_sin(value).v;
+    const num even = n_add(n_scale(a, c), n_scale(b, s)), odd = n_sub(n_scale(b, c), n_scale(a, s));
+    if (kind == SPOT_TURNING) return n_add(value, n_div(odd, even));
+    const num square = n_add(v3_square(k->along), v3_square(k->across));
+    const num excess = n_add(even, n_add(v3_dot(k->along, s0), n_scale(square, (REAL)0.5)));
+    return n_sub(value, n_div(excess, odd));
+}
+
+AD_FN spot_node spot_turn_of(const interface_values *z, const db_spot_name *name) {
+    const spread_interface *spread = &z->spread;
+    const db_spot_passage *passage = &name->passage;
+    spot_node n;
+    n.standard = v3_add(v3_scale(spread->reciprocal.r[0], n_constant(name->hkl[0])),
+                        v3_add(v3_scale(spread->reciprocal.r[1], n_constant(name->hkl[1])),
+                               v3_scale(spread->reciprocal.r[2], n_constant(name->hkl[2]))));
+    n.turn = spread->turn;
+    n.r = m3_apply(spread->turn, n.standard);
+    n.at = n.from = n.to = n_constant(0);
+    n.speed = v3_passive(0, 0, 0);
+    if (passage->at == 0 && !passage->moves) return n;
+    const spot_circle k = spot_circle_of(spread->spindle, n.r);
+    const vec3 s0 = z->source[name->source].s0;
+    n.at = spot_turn(passage->at_kind, passage->at, &k, s0);
+    n.from = spot_turn(passage->from_kind, passage->from, &k, s0);
+    n.to = spot_turn(passage->to_kind, passage->to, &k, s0);
+    const num c = n_cos(n.at), s = n_sin(n.at);
+    n.r = v3_add(k.along, v3_add(v3_scale(k.across, c), v3_scale(k.side, s)));
+    n.speed = v3_sub(v3_scale(k.side, c), v3_scale(k.across, s));
+    n.turn = m3_multiply(m3_rotation(spread->spindle, n.at), spread->turn);
+    return n;
+}
+
+/* Adds s v v^T. */
+AD_FN void spot_add_square(num tensor[6], vec3 v, num s) {
+    const vec3 w = v3_scale(v, s);
+    tensor[0] = n_add(tensor[0], n_mul(w.x, v.x));
+    tensor[1] = n_add(tensor[1], n_mul(w.y, v.y));
+    tensor[2] = n_add(tensor[2], n_mul(w.z, v.z));
+    tensor[3] = n_add(tensor[3], n_mul(w.x, v.y));
+    tensor[4] = n_add(tensor[4], n_mul(w.x, v.z));
+    tensor[5] = n_add(tensor[5], n_mul(w.y, v.z));
+}
+
+/* Covariance (1/angstrom^2, standard frame) of the node of blocks whose lattices differ, about r,
+ * without their size. A rotation w shifts it by w x r, a strain E by E r. */
+AD_FN void spot_blocks(const spread_interface *spread, db_strain_ties ties, vec3 r, num out[6]) {
+    const num zero = n_constant(0);
+    for (int i = 0; i < 6; i++) out[i] = zero;
+    const num xx = n_sqr(r.x), yy = n_sqr(r.y), zz = n_sqr(r.z), xy = n_mul(r.x, r.y),
+              xz = n_mul(r.x, r.z), yz = n_mul(r.y, r.z);
+    if (spread->parts & DB_PART_ROTATION) {
+        const num *w = spread->rotation; /* xx, yy, zz, xy, xz, yz */
+        out[0] = n_sub(n_add(n_mul(w[1], zz), n_mul(w[2], yy)), n_scale(n_mul(w[5], yz), 2));
+        out[1] = n_sub(n_add(n_mul(w[2], xx), n_mul(w[0], zz)), n_scale(n_mul(w[4], xz), 2));
+        out[2] = n_sub(n_add(n_mul(w[0], yy), n_mul(w[1], xx)), n_scale(n_mul(w[3], xy), 2));
+        out[3] =
+            n_sub(n_add(n_mul(w[5], xz), n_mul(w[4], yz)), n_add(n_mul(w[3], zz), n_mul(w[2], xy)));
+        out[4] =
+            n_sub(n_add(n_mul(w[3], yz), n_mul(w[5], xy)), n_add(n_mul(w[4], yy), n_mul(w[1], xz)));
+        out[5] =
+            n_sub(n_add(n_mul(w[4], xy), n_mul(w[3], xz)), n_add(n_mul(w[5], xx), n_mul(w[0], yz)));
+    }
+    if (spread->parts & DB_PART_STRAIN) spot_add_square(out, r, spread->strain);
+    if (spread->parts & DB_PART_STRAIN_TENSOR) {
+        const num *v = spread->strain_direct;
+        const num *shear = spread->strain_shear;
+        if (ties == DB_STRAIN_ISOTROPIC) {
+            spot_add_square(out, r, v[0]);
+        } else if (ties == DB_STRAIN_UNIAXIAL) {
+            spot_add_square(out, v3_make(r.x, r.y, zero), v[0]);
+            out[2] = n_add(out[2], n_mul(v[2], zz));
+        } else {
+            out[0] = n_add(out[0], n_mul(v[0], xx));
+            out[1] = n_add(out[1], n_mul(v[1], yy));
+            out[2] = n_add(out[2], n_mul(v[2], zz));
+        }
+        spot_add_square(out, v3_make(zero, r.z, r.y), shear[0]);
+        spot_add_square(out, v3_make(r.z, zero, r.x), shear[1]);
+        spot_add_square(out, v3_make(r.y, r.x, zero), shear[2]);
+    }
+    for (int k = 0; k < DB_SPREAD_MODES; k++)
+        if (spread->parts & DB_PART_MODE << k)
+            spot_add_square(out, m3_apply(spread->mode[k], r), n_constant(1));
+}
+
+/* V T V^T of a symmetric tensor. */
+AD_FN void spot_turned(mat3 v, const num t[6], num out[6]) {
+    const vec3 a = v3_symmetric(t, v.r[0]), b = v3_symmetric(t, v.r[1]),
+               c = v3_symmetric(t, v.r[2]);
+    out[0] = v3_dot(a, v.r[0]);
+    out[1] = v3_dot(b, v.r[1]);
+    out[2] = v3_dot(c, v.r[2]);
+    out[3] = v3_dot(a, v.r[1]);
+    out[4] = v3_dot(a, v.r[2]);
+    out[5] = v3_dot(b, v.r[2]);
+}
+
+/* Adds P T P, P = 1 - u u^T. */
+AD_FN void spot_across_ray(vec3 u, const num t[6], num out[6]) {
+    const vec3 tu = v3_symmetric(t, u);
+    /* T - u h^T - h u^T with h = T u - u (u.T u)/2 */
+    const vec3 h = v3_sub(tu, v3_scale(u, n_scale(v3_dot(u, tu), (REAL)0.5)));
+    const num a[3] = { u.x, u.y, u.z }, b[3] = { h.x, h.y, h.z };
+    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
+    for (int n = 0; n < 6; n++) {
+        const int i = first[n], j = second[n];
+        const num both = n_add(n_mul(a[i], b[j]), n_mul(a[j], b[i]));
+        out[n] = n_add(out[n], n_sub(t[n], both));
+    }
+}
+
+/* c and the ray along it. */
+AD_FN spot_ray spot_ray_of(const db_experiment *e, const interface_values *z,
+                           const db_spot_name *name, vec3 c) {
+    const panel_interface *panel = &z->panel[name->panel];
+    spot_ray ray;
+    ray.inverse_length = v3_inverse_length(c);
+    ray.u = v3_scale(c, ray.inverse_length);
+    const num obliquity = v3_dot(ray.u, panel->normal);
+    num distance = panel->z;
+    ray.depth_variance = n_constant(0);
+    if (e->detector.sensor_thickness != 0 && !e->detector.layers_at_front) {
+        distance = n_add(distance, absorption_depth(obliquity, z->layer_step, z->attenuation, 0));
+        ray.depth_variance = absorption_variance(obliquity, z->layer_step, z->attenuation);
+    }
+    ray.inverse_distance = n_div(obliquity, distance);
+    return ray;
+}
+
+/* S, in directions. */
+AD_FN void spot_covariance(const db_experiment *e, const interface_values *z,
+                           const db_spot_name *name, const spot_node *node, const spot_ray *ray,
+                           num out[6]) {
+    const spread_interface *spread = &z->spread;
+    const panel_interface *panel = &z->panel[name->panel];
+    const num wavelength = n_div(n_constant(1), z->source[name->source].kappa),
+              square = n_sqr(wavelength);
+    num blocks[6], crystal[6], place[6];
+    spot_blocks(spread, e->spread.strain_ties, node->standard, blocks);
+    for (int i = 0; i < 6; i++)
+        crystal[i] = n_add(spread->size[i], n_mul(spread->tail_variance[name->tail], blocks[i]));
+    spot_turned(node->turn, crystal, out);
+    /* wavelength (1 + b) shifts q - r by b q, which is b r where the block diffracts */
+    spot_add_square(out, node->r, spread->bandwidth);
+    for (int i = 0; i < 6; i++) out[i] = n_add(n_mul(out[i], square), spread->divergence[i]);
+    for (int i = 0; i < 6; i++) place[i] = panel->spread[i];
+    if (e->detector.sensor_thickness != 0)
+        spot_add_square(place, panel->normal, ray->depth_variance);
+    const num per_place = n_sqr(ray->inverse_distance);
+    for (int i = 0; i < 6; i++) place[i] = n_mul(place[i], per_place);
+    spot_across_ray(ray->u, place, out);
+}
+
+/* S = L L^T, and W = L^-1. */
+AD_FN void spot_whitening(const num s[6], mat3 *root, mat3 *white) {
+    const num zero = n_constant(0);
+    const num w0 = n_rsqrt(s[0]);
+    const num l0 = n_mul(s[0], w0), l10 = n_mul(s[3], w0), l20 = n_mul(s[4], w0);
+    const num rest1 = n_sub(s[1], n_sqr(l10)), w1 = n_rsqrt(rest1);
+    const num l1 = n_mul(rest1, w1), l21 = n_mul(n_sub(s[5], n_mul(l20, l10)), w1);
+    const num rest2 = n_sub(n_sub(s[2], n_sqr(l20)), n_sqr(l21)), w2 = n_rsqrt(rest2);
+    const num l2 = n_mul(rest2, w2);
+    const num w10 = n_neg(n_mul(n_mul(l10, w0), w1)), w21 = n_neg(n_mul(n_mul(l21, w1), w2));
+    const num w20 = n_neg(n_mul(n_add(n_mul(l20, w0), n_mul(l21, w10)), w2));
+    *root = m3_rows(v3_make(l0, zero, zero), v3_make(l10, l1, zero), v3_make(l20, l21, l2));
+    *white = m3_rows(v3_make(w0, zero, zero), v3_make(w10, w1, zero), v3_make(w20, w21, w2));
+}
+
+/* Of a spot that moves by v per angle: reflects z, so that its third component runs along W v. The
+ * exponent at another angle is then -(z_1^2 + z_2^2 + (z_3 - |W v| angle)^2)/2. Returns |W v|. */
+AD_FN num spot_along_turn(vec3 v, mat3 *root, mat3 *white) {
+    const vec3 along = m3_apply(*white, v);
+    const num inverse = v3_inverse_length(along);
+    const vec3 n = v3_scale(along, inverse);
+    const REAL sign = n.z.v < 0 ? -1 : 1;
+    /* the reflection 1 - h h^T/(1 + |n_3|), h = n + sign e_3, takes n to -sign e_3; the third row
+     * changes its sign besides, so that n goes to e_3 */
+    const num factor = n_div(n_constant(1), n_shift(n_scale(n.z, sign), 1));
+    const vec3 h = v3_make(n.x, n.y, n_shift(n.z, sign));
+    const vec3 row = v3_scale(m3_apply_transposed(*white, h), factor), /* h^T W/(..) */
+        column = v3_scale(m3_apply(*root, h), factor);                 /* L h/(..) */
+    mat3 w = *white, l = *root;
+    w.r[0] = v3_sub(w.r[0], v3_scale(row, h.x));
+    w.r[1] = v3_sub(w.r[1], v3_scale(row, h.y));
+    w.r[2] = v3_scale(v3_sub(w.r[2], v3_scale(row, h.z)), n_constant(-sign));
+    const num c[3] = { column.x, column.y, column.z };
+    for (int i = 0; i < 3; i++) {
+        l.r[i] = v3_sub(l.r[i], v3_scale(h, c[i]));
+        l.r[i].z = n_scale(l.r[i].z, -sign);
+    }
+    *root = l;
+    *white = w;
+    return n_div(n_constant(1), inverse);
+}
+
+/* The spot. slots: those that the interface was made with; or NULL. */
+AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
+                          const db_parameter_slots *slots, const db_spot_name *name) {
+    const source_interface *source = &z->source[name->source];
+    const spot_node node = spot_turn_of(z, name);
+    const num wavelength = n_div(n_constant(1), source->kappa);
+    spot_values s;
+    s.centre = v3_scale(v3_add(source->s0, node.r), wavelength);
+    const spot_ray ray = spot_ray_of(e, z, name, s.centre);
+    spot_covariance(e, z, name, &node, &ray, s.covariance);
+    spot_whitening(s.covariance, &s.root, &s.white);
+    const num peak = n_mul(s.white.r[0].x, n_mul(s.white.r[1].y, s.white.r[2].z));
+    const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
+    const num amplitude = node_amplitude(&e->structure_factors, slots, hkl);
+    const num volume = n_mul(z->spread.volume, n_mul(wavelength, n_sqr(wavelength)));
+    s.amplitude = n_mul(n_mul(n_sqr(amplitude), n_mul(volume, peak)),
+                        n_mul(source->weight, z->spread.tail_fraction[name->tail]));
+    s.from = s.to = n_constant(0);
+    if (!name->passage.moves) return s;
+    /* mean over the range: sqrt(2 pi)/(|W v| range) (Phi(to - z_3) - Phi(from - z_3)) */
+    const num per_angle = spot_along_turn(v3_scale(node.speed, wavelength), &s.root, &s.white);
+    const REAL range = (REAL)(fabs(e->goniometer.phi_step) * 0.017453292519943295769);
+    s.from = n_mul(per_angle, n_sub(node.from, node.at));
+    s.to = n_mul(per_angle, n_sub(node.to, node.at));
+    s.amplitude =
+        n_div(n_scale(s.amplitude, (REAL)(2.506628274631000502415765 / range)), per_angle);
+    return s;
+}

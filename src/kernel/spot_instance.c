@@ -1,0 +1,32 @@
+/* Pixels of spots in closed form, one instance per instruction set, precision and kind (image or
+ * gradient); see kernel/instance.c. */
+#include "kernel/spot_pixels.h"
+
+#define INSTANCE_NAME_(tag) db_kernel_##tag
+#define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
+                                    int row_end, double *sums, void *room);
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
+                                    int row_end, double *sums, void *room) {
+    const spot_room own = { room, (uint32_t *)room + job->spots.most + 1,
+                            (fine *)(void *)((char *)room + db_spot_numbers(job)) };
+    normal_run *run = NULL;
+#if DB_INSTANCE_KIND > 0
+    normal_run normal;
+    if (sums) {
+        enum { ROOM = NORMAL_RUN * (DB_NORMAL_MOST + 1) };
+        normal.sums = sums;
+        normal.length = job->parameter_count + 1;
+        normal.rows = 0;
+        normal.most = (int)(ROOM / normal.length < NORMAL_RUN ? ROOM / normal.length : NORMAL_RUN);
+        run = &normal;
+    }
+#else
+    (void)sums;
+#endif
+    render_spot_rows(job, region, row_begin, row_end, &own, run);
+#if DB_INSTANCE_KIND > 0
+    if (run && run->rows) add_run(run);
+#endif
+    if (job->streaming) vec_stream_end();
+}
