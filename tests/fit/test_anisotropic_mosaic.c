@@ -105,6 +105,17 @@ static void one_spread_and_three_exclude_each_other(void **state) {
     settings.parameter_count = 0;
     refine_parameter(&settings, DB_MOSAIC_SPREAD, -1);
     refused("mosaic_spread: the model's mosaic spread is anisotropic");
+    start.spread.spots = DB_SPOTS_CLOSED;
+    refused("mosaic_spread: a cap of sampled spots; those in closed form have mosaic_variance");
+    settings.parameter_count = 0;
+    refine_parameter(&settings, DB_TAIL_WIDTH_1, -1);
+    refused("tail_width_1: the model has no such tail");
+    settings.parameter_count = 0;
+    refine_parameter(&settings, DB_STRAIN_XY, -1);
+    start.spread.strain_ties = DB_STRAIN_NO_SHEAR;
+    refused("strain_xy: the strain system of the model has no such strain");
+    start.spread.spots = DB_SPOTS_SAMPLED;
+    refused("strain_xy: is one of spots in closed form; expected spots: closed");
 }
 
 int main(void) {

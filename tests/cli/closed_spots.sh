@@ -1,0 +1,48 @@
+#!/bin/sh
+# Spots in closed form: what caps and full ranges become, what the report says, and that configurations of flags that say
+# the same make the same image.
+. "$SOURCE_DIR/tests/cli/expectations"
+
+# says LINE: a line of the report
+says() {
+    grep -qxF -e "$1" ../out || complain "no line '$1' in the report: $(grep -A20 'spots in closed form' ../out)"
+}
+
+# shellcheck disable=SC2086 # $small is to be split
+{
+    succeed sim $small -spots closed -mosaic 0.5 -hdivrange 2 -vdivrange 1 -square_div -dispersion 0.3 -osc 1 -floatfile ranges.f32
+    says "mosaic spread: the Gaussian of the same variance stands for the cap of 0.5 degree, 0.248189 degree rms about each axis"
+    says "divergence: the Gaussian of the same variance stands for the full ranges of 2 and 1 mrad, 0.57735 and 0.288675 mrad rms"
+    says "bandwidth: the Gaussian of the same variance stands for the full range of 0.3 %, 0.0866025 % rms"
+    says "spots are Gaussians with the peak and the integral of the square shape's"
+    says "  1 sources"
+    says "    mosaic, about each axis: 0.248189 degree"
+    says "    divergence, horizontal vertical: 0.57735 0.288675 mrad"
+    says "    bandwidth: 0.0866025 %"
+    says "    rotation from 0 to 1 degrees"
+    grep -q "mosaic domains" ../out && complain "mosaic domains of spots in closed form"
+
+    succeed sim $small -spots closed -gauss_xtal -mosaic_tensor 0.01 0.04 0.09 0 0 0.01 -strain_system monoclinic \
+        -strain_rms_tensor 0.001 0 0.002 0 0.003 0 -strain_rms 0.001 -mode 1 2 3 4 5 6 7 8 -9 -tail 0.2 3 \
+        -size_correlation 0 0 0.5 -divergence_rms 0.2 -divergence_correlation -0.5 -footprint_rms 0.1 0.05 \
+        -point_spread_rms 0.02 -bandwidth_rms 0.001 -floatfile all.f32
+    says "    block size, correlations bc ca ab: 0 0 0.5"
+    says "    mosaic, in addition, covariances xx yy zz yz zx xy: 0.01 0.04 0.09 0 0 0.01 degree^2"
+    says "    strain, along all axes: 0.1 %"
+    says "    strain, in addition, xx yy zz yz zx xy: 0.1 0 0.2 0 0.3 0 %"
+    says "    mode 1, xx xy xz yx yy yz zx zy zz: 1 2 3 4 5 6 7 8 -9 per mille (mrad)"
+    says "    tail 1: 20 % of the blocks, 3 times as wide"
+    says "    bandwidth: 0.1 %"
+    says "    divergence, horizontal vertical: 0.2 0.2 mrad, correlation -0.5"
+    says "    footprint, horizontal vertical: 0.1 0.05 mm"
+    says "    point spread, fast slow: 0.02 0.02 mm"
+
+    # the same, said otherwise
+    succeed sim $small -spots closed -mosaic_rms 0.2 -divergence_rms 0.3 -floatfile one.f32
+    succeed sim $small -spots closed -mosaic_rms_abc 0.2 0.2 0.2 -divergence_rms 0.3 0.3 -floatfile three.f32
+    same one.f32 three.f32 "-mosaic_rms and -mosaic_rms_abc"
+    succeed sim $small -spots sampled -floatfile sampled.f32
+    succeed sim $small -floatfile default.f32
+    same sampled.f32 default.f32 "-spots sampled and the default"
+}
+finish
