@@ -45,6 +45,9 @@ static void inverted(real m[3][3], real out[3][3]) {
             out[k][i] = (m[i1][k1] * m[i2][k2] - m[i1][k2] * m[i2][k1]) / d;
         }
 }
+static real dot(const real a[3], const real b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 static real form(real m[3][3], const real a[3], const real b[3]) {
     real sum = 0;
     for (int i = 0; i < 3; i++)
@@ -121,22 +124,26 @@ typedef struct surface {
     real widening[3][3]; /* less the sensor */
 } surface;
 
-static void across_beam(const db_experiment *e, const double variance[3], real factor,
-                        real out[3][3]) {
+void naive_across_beam(const db_experiment *e, double axis[2][3]) {
     const db_beam *b = &e->beam;
-    double horizontal[3], vertical[3], across[3];
+    double across[3];
     naive_cross(b->direction, b->polarization_axis, across);
     naive_unit(across);
-    naive_cross(across, b->direction, horizontal);
-    for (int i = 0; i < 3; i++) vertical[i] = -across[i];
-    double *const both[2] = { horizontal, vertical };
+    naive_cross(across, b->direction, axis[0]);
+    for (int i = 0; i < 3; i++) axis[1][i] = -across[i];
     for (int k = 0; k < 2; k++) { /* the tilt of the beam, by its rays' rule */
-        naive_turn(b->polarization_axis, 0.18 / NAIVE_PI * b->tilt[1], both[k]);
-        naive_turn(across, 0.18 / NAIVE_PI * b->tilt[0], both[k]);
+        naive_turn(b->polarization_axis, 0.18 / NAIVE_PI * b->tilt[1], axis[k]);
+        naive_turn(across, 0.18 / NAIVE_PI * b->tilt[0], axis[k]);
     }
-    add_product(out, horizontal, horizontal, factor * variance[0]);
-    add_product(out, vertical, vertical, factor * variance[1]);
-    add_product(out, horizontal, vertical, 2 * factor * variance[2]);
+}
+
+static void across_beam(const db_experiment *e, const double variance[3], real factor,
+                        real out[3][3]) {
+    double axis[2][3];
+    naive_across_beam(e, axis);
+    add_product(out, axis[0], axis[0], factor * variance[0]);
+    add_product(out, axis[1], axis[1], factor * variance[1]);
+    add_product(out, axis[0], axis[1], 2 * factor * variance[2]);
 }
 
 static surface surface_of(const db_experiment *e, size_t panel) {
@@ -190,20 +197,16 @@ static absorption absorbed(const db_experiment *e, real obliquity) {
     return out;
 }
 
-/* A spot: a node, seen by a source, of a tail's blocks. Directions have no unit. */
-typedef struct spot {
-    real c[3], inverse[3][3], amplitude;
-    real v[3], low, high; /* its motion per radian from the angle of c, and its range there */
-} spot;
-
 typedef struct scene {
     const db_experiment *e;
     crystal crystal;
     surface surface;
     naive_ray ray;
-    double turn[3][3]; /* images of the standard frame's axes at the start */
+    size_t source;
+    double turn[3][3]; /* where the standard frame's axes point at the start */
     double spindle[3];
     double middle[3], reach; /* of the region */
+    naive_list *list;
 } scene;
 
 static real listed(const db_structure_factors *f, const int h[3]) {
@@ -214,143 +217,93 @@ static real listed(const db_structure_factors *f, const int h[3]) {
     return f->amplitude[(at[0] * f->extent[1] + at[1]) * f->extent[2] + at[2]];
 }
 
-/* The spot of a node (standard frame) at a spindle angle (radian from the start). 0: it does not
- * reach the panel's plane, or lies too far away. */
-static int spot_at(const scene *s, const double node[3], real amplitude, int tail, double angle,
-                   spot *out) {
-    const db_experiment *e = s->e;
-    const real wavelength = s->ray.wavelength;
-    double turn[3][3], r[3], u[3];
-    memcpy(turn, s->turn, sizeof turn);
-    for (int i = 0; i < 3; i++) naive_turn(s->spindle, (double)(angle / RADIAN), turn[i]);
-    for (int i = 0; i < 3; i++)
-        r[i] = node[0] * turn[0][i] + node[1] * turn[1][i] + node[2] * turn[2][i];
+/* Where a node points at a spindle angle (radian from the start). */
+static void node_at(const scene *s, const double node[3], double angle, naive_spot *out) {
+    memcpy(out->turn, s->turn, sizeof out->turn);
+    memcpy(out->node, node, sizeof out->node);
+    out->source = s->source;
+    out->wavelength = s->ray.wavelength;
+    out->angle = angle;
+    if (angle != 0)
+        for (int i = 0; i < 3; i++) naive_turn(s->spindle, (double)(angle / RADIAN), out->turn[i]);
     for (int i = 0; i < 3; i++) {
-        out->c[i] = s->ray.i[i] + wavelength * r[i];
-        u[i] = (double)out->c[i];
+        out->r[i] =
+            node[0] * out->turn[0][i] + node[1] * out->turn[1][i] + node[2] * out->turn[2][i];
+        out->c[i] = s->ray.i[i] + (real)s->ray.wavelength * out->r[i];
     }
-    double off[3];
-    for (int i = 0; i < 3; i++) off[i] = u[i] - s->middle[i];
-    if (s->reach > 0 && naive_dot(off, off) > s->reach * s->reach) return 0;
+    double motion[3];
+    naive_cross(s->spindle, out->r, motion);
+    for (int i = 0; i < 3; i++) out->v[i] = (real)s->ray.wavelength * motion[i];
+}
+
+/* The covariance of all spreads, and the peak, of amplitude F. */
+static void widen(const scene *s, real amplitude, naive_spot *out) {
+    const db_experiment *e = s->e;
+    const real wavelength = out->wavelength;
+    real lattice[3][3], part = 1, places[3][3];
+    double u[3], across[3][3];
+    for (int i = 0; i < 3; i++) u[i] = (double)out->c[i];
     naive_unit(u);
     const real obliquity = naive_dot(u, s->surface.normal);
-    if (!(obliquity > 0)) return 0;
-    real covariance[3][3], part;
-    lattice_spread(&e->spread, node, covariance);
-    part = 1;
+    lattice_spread(&e->spread, out->node, lattice);
     for (int i = 0; i < e->spread.tails; i++) part -= e->spread.tail_fraction[i];
-    if (tail > 0) part = e->spread.tail_fraction[tail - 1];
+    if (out->tail > 0) part = e->spread.tail_fraction[out->tail - 1];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            if (tail > 0) covariance[i][k] *= powl(e->spread.tail_width[tail - 1], 2);
-            covariance[i][k] += s->crystal.size[i][k];
+            if (out->tail > 0) lattice[i][k] *= powl(e->spread.tail_width[out->tail - 1], 2);
+            lattice[i][k] += s->crystal.size[i][k];
         }
-    turned(turn, covariance);
-    add_product(covariance, r, r, 1e-6L * e->spread.bandwidth);
+    turned(out->turn, lattice);
+    add_product(lattice, out->r, out->r, 1e-6L * e->spread.bandwidth);
     const absorption depth = absorbed(e, obliquity);
-    const real distance = (s->surface.along_normal + depth.mean) / obliquity;
-    real places[3][3];
-    double across[3][3];
+    out->distance = (double)((s->surface.along_normal + depth.mean) / obliquity);
+    out->depth_variance = (double)depth.variance;
     memcpy(places, s->surface.widening, sizeof places);
     add_product(places, s->surface.normal, s->surface.normal, depth.variance);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            across[i][k] = (i == k) - u[i] * u[k];
-            covariance[i][k] *= wavelength * wavelength;
-        }
+        for (int k = 0; k < 3; k++) across[i][k] = (i == k) - u[i] * u[k];
     turned(across, places);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) covariance[i][k] += places[i][k] / (distance * distance);
-    across_beam(e, e->spread.divergence, 1e-6L, covariance);
-    inverted(covariance, out->inverse);
+        for (int k = 0; k < 3; k++)
+            out->covariance[i][k] = lattice[i][k] * wavelength * wavelength +
+                                    places[i][k] / ((real)out->distance * out->distance);
+    across_beam(e, e->spread.divergence, 1e-6L, out->covariance);
     out->amplitude = part * s->ray.weight * amplitude * amplitude * s->crystal.photons *
-                     powl(wavelength, 3) / sqrtl(determinant(covariance));
-    double motion[3];
-    naive_cross(s->spindle, r, motion);
-    for (int i = 0; i < 3; i++) out->v[i] = wavelength * motion[i];
-    return 1;
+                     powl(wavelength, 3) / sqrtl(determinant(out->covariance));
 }
 
-/* A pixel's point: direction and what multiplies its spots, less the polarization. */
-typedef struct point {
-    double d[3];
-    real factor;
-} point;
-
-static point point_of(const db_experiment *e, size_t panel, double fast, double slow) {
-    const db_panel *p = &e->detector.panels[panel];
-    const naive_place middle =
-        naive_place_of(e, panel, fast, slow, 0.5e-6 * e->detector.sensor_thickness);
-    const double slant = naive_dot(middle.x, middle.normal) / sqrt(naive_dot(middle.x, middle.x));
-    const naive_place at = naive_place_of(e, panel, fast, slow, (double)absorbed(e, slant).mean);
-    const double square = naive_dot(at.x, at.x), distance = sqrt(square);
-    point out;
-    for (int i = 0; i < 3; i++) out.d[i] = at.x[i] / distance;
-    out.factor = e->point_pixel ? 1 / square
-                                : 1e-6L * p->pixel_size[0] * p->pixel_size[1] * at.along_normal /
-                                      (square * distance);
-    out.factor *= absorbed(e, naive_dot(out.d, at.normal)).part;
-    return out;
-}
-
-/* The spot at the point; how: the mean over its range of angles, of all of `range`. */
-static real spot_value(spot *s, const double d[3], naive_rotation how, int intervals, real range) {
-    real delta[3];
-    for (int i = 0; i < 3; i++) delta[i] = d[i] - s->c[i];
-    if (range == 0) return s->amplitude * expl(-form(s->inverse, delta, delta) / 2);
-    if (how == NAIVE_SIMPSON) {
-        real sum = 0;
-        for (int n = 0; n <= intervals; n++) {
-            const real angle = s->low + (s->high - s->low) * n / intervals;
-            real from[3];
-            for (int i = 0; i < 3; i++) from[i] = delta[i] - s->v[i] * angle;
-            sum += (n % intervals == 0 ? 1
-                    : n % 2            ? 4
-                                       : 2) *
-                   expl(-form(s->inverse, from, from) / 2);
-        }
-        return s->amplitude * sum * (s->high - s->low) / (3 * intervals) / range;
+/* Adds the spots of a node that points as `at` says, one for each tail, unless it does not reach the
+ * panel's plane or lies out of reach. */
+static void add_spots(const scene *s, real amplitude, naive_spot at) {
+    double off[3], c[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = (double)at.c[i];
+        off[i] = c[i] - s->middle[i];
     }
-    const real vv = form(s->inverse, s->v, s->v), vd = form(s->inverse, s->v, delta),
-               dd = form(s->inverse, delta, delta);
-    const real width = sqrtl(vv);
-    if (width * (s->high - s->low) < 1e-9L)
-        return s->amplitude * expl(-dd / 2) * (s->high - s->low) / range;
-    const real root = sqrtl(0.5L), low = (width * s->low - vd / width) * root,
-               high = (width * s->high - vd / width) * root;
-    const real both = low > 0    ? erfcl(low) - erfcl(high)
-                      : high < 0 ? erfcl(-high) - erfcl(-low)
-                                 : erfl(high) - erfl(low);
-    return s->amplitude * expl(-(dd - vd * vd / vv) / 2) * both * sqrtl(90 * RADIAN) /
-           (width * range);
-}
-
-/* Adds the spot to the region's pixels. */
-static void add_spot(const scene *s, spot *one, naive_region region, const point *points,
-                     naive_rotation how, int intervals, real range, real weight, double *image) {
-    const int n = s->e->oversample * s->e->oversample;
-    for (int i = 0; i < region.fast_size * region.slow_size; i++)
-        for (int k = 0; k < n; k++) {
-            const point *p = &points[i * n + k];
-            const real value = spot_value(one, p->d, how, intervals, range);
-            double q[3];
-            for (int a = 0; a < 3; a++) q[a] = (p->d[a] - s->ray.i[a]) / s->ray.wavelength;
-            image[i] += (double)(weight * value * p->factor / n *
-                                 expl(-(real)s->e->crystal.b_factor * naive_dot(q, q) / 2) *
-                                 naive_polarization(&s->e->beam, s->ray.i, p->d));
+    if (s->reach > 0 && naive_dot(off, off) > s->reach * s->reach) return;
+    if (!(naive_dot(c, s->surface.normal) > 0)) return;
+    for (at.tail = 0; at.tail <= s->e->spread.tails; at.tail++) {
+        naive_list *list = s->list;
+        if (list->count == list->room) {
+            list->room = 2 * list->room + 64;
+            list->spot = realloc(list->spot, list->room * sizeof *list->spot);
         }
+        widen(s, amplitude, &at);
+        const real wide = at.covariance[0][0] + at.covariance[1][1] + at.covariance[2][2];
+        const int still = at.low == at.high;
+        if (s->reach > 0 && still && powl(sqrtl(dot(at.c, at.c)) - 1, 2) > 150 * wide) continue;
+        list->spot[list->count++] = at;
+    }
 }
 
 /* A node in a rotation: between two extreme distances from the sphere its motion is that at the
  * angle where it is nearest. */
-static void add_rotated(const scene *s, const double node[3], real amplitude, int tail, real range,
-                        naive_region region, const point *points, naive_rotation how, int intervals,
-                        double *image) {
-    double r[3], motion[3], level[3], i[3];
-    for (int k = 0; k < 3; k++) {
-        r[k] = node[0] * s->turn[0][k] + node[1] * s->turn[1][k] + node[2] * s->turn[2][k];
-        i[k] = s->ray.i[k];
-    }
+static void add_rotated(const scene *s, const double node[3], real amplitude, real range) {
+    naive_spot start;
+    node_at(s, node, 0, &start);
+    const double *const r = start.r;
+    const double *const i = s->ray.i;
+    double motion[3], level[3];
     naive_cross(s->spindle, r, motion);
     for (int k = 0; k < 3; k++) level[k] = s->spindle[k] * naive_dot(s->spindle, r);
     const real cosine = naive_dot(i, r) - naive_dot(i, level), sine = naive_dot(i, motion),
@@ -365,88 +318,183 @@ static void add_rotated(const scene *s, const double node[3], real amplitude, in
         const real crossing =
             k % 2 == 0 ? first + k * half + acosl(wanted) : first + (k + 1) * half - acosl(wanted);
         const real at = fminl(fmaxl(crossing, low), high);
-        spot one;
-        if (!spot_at(s, node, amplitude, tail, (double)at, &one)) continue;
-        one.low = low - at;
-        one.high = high - at;
-        add_spot(s, &one, region, points, how, intervals, range, 1, image);
+        naive_spot spot;
+        node_at(s, node, (double)at, &spot);
+        spot.low = low - at;
+        spot.high = high - at;
+        spot.weight = 1;
+        add_spots(s, amplitude, spot);
     }
 }
 
-/* All that a node of one source adds. */
-static void add_node(const scene *s, const double node[3], real amplitude, naive_region region,
-                     const point *points, naive_rotation how, int intervals, double *image) {
-    const real range = s->e->goniometer.phi_steps * s->e->goniometer.phi_step * RADIAN;
-    for (int tail = 0; tail <= s->e->spread.tails; tail++) {
-        spot one;
-        if (range == 0) {
-            if (spot_at(s, node, amplitude, tail, 0, &one))
-                add_spot(s, &one, region, points, how, intervals, 0, 1, image);
-        } else if (how != NAIVE_TRUE_ROTATION) {
-            add_rotated(s, node, amplitude, tail, range, region, points, how, intervals, image);
-        } else
-            for (int n = 0; n <= intervals; n++) {
-                const real weight = n % intervals == 0 ? 1 : n % 2 ? 4 : 2;
-                if (spot_at(s, node, amplitude, tail, (double)(range * n / intervals), &one))
-                    add_spot(s, &one, region, points, how, intervals, 0, weight / (3 * intervals),
-                             image);
+static real range_of(const db_experiment *e) {
+    return e->goniometer.phi_steps * e->goniometer.phi_step * RADIAN;
+}
+
+/* All spots of a node. */
+static void add_node(const scene *s, const double node[3], real amplitude, naive_rotation how,
+                     int intervals) {
+    const real range = range_of(s->e);
+    naive_spot still;
+    if (range > 0 && how != NAIVE_TRUE_ROTATION) {
+        add_rotated(s, node, amplitude, range);
+        return;
+    }
+    const int last = range > 0 ? intervals : 0;
+    for (int n = 0; n <= last; n++) {
+        node_at(s, node, last == 0 ? 0 : (double)(range * n / last), &still);
+        still.low = still.high = 0;
+        still.weight = last == 0             ? 1
+                       : n == 0 || n == last ? 1.0L / (3 * last)
+                                             : (n % 2 ? 4.0L : 2.0L) / (3 * last);
+        add_spots(s, amplitude, still);
+    }
+}
+
+/* Of a still's indices those that may lie within reach. */
+static void around_middle(const scene *s, const double cell[3][3], int least[3], int most[3]) {
+    for (int i = 0; i < 3; i++) {
+        double lattice[3] = { 0, 0, 0 }, q[3];
+        for (int k = 0; k < 3; k++) naive_add(lattice, cell[i][k], s->turn[k]);
+        for (int k = 0; k < 3; k++) q[k] = (s->middle[k] - s->ray.i[k]) / s->ray.wavelength;
+        const double index = naive_dot(lattice, q),
+                     half = sqrt(naive_dot(lattice, lattice)) * s->reach / s->ray.wavelength;
+        least[i] = (int)fmax(least[i], floor(index - half));
+        most[i] = (int)fmin(most[i], ceil(index + half));
+    }
+}
+
+static void add_nodes(const scene *s, naive_rotation how, int intervals) {
+    const db_experiment *e = s->e;
+    double longest = 2.1 / s->ray.wavelength; /* what reaches the sphere, and some more */
+    double cell[3][3];
+    int least[3], most[3], h[3];
+    if (e->d_min > 0) longest = fmin(longest, 1 / e->d_min);
+    naive_cell_vectors(e->crystal.cell, cell);
+    for (int i = 0; i < 3; i++) {
+        most[i] = (int)(longest * sqrt(naive_dot(cell[i], cell[i])));
+        least[i] = -most[i];
+    }
+    if (s->reach > 0 && !(range_of(e) > 0)) around_middle(s, cell, least, most);
+    for (h[0] = least[0]; h[0] <= most[0]; h[0]++)
+        for (h[1] = least[1]; h[1] <= most[1]; h[1]++)
+            for (h[2] = least[2]; h[2] <= most[2]; h[2]++) {
+                double node[3] = { 0, 0, 0 };
+                for (int i = 0; i < 3; i++) naive_add(node, h[i], s->crystal.reciprocal[i]);
+                if (naive_dot(node, node) <= longest * longest)
+                    add_node(s, node, listed(&e->structure_factors, h), how, intervals);
             }
-    }
 }
 
-static point *points_of(const db_experiment *e, naive_region region) {
-    const int n = e->oversample;
-    const db_panel *p = &e->detector.panels[region.panel];
-    point *points = malloc((size_t)(region.fast_size * region.slow_size * n * n) * sizeof *points);
-    for (int i = 0; i < region.fast_size * region.slow_size; i++)
-        for (int k = 0; k < n * n; k++) {
-            const double fast = region.fast + i % region.fast_size + (k % n + 0.5) / n,
-                         slow = region.slow + i / region.fast_size + (k / n + 0.5) / n;
-            points[i * n * n + k] =
-                point_of(e, region.panel, fast * p->pixel_size[0], slow * p->pixel_size[1]);
-        }
-    return points;
-}
-
-void naive_spots(const db_experiment *e, naive_region region, naive_rotation how, int intervals,
-                 double *image) {
-    scene s = { .e = e, .crystal = crystal_of(e), .surface = surface_of(e, region.panel) };
-    point *points = points_of(e, region);
+naive_list naive_spot_list(const db_experiment *e, naive_region region, naive_rotation how,
+                           int intervals) {
+    naive_list list = { NULL, 0, 0 };
+    scene s = {
+        .e = e, .crystal = crystal_of(e), .surface = surface_of(e, region.panel), .list = &list
+    };
     const double *size = e->detector.panels[region.panel].pixel_size;
-    memcpy(s.middle,
-           point_of(e, region.panel, (region.fast + 0.5 * region.fast_size) * size[0],
-                    (region.slow + 0.5 * region.slow_size) * size[1])
-               .d,
-           sizeof s.middle);
+    const naive_point middle =
+        naive_point_of(e, region.panel, (region.fast + 0.5 * region.fast_size) * size[0],
+                       (region.slow + 0.5 * region.slow_size) * size[1]);
+    memcpy(s.middle, middle.d, sizeof s.middle);
     s.reach = region.reach;
     naive_spindle(e, s.spindle);
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) s.turn[i][k] = i == k;
         naive_mount(e, e->goniometer.phi, s.turn[i]);
     }
-    for (size_t j = 0; j < e->beam.source_count; j++) {
-        s.ray = naive_ray_of(e, j);
-        double longest = 2.1 / s.ray.wavelength; /* what reaches the sphere, and some more */
-        if (e->d_min > 0) longest = fmin(longest, 1 / e->d_min);
-        int most[3], h[3];
-        double real_cell[3][3];
-        naive_cell_vectors(e->crystal.cell, real_cell);
-        for (int i = 0; i < 3; i++)
-            most[i] = (int)(longest * sqrt(naive_dot(real_cell[i], real_cell[i])));
-        for (h[0] = -most[0]; h[0] <= most[0]; h[0]++)
-            for (h[1] = -most[1]; h[1] <= most[1]; h[1]++)
-                for (h[2] = -most[2]; h[2] <= most[2]; h[2]++) {
-                    double node[3];
-                    for (int k = 0; k < 3; k++)
-                        node[k] = h[0] * s.crystal.reciprocal[0][k] +
-                                  h[1] * s.crystal.reciprocal[1][k] +
-                                  h[2] * s.crystal.reciprocal[2][k];
-                    if (naive_dot(node, node) > longest * longest) continue;
-                    add_node(&s, node, listed(&e->structure_factors, h), region, points, how,
-                             intervals, image);
-                }
+    for (s.source = 0; s.source < e->beam.source_count; s.source++) {
+        s.ray = naive_ray_of(e, s.source);
+        add_nodes(&s, how, intervals);
     }
-    const double scale = 7.94079248018965e-30 * e->beam.fluence * e->beam.scale;
-    for (int i = 0; i < region.fast_size * region.slow_size; i++) image[i] *= scale;
+    return list;
+}
+
+naive_point naive_point_of(const db_experiment *e, size_t panel, double fast, double slow) {
+    const db_panel *p = &e->detector.panels[panel];
+    const naive_place middle =
+        naive_place_of(e, panel, fast, slow, 0.5e-6 * e->detector.sensor_thickness);
+    const double slant = naive_dot(middle.x, middle.normal) / sqrt(naive_dot(middle.x, middle.x));
+    const naive_place at = naive_place_of(e, panel, fast, slow, (double)absorbed(e, slant).mean);
+    const double square = naive_dot(at.x, at.x), distance = sqrt(square);
+    naive_point out;
+    for (int i = 0; i < 3; i++) out.d[i] = at.x[i] / distance;
+    out.factor = e->point_pixel ? 1 / square
+                                : 1e-6 * p->pixel_size[0] * p->pixel_size[1] * at.along_normal /
+                                      (square * distance);
+    out.factor *= (double)absorbed(e, naive_dot(out.d, at.normal)).part;
+    out.factor *= 7.94079248018965e-30 * e->beam.fluence * e->beam.scale;
+    return out;
+}
+
+double naive_factor(const db_experiment *e, size_t source, const double d[3]) {
+    const naive_ray ray = naive_ray_of(e, source);
+    double q[3];
+    for (int i = 0; i < 3; i++) q[i] = (d[i] - ray.i[i]) / ray.wavelength;
+    return exp(-e->crystal.b_factor * naive_dot(q, q) / 2) * naive_polarization(&e->beam, ray.i, d);
+}
+
+/* Of a spot in a direction: its mean over its range of angles, of all of `range`. */
+static real spot_value(const naive_spot *s, real inverse[3][3], const double d[3],
+                       naive_rotation how, int intervals, real range) {
+    real delta[3];
+    for (int i = 0; i < 3; i++) delta[i] = d[i] - s->c[i];
+    if (s->low == s->high) return expl(-form(inverse, delta, delta) / 2);
+    if (how == NAIVE_SIMPSON) {
+        real sum = 0;
+        for (int n = 0; n <= intervals; n++) {
+            const real angle = s->low + (s->high - s->low) * n / intervals;
+            real from[3];
+            for (int i = 0; i < 3; i++) from[i] = delta[i] - s->v[i] * angle;
+            sum += (n % intervals == 0 ? 1 : n % 2 ? 4 : 2) * expl(-form(inverse, from, from) / 2);
+        }
+        return sum * (s->high - s->low) / (3 * intervals) / range;
+    }
+    const real vv = form(inverse, s->v, s->v), vd = form(inverse, s->v, delta),
+               dd = form(inverse, delta, delta);
+    const real width = sqrtl(vv);
+    if (width * (s->high - s->low) < 1e-9L) return expl(-dd / 2) * (s->high - s->low) / range;
+    const real root = sqrtl(0.5L), low = (width * s->low - vd / width) * root,
+               high = (width * s->high - vd / width) * root;
+    const real both = low > 0    ? erfcl(low) - erfcl(high)
+                      : high < 0 ? erfcl(-high) - erfcl(-low)
+                                 : erfl(high) - erfl(low);
+    return expl(-(dd - vd * vd / vv) / 2) * both * sqrtl(90 * RADIAN) / (width * range);
+}
+
+/* Points of pixels, those of one pixel after another. */
+static naive_point *points_of(const db_experiment *e, naive_region region) {
+    const int n = e->oversample;
+    const db_panel *p = &e->detector.panels[region.panel];
+    const size_t count = (size_t)(region.fast_size * region.slow_size * n * n);
+    naive_point *points = malloc(count * sizeof *points);
+    for (int i = 0; i < region.fast_size * region.slow_size; i++)
+        for (int k = 0; k < n * n; k++) {
+            const double fast = region.fast + i % region.fast_size + (k % n + 0.5) / n,
+                         slow = region.slow + i / region.fast_size + (k / n + 0.5) / n;
+            points[i * n * n + k] =
+                naive_point_of(e, region.panel, fast * p->pixel_size[0], slow * p->pixel_size[1]);
+        }
+    return points;
+}
+
+void naive_spots(const db_experiment *e, naive_region region, naive_rotation how, int intervals,
+                 double *image) {
+    naive_list list = naive_spot_list(e, region, how, intervals);
+    naive_point *points = points_of(e, region);
+    const int n = e->oversample * e->oversample;
+    for (size_t k = 0; k < list.count; k++) {
+        naive_spot *spot = &list.spot[k];
+        real inverse[3][3];
+        inverted(spot->covariance, inverse);
+        for (int i = 0; i < region.fast_size * region.slow_size * n; i++) {
+            const real value = spot_value(spot, inverse, points[i].d, how, intervals, range_of(e));
+            if (value != 0)
+                image[i / n] +=
+                    (double)(value * spot->weight * spot->amplitude / n * points[i].factor) *
+                    naive_factor(e, spot->source, points[i].d);
+        }
+    }
     free(points);
+    free(list.spot);
 }

@@ -25,7 +25,7 @@ static double range_of(const db_experiment *e) {
 
 sampler sampler_of(const db_experiment *e, naive_region region) {
     const db_spread *s = &e->spread;
-    sampler out = { .e = e, .region = region, .square_pixels = 1 };
+    sampler out = { .e = e, .region = region };
     double counts[SAMPLER_NUMBERS] = { 0 };
     for (int i = 0; i < 3; i++) {
         counts[ROTATION + i] = s->mosaic;
@@ -48,9 +48,8 @@ sampler sampler_of(const db_experiment *e, naive_region region) {
     return out;
 }
 
-/* The normal deviate of a uniform number: bisection and Newton's steps on the error function would
- * do; this is the rational approximation of P. J. Acklam, made exact by one step of Halley's. */
-static double normal(double p) {
+/* The rational approximation of P. J. Acklam, made exact by one of Halley's steps. */
+double sampler_normal(double p) {
     static const double a[6] = { -3.969683028665376e+01, 2.209460984245205e+02,
                                  -2.759285104469687e+02, 1.383577518672690e+02,
                                  -3.066479806614716e+01, 2.506628277459239e+00 },
@@ -80,16 +79,16 @@ static double normal(double p) {
 }
 
 static double deviate(const sampler *s, const double uniform[], int place) {
-    return s->number[place] < 0 ? 0 : normal(uniform[s->number[place]]);
+    return s->number[place] < 0 ? 0 : sampler_normal(uniform[s->number[place]]);
 }
 
 /* Two correlated deviates. */
 static void pair(const sampler *s, const double uniform[], int place, const double variance[3],
-                 double out[2]) {
+                 double unit, double out[2]) {
     const double a = deviate(s, uniform, place), b = deviate(s, uniform, place + 1),
                  first = sqrt(variance[0]), mixed = first > 0 ? variance[2] / first : 0;
-    out[0] = first * a;
-    out[1] = mixed * a + sqrt(fmax(0, variance[1] - mixed * mixed)) * b;
+    out[0] = unit * first * a;
+    out[1] = unit * (mixed * a + sqrt(fmax(0, variance[1] - mixed * mixed)) * b);
 }
 
 /* E of one block. */
@@ -191,49 +190,57 @@ typedef struct ray {
     double inverse[3][3], peak;
 } ray;
 
-/* Intensity in a direction, without the solid angle. */
-static double intensity(const db_experiment *e, const ray *r, const double d[3]) {
-    double q[3], sum = 0;
-    for (int i = 0; i < 3; i++) q[i] = (d[i] - r->ray.i[i]) / r->ray.wavelength;
-    for (int t = 0; t <= e->spread.tails; t++) {
+/* The Gaussians of the nodes around a place in the lattice: of all that are within reach. */
+static double around(const db_experiment *e, const ray *r, const double h[3]) {
+    double sum = 0;
+    for (int n = 0; n < 8; n++) {
         double node[3], from[3], exponent = 0;
         for (int i = 0; i < 3; i++) {
-            const double h = naive_dot(r->to_index[t][i], q);
-            node[i] = floor(h + 0.5);
-            from[i] = h - node[i];
+            node[i] = floor(h[i]) + (n >> i & 1);
+            from[i] = h[i] - node[i];
         }
         for (int i = 0; i < 3; i++) exponent += from[i] * naive_dot(r->inverse[i], from);
-        if (exponent > 80) continue;
-        sum += r->part[t] * r->peak * squared_amplitude(&e->structure_factors, node) *
-               exp(-exponent / 2);
+        if (exponent < 80)
+            sum += squared_amplitude(&e->structure_factors, node) * exp(-exponent / 2);
+    }
+    return sum;
+}
+
+/* Intensity in a direction, without the solid angle. */
+static double intensity(const db_experiment *e, const ray *r, const double d[3]) {
+    double q[3], h[3], sum = 0;
+    for (int i = 0; i < 3; i++) q[i] = (d[i] - r->ray.i[i]) / r->ray.wavelength;
+    for (int t = 0; t <= e->spread.tails; t++) {
+        for (int i = 0; i < 3; i++) h[i] = naive_dot(r->to_index[t][i], q);
+        sum += r->part[t] * around(e, r, h);
     }
     if (sum == 0) return 0;
-    return sum * r->ray.weight * exp(-e->crystal.b_factor * naive_dot(q, q) / 2) *
+    return sum * r->peak * r->ray.weight * exp(-e->crystal.b_factor * naive_dot(q, q) / 2) *
            naive_polarization(&e->beam, r->ray.i, d);
 }
 
 /* Where photons of a draw stop. */
 typedef struct places {
     naive_place corner;
-    double fast[3], slow[3];       /* per mm */
-    double within[2], recorded[2]; /* mm: of a pixel; the detector's own error */
-    double scattered[3], part;     /* m; the uniform number of the depth */
+    double fast[3], slow[3]; /* per pixel (m) */
+    double first[2];         /* pixels to be added to a pixel's number */
+    double scattered[3];     /* m */
+    double depth;            /* uniform */
 } places;
 
 static double pixel_value(const sampler *s, const places *at, const ray *rays, int fast, int slow) {
     const db_experiment *e = s->e;
     const db_panel *p = &e->detector.panels[s->region.panel];
-    const double f = fast * p->pixel_size[0] + at->within[0] - at->recorded[0],
-                 g = slow * p->pixel_size[1] + at->within[1] - at->recorded[1];
     double x[3], captured = 1, sum = 0;
     for (int i = 0; i < 3; i++)
-        x[i] = at->corner.x[i] + f * at->fast[i] + g * at->slow[i] - at->scattered[i];
+        x[i] = at->corner.x[i] + (fast + at->first[0]) * at->fast[i] +
+               (slow + at->first[1]) * at->slow[i] - at->scattered[i];
     if (e->detector.sensor_thickness > 0) {
         const double thickness = 1e-6 * e->detector.sensor_thickness,
                      slant = naive_dot(x, at->corner.normal) / sqrt(naive_dot(x, x)),
                      depth = 1e-6 * e->detector.attenuation_depth * slant;
         captured = 1 - exp(-thickness / depth);
-        naive_add(x, -depth * log(1 - at->part * captured), at->corner.normal);
+        naive_add(x, -depth * log(1 - at->depth * captured), at->corner.normal);
     }
     const double square = naive_dot(x, x), distance = sqrt(square);
     double d[3];
@@ -246,78 +253,86 @@ static double pixel_value(const sampler *s, const places *at, const ray *rays, i
                                  naive_dot(x, at->corner.normal) / (square * distance));
 }
 
-/* Horizontal and vertical directions across the beam. */
-static void beam_axes(const db_experiment *e, double axis[2][3]) {
-    const db_beam *b = &e->beam;
-    double across[3];
-    naive_cross(b->direction, b->polarization_axis, across);
-    naive_unit(across);
-    naive_cross(across, b->direction, axis[0]);
-    for (int i = 0; i < 3; i++) axis[1][i] = -across[i];
-    for (int k = 0; k < 2; k++) {
-        naive_turn(b->polarization_axis, 0.18 / NAIVE_PI * b->tilt[1], axis[k]);
-        naive_turn(across, 0.18 / NAIVE_PI * b->tilt[0], axis[k]);
-    }
+sampler_numbers sampler_draw(const sampler *s, const double uniform[]) {
+    const db_spread *spread = &s->e->spread;
+    sampler_numbers out;
+    block_lattice(s, uniform, out.block);
+    out.longer = 1e-3 * sqrt(spread->bandwidth) * deviate(s, uniform, BANDWIDTH);
+    pair(s, uniform, DIVERGENCE, spread->divergence, 1e-3, out.divergence);
+    pair(s, uniform, FOOTPRINT, spread->footprint, 1e-3, out.footprint);
+    pair(s, uniform, POINT_SPREAD, spread->point_spread, 1e-3, out.point_spread);
+    for (int i = 0; i < 2; i++) out.within[i] = uniform[s->number[PIXEL + i]];
+    out.depth = s->number[DEPTH] < 0 ? 0.5 : uniform[s->number[DEPTH]];
+    out.angle =
+        s->number[ANGLE] < 0 ? 0 : uniform[s->number[ANGLE]] * range_of(s->e) * NAIVE_PI / 180;
+    return out;
 }
 
-void sampler_draw(const sampler *s, const double uniform[], double *image) {
+static places places_of(const sampler *s, const sampler_numbers *n, const double axis[2][3]) {
     const db_experiment *e = s->e;
-    const db_spread *spread = &e->spread;
-    const db_panel *panel = &e->detector.panels[s->region.panel];
-    double block[3][3], axis[2][3], cell[3][3], turn[3][3], two[2];
-    ray *rays = calloc(e->beam.source_count, sizeof *rays);
-    places at = { .corner = naive_place_of(e, s->region.panel, 0, 0, 0) };
-    const naive_place along[2] = { naive_place_of(e, s->region.panel, 1, 0, 0),
-                                   naive_place_of(e, s->region.panel, 0, 1, 0) };
-    beam_axes(e, axis);
-    pair(s, uniform, FOOTPRINT, spread->footprint, two);
+    const double *pixel = e->detector.panels[s->region.panel].pixel_size;
+    const size_t panel = s->region.panel;
+    places at = { .corner = naive_place_of(e, panel, 0, 0, 0), .depth = n->depth };
+    const naive_place along[2] = { naive_place_of(e, panel, pixel[0], 0, 0),
+                                   naive_place_of(e, panel, 0, pixel[1], 0) };
     for (int i = 0; i < 3; i++) {
         at.fast[i] = along[0].x[i] - at.corner.x[i];
         at.slow[i] = along[1].x[i] - at.corner.x[i];
-        at.scattered[i] = 1e-3 * (two[0] * axis[0][i] + two[1] * axis[1][i]);
+        at.scattered[i] = n->footprint[0] * axis[0][i] + n->footprint[1] * axis[1][i];
     }
-    pair(s, uniform, POINT_SPREAD, spread->point_spread, at.recorded);
-    for (int i = 0; i < 2; i++)
-        at.within[i] =
-            (s->square_pixels ? uniform[s->number[PIXEL + i]] : 0.5) * panel->pixel_size[i];
-    at.part = s->number[DEPTH] < 0 ? 0 : uniform[s->number[DEPTH]];
+    for (int i = 0; i < 2; i++) at.first[i] = n->within[i] - n->point_spread[i] / (1e-3 * pixel[i]);
+    return at;
+}
 
-    block_lattice(s, uniform, block);
+/* A source's ray, and the blocks of this draw. */
+static ray ray_of(const sampler *s, const sampler_numbers *n, const double axis[2][3],
+                  size_t source) {
+    const db_experiment *e = s->e;
+    double turn[3][3], cell[3][3];
+    ray r;
+    r.ray = naive_ray_of(e, source);
+    r.ray.wavelength *= 1 + n->longer;
+    for (int k = 0; k < 2; k++) naive_add(r.ray.i, n->divergence[k], axis[k]);
+    naive_unit(r.ray.i);
+    r.peak = block_shape(e, r.inverse);
+    r.part[0] = 1;
     naive_cell_vectors(e->crystal.cell, cell);
-    const double angle = s->number[ANGLE] < 0 ? 0 : uniform[s->number[ANGLE]] * range_of(e);
-    for (int i = 0; i < 3; i++) {
-        double image_of[3] = { i == 0, i == 1, i == 2 };
-        naive_mount(e, e->goniometer.phi + angle, image_of);
-        memcpy(turn[i], image_of, sizeof image_of); /* row i: where the frame's axis i points */
+    for (int i = 0; i < 3; i++) { /* row i: where the standard frame's axis i points */
+        for (int k = 0; k < 3; k++) turn[i][k] = i == k;
+        naive_mount(e, e->goniometer.phi + n->angle * 180 / NAIVE_PI, turn[i]);
     }
-    pair(s, uniform, DIVERGENCE, spread->divergence, two);
-    const double longer = 1 + 1e-3 * sqrt(spread->bandwidth) * deviate(s, uniform, BANDWIDTH);
-    for (size_t j = 0; j < e->beam.source_count; j++) {
-        ray *r = &rays[j];
-        r->ray = naive_ray_of(e, j);
-        r->ray.wavelength *= longer;
-        naive_add(r->ray.i, 1e-3 * two[0], axis[0]);
-        naive_add(r->ray.i, 1e-3 * two[1], axis[1]);
-        naive_unit(r->ray.i);
-        r->peak = block_shape(e, r->inverse);
-        r->part[0] = 1;
-        for (int t = 0; t <= spread->tails; t++) {
-            double back[3][3];
-            exponential(block, t == 0 ? -1 : -spread->tail_width[t - 1], back);
-            multiply(cell, back, back);
-            multiply(back, turn, r->to_index[t]);
-            if (t > 0) {
-                r->part[t] = spread->tail_fraction[t - 1];
-                r->part[0] -= r->part[t];
-            }
+    for (int t = 0; t <= e->spread.tails; t++) {
+        double back[3][3];
+        exponential(n->block, t == 0 ? -1 : -e->spread.tail_width[t - 1], back);
+        multiply(cell, back, back);
+        multiply(back, turn, r.to_index[t]);
+        if (t > 0) {
+            r.part[t] = e->spread.tail_fraction[t - 1];
+            r.part[0] -= r.part[t];
         }
     }
-    const double scale = 7.94079248018965e-30 * e->beam.fluence * e->beam.scale;
+    return r;
+}
+
+void sampler_image(const sampler *s, const double uniform[], double *image) {
+    const db_experiment *e = s->e;
     const naive_region *g = &s->region;
+    const sampler_numbers n = sampler_draw(s, uniform);
+    double axis[2][3];
+    naive_across_beam(e, axis);
+    const places at = places_of(s, &n, axis);
+    ray *rays = malloc(e->beam.source_count * sizeof *rays);
+    for (size_t j = 0; j < e->beam.source_count; j++) rays[j] = ray_of(s, &n, axis, j);
+    const double scale = 7.94079248018965e-30 * e->beam.fluence * e->beam.scale;
     for (int i = 0; i < g->fast_size * g->slow_size; i++)
         image[i] = scale * pixel_value(s, &at, rays, g->fast + i % g->fast_size,
                                        g->slow + i / g->fast_size);
     free(rays);
+}
+
+void sampler_exact(const sampler *s, void *own, const double uniform[], double *image) {
+    (void)own;
+    sampler_image(s, uniform, image);
 }
 
 /* The generator splitmix64. */
@@ -349,7 +364,7 @@ void sampler_random(const sampler *s, size_t draws, uint64_t seed, double *mean,
     memset(variance, 0, pixels * sizeof *variance);
     for (size_t n = 0; n < draws; n++) {
         for (int k = 0; k < s->dimensions; k++) uniform[k] = random_uniform(&seed);
-        sampler_draw(s, uniform, image);
+        sampler_image(s, uniform, image);
         one_more(pixels, n, image, mean, variance);
     }
     for (size_t i = 0; i < pixels; i++) variance[i] /= (double)(draws - 1);
@@ -362,8 +377,8 @@ static const uint64_t generator[SAMPLER_NUMBERS] = {
     246327, 126539, 399185, 461527, 300343, 69681,  516695, 436179, 106383, 238523, 413283, 70841
 };
 
-void sampler_lattice(const sampler *s, int log2_points, int shifts, uint64_t seed, double *mean,
-                     double *error) {
+void sampler_lattice(const sampler *s, sampler_function *image_of, void *own, int log2_points,
+                     int shifts, uint64_t seed, double *mean, double *error) {
     const size_t pixels = pixels_of(s), points = (size_t)1 << log2_points;
     double *image = malloc(2 * pixels * sizeof *image), *sum = image + pixels;
     memset(mean, 0, pixels * sizeof *mean);
@@ -377,7 +392,7 @@ void sampler_lattice(const sampler *s, int log2_points, int shifts, uint64_t see
                 const double x = by[k] + (double)(n * generator[k] % points) / (double)points;
                 uniform[k] = fmin(fmax(x - floor(x), 1e-15), 1 - 1e-15);
             }
-            sampler_draw(s, uniform, image);
+            image_of(s, own, uniform, image);
             for (size_t i = 0; i < pixels; i++) sum[i] += image[i] / (double)points;
         }
         one_more(pixels, (size_t)shift, sum, mean, error);

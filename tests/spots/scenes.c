@@ -139,10 +139,11 @@ static void rotation(db_experiment *e) {
 }
 
 static void overlapping(db_experiment *e) {
-    set(e->crystal.cell, 3, (double[]){ 400, 350, 300 });
-    set(e->crystal.cells, 3, (double[]){ 5, 5, 5 });
-    e->spread.mosaic = 0.1 * 0.1;
-    e->spread.bandwidth = 10;
+    set(e->crystal.cell, 3, (double[]){ 800, 700, 600 });
+    set(e->crystal.cells, 3, (double[]){ 3, 3, 4 });
+    e->detector.distance = 400;
+    e->d_min = 4;
+    e->spread.mosaic = 0.15 * 0.15;
 }
 
 static void wide_detector(db_experiment *e) {
@@ -162,7 +163,7 @@ const spot_scene spot_scenes[] = {
     { "bent crystal", bent, { { 7, 9, -12 }, 220, 80, 0.04 }, 20 },
     { "pink beam", pink, { { 10, 8, 3 }, 300, -30, 0.05 }, 24 },
     { "rotation by one degree", rotation, { { 5, 12, 8 }, 15, 110, 0.5 }, 20 },
-    { "overlapping spots", overlapping, { { 30, 25, 28 }, 75, 35, 0.05 }, 20 },
+    { "overlapping spots", overlapping, { { 90, 60, 75 }, 75, 35, 0.05 }, 20 },
     { "beam, detector and sensor", wide_detector, { { 9, 7, 11 }, 160, 70, 0.02 }, 20 },
 };
 const size_t spot_scene_count = sizeof spot_scenes / sizeof spot_scenes[0];
