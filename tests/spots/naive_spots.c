@@ -312,6 +312,14 @@ static void add_rotated(const scene *s, const double node[3], real amplitude, re
     if (!(wanted > -1)) wanted = -1;
     if (!(wanted < 1)) wanted = 1;
     const real half = 180 * RADIAN;
+    if (swing == 0) { /* the direct beam's node stays where it is: its shape half way */
+        naive_spot stays;
+        node_at(s, node, (double)(range / 2), &stays);
+        stays.low = stays.high = 0;
+        stays.weight = 1;
+        add_spots(s, amplitude, stays);
+        return;
+    }
     for (long k = lroundl(floorl(-first / half)); first + k * half < range; k++) {
         const real low = fmaxl(0, first + k * half), high = fminl(range, first + (k + 1) * half);
         if (!(low < high)) continue;
@@ -328,7 +336,7 @@ static void add_rotated(const scene *s, const double node[3], real amplitude, re
 }
 
 static real range_of(const db_experiment *e) {
-    return e->goniometer.phi_steps * e->goniometer.phi_step * RADIAN;
+    return e->goniometer.phi_steps * fabs(e->goniometer.phi_step) * RADIAN;
 }
 
 /* All spots of a node. */
@@ -401,7 +409,8 @@ naive_list naive_spot_list(const db_experiment *e, naive_region region, naive_ro
     naive_spindle(e, s.spindle);
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) s.turn[i][k] = i == k;
-        naive_mount(e, e->goniometer.phi, s.turn[i]);
+        const double back = fmin(0, e->goniometer.phi_steps * e->goniometer.phi_step);
+        naive_mount(e, e->goniometer.phi + back, s.turn[i]);
     }
     for (s.source = 0; s.source < e->beam.source_count; s.source++) {
         s.ray = naive_ray_of(e, s.source);

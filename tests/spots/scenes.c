@@ -104,6 +104,24 @@ db_experiment scene_experiment(db_context *context, const spot_scene *scene, nai
     return e;
 }
 
+void rendered(db_context *context, const db_experiment *e, naive_region region, double *image) {
+    const db_region rectangle = { region.panel,
+                                  region.fast,
+                                  region.slow,
+                                  region.fast_size,
+                                  region.slow_size,
+                                  0,
+                                  (size_t)region.fast_size };
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan = NULL;
+    options.pixel_type = DB_FLOAT64;
+    options.regions = &rectangle;
+    options.region_count = 1;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+}
+
 static void set(double *v, int count, const double *values) {
     memcpy(v, values, (size_t)count * sizeof *v);
 }

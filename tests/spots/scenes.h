@@ -29,6 +29,9 @@ extern const size_t spot_scene_count;
 /* The experiment of a scene, and its region; the caller clears it. */
 db_experiment scene_experiment(db_context *context, const spot_scene *scene, naive_region *region);
 
+/* What the program makes of a region, in double precision, with nothing left out. Overwrites image. */
+void rendered(db_context *context, const db_experiment *e, naive_region region, double *image);
+
 /* A cell of 60 x 70 x 90 angstrom, blocks of 12 x 11 x 9 cells of shape GAUSS, 1 angstrom, a panel
  * of 0.1 mm pixels at 200 mm; no spreads. */
 db_experiment scene_start(db_context *context);

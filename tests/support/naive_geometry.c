@@ -15,11 +15,10 @@ void naive_cell_vectors(const double cell[6], double real[3][3]) {
         cos_beta = (c[2] * c[0] - c[1]) / (s[2] * s[0]),
                  cos_gamma = (c[0] * c[1] - c[2]) / (s[0] * s[1]),
                  sin_gamma = sqrt(1 - cos_gamma * cos_gamma);
-    const double z = 1 / cell[2], x = g * cos_beta, y = -sqrt(fmax(0, g * g - x * x - z * z));
-    /* y of c*: its sign is that of cos alpha* - cos beta* cos gamma* */
     const double cos_alpha = (c[1] * c[2] - c[0]) / (s[1] * s[2]);
     const double a_star[3] = { a, 0, 0 }, b_star[3] = { b * cos_gamma, b * sin_gamma, 0 },
-                 c_star[3] = { x, cos_alpha - cos_beta * cos_gamma < 0 ? y : -y, z };
+                 c_star[3] = { g * cos_beta, g * (cos_alpha - cos_beta * cos_gamma) / sin_gamma,
+                               1 / cell[2] };
     memcpy(reciprocal[0], a_star, sizeof a_star);
     memcpy(reciprocal[1], b_star, sizeof b_star);
     memcpy(reciprocal[2], c_star, sizeof c_star);
