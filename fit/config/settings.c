@@ -123,7 +123,10 @@ static int belongs(db_parameter p, stage_subject subject) {
     case DB_MOSAIC_B:
     case DB_MOSAIC_C:
     case DB_POLARIZATION: return subject == EVERYTHING;
-    default: return subject != ORIENTATION;
+    default:
+        /* spreads are of the spots' shape, as sizes are */
+        return subject == EVERYTHING ||
+               (subject == GEOMETRY && !(db_parameter_describe(p)->moves & DB_MOVES_SPREAD));
     }
 }
 

@@ -42,8 +42,13 @@ static double node_radius(const db_crystal *crystal) {
 }
 
 /* Rotations of domains have a third of their mean square angle about any one axis; the mean square
- * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. */
-static double mosaic_angle(const db_crystal *crystal) {
+ * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. Those of blocks
+ * have their variance. */
+static double mosaic_angle(const db_experiment *experiment) {
+    const db_crystal *const crystal = &experiment->crystal;
+    const db_spread *const spread = &experiment->spread;
+    const double *const t = spread->mosaic_tensor;
+    if (spread->spots == DB_SPOTS_CLOSED) return sqrt(spread->mosaic + (t[0] + t[1] + t[2]) / 3);
     const double *const abc = crystal->mosaic_abc, one = crystal->mosaic_spread;
     const double square = crystal->mosaic_anisotropic   ? db_dot(abc, abc) / 3
                           : crystal->mosaic_domains > 1 ? one * one
@@ -121,7 +126,7 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
     beam_direction(&experiment->beam, geometry->direction);
     geometry->node_radius = node_radius(&experiment->crystal);
-    geometry->mosaic_angle = mosaic_angle(&experiment->crystal);
+    geometry->mosaic_angle = mosaic_angle(experiment);
     for (int i = 0; i < 3; i++)
         geometry->s0[i] = geometry->direction[i] / experiment->beam.wavelength;
     geometry->panel_count = experiment->detector.panel_count;

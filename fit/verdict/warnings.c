@@ -144,14 +144,20 @@ static int refines(const db_fit_result *r, db_parameter parameter) {
 static void about_sizes(list *l) {
     const db_fit_result *const r = l->result;
     const int size = refines(r, DB_CELLS_A) || refines(r, DB_CELLS_B) || refines(r, DB_CELLS_C);
-    const int spread = refines(r, DB_MOSAIC_SPREAD) || refines(r, DB_MOSAIC_A);
+    const int closed = r->experiment.spread.spots == DB_SPOTS_CLOSED;
+    const int spread = refines(r, DB_MOSAIC_SPREAD) || refines(r, DB_MOSAIC_A) ||
+                       refines(r, DB_MOSAIC_VARIANCE) || refines(r, DB_MOSAIC_XX);
     if (size || (r->after.chi2_reduced <= MISFIT && r->after.strong_explained >= FEW_EXPLAINED))
         return;
-    warn(l, "refine Na, Nb, Nc and mosaic_spread",
+    warn(l,
+         closed ? "refine Na, Nb, Nc and mosaic_variance" : "refine Na, Nb, Nc and mosaic_spread",
          "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: spots of another size than the "
          "model's cannot be fitted; to be refined: Na, Nb, Nc%s",
          r->experiment.crystal.cells[0], r->experiment.crystal.cells[1],
-         r->experiment.crystal.cells[2], spread ? "" : ", mosaic_spread");
+         r->experiment.crystal.cells[2],
+         spread   ? ""
+         : closed ? ", mosaic_variance"
+                  : ", mosaic_spread");
 }
 
 static void about_places(list *l) {
