@@ -17,7 +17,30 @@
 #define DB_KERNEL_SPOT_PIXELS_H
 
 #include "kernel/pixel_group.h"
+#if !defined(DB_SPOTS_OF_BLOCK)
 #include "kernel/pixel_store.h"
+
+/* Spots that reach a group of pixels, in the order of sources. Devices have their own list and
+ * spot_slopes (cuda/spot_list.h), and define DB_SPOTS_OF_BLOCK. */
+typedef struct {
+    const uint32_t *number;
+    int count;
+} spot_list;
+
+AD_INLINE const db_kernel_spot *spot_of(const db_kernel_job *job, const spot_list *list, int i) {
+    return &job->spots.spot[list->number[i]];
+}
+/* 0: of the list, but it does not reach the pixels. */
+AD_INLINE int spot_reaches(const spot_list *list, int i) {
+    (void)list, (void)i;
+    return 1;
+}
+/* 1: the background is to be added, too. */
+AD_INLINE int with_background(const db_kernel_job *job, const spot_list *list) {
+    (void)list;
+    return job->water != 0 || job->amorphous.bins > 0;
+}
+#endif
 
 /* A spot in lanes. */
 typedef struct {
@@ -122,10 +145,13 @@ AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot, cons
                 by_d[k] = f_fma(by_z[i], f_set(v[DB_SPOT_WHITE + 3 * i + k]), by_d[k]);
 }
 
-AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, size_t number,
-                           const fine *column, fine *slope) {
+#if !defined(DB_SPOTS_OF_BLOCK)
+AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_job *job, const spot_list *list,
+                           int n, const fine *column, fine *slope) {
     enum { REST = DB_SPOT_COLUMNS, MOVE = DB_SPOT_COLUMNS_MOVING };
-    const size_t count = spots->parameters, length = motion == SPOTS_MOVE ? MOVE : REST;
+    const db_kernel_spots *spots = &job->spots;
+    const size_t number = list->number[n], count = spots->parameters,
+                 length = motion == SPOTS_MOVE ? MOVE : REST;
     const SHAPE_REAL *c = spots->FINE(slope) + number * count * length;
     for (size_t k = 0; k < count; k++, c += length) {
         fine sum = slope[k];
@@ -134,6 +160,7 @@ AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, siz
         slope[k] = sum;
     }
 }
+#endif
 #endif
 
 /* What spots contribute: in gradient instances slopes by parameters, too. */
@@ -145,17 +172,19 @@ typedef struct {
 #endif
 } spot_sums;
 
-AD_INLINE void add_spots(spot_motion motion, const db_kernel_job *job, const uint32_t *number,
-                         int count, wide_vec3 d, fine u, spot_sums *sums) {
-    for (int i = 0; i < count; i++) {
-        const db_kernel_spot *spot = &job->spots.spot[number[i]];
+/* Spots number begin to end - 1 of the list. */
+AD_INLINE void add_spots(spot_motion motion, const db_kernel_job *job, const spot_list *list,
+                         int begin, int end, wide_vec3 d, fine u, spot_sums *sums) {
+    for (int i = begin; i < end; i++) {
+        if (!spot_reaches(list, i)) continue;
+        const db_kernel_spot *spot = spot_of(job, list, i);
         lane_spot s;
         if (!spot_in_lanes(motion, spot, d, &s)) continue;
         sums->sum = f_fma(f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]), s.g, sums->sum);
 #if DB_INSTANCE_KIND > 0
         fine column[DB_SPOT_COLUMNS_MOVING];
         spot_columns(motion, spot, &s, u, column, sums->by_d);
-        spot_slopes(motion, &job->spots, number[i], column, sums->slope);
+        spot_slopes(motion, job, list, i, column, sums->slope);
 #else
         (void)u;
 #endif
@@ -165,10 +194,10 @@ AD_INLINE void add_spots(spot_motion motion, const db_kernel_job *job, const uin
 /* The crystal's and the background's part of a beam at one point: factors of the pixel, spots, and
  * slopes by all else. j: the source; of one_beam any. */
 AD_INLINE void add_beam(spot_motion motion, const db_kernel_job *job, const site *s, size_t j,
-                        const uint32_t *number, int count, pixel_sums *sums, fine *slope,
+                        const spot_list *list, int begin, int end, pixel_sums *sums, fine *slope,
                         fine by_d[3], fine *by_omega) {
     const fine_source *source = &job->FINE(source)[j];
-    const int background = job->water != 0 || job->amorphous.bins > 0;
+    const int background = with_background(job, list);
     const fine omega = f_mul(s->omega.v, s->capture);
     const wide_vec3 wide_q = q_of(&job->source_double[j], s->wide_d);
     spot_sums spots = { .sum = f_set(0) };
@@ -186,7 +215,7 @@ AD_INLINE void add_beam(spot_motion motion, const db_kernel_job *job, const site
     for (int c = 0; c < 3; c++) spots.by_d[c] = f_set(0);
     spots.slope = slope;
 #endif
-    add_spots(motion, job, number, count, s->wide_d, f_mul(u, thermal_value), &spots);
+    add_spots(motion, job, list, begin, end, s->wide_d, f_mul(u, thermal_value), &spots);
     const fine crystal = f_mul(spots.sum, thermal_value);
     fine total = crystal;
     lattice_free free_matter;
@@ -224,21 +253,20 @@ AD_INLINE void add_beam(spot_motion motion, const db_kernel_job *job, const site
 #endif
 }
 
-/* All beams at one point of each pixel. number: of spots that reach the pixels, in the order of
- * sources. */
+/* All beams at one point of each pixel. */
 AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
-                             const db_kernel_panel *panel, const site *s, const uint32_t *number,
-                             int count, pixel_sums *sums, fine *slope) {
+                             const db_kernel_panel *panel, const site *s, const spot_list *list,
+                             pixel_sums *sums, fine *slope) {
     const size_t beams = job->spots.one_beam ? 1 : job->source_count;
-    const int background = job->water != 0 || job->amorphous.bins > 0;
+    const int background = with_background(job, list);
     fine by_d[3] = { f_set(0), f_set(0), f_set(0) }, by_omega = f_set(0);
     int begin = 0;
     for (size_t j = 0; j < beams; j++) {
         int end = begin;
-        while (end < count && (job->spots.one_beam || job->spots.spot[number[end]].source == j))
+        while (end < list->count && (job->spots.one_beam || spot_of(job, list, end)->source == j))
             end++;
         if (end > begin || background)
-            add_beam(motion, job, s, j, number + begin, end - begin, sums, slope, by_d, &by_omega);
+            add_beam(motion, job, s, j, list, begin, end, sums, slope, by_d, &by_omega);
         begin = end;
     }
 #if DB_INSTANCE_KIND > 0
@@ -248,25 +276,33 @@ AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
 #endif
 }
 
-/* A group of pixels; fast, slow: their numbers. */
-static __attribute__((noinline)) void
-render_spot_group(const db_kernel_job *job, const db_kernel_panel *panel, const uint32_t *number,
-                  int count, wide fast, wide slow, pixel_sums *sums, fine *slope) {
-    clear_sums(0, job, sums);
-#if DB_INSTANCE_KIND > 0
-    for (size_t k = 0; k < job->spots.parameters; k++) slope[k] = f_set(0);
-#endif
+/* All points of a group of pixels; fast, slow: their numbers. */
+AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
+                              const db_kernel_panel *panel, const spot_list *list, wide fast,
+                              wide slow, pixel_sums *sums, fine *slope) {
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
             const double step = job->sub_pixel;
             const wide f = w_mul(w_add(fast, w_set((j + 0.5) * step)), w_set(panel->pixel_size[0]));
             const wide s = w_mul(w_add(slow, w_set((i + 0.5) * step)), w_set(panel->pixel_size[1]));
             const site place = site_of(job, panel, 0, f, s);
-            if (job->spots.moving)
-                add_spot_site(SPOTS_MOVE, job, panel, &place, number, count, sums, slope);
-            else
-                add_spot_site(SPOTS_REST, job, panel, &place, number, count, sums, slope);
+            add_spot_site(motion, job, panel, &place, list, sums, slope);
         }
+}
+
+#if !defined(DB_SPOTS_OF_BLOCK)
+static __attribute__((noinline)) void render_spot_group(const db_kernel_job *job,
+                                                        const db_kernel_panel *panel,
+                                                        const spot_list *list, wide fast, wide slow,
+                                                        pixel_sums *sums, fine *slope) {
+    clear_sums(0, job, sums);
+#if DB_INSTANCE_KIND > 0
+    for (size_t k = 0; k < job->spots.parameters; k++) slope[k] = f_set(0);
+#endif
+    if (job->spots.moving)
+        add_spot_sites(SPOTS_MOVE, job, panel, list, fast, slow, sums, slope);
+    else
+        add_spot_sites(SPOTS_REST, job, panel, list, fast, slow, sums, slope);
 #if DB_INSTANCE_KIND > 0
     sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
 #endif
@@ -384,12 +420,15 @@ static void render_spot_rows(const db_kernel_job *job, size_t index, int row_beg
                 finish_spots(job, region, NULL, NULL, &target, run);
                 continue;
             }
+            const spot_list list = { room->group, count };
             pixel_sums sums;
-            render_spot_group(job, panel, room->group, count, w_add(w_iota(), w_set(fast)),
-                              w_set(slow), &sums, room->slope);
+            render_spot_group(job, panel, &list, w_add(w_iota(), w_set(fast)), w_set(slow), &sums,
+                              room->slope);
             finish_spots(job, region, &sums, room->slope, &target, run);
         }
     }
 }
+
+#endif
 
 #endif
