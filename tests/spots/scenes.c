@@ -4,6 +4,8 @@
 
 #include <dualbragg/dualbragg.h>
 
+#include <stdlib.h>
+
 /* A node in the standard frame (1/angstrom). */
 static void node_of(const db_experiment *e, const int index[3], double node[3]) {
     double cell[3][3], reciprocal[3];
@@ -70,12 +72,14 @@ naive_region region_aimed_at(const db_experiment *e, aim at, int size) {
         fast[i] = 1e6 * (along.x[i] - corner.x[i]);
         slow[i] = 1e6 * (down.x[i] - corner.x[i]);
     }
-    const naive_region region = { 0,
-                                  (int)floor(naive_dot(hit, fast) / p->pixel_size[0] - 0.5 * size),
-                                  (int)floor(naive_dot(hit, slow) / p->pixel_size[1] - 0.5 * size),
-                                  size,
-                                  size,
-                                  0.03 };
+    const double *pixel = p->pixel_size;
+    const naive_region region = {
+        .fast = (int)floor(naive_dot(hit, fast) / pixel[0] - 0.5 * size),
+        .slow = (int)floor(naive_dot(hit, slow) / pixel[1] - 0.5 * size),
+        .fast_size = size,
+        .slow_size = size,
+        .reach = 0.71 * size * pixel[0] / e->detector.distance + 0.004,
+    };
     return region;
 }
 
@@ -92,6 +96,7 @@ db_experiment scene_start(db_context *context) {
     e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 4096;
     e.detector.centre[0] = e.detector.centre[1] = 204.8;
     e.d_min = 2;
+    e.oversample = 2;
     e.spread.spots = DB_SPOTS_CLOSED;
     return e;
 }
@@ -148,8 +153,27 @@ static void pink(db_experiment *e) {
     set(e->spread.divergence, 3, (double[]){ 0.3, 0.1, 0.05 });
 }
 
+/* The same bandwidth as a sum of nine narrow Gaussians. */
+static void pink_components(db_experiment *e) {
+    enum { COMPONENTS = 9 };
+    const double own = 0.0025, step = 0.0045, rest = 0.01 * 0.01 - own * own;
+    db_source *source = calloc(COMPONENTS, sizeof *source);
+    assert_non_null(source);
+    for (int j = 0; j < COMPONENTS; j++) {
+        const double off = step * (j - COMPONENTS / 2);
+        source[j] = e->beam.sources[0];
+        source[j].wavelength_ratio = 1 + off;
+        source[j].weight = exp(-off * off / rest / 2);
+    }
+    free(e->beam.sources);
+    e->beam.sources = source;
+    e->beam.source_count = COMPONENTS;
+    pink(e);
+    e->spread.bandwidth = own * own * 1e6;
+}
+
 static void rotation(db_experiment *e) {
-    e->spread.mosaic = 0.08 * 0.08;
+    e->spread.mosaic = 0.05 * 0.05;
     e->goniometer.phi_step = 1;
     e->spread.tails = 1;
     e->spread.tail_fraction[0] = 0.3;
@@ -158,10 +182,10 @@ static void rotation(db_experiment *e) {
 
 static void overlapping(db_experiment *e) {
     set(e->crystal.cell, 3, (double[]){ 800, 700, 600 });
-    set(e->crystal.cells, 3, (double[]){ 3, 3, 4 });
+    set(e->crystal.cells, 3, (double[]){ 2, 2, 2 });
     e->detector.distance = 400;
-    e->d_min = 4;
-    e->spread.mosaic = 0.15 * 0.15;
+    e->d_min = 2.5;
+    e->spread.mosaic = 0.05 * 0.05;
 }
 
 static void wide_detector(db_experiment *e) {
@@ -176,12 +200,13 @@ static void wide_detector(db_experiment *e) {
 }
 
 const spot_scene spot_scenes[] = {
-    { "isotropic mosaic", isotropic, { { 9, 7, 11 }, 35, 20, 0.05 }, 20 },
-    { "tensors of rotations and strains", anisotropic, { { 12, -5, 9 }, 130, 50, 0.05 }, 20 },
-    { "bent crystal", bent, { { 7, 9, -12 }, 220, 80, 0.04 }, 20 },
-    { "pink beam", pink, { { 10, 8, 3 }, 300, -30, 0.05 }, 24 },
-    { "rotation by one degree", rotation, { { 5, 12, 8 }, 15, 110, 0.5 }, 20 },
-    { "overlapping spots", overlapping, { { 90, 60, 75 }, 75, 35, 0.05 }, 20 },
-    { "beam, detector and sensor", wide_detector, { { 9, 7, 11 }, 160, 70, 0.02 }, 20 },
+    { "isotropic mosaic", isotropic, { { 9, 7, 11 }, 35, 20, 0.05 }, 20, 1e-3 },
+    { "tensors of rotations and strains", anisotropic, { { 12, -5, 9 }, 130, 50, 0.05 }, 20, 1e-3 },
+    { "bent crystal", bent, { { 7, 9, -12 }, 220, 80, 0.04 }, 20, 1e-3 },
+    { "pink beam", pink, { { 10, 8, 3 }, 300, -30, 0.05 }, 24, 1.2e-2 },
+    { "pink beam in nine components", pink_components, { { 10, 8, 3 }, 300, -30, 0.05 }, 20, 1e-3 },
+    { "rotation by one degree", rotation, { { 5, 12, 8 }, 15, 110, 0.5 }, 20, 1e-3 },
+    { "overlapping spots", overlapping, { { 170, 115, 140 }, 75, 35, 0.05 }, 20, 1e-3 },
+    { "beam, detector and sensor", wide_detector, { { 9, 7, 11 }, 160, 70, 0.02 }, 20, 1e-3 },
 };
 const size_t spot_scene_count = sizeof spot_scenes / sizeof spot_scenes[0];

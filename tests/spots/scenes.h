@@ -20,7 +20,8 @@ typedef struct spot_scene {
     const char *name;
     void (*arrange)(db_experiment *e); /* after scene_start; spreads, counts, detector */
     aim at;
-    int size; /* pixels */
+    int size;    /* pixels */
+    double bias; /* what first order may leave out, in parts of the peak */
 } spot_scene;
 
 extern const spot_scene spot_scenes[];
