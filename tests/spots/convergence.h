@@ -9,7 +9,7 @@
 void samples_converge(db_context *context, const spot_scene *scene, int draws);
 
 /* What first order leaves out is at most the scene's `bias` (in parts of the peak); lattice points:
- * 8 times 2^log2_points. precise: how well that has to be known. */
+ * 8 times 2^log2_points. precise: how well that has to be known, in parts of `bias`. */
 void first_order_suffices(db_context *context, const spot_scene *scene, int log2_points,
                           double precise);
 

