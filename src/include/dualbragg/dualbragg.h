@@ -18,6 +18,7 @@
 #include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/setup_fields.h>
+#include <dualbragg/spots.h>
 #include <dualbragg/status.h>
 #include <dualbragg/version.h>
 
