@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/misset.h"
+#include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
@@ -287,6 +288,20 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
+static void start_modes(const db_fit_settings *settings, db_experiment *start,
+                        void (*notices)(void *user, const char *line), void *user) {
+    const unsigned moved = db_modes_leave_zero(settings, start);
+    for (int k = 0; k < DB_SPREAD_MODES && notices; k++) {
+        char line[120];
+        if (!(moved >> k & 1u)) continue;
+        snprintf(
+            line, sizeof line,
+            "mode%d: starts a little off 0 in what is refined of it, since its slope is 0 there",
+            k + 1);
+        notices(user, line);
+    }
+}
+
 db_status db_fit_config_start(db_context *context, db_fit_config *config,
                               const db_measured_image *image, db_experiment *start,
                               void (*notices)(void *user, const char *line), void *user) {
@@ -314,6 +329,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
         db_experiment_clear(start);
         return status;
     }
+    start_modes(settings, start, notices, user);
     if (settings->stage_count == 0) db_fit_settings_default_stages(settings);
     return DB_OK;
 }

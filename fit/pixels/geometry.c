@@ -22,11 +22,16 @@ static void beam_direction(const db_beam *beam, double direction[3]) {
     db_turn(vertical, beam->tilt[0] * 1e-3, direction);
 }
 
+double db_goniometer_middle(const db_experiment *experiment, double *half) {
+    const db_goniometer *const g = &experiment->goniometer;
+    const int steps = experiment->spread.spots == DB_SPOTS_CLOSED ? g->phi_steps : g->phi_steps - 1;
+    if (half) *half = 0.5 * steps * fabs(g->phi_step);
+    return g->phi + 0.5 * steps * g->phi_step;
+}
+
 /* Reciprocal matrix turned to the middle of the goniometer's range. */
 static void turned_matrix(const db_experiment *e, double a_star[9], double *half_rotation) {
-    const db_goniometer *const g = &e->goniometer;
-    *half_rotation = 0.5 * (g->phi_steps - 1) * fabs(g->phi_step);
-    const double phi = (g->phi + 0.5 * (g->phi_steps - 1) * g->phi_step) * degree;
+    const double phi = db_goniometer_middle(e, half_rotation) * degree;
     double axis[3];
     db_experiment_spindle_axis(e, axis);
     db_crystal_matrix(&e->crystal, a_star);
@@ -42,13 +47,8 @@ static double node_radius(const db_crystal *crystal) {
 }
 
 /* Rotations of domains have a third of their mean square angle about any one axis; the mean square
- * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. Those of blocks
- * have their variance. */
-static double mosaic_angle(const db_experiment *experiment) {
-    const db_crystal *const crystal = &experiment->crystal;
-    const db_spread *const spread = &experiment->spread;
-    const double *const t = spread->mosaic_tensor;
-    if (spread->spots == DB_SPOTS_CLOSED) return sqrt(spread->mosaic + (t[0] + t[1] + t[2]) / 3);
+ * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. */
+static double mosaic_angle(const db_crystal *crystal) {
     const double *const abc = crystal->mosaic_abc, one = crystal->mosaic_spread;
     const double square = crystal->mosaic_anisotropic   ? db_dot(abc, abc) / 3
                           : crystal->mosaic_domains > 1 ? one * one
@@ -126,7 +126,7 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
     beam_direction(&experiment->beam, geometry->direction);
     geometry->node_radius = node_radius(&experiment->crystal);
-    geometry->mosaic_angle = mosaic_angle(experiment);
+    geometry->mosaic_angle = mosaic_angle(&experiment->crystal);
     for (int i = 0; i < 3; i++)
         geometry->s0[i] = geometry->direction[i] / experiment->beam.wavelength;
     geometry->panel_count = experiment->detector.panel_count;

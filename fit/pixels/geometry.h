@@ -35,6 +35,11 @@ typedef struct db_fit_geometry {
     db_detector sensor;       /* of all panels: only what db_sensor_depth looks at */
 } db_fit_geometry;
 
+/* What the goniometer's spindle turns the crystal by, in the middle of its range (degree); the
+ * orientations of sampled spots are those at the steps, those in closed form are in between, too.
+ * half: of the range; may be NULL. */
+double db_goniometer_middle(const db_experiment *experiment, double *half);
+
 /* Outer corner of a panel's first pixel and steps of one pixel (mm; laboratory frame). */
 db_status db_panel_axes(const db_experiment *experiment, size_t panel, double corner[3],
                         double fast[3], double slow[3]);

@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "base/vector.h"
 
+#include <dualbragg/spots.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,7 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     add_lines(geometry, &n, first - 1, -1, &sum);
     if (!(sum.weight > 0)) return 0;
     reflection->excitation = sum.angle / sum.weight / degree;
+    reflection->apart = fabs(reflection->excitation);
     for (int i = 0; i < 3; i++) {
         const double across = (n.q[i] - n.along * geometry->direction[i]) / n.across;
         s1[i] = geometry->direction[i] +
@@ -279,10 +281,41 @@ static db_status predict_all(db_context *context, const db_fit_geometry *geometr
     return status;
 }
 
+/* Whatever their structure factors, which the measured image may know better. */
+static db_status predict_closed(db_context *context, const db_experiment *experiment,
+                                const db_prediction_range *range, db_prediction *prediction) {
+    const double most_turn = 10;         /* degree */
+    db_experiment limited = *experiment; /* borrows its lists */
+    db_spot_options options = DB_SPOT_OPTIONS_INIT;
+    db_predicted_spots spots;
+    limited.structure_factors = (db_structure_factors){ .default_F = 1 };
+    limited.d_min = fmax(limited.d_min, range->dmin);
+    options.most_turn = fmin(range->excitation_angle, most_turn);
+    DB_TRY(db_spots_predict(context, &limited, &options, &spots));
+    prediction->reflection = malloc((spots.count + 1) * sizeof *prediction->reflection);
+    for (size_t i = 0; i < spots.count && prediction->reflection; i++) {
+        const db_spot *const s = &spots.spot[i];
+        if (range->dmax > 0 && s->resolution > range->dmax) continue;
+        prediction->reflection[prediction->count++] = (db_reflection){
+            .hkl = { s->hkl[0], s->hkl[1], s->hkl[2] },
+            .d_spacing = s->resolution,
+            .excitation = s->turn,
+            .panel = s->panel,
+            .position = { s->position[0], s->position[1] },
+            .apart = fabs(s->excitation),
+            .covariance = { s->covariance[0], s->covariance[1], s->covariance[2] },
+        };
+    }
+    db_predicted_spots_clear(&spots);
+    return prediction->reflection ? DB_OK : db_fail_memory(context, "the predicted reflections");
+}
+
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_prediction *prediction) {
     db_fit_geometry geometry;
     *prediction = (db_prediction){ 0, NULL };
+    if (experiment->spread.spots == DB_SPOTS_CLOSED)
+        return predict_closed(context, experiment, range, prediction);
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     db_prediction_range within = *range;
     /* shorter wavelengths record more */

@@ -2,7 +2,9 @@
  *
  * With a spectrum there is a sphere for each wavelength. What a reflection shows on the detector is
  * the light of all that excite it: each counts by its weight in the spectrum and by how likely
- * domains are turned, and the node is wide, as far as it would have to be turned. */
+ * domains are turned, and the node is wide, as far as it would have to be turned.
+ *
+ * Spots in closed form are predicted by the formula that renders them (dualbragg/spots.h). */
 #ifndef DB_FIT_PIXELS_PREDICT_H
 #define DB_FIT_PIXELS_PREDICT_H
 
@@ -15,6 +17,9 @@ typedef struct db_reflection {
                            a spectrum, the mean over those that excite it */
     size_t panel;       /* on which it would then appear ... */
     double position[2]; /* ... and where (pixels of the panel, fast, slow) */
+    double apart;       /* the smaller the better it is excited: |excitation|, or of spots in closed
+                           form the distance to the sphere in standard deviations */
+    double covariance[3]; /* of spots in closed form (pixels^2: fast, slow, of both); else 0 */
 } db_reflection;
 
 /* Order by h, k, l: less than, equal to or greater than 0. */
@@ -31,7 +36,8 @@ typedef struct db_prediction {
 
 typedef struct db_prediction_range {
     double dmin, dmax;       /* angstrom; dmin 0: all that the panels record; dmax 0: no limit */
-    double excitation_angle; /* degree; what the size of a node adds comes on top */
+    double excitation_angle; /* degree; what the size of a node adds comes on top, or of spots in
+                                closed form three standard deviations */
 } db_prediction_range;
 
 /* All reflections on the panels within the range, in the order of h, k, l. */

@@ -11,39 +11,61 @@
 
 enum {
     LEAST = 2,
-    WIDTH = 2 * DB_SHOEBOX_USUAL + 1,
+    MOST = 20, /* of spots in closed form that are so wide */
+    MOST_WIDTH = 2 * MOST + 1,
     SAMPLE = 500, /* reflections looked at, evenly along the list */
     FEWEST = 10   /* below it, boxes have the usual size */
 };
 
-/* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box would be a box with enough. */
-static void try_widths(const uint8_t *own, size_t enough[DB_SHOEBOX_USUAL + 1]) {
-    size_t at_distance[DB_SHOEBOX_USUAL + 1] = { 0 }, count = 0;
-    for (int s = -DB_SHOEBOX_USUAL; s <= DB_SHOEBOX_USUAL; s++)
-        for (int f = -DB_SHOEBOX_USUAL; f <= DB_SHOEBOX_USUAL; f++)
+/* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box of half width `most` would be a
+ * box with enough. */
+static void try_widths(int most, const uint8_t *own, size_t enough[MOST + 1]) {
+    size_t at_distance[MOST + 1] = { 0 }, count = 0;
+    for (int s = -most; s <= most; s++)
+        for (int f = -most; f <= most; f++)
             at_distance[abs(s) > abs(f) ? abs(s) : abs(f)] +=
-                own[(s + DB_SHOEBOX_USUAL) * WIDTH + f + DB_SHOEBOX_USUAL];
-    for (int w = 0; w <= DB_SHOEBOX_USUAL; w++) {
+                own[(s + most) * (2 * most + 1) + f + most];
+    for (int w = 0; w <= most; w++) {
         count += at_distance[w];
         enough[w] += (double)count >= DB_SHOEBOX_USABLE * (2 * w + 1) * (2 * w + 1);
     }
 }
 
-static int largest(const db_reflection_grid *grid, const db_detector *detector) {
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The half width that nine of ten spots fill with three standard deviations and a pixel of
+ * background, but at least the usual one: a start may know nothing of spreads. */
+static int widest_wanted(const db_prediction *prediction, double *deviation) {
+    const size_t step = prediction->count / SAMPLE + 1;
+    size_t count = 0;
+    for (size_t i = 0; i < prediction->count; i += step) {
+        const double *const v = prediction->reflection[i].covariance;
+        deviation[count++] = sqrt(fmax(v[0], v[1]));
+    }
+    if (count < FEWEST) return DB_SHOEBOX_USUAL;
+    qsort(deviation, count, sizeof *deviation, ascending);
+    const double wanted = ceil(3 * deviation[count * 9 / 10]) + 1;
+    return wanted > MOST ? MOST : wanted > DB_SHOEBOX_USUAL ? (int)wanted : DB_SHOEBOX_USUAL;
+}
+
+static int largest(const db_reflection_grid *grid, const db_detector *detector, int most) {
     const db_prediction *const prediction = grid->prediction;
     const size_t step = prediction->count / SAMPLE + 1;
-    size_t enough[DB_SHOEBOX_USUAL + 1] = { 0 }, tried = 0;
+    size_t enough[MOST + 1] = { 0 }, tried = 0;
     for (size_t i = 0; i < prediction->count; i += step) {
-        const db_region box = db_shoebox_square(&prediction->reflection[i], DB_SHOEBOX_USUAL);
-        uint8_t own[WIDTH * WIDTH];
+        const db_region box = db_shoebox_square(&prediction->reflection[i], most);
+        uint8_t own[MOST_WIDTH * MOST_WIDTH];
         const db_panel *const panel = &detector->panels[box.panel];
         if (!db_is_on_panel(&box, panel->fast_pixels, panel->slow_pixels)) continue;
         memset(own, 1, sizeof own);
         db_reflection_grid_share(grid, i, &box, own);
-        try_widths(own, enough);
+        try_widths(most, own, enough);
         tried++;
     }
-    int w = DB_SHOEBOX_USUAL;
+    int w = most;
     while (tried >= FEWEST && w > LEAST && 10 * enough[w] < 9 * tried) w--;
     return w;
 }
@@ -51,9 +73,11 @@ static int largest(const db_reflection_grid *grid, const db_detector *detector) 
 static db_status settle(db_context *context, const db_detector *detector,
                         const db_prediction *prediction, int *half_width) {
     db_reflection_grid grid;
-    DB_TRY(db_reflection_grid_make(context, prediction, detector,
-                                   db_shoebox_sharing_distance(DB_SHOEBOX_USUAL), &grid));
-    *half_width = largest(&grid, detector);
+    double deviation[SAMPLE + 1];
+    const int most = widest_wanted(prediction, deviation);
+    DB_TRY(db_reflection_grid_make(context, prediction, detector, db_shoebox_sharing_distance(most),
+                                   &grid));
+    *half_width = largest(&grid, detector, most);
     db_reflection_grid_clear(&grid);
     return DB_OK;
 }

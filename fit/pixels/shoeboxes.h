@@ -64,8 +64,8 @@ db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *setting
                              double model_error, db_shoeboxes *boxes);
 
 /* Settles settings->shoebox_half_width: where boxes are given, so that the largest fits; else, if
- * it is 0: the largest, up to the usual one, with which nine of ten boxes around the reflections
- * that the experiment predicts keep as many pixels from their neighbours as they need (see
+ * it is 0: the largest, up to the usual one (of wide spots in closed form, one that holds them), with
+ * which nine of ten boxes around the reflections that the experiment predicts keep as many pixels from their neighbours as they need (see
  * db_shoeboxes_place). */
 db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings);

@@ -69,8 +69,7 @@ static db_status list_spots(db_context *context, const db_fit_geometry *geometry
  * the laboratory to one of the crystal at angle 0. */
 static void turn_crystal(const db_experiment *experiment, const double turn[9],
                          db_crystal *crystal) {
-    const db_goniometer *const g = &experiment->goniometer;
-    const double phi = (g->phi + 0.5 * (g->phi_steps - 1) * g->phi_step) * 0.017453292519943295769;
+    const double phi = db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
     double axis[3];
     double turned[9];
     db_experiment_spindle_axis(experiment, axis);

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/config/misset.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -302,6 +303,7 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     db_misset_fold(&r->begin);
     if (some_stage_turns(settings) && db_misset_degenerate(&start->crystal))
         db_misset_fold(&result->experiment.crystal);
+    db_modes_leave_zero(settings, &result->experiment);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         result->parameter[i] = p->parameter;

@@ -140,12 +140,12 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
 }
 
 typedef struct excited {
-    double turn; /* degree, to the Ewald sphere */
+    double apart; /* from the Ewald sphere; see db_reflection */
     int seen;
 } excited;
 
 static int nearer_first(const void *a, const void *b) {
-    const double x = ((const excited *)a)->turn, y = ((const excited *)b)->turn;
+    const double x = ((const excited *)a)->apart, y = ((const excited *)b)->apart;
     return (x > y) - (x < y);
 }
 
@@ -174,7 +174,7 @@ static db_status judge_excitation(const judge *j) {
     const size_t count = p.prediction.count;
     excited *const list = malloc((count + 1) * sizeof *list);
     for (size_t i = 0; i < count && list; i++)
-        list[i] = (excited){ fabs(p.prediction.reflection[i].excitation), 0 };
+        list[i] = (excited){ p.prediction.reflection[i].apart, 0 };
     for (size_t i = 0; i < j->spots.count && list; i++) {
         double distance;
         const size_t n = db_spot_pattern_around(&p, &j->spots.spot[i], &distance);
@@ -360,7 +360,8 @@ static db_status judge_spots(judge *j, float *model_image) {
     db_fit_geometry geometry;
     db_spot_pattern p;
     DB_TRY(db_fit_geometry_of(j->context, j->model, &geometry));
-    j->well_excited = 3 * geometry.mosaic_angle;
+    /* three standard deviations, which those in closed form have anyway */
+    j->well_excited = j->model->spread.spots == DB_SPOTS_CLOSED ? 0 : 3 * geometry.mosaic_angle;
     db_fit_geometry_clear(&geometry);
     j->verdict->spots = j->strongest = all_of(&j->spots).count;
     DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->well_excited, &p));

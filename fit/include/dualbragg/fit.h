@@ -287,7 +287,7 @@ typedef struct db_fit_settings {
     double readout_noise; /**< counts, standard deviation of one pixel; 0 */
     double dmin, dmax;    /**< resolution range of the reflections used (A); 0: open */
     /** w: shoeboxes are (2w+1)^2 pixels; 0: the largest, up to 8, that the spacing of predicted
-     * reflections leaves room for */
+     * reflections leaves room for; for wide spots in closed form up to 20 */
     int shoebox_half_width;
     int max_shoeboxes; /**< strongest ones are kept */
     /** free: reflections that get shoeboxes; NULL: those with strong pixels; borrowed */
