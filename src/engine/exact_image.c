@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "engine/amorphous_curve.h"
+#include "engine/spots.h"
 #include "base/threads.h"
 #include "kernel/job.h"
 #include "model/mosaic_directions.h"
@@ -20,6 +21,9 @@
 #include "kernel/structure_factor.h"
 #include "kernel/one_sample.h"
 #include "kernel/one_pixel.h"
+#include "kernel/spot.h"
+#include "kernel/spot_shape.h"
+#include "kernel/spot_one_pixel.h"
 
 #include <stdlib.h>
 
@@ -56,24 +60,87 @@ static void render(const pixel_inputs *inputs, const db_region *r, long double *
                 pixel_intensity(inputs, r->panel, r->fast_start + fast, r->slow_start + slow).v;
 }
 
-db_status db_exact_image(db_context *context, const db_experiment *e,
-                         const db_mosaic_direction *directions, const db_region *regions,
-                         size_t region_count, long double *image) {
-    exact_model m = { 0 };
-    DB_TRY(db_experiment_check(context, e));
-    const db_status status = allocate(context, e, &m);
+/* A region of a plan in closed form; 0 without memory. */
+static int render_spots(const pixel_inputs *inputs, const db_plan *plan, size_t region,
+                        long double *image) {
+    const db_region *r = &plan->regions[region];
+    const db_kernel_spots *spots = &plan->job.spots;
+    const uint32_t first = spots->first[region];
+    const size_t count = spots->first[region + 1] - first;
+    spot_shown *shown = malloc((count + 1) * sizeof *shown);
+    if (!shown) return 0;
+    for (size_t i = 0; i < count; i++) {
+        shown[i].entry = &db_spots_entries(plan)[spots->number[first + i]];
+        shown[i].value =
+            spot_at(inputs->experiment, inputs->interface, NULL, &shown[i].entry->name);
+    }
+    for (int slow = 0; slow < r->slow_count; slow++)
+        for (int fast = 0; fast < r->fast_count; fast++)
+            image[r->offset + (size_t)slow * r->stride + (size_t)fast] =
+                spots_pixel(inputs, shown, count, r->panel, r->fast_start + fast,
+                            r->slow_start + slow)
+                    .v;
+    free(shown);
+    return 1;
+}
+
+/* In closed form: which spots there are is found in double, as for any plan. */
+static db_status render_closed(db_context *context, const pixel_inputs *inputs,
+                               const db_region *regions, size_t region_count, long double *image) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.regions = regions;
+    options.region_count = region_count;
+    DB_TRY(db_plan_create_on_processor(context, inputs->experiment, &options, &plan));
+    db_status status = db_spots_fill(plan);
     if (status == DB_OK) {
-        const pixel_inputs inputs = { e, &m.interface, NULL, &m.curve.job };
-        db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
-                             e->crystal.mosaic_domains, m.directions);
-        db_amorphous_curve_fill(&m.curve, &e->background);
-        model_interface(e, directions ? directions : m.directions, NULL, &m.interface);
-        const long count = (long)region_count;
+        const long count = (long)plan->region_count;
+        int failed = 0;
 #if defined(_OPENMP)
         const int threads = db_threads_for(context, count);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-        for (long i = 0; i < count; i++) render(&inputs, &regions[i], image);
+        for (long i = 0; i < count; i++) {
+            if (render_spots(inputs, plan, (size_t)i, image)) continue;
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+            failed = 1;
+        }
+        if (failed) status = db_fail_memory(context, "an exact image");
+    }
+    db_plan_destroy(&plan);
+    return status;
+}
+
+static void render_sampled(db_context *context, const pixel_inputs *inputs,
+                           const db_region *regions, size_t region_count, long double *image) {
+    const long count = (long)region_count;
+#if defined(_OPENMP)
+    const int threads = db_threads_for(context, count);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#endif
+    for (long i = 0; i < count; i++) render(inputs, &regions[i], image);
+}
+
+db_status db_exact_image(db_context *context, const db_experiment *experiment,
+                         const db_mosaic_direction *directions, const db_region *regions,
+                         size_t region_count, long double *image) {
+    exact_model m = { 0 };
+    DB_TRY(db_experiment_check(context, experiment));
+    db_experiment e = *experiment; /* its lists are not changed */
+    db_spots_one_of_each(&e);
+    db_status status = allocate(context, &e, &m);
+    if (status == DB_OK) {
+        const pixel_inputs inputs = { &e, &m.interface, NULL, &m.curve.job };
+        db_mosaic_directions(e.crystal.mosaic_seed, e.crystal.mosaic_spread,
+                             e.crystal.mosaic_domains, m.directions);
+        db_amorphous_curve_fill(&m.curve, &e.background);
+        model_interface(&e, directions ? directions : m.directions, NULL, &m.interface);
+        if (e.spread.spots == DB_SPOTS_CLOSED)
+            status = render_closed(context, &inputs, regions, region_count, image);
+        else
+            render_sampled(context, &inputs, regions, region_count, image);
     }
     clear(&m);
     return status;

@@ -16,6 +16,12 @@ typedef struct configuration {
 extern const configuration configurations[];
 extern const size_t configuration_count;
 
+/* Those of spots in closed form, and both together. */
+extern const configuration closed_configurations[];
+extern const size_t closed_configuration_count;
+const configuration *configuration_or_closed(size_t number);
+size_t configurations_and_closed(void);
+
 /* The experiment of a configuration; the caller clears it. */
 db_experiment configured(db_context *context, const configuration *which);
 

@@ -152,9 +152,10 @@ static void sums_equal_those_of_stored_images(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[32];
-    for (size_t i = 0; i < configuration_count; i++)
-        tests[i] = (struct CMUnitTest){ configurations[i].name, sums_equal_those_of_stored_images,
-                                        NULL, NULL, (void *)(uintptr_t)&configurations[i] };
-    return _cmocka_run_group_tests("normal", tests, configuration_count, NULL, NULL);
+    struct CMUnitTest tests[64];
+    for (size_t i = 0; i < configurations_and_closed(); i++)
+        tests[i] = (struct CMUnitTest){ configuration_or_closed(i)->name,
+                                        sums_equal_those_of_stored_images, NULL, NULL,
+                                        (void *)(uintptr_t)configuration_or_closed(i) };
+    return _cmocka_run_group_tests("normal", tests, configurations_and_closed(), NULL, NULL);
 }

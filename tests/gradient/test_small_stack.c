@@ -105,10 +105,10 @@ static void try_experiment(const db_experiment *e, const db_parameter *parameter
 static void any_experiment_is_rendered(void **state) {
     (void)state;
     if (stacks_are_inflated()) skip();
-    for (size_t i = 0; i < configuration_count; i++) {
-        db_experiment e = configured(context, &configurations[i]);
+    for (size_t i = 0; i < configurations_and_closed(); i++) {
+        db_experiment e = configured(context, configuration_or_closed(i));
         db_parameter parameters[MOST];
-        const size_t count = parameters_of(&configurations[i], &e, parameters);
+        const size_t count = parameters_of(configuration_or_closed(i), &e, parameters);
         try_experiment(&e, parameters, count);
         db_experiment_clear(&e);
     }
