@@ -44,7 +44,7 @@ enum {
     DB_CUDA_WINDOW_LOOSE = 32
 };
 
-enum { DB_CUDA_MOST_IMAGES = DB_NORMAL_MOST };
+enum { DB_CUDA_MOST_IMAGES = DB_NORMAL_MOST_SPOTS };
 
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
@@ -60,6 +60,10 @@ typedef struct db_cuda_arguments {
     double *sums;                             /* [slots][db_normal_size(parameter_count + 1)] */
     uint32_t slots, size, groups, row_length; /* of a pixel's row, in blocks of columns */
     int32_t lattice_first; /* 1: images number 0 to 8 are the columns of the lattice */
+    int32_t sums_outside;  /* 1: a block's own memory is too small for them; then one group */
+    /* spots in closed form */
+    uint32_t piece;        /* so many of a tile's spots are in the block's memory at a time */
+    uint32_t residual_sum; /* number of the residual's square among the sums */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -69,10 +73,13 @@ enum {
     DB_CUDA_SHAPE_FEW_CELLS,
     DB_CUDA_SHAPE_COMPACT,
     DB_CUDA_SHAPES,
-    DB_CUDA_SHAPE_ANY = 0
+    DB_CUDA_SHAPE_ANY = 0,
+    /* of spots in closed form: the crystal is at rest, or turns */
+    DB_CUDA_SPOTS_REST = 0,
+    DB_CUDA_SPOTS_MOVE = 1
 };
 
-enum { DB_CUDA_KINDS = 5 }; /* db_kernel_kind */
+enum { DB_CUDA_KINDS = 7 }; /* db_kernel_kind */
 
 typedef struct db_cuda_kernels {
     const void *image[DB_CUDA_SHAPES];  /* image, and derivatives of gradient kinds */
@@ -107,7 +114,31 @@ static inline uint32_t db_cuda_products(size_t images) {
 static inline uint32_t db_cuda_row_length(size_t images) {
     return (uint32_t)((images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK) | 1;
 }
-/* With so many threads to a block. */
+
+/* Spots in closed form: a block of threads renders a tile. It brings the tile's spots to its own
+ * memory in pieces, and with them their slopes by so many parameters, padded to whole quads; each
+ * thread sums that many derivatives of a pixel in registers. */
+enum {
+    DB_CUDA_SPOT_SLOPES = 16,
+    DB_CUDA_MOST_PIECE = 24, /* spots, at most 32 */
+    DB_CUDA_LEAST_PIECE = 4,
+    DB_CUDA_MOST_PIECE_BYTES = 24 << 10,
+    DB_CUDA_MOST_INNER_SUMS = 20 << 10 /* bytes of the sums of normal equations */
+};
+static inline size_t db_cuda_spot_bytes(int moving, int gradient, int mixed) {
+    const size_t columns = (size_t)(moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
+                 quads = (columns + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK,
+                 real = mixed ? sizeof(float) : sizeof(double);
+    return sizeof(db_kernel_spot) +
+           (gradient ? DB_CUDA_SPOT_SLOPES * quads * DB_NORMAL_BLOCK * real : 0);
+}
+/* As many spots as fit, within bounds. */
+static inline uint32_t db_cuda_piece(size_t room, size_t each) {
+    const size_t fit = room / each;
+    return (uint32_t)(fit < DB_CUDA_MOST_PIECE ? fit : DB_CUDA_MOST_PIECE);
+}
+
+/* Of normal equations with so many threads to a block; groups 0: sums are outside. */
 static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, uint32_t threads,
                                           int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double);

@@ -11,10 +11,6 @@ static int along_rows(const db_device_plan *plan, const db_device_work *work) {
            (!db_cuda_is_mixed(work) || db_offsets_suffice(job));
 }
 
-static int is_gradient(const db_device_work *work) {
-    return work->kind != DB_KERNEL_FORWARD && work->kind != DB_KERNEL_GENERAL_FORWARD;
-}
-
 /* Image number i of a work: the image itself, then the derivatives. */
 static void *image_of(const db_device_work *work, size_t i) {
     return i == 0 ? work->job.image : work->job.derivative[i - 1];
@@ -26,10 +22,23 @@ static db_cuda_layout layout_of_images(const db_device_work *work, size_t images
     return DB_CUDA_PACKED;
 }
 
+/* One block a tile. */
+static db_status start_tiles(db_context *context, db_device_plan *plan, const db_device_work *work,
+                             const void *kernel, db_cuda_arguments *a) {
+    const int mixed = db_cuda_is_mixed(work);
+    const size_t each =
+        db_cuda_spot_bytes(work->job.spots.moving, db_device_has_slopes(work->kind), mixed);
+    a->piece = db_cuda_piece(DB_CUDA_MOST_PIECE_BYTES, each);
+    return db_cuda_launch(context, plan, kernel, (uint32_t)plan->region_count, db_cuda_block(mixed),
+                          a->piece * each, a);
+}
+
 static db_status start_images(db_context *context, db_device_plan *plan, const db_device_work *work,
                               db_cuda_arguments *a) {
     const int mixed = db_cuda_is_mixed(work), shape = db_cuda_shape(work);
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, mixed);
+    if (db_device_has_spots(work->kind))
+        return start_tiles(context, plan, work, kernels->image[shape], a);
     if (along_rows(plan, work))
         return db_cuda_launch(context, plan, kernels->rows[shape], plan->row_blocks, DB_CUDA_BLOCK,
                               db_cuda_term_bytes(&work->job, mixed), a);
@@ -39,7 +48,7 @@ static db_status start_images(db_context *context, db_device_plan *plan, const d
 }
 
 static db_status render(db_context *context, db_device_plan *plan, const db_device_work *work) {
-    const size_t images = 1 + (is_gradient(work) ? work->job.parameter_count : 0),
+    const size_t images = 1 + (db_device_has_slopes(work->kind) ? work->job.parameter_count : 0),
                  size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
     const db_cuda_layout layout = layout_of_images(work, images);
     const size_t image_bytes =

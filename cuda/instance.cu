@@ -15,7 +15,7 @@
 #include "cuda/arguments.h"
 #include "cuda/device_code.h"
 #include "cuda/launch_bounds.h"
-#include "cuda/pixel.h"
+#include "cuda/sampled.h"
 
 #define NAME__(use, tag, shape) db_cuda_##use##_##tag##_##shape
 #define NAME_(use, tag, shape) NAME__(use, tag, shape)

@@ -9,6 +9,9 @@
 #define CELLS(X, kind, precision)                                                                  \
     X(kind, precision, square, DB_CUDA_SHAPE_SQUARE)                                               \
     X(kind, precision, compact, DB_CUDA_SHAPE_COMPACT)
+#define SPOTS(X, kind, precision)                                                                  \
+    X(kind, precision, rest, DB_CUDA_SPOTS_REST)                                                   \
+    X(kind, precision, move, DB_CUDA_SPOTS_MOVE)
 #define GENERAL(X, kind, precision) X(kind, precision, any, DB_CUDA_SHAPE_ANY)
 
 #define DECLARE(use, kind, precision, shape)                                                       \
@@ -25,7 +28,10 @@
     CELLS(DECLARE_NORMAL, gradient_cells, precision)                                               \
     GENERAL(DECLARE_IMAGE, general_forward, precision)                                             \
     GENERAL(DECLARE_IMAGE, general_gradient, precision)                                            \
-    GENERAL(DECLARE_NORMAL, general_gradient, precision)
+    GENERAL(DECLARE_NORMAL, general_gradient, precision)                                           \
+    SPOTS(DECLARE_IMAGE, spots_forward, precision)                                                 \
+    SPOTS(DECLARE_IMAGE, spots_gradient, precision)                                                \
+    SPOTS(DECLARE_NORMAL, spots_gradient, precision)
 DECLARE_ALL(double)
 DECLARE_ALL(mixed)
 void db_cuda_add_slots_kernel(db_cuda_arguments);
@@ -45,11 +51,12 @@ void db_cuda_add_slots_kernel(db_cuda_arguments);
               .normal = { PLAIN(ENTRY_NORMAL, gradient, precision) } },                            \
             { .image = { CELLS(ENTRY_IMAGE, gradient_cells, precision) },                          \
               .normal = { CELLS(ENTRY_NORMAL, gradient_cells, precision) } },                      \
-            { .image = { GENERAL(ENTRY_IMAGE, general_forward, precision) } }, {                   \
-            .image = { GENERAL(ENTRY_IMAGE, general_gradient, precision) }, .normal = {            \
-                GENERAL(ENTRY_NORMAL, general_gradient, precision)                                 \
-            }                                                                                      \
-        }                                                                                          \
+            { .image = { GENERAL(ENTRY_IMAGE, general_forward, precision) } },                     \
+            { .image = { GENERAL(ENTRY_IMAGE, general_gradient, precision) },                      \
+              .normal = { GENERAL(ENTRY_NORMAL, general_gradient, precision) } },                  \
+            { .image = { SPOTS(ENTRY_IMAGE, spots_forward, precision) } },                         \
+            { .image = { SPOTS(ENTRY_IMAGE, spots_gradient, precision) },                          \
+              .normal = { SPOTS(ENTRY_NORMAL, spots_gradient, precision) } },                      \
     }
 
 static const db_cuda_kernels table[2][DB_CUDA_KINDS] = { KINDS(double), KINDS(mixed) };

@@ -13,6 +13,8 @@ db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const 
 int db_cuda_shape(const db_device_work *work) {
     if (work->kind == DB_KERNEL_GENERAL_FORWARD || work->kind == DB_KERNEL_GENERAL_GRADIENT)
         return DB_CUDA_SHAPE_ANY;
+    if (db_device_has_spots(work->kind))
+        return work->job.spots.moving ? DB_CUDA_SPOTS_MOVE : DB_CUDA_SPOTS_REST;
     if (work->job.shape != DB_SHAPE_SQUARE) return DB_CUDA_SHAPE_COMPACT;
     return work->job.few_cells && work->kind != DB_KERNEL_GRADIENT_CELLS ? DB_CUDA_SHAPE_FEW_CELLS
                                                                          : DB_CUDA_SHAPE_SQUARE;

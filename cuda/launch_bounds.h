@@ -12,6 +12,8 @@
 
 #if DB_INSTANCE_GENERAL
 #define LEAST_IMAGE_BLOCKS_any 2
+#define LEAST_IMAGE_BLOCKS_rest 2 /* spots in closed form */
+#define LEAST_IMAGE_BLOCKS_move 2
 #elif DB_INSTANCE_KIND == 0
 #define LEAST_IMAGE_BLOCKS_square 5
 #define LEAST_IMAGE_BLOCKS_few_cells 5

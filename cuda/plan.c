@@ -11,6 +11,11 @@ enum { WIDE = 256 };
 /* Merges neighbours: a whole detector is one span. */
 static void list_spans(db_device_plan *plan, const db_device_work *work) {
     size_t packed = 0;
+    if (plan->dense) {
+        plan->span[0] = (db_cuda_span){ 0, 0, plan->pixels };
+        plan->span_count = 1;
+        return;
+    }
     plan->span_count = 0;
     for (size_t i = 0; i < work->region_count; i++) {
         const db_region *r = &work->job.region[i];
@@ -47,7 +52,8 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
     plan->pixels = (uint32_t)pixels;
     plan->row_blocks = (uint32_t)blocks;
     plan->wide = pixels / rows >= WIDE;
-    plan->span = malloc(rows * sizeof *plan->span);
+    plan->dense = pixels == work->pixels;
+    plan->span = malloc((plan->dense ? 1 : rows) * sizeof *plan->span);
     if (!plan->span) return db_fail_memory(context, "the pixels of a plan");
     list_spans(plan, work);
     return DB_OK;
@@ -64,8 +70,10 @@ static void fill_regions(const db_device_plan *plan, const db_device_work *work,
     for (size_t i = 0; i < count; i++) {
         const db_region *r = &work->job.region[i];
         given[i] = packed[i] = *r;
-        packed[i].offset = pixels;
-        packed[i].stride = (size_t)r->fast_count;
+        if (!plan->dense) {
+            packed[i].offset = pixels;
+            packed[i].stride = (size_t)r->fast_count;
+        }
         start[i] = (uint32_t)pixels;
         row_start[i] = (uint32_t)blocks;
         pixels += (size_t)r->fast_count * (size_t)r->slow_count;

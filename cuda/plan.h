@@ -44,7 +44,8 @@ struct db_device_plan {
     size_t region_count;
     uint32_t pixels, row_blocks; /* of all regions */
     uint32_t row_chunk;
-    int wide; /* 1: rows are long enough for kernels along them */
+    int dense; /* 1: regions leave out no pixel of the caller's, and these are packed as they are */
+    int wide;  /* 1: rows are long enough for kernels along them */
     db_cuda_span *span;
     size_t span_count;
     /* regions as the caller's images have them, and one packed behind the other */

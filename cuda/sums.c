@@ -40,6 +40,44 @@ static int on_device(const void *memory) {
     return memory && db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE;
 }
 
+/* Spots in closed form: a slot is a run of tiles. As many groups as fit beside the least piece, and
+ * as many spots as fit then. */
+static uint32_t choose_slots_of_spots(const db_device_plan *plan, const db_device_work *work,
+                                      db_cuda_arguments *a) {
+    const size_t images = work->job.parameter_count + 1,
+                 each = db_cuda_spot_bytes(work->job.spots.moving, 1, db_cuda_is_mixed(work)),
+                 room = DB_CUDA_MOST_BLOCK_BYTES - DB_CUDA_LEAST_PIECE * each;
+    const int mixed = db_cuda_is_mixed(work);
+    const uint32_t squares = db_cuda_products(images);
+    uint32_t threads = db_cuda_block(mixed);
+    a->size = (uint32_t)db_normal_size(images);
+    a->sums_outside = a->size * sizeof(double) > DB_CUDA_MOST_INNER_SUMS;
+    a->residual_sum = (uint32_t)db_normal_index(images - 1, images - 1);
+    const uint32_t inner = !a->sums_outside;
+    while (db_cuda_normal_bytes(images, inner, threads, mixed) > room) threads /= 2;
+    a->groups = 1;
+    while (inner && 2 * a->groups * squares <= threads &&
+           db_cuda_normal_bytes(images, 2 * a->groups, threads, mixed) <= room)
+        a->groups *= 2;
+    a->piece = db_cuda_piece(DB_CUDA_MOST_BLOCK_BYTES -
+                                 db_cuda_normal_bytes(images, inner * a->groups, threads, mixed),
+                             each);
+    a->slots = (uint32_t)(MOST_SUM_BYTES / (a->size * sizeof(double)));
+    if (a->slots > MOST_SLOTS) a->slots = MOST_SLOTS;
+    if (a->slots > plan->region_count) a->slots = (uint32_t)plan->region_count;
+    a->row_length = db_cuda_row_length(images);
+    return threads;
+}
+
+/* Bytes of a block's own memory. */
+static size_t block_bytes(const db_device_work *work, uint32_t threads,
+                          const db_cuda_arguments *a) {
+    const int mixed = db_cuda_is_mixed(work);
+    const size_t sums = db_cuda_normal_bytes(work->job.parameter_count + 1,
+                                             a->sums_outside ? 0 : a->groups, threads, mixed);
+    return sums + a->piece * db_cuda_spot_bytes(work->job.spots.moving, 1, mixed);
+}
+
 /* The numbers of slots and groups, and of threads, which is returned, depend on the work alone, so
  * that sums have the same bits on every GPU. */
 static uint32_t choose_slots(const db_device_plan *plan, const db_device_work *work,
@@ -83,10 +121,9 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     const db_cuda_layout layout = on_device(work->job.data) || on_device(work->job.weight)
                                       ? DB_CUDA_AS_GIVEN
                                       : DB_CUDA_PACKED;
-    const int mixed = db_cuda_is_mixed(work);
-    const size_t images = work->job.parameter_count + 1;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
-    const uint32_t threads = choose_slots(plan, work, &a);
+    const uint32_t threads = db_device_has_spots(work->kind) ? choose_slots_of_spots(plan, work, &a)
+                                                             : choose_slots(plan, work, &a);
     const size_t sum_bytes = a.size * sizeof(double);
     DB_TRY(db_cuda_need(context, plan->number, &plan->sums, a.slots * sum_bytes,
                         "the sums of normal equations"));
@@ -95,9 +132,9 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     DB_TRY(bring_data(context, plan, work, layout, &a));
     a.sums = plan->sums.memory;
     a.lattice_first = lattice_is_first(work, panel_count(work));
-    DB_TRY(db_cuda_launch(
-        context, plan, db_cuda_kernels_of((int)work->kind, mixed)->normal[db_cuda_shape(work)],
-        a.slots, threads, db_cuda_normal_bytes(images, a.groups, threads, mixed), &a));
+    const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, db_cuda_is_mixed(work));
+    DB_TRY(db_cuda_launch(context, plan, kernels->normal[db_cuda_shape(work)], a.slots, threads,
+                          block_bytes(work, threads, &a), &a));
     DB_TRY(db_cuda_launch(context, plan, db_cuda_add_slots,
                           db_cuda_blocks(a.size, DB_CUDA_ADD_SUMS),
                           DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS,

@@ -35,6 +35,12 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, source_slope_double),
                                       offsetof(db_kernel_job, source_slope_float),
                                       offsetof(db_kernel_job, contraction),
+                                      offsetof(db_kernel_job, spots.spot),
+                                      offsetof(db_kernel_job, spots.first),
+                                      offsetof(db_kernel_job, spots.number),
+                                      offsetof(db_kernel_job, spots.step),
+                                      offsetof(db_kernel_job, spots.slope_double),
+                                      offsetof(db_kernel_job, spots.slope_float),
                                       offsetof(db_kernel_job, derivative) };
     job->reference = NULL;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
@@ -200,16 +206,27 @@ static db_status copy_range(db_context *context, db_device_plan *plan, size_t be
                           "copying parameters");
 }
 
+static const char *name_of(size_t member) {
+    return member < offsetof(db_kernel_job, spots) ? "the list of structure factors"
+                                                   : "the list of spots";
+}
+
+/* Memory for a large array. One that has grown may grow again: it gets a quarter more. */
+static db_status make_large_room(db_context *context, db_device_plan *plan, size_t member,
+                                 size_t bytes, db_cuda_buffer *own) {
+    const size_t room = own->bytes && bytes > own->bytes ? bytes + bytes / 4 : bytes;
+    return db_cuda_need(context, plan->number, own, room, name_of(member));
+}
+
 static db_status bring_large(db_context *context, db_device_plan *plan, const db_device_work *work,
                              const db_device_array *wanted, db_cuda_array *array) {
     if (array->bytes == wanted->bytes && array->version == wanted->version) return DB_OK;
     array->bytes = 0;
-    DB_TRY(db_cuda_need(context, plan->number, &array->own, wanted->bytes,
-                        "the list of structure factors"));
+    DB_TRY(make_large_room(context, plan, wanted->member, wanted->bytes, &array->own));
     DB_CUDA_TRY(context, plan->number,
                 cudaMemcpyAsync(array->own.memory, pointer_at(&work->job, wanted->member),
                                 wanted->bytes, cudaMemcpyHostToDevice, plan->stream),
-                "copying structure factors");
+                "copying lists");
     array->bytes = wanted->bytes;
     array->version = wanted->version;
     return DB_OK;

@@ -13,11 +13,29 @@ static void add_array(db_device_work *work, size_t member, size_t count, size_t 
 #define ADD(member, count, version)                                                                \
     add_array(work, offsetof(db_kernel_job, member), count, sizeof *work->job.member, version)
 
+/* Spots in closed form; none before a plan's first image. */
+static void list_spots(const db_plan *plan, db_device_work *work) {
+    const db_kernel_spots *spots = &work->job.spots;
+    const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
+                 slopes = db_device_has_slopes(work->kind)
+                              ? spots->count * spots->parameters * columns
+                              : 0;
+    if (!spots->first) return;
+    ADD(spots.first, plan->region_count + 1, plan->spots_version);
+    ADD(spots.number, spots->first[plan->region_count], plan->spots_version);
+    ADD(spots.spot, spots->count, plan->spots_version);
+    if (work->precision == DB_PRECISION_MIXED)
+        ADD(spots.slope_float, slopes, plan->spot_slopes_version);
+    else
+        ADD(spots.slope_double, slopes, plan->spot_slopes_version);
+    if (spots->step) ADD(spots.step, work->job.parameter_count, 0);
+}
+
 /* Everything that kernels of this kind and precision read through the job's pointers. */
 static void list_arrays(const db_plan *plan, db_device_work *work) {
     const db_kernel_job *job = &work->job;
     const int mixed = work->precision == DB_PRECISION_MIXED,
-              gradient = work->kind != DB_KERNEL_FORWARD && work->kind != DB_KERNEL_GENERAL_FORWARD;
+              gradient = db_device_has_slopes(work->kind);
     const size_t panels = plan->experiment.detector.panel_count,
                  intervals = (size_t)plan->experiment.background.count + 1,
                  rotations = gradient ? (size_t)job->rotation_slopes : 0,
@@ -44,6 +62,7 @@ static void list_arrays(const db_plan *plan, db_device_work *work) {
         ADD(amorphous.bin, (size_t)job->amorphous.bins, 0);
     }
     if (gradient) ADD(contraction, panels * job->parameter_count, 0);
+    if (db_device_has_spots(work->kind)) list_spots(plan, work);
 }
 
 static db_device_work work_of(const db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
@@ -60,13 +79,9 @@ db_status db_plan_attach_device(db_plan *plan) {
     db_context *context = plan->context;
     plan->device = context->device;
     if (!plan->device.backend) return DB_OK;
-    const db_device_work work = work_of(
-        plan, &plan->job, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
+    const db_device_work work = work_of(plan, &plan->job, db_plan_forward_kind(plan));
     const db_status status =
-        plan->spots ? db_fail(context, DB_ERROR_UNSUPPORTED,
-                              "device %s: spots in closed form run on the processor only",
-                              plan->device.name)
-        : plan->experiment.reference.on
+        plan->experiment.reference.on
             ? db_fail(context, DB_ERROR_UNSUPPORTED,
                       "device %s: the reference's arithmetic (compat) runs on the processor only",
                       plan->device.name)
@@ -130,7 +145,7 @@ static db_status run(db_plan *plan, const db_device_work *work, double *sums, in
 
 db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done) {
     db_kernel_job job = plan->job;
-    if (kind == DB_KERNEL_FORWARD || kind == DB_KERNEL_GENERAL_FORWARD) job.derivative = NULL;
+    if (!db_device_has_slopes(kind)) job.derivative = NULL;
     const db_device_work work = work_of(plan, &job, kind);
     return run(plan, &work, NULL, done);
 }

@@ -16,7 +16,7 @@ typedef struct db_device_array {
     unsigned long version;
 } db_device_array;
 
-enum { DB_DEVICE_MOST_ARRAYS = 16 };
+enum { DB_DEVICE_MOST_ARRAYS = 20 };
 
 typedef struct db_device_work {
     db_kernel_job
@@ -27,6 +27,15 @@ typedef struct db_device_work {
     db_device_array array[DB_DEVICE_MOST_ARRAYS];
     size_t array_count;
 } db_device_work;
+
+/* Of a work's kind. */
+static inline int db_device_has_slopes(db_kernel_kind kind) {
+    return kind != DB_KERNEL_FORWARD && kind != DB_KERNEL_GENERAL_FORWARD &&
+           kind != DB_KERNEL_SPOTS_FORWARD;
+}
+static inline int db_device_has_spots(db_kernel_kind kind) {
+    return kind == DB_KERNEL_SPOTS_FORWARD || kind == DB_KERNEL_SPOTS_GRADIENT;
+}
 
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;

@@ -130,11 +130,8 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
 
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
-    if (plan->spots) {
-        DB_TRY(db_spots_fill(plan));
-        return render(plan, DB_KERNEL_SPOTS_FORWARD);
-    }
-    return render(plan, plan->job.general ? DB_KERNEL_GENERAL_FORWARD : DB_KERNEL_FORWARD);
+    if (plan->spots) DB_TRY(db_spots_fill(plan));
+    return render(plan, db_plan_forward_kind(plan));
 }
 
 db_status db_plan_prepare_slopes(db_plan *plan) {

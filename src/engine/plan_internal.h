@@ -67,6 +67,8 @@ struct db_plan {
     db_device device;                   /* chosen by the context at creation */
     struct db_device_plan *device_part; /* NULL: the processor does it */
     unsigned long table_version;        /* counts the fillings of the table */
+    /* and those of the spots and their slopes */
+    unsigned long spots_version, spot_slopes_version;
 };
 
 /* db_plan_create for the processor, whatever the context's device. */
@@ -156,7 +158,12 @@ void db_normal_destroy(struct db_normal *normal);
 /* Number of the plan's parameters that move any of these groups of values (DB_MOVES_*). */
 int db_plan_moves(const db_plan *plan, unsigned what);
 
-/* Kernel kind for this plan's parameters. */
+/* Kernel kind for this plan's image, and for its parameters. */
+static inline db_kernel_kind db_plan_forward_kind(const db_plan *plan) {
+    return plan->spots         ? DB_KERNEL_SPOTS_FORWARD
+           : plan->job.general ? DB_KERNEL_GENERAL_FORWARD
+                               : DB_KERNEL_FORWARD;
+}
 db_kernel_kind db_plan_gradient_kind(const db_plan *plan);
 
 #endif

@@ -93,6 +93,7 @@ db_status db_spots_fill_slopes(db_plan *plan) {
         for (long i = 0; i < count; i++)
             fill_spot(plan, &slots, (size_t)i, first, length, slope, narrow);
     }
+    plan->spot_slopes_version++;
     job->slope_double = slope;
     job->slope_float = narrow;
     return DB_OK;

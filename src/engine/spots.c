@@ -265,6 +265,7 @@ db_status db_spots_fill(db_plan *plan) {
         job->moving = plan->experiment.goniometer.phi_step != 0;
         job->one_beam = one_beam(plan);
         spots->current = 1;
+        plan->spots_version++;
     }
     db_leave_stage(plan->context, "spots");
     return status;

@@ -18,6 +18,74 @@ static const double image_bounds[] = { 1e-12, 2e-6 }, slope_bounds[] = { 1e-12, 
 /* That of tests/gradient/test_contraction.c. */
 static const double oracle_bound = 1e-11;
 
+/* Spots in closed form, of more tiles than one, and with more spots in a tile than a block's memory
+ * holds. */
+static void closed_still(db_context *context, db_experiment *e) {
+    (void)context;
+    e->spread.spots = DB_SPOTS_CLOSED;
+    e->spread.mosaic = 0.04;
+    e->spread.strain = 5;
+    e->spread.bandwidth = 3;
+    for (int i = 0; i < 3; i++) e->crystal.cells[i] *= 3;
+    e->detector.panels[0].fast_pixels = 75; /* two tiles, three rows of them */
+    e->detector.panels[0].slow_pixels = 37;
+    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.3;
+}
+
+static void closed_rotation(db_context *context, db_experiment *e) {
+    closed_still(context, e);
+    e->goniometer.phi_step = 1.5;
+    e->spread.tails = 1;
+    e->spread.tail_fraction[0] = 0.3;
+    e->spread.tail_width[0] = 1.8;
+}
+
+static void many_spots(db_experiment *e) {
+    e->crystal.cell[0] = 200;
+    e->crystal.cell[1] = 190;
+    e->crystal.cell[2] = 165;
+    for (int i = 0; i < 3; i++) e->crystal.cells[i] = 6 + i;
+    e->detector.panels[0].fast_pixels = 19;
+    e->detector.panels[0].slow_pixels = 9;
+}
+
+static void closed_many_spots(db_context *context, db_experiment *e) {
+    closed_still(context, e);
+    many_spots(e);
+}
+
+static void closed_rotation_of_many_spots(db_context *context, db_experiment *e) {
+    closed_rotation(context, e);
+    many_spots(e);
+    e->background.water_size = 0.02;
+    e->crystal.b_factor = 12;
+    e->oversample = 2;
+}
+
+static void closed_panels(db_context *context, db_experiment *e) {
+    static const double wavelength[3] = { 1.28, 1.3, 1.33 }, weight[3] = { 0.4, 3, 1 };
+    db_panel two[2];
+    closed_still(context, e);
+    two[0] = two[1] = e->detector.panels[0];
+    two[1].origin[0] = 23;
+    two[1].origin[2] = 0.7;
+    assert_int_equal(db_experiment_set_panels(context, e, two, 2), DB_OK);
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 3, 1), DB_OK);
+    e->detector.sensor_thickness = 450;
+    e->detector.attenuation_depth = 300;
+    e->spread.footprint[0] = 0.05;
+    e->crystal.b_factor = 20;
+}
+
+static const configuration closed[] = {
+    { "closed: still", closed_still, 0, NULL },
+    { "closed: rotation with tails", closed_rotation, 0, NULL },
+    { "closed: many spots", closed_many_spots, 0, NULL },
+    { "closed: rotation of many spots, water", closed_rotation_of_many_spots, 0, NULL },
+    { "closed: panels, sources, sensor", closed_panels, 0, "source_weight:1" },
+};
+enum { CLOSED = sizeof closed / sizeof *closed };
+
 typedef struct {
     db_context *processor, *device;
     db_experiment experiment;
@@ -175,8 +243,12 @@ static void equals_the_processor(void **state) {
 int main(void) {
     struct CMUnitTest tests[64];
     machine_find();
-    for (size_t i = 0; i < configuration_count; i++)
-        tests[i] = (struct CMUnitTest){ configurations[i].name, equals_the_processor, NULL, NULL,
-                                        (void *)(uintptr_t)&configurations[i] };
-    return _cmocka_run_group_tests("same as processor", tests, configuration_count, NULL, NULL);
+    const size_t count = configuration_count + CLOSED;
+    for (size_t i = 0; i < count; i++) {
+        const configuration *c =
+            i < configuration_count ? &configurations[i] : &closed[i - configuration_count];
+        tests[i] =
+            (struct CMUnitTest){ c->name, equals_the_processor, NULL, NULL, (void *)(uintptr_t)c };
+    }
+    return _cmocka_run_group_tests("same as processor", tests, count, NULL, NULL);
 }

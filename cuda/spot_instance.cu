@@ -1,0 +1,32 @@
+/* The device's kernels of spots in closed form, of one kind and precision, from the same headers as
+ * on the processor. Compiled many times, with the definitions of kernel/spot_instance.c but those of
+ * instruction sets. */
+#define LANES 1
+#define DB_LOOSE_COLUMNS_APART 1
+#define DB_SPOTS_OF_BLOCK 1
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+#define BLOCK DB_CUDA_BLOCK
+#else
+#define BLOCK DB_CUDA_DOUBLE_BLOCK
+#endif
+
+#include "kernel/pixel_group.h"
+#include "kernel/normal_row.h"
+
+#include "cuda/arguments.h"
+#include "cuda/device_code.h"
+#include "cuda/launch_bounds.h"
+#include "cuda/spot_list.h"
+#include "kernel/spot_pixels.h"
+#include "cuda/spots.h"
+
+#define NAME__(use, tag, shape) db_cuda_##use##_##tag##_##shape
+#define NAME_(use, tag, shape) NAME__(use, tag, shape)
+#define NAME(use, shape) NAME_(use, DB_INSTANCE_TAG, shape)
+
+DB_CUDA_KERNEL(NAME(image, rest), BLOCK, LEAST_IMAGE_BLOCKS_rest) { render_tile(SPOTS_REST, &a); }
+DB_CUDA_KERNEL(NAME(image, move), BLOCK, LEAST_IMAGE_BLOCKS_move) { render_tile(SPOTS_MOVE, &a); }
+#if DB_INSTANCE_KIND > 0
+DB_CUDA_KERNEL(NAME(normal, rest), BLOCK, LEAST_NORMAL_BLOCKS) { sum_tiles(SPOTS_REST, &a); }
+DB_CUDA_KERNEL(NAME(normal, move), BLOCK, LEAST_NORMAL_BLOCKS) { sum_tiles(SPOTS_MOVE, &a); }
+#endif
