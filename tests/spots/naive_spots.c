@@ -389,8 +389,9 @@ static void add_nodes(const scene *s, naive_rotation how, int intervals) {
             for (h[2] = least[2]; h[2] <= most[2]; h[2]++) {
                 double node[3] = { 0, 0, 0 };
                 for (int i = 0; i < 3; i++) naive_add(node, h[i], s->crystal.reciprocal[i]);
-                if (naive_dot(node, node) <= longest * longest)
-                    add_node(s, node, listed(&e->structure_factors, h), how, intervals);
+                const real amplitude = listed(&e->structure_factors, h);
+                if (amplitude != 0 && naive_dot(node, node) <= longest * longest)
+                    add_node(s, node, amplitude, how, intervals);
             }
 }
 
