@@ -89,16 +89,18 @@ db_status db_check_find_step(db_check *c, size_t k) {
 }
 
 /* Notes for each pixel whether its nodes change between the start and the moved experiment. */
-static void note_changes(work *w, int level) {
-    db_node_signature(w->signer, &w->moved, w->pixels->strip, w->pixels->strips, w->moved_nodes);
+static db_status note_changes(work *w, int level) {
+    DB_TRY(db_node_signature(w->signer, &w->moved, w->pixels->strip, w->pixels->strips,
+                             w->moved_nodes));
     for (size_t i = 0; i < w->pixels->pixels; i++)
         if (w->moved_nodes[i] != w->nodes[i]) w->smooth_from[i] = (unsigned char)(level + 1);
+    return DB_OK;
 }
 
 static db_status render(work *w, double value, int level, long double *image) {
     db_check *const c = w->check;
     db_parameter_set(&w->moved, c->parameters[w->k], value);
-    if (db_node_signature_matters(c->experiment)) note_changes(w, level);
+    if (db_node_signature_matters(c->experiment)) DB_TRY(note_changes(w, level));
     return db_exact_image(&c->context, &w->moved, w->directions, w->pixels->strip,
                           w->pixels->strips, image);
 }
@@ -110,7 +112,8 @@ static db_status difference_images(work *w) {
     double step = c->step[w->k];
     w->kind = side ? DB_DIFFERENCE_ONE_SIDED : DB_DIFFERENCE_CENTRAL;
     if (db_node_signature_matters(c->experiment))
-        db_node_signature(w->signer, c->experiment, w->pixels->strip, w->pixels->strips, w->nodes);
+        DB_TRY(db_node_signature(w->signer, c->experiment, w->pixels->strip, w->pixels->strips,
+                                 w->nodes));
     if (side) DB_TRY(render(w, value, 0, w->below));
     for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++, step /= DB_DIFFERENCE_RATIO) {
         const double above = value + (side ? side * step : step),

@@ -79,8 +79,8 @@ static db_status largest_values(db_check *c, const db_check_pixels *pixels) {
 
 static db_status largest_slopes(db_check *c, const db_check_pixels *pixels) {
     trial t;
-    const db_status status = create(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
-    if (status == DB_OK) db_plan_slope_bounds(t.plan, t.image);
+    db_status status = create(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
+    if (status == DB_OK) status = db_plan_slope_bounds(t.plan, t.image);
     for (size_t k = 0; status == DB_OK && k < t.count; k++)
         for (size_t i = 0; i < pixels->pixels; i++)
             if (isfinite(t.image[k][i])) c->slope[k] = fmax(c->slope[k], t.image[k][i]);
@@ -114,10 +114,8 @@ static void take_probe(db_check *c, const trial *t, db_check_batch *b, double *l
 static db_status ask_oracle(db_check *c, db_check_batch *b) {
     trial t;
     db_status status = create(c, b->pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
-    if (status == DB_OK) {
-        db_plan_slope_bounds(t.plan, b->slope);
-        status = db_plan_oracle(t.plan, b->oracle[c->count], b->oracle);
-    }
+    if (status == DB_OK) status = db_plan_slope_bounds(t.plan, b->slope);
+    if (status == DB_OK) status = db_plan_oracle(t.plan, b->oracle[c->count], b->oracle);
     for (unsigned n = 0; n < 2 * PROBES && status == DB_OK; n++) {
         const db_probed probed = n < PROBES ? DB_PROBE_INDICES : DB_PROBE_FINE;
         status = db_plan_probe_rounding(t.plan, probed, n, t.image[t.count], t.image);
@@ -157,7 +155,7 @@ static db_status try_kernel(db_check *c, const db_check_batch *b, int set, int w
     db_status status = create(c, b->pixels, set, way, &t);
     /* tophat: rounding moves pixels over the edges of spots */
     const int wanted = status == DB_OK && t.count &&
-                       (way < DB_CHECK_DOUBLE_CUT || t.plan->job.cuts) &&
+                       (way < DB_CHECK_DOUBLE_CUT || t.plan->job.cuts || t.plan->spots) &&
                        (c->experiment->crystal.shape != DB_SHAPE_TOPHAT ||
                         t.plan->precision == DB_PRECISION_DOUBLE);
     const unsigned kind = wanted ? 1u << db_plan_gradient_kind(t.plan) : 0;

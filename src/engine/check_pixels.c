@@ -56,24 +56,33 @@ static void shorten(db_region *r, int longest) {
     r->fast_count = longest;
 }
 
+/* Moves strips from number `first` on to spots. */
+static db_status move_to_spots(db_context *context, const db_experiment *e,
+                               const db_region *regions, size_t count, size_t first,
+                               db_check_pixels *p) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan = NULL;
+    if (e->spread.spots == DB_SPOTS_CLOSED)
+        return db_trial_take_spots(context, e, regions, count, p->strip, first, p->strips);
+    options.regions = p->strip;
+    options.region_count = p->strips;
+    DB_TRY(db_plan_create_on_processor(context, e, &options, &plan));
+    const db_status status =
+        db_trial_move_to_spots(plan, regions, count, first, p->strips * CANDIDATES_PER_STRIP);
+    if (status == DB_OK) memcpy(p->strip, plan->regions, p->strips * sizeof *p->strip);
+    db_plan_destroy(&plan);
+    return status;
+}
+
 static db_status take_some(db_context *context, const db_experiment *e, const db_region *regions,
                            size_t count, double wanted, db_check_pixels *p) {
     const size_t strips = (size_t)fmax(FEWEST_STRIPS, wanted / DB_TRIAL_STRIP);
     const int longest = (int)fmax(1, wanted / (double)strips);
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    db_plan *plan = NULL;
     DB_TRY(allocate(context, strips, p));
     db_trial_spread(regions, count, p->strip, strips);
-    options.regions = p->strip;
-    options.region_count = strips;
-    DB_TRY(db_plan_create_on_processor(context, e, &options, &plan));
-    const db_status status =
-        db_trial_move_to_spots(plan, regions, count, (strips + SPREAD_PART - 1) / SPREAD_PART,
-                               strips * CANDIDATES_PER_STRIP);
-    if (status == DB_OK) memcpy(p->strip, plan->regions, strips * sizeof *p->strip);
+    DB_TRY(move_to_spots(context, e, regions, count, (strips + SPREAD_PART - 1) / SPREAD_PART, p));
     for (size_t i = 0; i < strips; i++) shorten(&p->strip[i], longest);
-    db_plan_destroy(&plan);
-    return status;
+    return DB_OK;
 }
 
 db_status db_check_pixels_choose(db_context *context, const db_experiment *e,

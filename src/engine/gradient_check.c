@@ -5,6 +5,8 @@
 #include "engine/node_signature.h"
 #include "engine/plan_internal.h"
 #include "engine/plan_oracle.h"
+#include "engine/spot_places.h"
+#include "engine/spots.h"
 #include "engine/trial_pixels.h"
 
 #include <stdlib.h>
@@ -45,26 +47,34 @@ typedef struct {
     double differenced;                  /* pixels, of all batches together */
     unsigned char wanted[DB_CHECK_MOST]; /* parameters compared with differences of images */
     size_t wanted_count;
+    double dear;       /* see find_dearness */
     double done, work; /* for progress */
 } extent;
 
-static double dearness(const db_experiment *e) {
+/* What a pixel costs, in samples. */
+static db_status find_dearness(extent *x) {
+    const db_check *c = x->check;
+    const db_experiment *e = c->experiment;
     const int interpolated = e->structure_factors.amplitude && e->structure_factors.interpolate;
-    return db_samples_per_pixel(e) * (interpolated || e->background.count ? DEAR : 1);
+    x->dear = db_samples_per_pixel(e) * (interpolated || e->background.count ? DEAR : 1);
+    if (e->spread.spots != DB_SPOTS_CLOSED) return DB_OK;
+    double spots, pixels;
+    DB_TRY(db_spot_pixels_of(&x->check->context, e, c->options->regions, c->options->region_count,
+                             0, &spots, &pixels));
+    x->dear *= 2 * fmax(1, spots / pixels);
+    return DB_OK;
 }
 
 /* Pixels that the oracle and its probes have time for. */
-static double oracle_pixels(const db_check *c) {
+static double oracle_pixels(const extent *x) {
+    const db_check *c = x->check;
     const double turns = ceil((double)c->count / DB_SLOPES_AT_ONCE);
-    return c->options->all
-               ? INFINITY
-               : fmax(FEWEST_PIXELS, ORACLE_SAMPLES / (dearness(c->experiment) * turns));
+    return c->options->all ? INFINITY : fmax(FEWEST_PIXELS, ORACLE_SAMPLES / (x->dear * turns));
 }
 
 /* How many parameters are compared with differences of images in how many pixels. */
 static void limit_differences(const db_check *c, extent *x) {
-    const double dear =
-        dearness(c->experiment) * (db_node_signature_matters(c->experiment) ? KINKS : 1);
+    const double dear = x->dear * (db_node_signature_matters(c->experiment) ? KINKS : 1);
     const double most = c->options->all ? INFINITY : DIFFERENCE_SAMPLES / dear;
     x->wanted_count = c->count;
     x->differenced = most / (double)c->count;
@@ -96,7 +106,7 @@ static db_status choose_pixels(db_check *c, extent *x) {
     db_status status = db_regions_check(&c->context, c->experiment, regions, count);
     if (status == DB_OK)
         status = db_check_pixels_choose(&c->context, c->experiment, regions, count,
-                                        oracle_pixels(c), &x->pixels);
+                                        oracle_pixels(x), &x->pixels);
     free(regions);
     return status;
 }
@@ -312,6 +322,7 @@ static void fill_extent(const extent *x, db_gradient_check_extent *out) {
 static db_status run(extent *x) {
     db_check *const c = x->check;
     DB_TRY(db_experiment_check(&c->context, c->experiment));
+    DB_TRY(find_dearness(x));
     limit_differences(c, x);
     DB_TRY(choose_pixels(c, x));
     x->work = (double)x->pixels.pixels * (double)(c->count + x->wanted_count + 2);
@@ -386,6 +397,20 @@ static void add_once(const db_experiment *e, db_parameter parameter, db_paramete
     if (db_parameter_exists(e, parameter)) list[(*count)++] = parameter;
 }
 
+/* Those of the brightest spots in closed form. */
+static db_status add_spots(db_plan *plan, const db_experiment *e, size_t most, db_parameter *list,
+                           size_t *count) {
+    db_spot_place *places;
+    size_t found;
+    DB_TRY(db_spot_places(plan, &places, &found));
+    for (size_t i = 0; i < found && *count < most; i++) {
+        const int *hkl = db_spots_entries(plan)[places[i].spot].name.hkl;
+        add_once(e, db_parameter_amplitude(hkl[0], hkl[1], hkl[2]), list, count);
+    }
+    free(places);
+    return DB_OK;
+}
+
 static db_status add_reflections(db_check *c, const db_check_pixels *spots, db_parameter *list,
                                  size_t *count) {
     const size_t most = *count + SOME_REFLECTIONS;
@@ -394,14 +419,16 @@ static db_status add_reflections(db_check *c, const db_check_pixels *spots, db_p
     options.regions = spots->strip;
     options.region_count = spots->strips;
     DB_TRY(db_plan_create_on_processor(&c->context, c->experiment, &options, &plan));
+    db_status status = DB_OK;
+    if (plan->spots) status = add_spots(plan, c->experiment, most, list, count);
     /* the spots come last, the brightest first */
-    for (size_t i = spots->strips / 8; i < spots->strips && *count < most; i++) {
+    for (size_t i = spots->strips / 8; !plan->spots && i < spots->strips && *count < most; i++) {
         int node[3];
         node_at(plan, &spots->strip[i], node);
         add_once(c->experiment, db_parameter_amplitude(node[0], node[1], node[2]), list, count);
     }
     db_plan_destroy(&plan);
-    return DB_OK;
+    return status;
 }
 
 db_status db_gradient_check_beyond_table(db_context *context, const db_experiment *e,
@@ -418,6 +445,7 @@ db_status db_gradient_check_beyond_table(db_context *context, const db_experimen
     extent x = { .context = context, .check = c };
     c->count = 1;
     db_status status = db_experiment_check(&c->context, e);
+    if (status == DB_OK) status = find_dearness(&x);
     if (status == DB_OK) status = choose_pixels(c, &x);
     if (status == DB_OK) status = add_reflections(c, &x.pixels, list, count);
     if (status != DB_OK) db_record_message(context, "%s", c->context.message);

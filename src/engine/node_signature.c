@@ -2,6 +2,7 @@
 #include "engine/node_signature.h"
 
 #include "base/threads.h"
+#include "engine/spot_places.h"
 #include "kernel/job.h"
 #include "model/model.h"
 
@@ -17,10 +18,11 @@
 #include <stdlib.h>
 
 struct db_node_signer {
-    const db_context *context;
+    db_context *context;
     db_mosaic_direction *directions;
     db_interface interface;
     size_t samples;
+    int closed; /* samples do not count, but which spots a pixel has */
     /* what each sample's part of the hash is made of; that of the start, where steps in N leave
      * whole numbers and with them the same node for each sample */
     int nearest_node, cube_of_nodes, inside_spot;
@@ -48,6 +50,7 @@ db_status db_node_signer_create(db_context *context, const db_experiment *e,
     if (!made) return db_fail_memory(context, "the nodes of a check");
     made->context = context;
     made->samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    made->closed = e->spread.spots == DB_SPOTS_CLOSED;
     choose_parts(made, e);
     made->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *made->directions);
     made->interface.rotation = malloc(made->samples * sizeof *made->interface.rotation);
@@ -74,17 +77,11 @@ void db_node_signer_destroy(db_node_signer **signer) {
 }
 
 int db_node_signature_matters(const db_experiment *experiment) {
+    if (experiment->spread.spots == DB_SPOTS_CLOSED)
+        return experiment->goniometer.phi_step != 0 || experiment->background.count > 0 ||
+               experiment->d_min > 0;
     return shape_has_nodes(&experiment->crystal) || experiment->structure_factors.amplitude ||
            experiment->background.count > 0 || experiment->d_min > 0;
-}
-
-/* Mixes a whole number into a hash (multiply and shift, as in splitmix64). */
-static uint64_t mix(uint64_t hash, double number) {
-    hash ^= (uint64_t)(int64_t)number;
-    hash *= 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-    hash *= 0xbf58476d1ce4e5b9u;
-    return hash ^ hash >> 32;
 }
 
 static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
@@ -95,11 +92,12 @@ static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db
     double g = 0;
     for (int j = 0; j < 3; j++) {
         const double node = nearest_node(h[j].v);
-        if (signer->nearest_node) hash = mix(hash, node);
-        if (signer->cube_of_nodes) hash = mix(hash, floor(h[j].v));
+        if (signer->nearest_node) hash = db_mix(hash, node);
+        if (signer->cube_of_nodes) hash = db_mix(hash, floor(h[j].v));
         g += spot_radius_axis(n_shift(h[j], -node), z->cells[j]).v;
     }
-    return signer->inside_spot ? mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v) : hash;
+    return signer->inside_spot ? db_mix(hash, tophat_spot(n_constant(e->crystal.fudge * g)).v)
+                               : hash;
 }
 
 /* Which side of the resolution limit, and which interval of the amorphous amplitudes: an own one in
@@ -108,7 +106,7 @@ static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
     const double square = v3_square(q).v, stol = resolution(v3_square(q)).v;
     double interval = stol > 0 ? 0 : -1;
     for (size_t i = 0; i < e->background.count && stol >= e->background.stol[i]; i++) interval++;
-    return mix(mix(hash, within_resolution(square, e->d_min)), interval);
+    return db_mix(db_mix(hash, within_resolution(square, e->d_min)), interval);
 }
 
 static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
@@ -117,6 +115,7 @@ static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const
         const db_source_interface *source = &signer->interface.source[n];
         const vec3 q = scattering_vector(d, source->kappa, source->s0);
         hash = mix_resolution(hash, e, q);
+        if (signer->closed) continue;
         for (size_t s = 0; s < signer->samples; s++) hash = mix_sample(hash, signer, e, s, q);
     }
     return hash;
@@ -147,8 +146,8 @@ static void sign_region(const db_node_signer *signer, const db_experiment *e, co
                 pixel_signature(signer, e, r->panel, r->fast_start + fast, r->slow_start + slow);
 }
 
-void db_node_signature(db_node_signer *signer, const db_experiment *experiment,
-                       const db_region *regions, size_t region_count, uint64_t *signature) {
+db_status db_node_signature(db_node_signer *signer, const db_experiment *experiment,
+                            const db_region *regions, size_t region_count, uint64_t *signature) {
     db_model_plain(experiment, signer->directions, &signer->interface);
     const long count = (long)region_count;
 #if defined(_OPENMP)
@@ -156,4 +155,6 @@ void db_node_signature(db_node_signer *signer, const db_experiment *experiment,
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long r = 0; r < count; r++) sign_region(signer, experiment, &regions[r], signature);
+    if (!signer->closed) return DB_OK;
+    return db_spots_sign(signer->context, experiment, regions, region_count, signature);
 }

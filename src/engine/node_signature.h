@@ -8,6 +8,15 @@
 
 #include <stdint.h>
 
+/* Mixes a whole number into a hash (multiply and shift, as in splitmix64). */
+static inline uint64_t db_mix(uint64_t hash, double number) {
+    hash ^= (uint64_t)(int64_t)number;
+    hash *= 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    hash *= 0xbf58476d1ce4e5b9u;
+    return hash ^ hash >> 32;
+}
+
 typedef struct db_node_signer db_node_signer;
 
 /* Prepares for experiments with the counts (sources, domains, steps, panels), mosaic seed and
@@ -24,8 +33,9 @@ int db_node_signature_matters(const db_experiment *experiment);
  * mean, up to accidents of a 64-bit hash, that each sample has the same nearest node, or the same
  * four where structure factors are interpolated, as far as they matter; that it is on the same side
  * of the edge of TOPHAT and of the resolution limit, and in the same interval of the amorphous
- * amplitudes. */
-void db_node_signature(db_node_signer *signer, const db_experiment *experiment,
-                       const db_region *regions, size_t region_count, uint64_t *signature);
+ * amplitudes. In closed form: that the same spots shine there, expanded at angles of the same kind.
+ * DB_ERROR_MEMORY. */
+db_status db_node_signature(db_node_signer *signer, const db_experiment *experiment,
+                            const db_region *regions, size_t region_count, uint64_t *signature);
 
 #endif

@@ -103,7 +103,7 @@ static void shake_matrix(shaker *s, db_dual_matrix *m) {
     for (int r = 0; r < 3; r++) shake_vector(s, 1, &m->r[r]);
 }
 
-static void shake_panel(shaker *s, db_dual_panel_interface *p) {
+static void shake_panel(shaker *s, int spots, db_dual_panel_interface *p) {
     shake_vector(s, 1, &p->origin);
     shake_vector(s, 1, &p->fast);
     shake_vector(s, 1, &p->slow);
@@ -112,6 +112,7 @@ static void shake_panel(shaker *s, db_dual_panel_interface *p) {
     shake(s, 1, &p->radius, 1);
     shake(s, 1, &p->beam_fast, 1);
     shake(s, 1, &p->beam_slow, 1);
+    if (spots) shake(s, 1, p->spread, 6);
 }
 
 static void shake_source(shaker *s, db_dual_source_interface *source) {
@@ -121,13 +122,34 @@ static void shake_source(shaker *s, db_dual_source_interface *source) {
     shake(s, 0, &source->weight, 1);
 }
 
+/* All of it says where spots are and how wide. */
+static void shake_spread(shaker *s, db_dual_spread_interface *z) {
+    shake_matrix(s, &z->reciprocal);
+    shake_matrix(s, &z->turn);
+    shake_vector(s, 1, &z->spindle);
+    for (int k = 0; k < DB_SPREAD_MODES; k++) shake_matrix(s, &z->mode[k]);
+    const struct {
+        db_dual *first;
+        size_t count;
+    } other[] = { { z->size, 6 },         { z->rotation, 6 },
+                  { &z->strain, 1 },      { z->strain_direct, 3 },
+                  { z->strain_shear, 3 }, { z->tail_variance, DB_SPREAD_TAILS + 1 },
+                  { &z->bandwidth, 1 },   { z->divergence, 6 } };
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
+        shake(s, 1, other[i].first, other[i].count);
+    shake(s, 0, &z->volume, 1);
+    shake(s, 0, z->tail_fraction, DB_SPREAD_TAILS + 1);
+}
+
 static void shake_interface(void *user, const db_experiment *e, db_dual_interface *z) {
     shaker *const s = user;
+    const int spots = e->spread.spots == DB_SPOTS_CLOSED;
     const size_t samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
     shake_matrix(s, &z->lattice);
     for (size_t i = 0; i < samples; i++) shake_matrix(s, &z->rotation[i]);
-    for (size_t i = 0; i < e->detector.panel_count; i++) shake_panel(s, &z->panel[i]);
+    for (size_t i = 0; i < e->detector.panel_count; i++) shake_panel(s, spots, &z->panel[i]);
     for (size_t i = 0; i < e->beam.source_count; i++) shake_source(s, &z->source[i]);
+    if (spots) shake_spread(s, &z->spread);
     shake(s, 0, z->cells, 3);
     db_dual *const other[] = { &z->b_factor,    &z->scale, &z->layer_step,
                                &z->attenuation, &z->water, &z->molecules };

@@ -1,5 +1,6 @@
 /* Which precision a job needs: tried on some of its pixels. */
 #include "engine/plan_internal.h"
+#include "engine/spot_places.h"
 #include "engine/trial_pixels.h"
 
 #include <math.h>
@@ -84,6 +85,10 @@ static db_status make_plan(trial *t, const db_experiment *e, const db_plan_optio
     t->strips = malloc(t->strip_count * sizeof *t->strips);
     if (!t->strips) return db_fail_memory(t->context, "trial regions");
     db_trial_spread(t->regions, t->region_count, t->strips, t->strip_count);
+    const int closed = e->spread.spots == DB_SPOTS_CLOSED;
+    if (closed)
+        DB_TRY(db_trial_take_spots(t->context, e, t->regions, t->region_count, t->strips,
+                                   t->strip_count / 8, t->strip_count));
     db_plan_options options = *given;
     options.precision = DB_PRECISION_DOUBLE;
     options.pixel_type = DB_FLOAT64;
@@ -91,6 +96,7 @@ static db_status make_plan(trial *t, const db_experiment *e, const db_plan_optio
     options.regions = t->strips;
     options.region_count = t->strip_count;
     DB_TRY(db_plan_create_on_processor(t->context, e, &options, &t->plan));
+    if (closed) return DB_OK;
     return db_trial_move_to_spots(t->plan, t->regions, t->region_count, t->strip_count / 8,
                                   t->strip_count * CANDIDATES_PER_STRIP);
 }
@@ -209,7 +215,9 @@ static db_status advise(db_precision_advice *advice, db_precision precision, dou
 
 static void judge(const expected_errors *errors, const db_experiment *e, size_t asked,
                   db_precision_advice *advice) {
-    const double *n = e->crystal.cells, most_cells = fmax(n[0], fmax(n[1], n[2]));
+    const double *n = e->crystal.cells;
+    /* spots in closed form have no fringes */
+    const double most_cells = e->spread.spots == DB_SPOTS_CLOSED ? 0 : fmax(n[0], fmax(n[1], n[2]));
     const double error = errors->image;
     char name[64];
     if (!isfinite(error))
@@ -243,12 +251,25 @@ db_status db_precision_by_trial(db_context *context, const db_experiment *experi
     return DB_OK;
 }
 
+/* How many samples a job's work is worth: in closed form spots of pixels are counted. */
+static db_status count_samples(db_context *context, const db_experiment *e,
+                               const db_plan_options *given, double pixels, double *samples) {
+    *samples = pixels * db_samples_per_pixel(e);
+    if (e->spread.spots != DB_SPOTS_CLOSED || pixels < FEWEST_PIXELS) return DB_OK;
+    double spots;
+    DB_TRY(db_spot_pixels_of(context, e, given->regions, given->region_count, given->tolerance,
+                             &spots, &pixels));
+    *samples = spots * db_samples_per_pixel(e);
+    return DB_OK;
+}
+
 /* Jobs that need no trial. */
-static int plain_case(const db_experiment *e, double pixels, db_precision_advice *advice) {
+static int plain_case(const db_experiment *e, double pixels, double samples,
+                      db_precision_advice *advice) {
     const char *reason = NULL;
     if (e->reference.on)
         reason = "the reference's order of summation has no other";
-    else if (pixels * db_samples_per_pixel(e) < SMALL_JOB)
+    else if (samples < SMALL_JOB)
         reason = "the job is small";
     else if (pixels < FEWEST_PIXELS)
         reason = "too few pixels to try mixed on some";
@@ -269,7 +290,9 @@ db_status db_precision_recommend(db_context *context, const db_experiment *exper
         DB_TRY(db_regions_check(context, experiment, options->regions, options->region_count));
     const double pixels = options->regions ? db_pixels_of(options->regions, options->region_count)
                                            : (double)db_experiment_pixels(experiment);
-    if (plain_case(experiment, pixels, advice)) return DB_OK;
+    double samples;
+    DB_TRY(count_samples(context, experiment, options, pixels, &samples));
+    if (plain_case(experiment, pixels, samples, advice)) return DB_OK;
     DB_TRY_STAGE(context, "precision", db_precision_by_trial(context, experiment, options, advice));
     return DB_OK;
 }

@@ -2,6 +2,7 @@
 #include "engine/slope_bound.h"
 
 #include "base/threads.h"
+#include "engine/spots.h"
 
 #define REAL double
 #define DIRS many
@@ -10,8 +11,10 @@
 #include "kernel/scattering.h"
 #include "kernel/structure_factor.h"
 #include "kernel/one_sample.h"
+#include "kernel/spot.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* What the shape makes of the slopes of Miller indices, per cell, and of cell counts. */
 typedef struct {
@@ -104,7 +107,92 @@ static void bound_tile(const bounded *b, const db_tile *tile, double *const *bou
         }
 }
 
-void db_plan_slope_bounds(db_plan *plan, double *const *bound) {
+/* What the spots of a tile are at most, for one parameter: slopes that do not depend on the pixel,
+ * and the largest |W|, by which the direction's own slope counts. */
+typedef struct {
+    double slope[DB_SLOPES_AT_ONCE], white;
+} tile_bound;
+
+static double square_of(const double v[3]) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
+
+static void slopes_of(const vec3 *v, int p, double out[3]) {
+    out[0] = v->x.d[p];
+    out[1] = v->y.d[p];
+    out[2] = v->z.d[p];
+}
+
+/* |d ln I/dp| of a spot: with z = W (d - c) it is at most |d ln A| + force |dz|, dz = dW W^-1 z -
+ * W dc, where |z| and the force, the slope of ln I by z, are at most the root of the largest cut
+ * (and one more at an end of the range, which moves by itself). */
+static double of_spot(const spot_values *s, double reach, int p) {
+    double by_white[9], shift[3], whole[3] = { 0 }, square = 0;
+    double centre[3];
+    for (int i = 0; i < 3; i++) slopes_of(&s->white.r[i], p, by_white + 3 * i);
+    slopes_of(&s->centre, p, centre);
+    for (int i = 0; i < 3; i++) {
+        const vec3 *w = &s->white.r[i];
+        shift[i] = w->x.v * centre[0] + w->y.v * centre[1] + w->z.v * centre[2];
+        const double *d = by_white + 3 * i;
+        whole[0] = d[0] * s->root.r[0].x.v + d[1] * s->root.r[1].x.v + d[2] * s->root.r[2].x.v;
+        whole[1] = d[0] * s->root.r[0].y.v + d[1] * s->root.r[1].y.v + d[2] * s->root.r[2].y.v;
+        whole[2] = d[0] * s->root.r[0].z.v + d[1] * s->root.r[1].z.v + d[2] * s->root.r[2].z.v;
+        square += square_of(whole);
+    }
+    double moved = reach * sqrt(square) + sqrt(square_of(shift));
+    /* an end farther off does not matter to the pixels that see the spot */
+    if (fabs(s->from.v) < 2 * reach) moved += fabs(s->from.d[p]);
+    if (fabs(s->to.v) < 2 * reach) moved += fabs(s->to.d[p]);
+    return logarithmic(s->amplitude.d[p], s->amplitude.v) + reach * moved;
+}
+
+static tile_bound bound_spots(const bounded *b, size_t tile) {
+    const db_plan *plan = b->plan;
+    const db_kernel_spots *spots = &plan->job.spots;
+    tile_bound t = { 0 };
+    for (uint32_t i = spots->first[tile]; i < spots->first[tile + 1]; i++) {
+        const db_spot_entry *entry = &db_spots_entries(plan)[spots->number[i]];
+        const spot_values s = spot_at(&plan->experiment, &plan->dual, b->slots, &entry->name);
+        const double reach = sqrt(entry->cut) + (entry->name.passage.moves ? 1 : 0);
+        double square = 0;
+        for (int k = 0; k < 9; k++) square += pow(spots->spot[spots->number[i]].white[k], 2);
+        t.white = fmax(t.white, reach * sqrt(square));
+        for (int p = 0; p < b->slots->count; p++)
+            t.slope[p] = fmax(t.slope[p], of_spot(&s, reach, p));
+    }
+    return t;
+}
+
+/* The pixel's middle stands for its sub-pixels. */
+static void bound_spot_tile(const bounded *b, const db_tile *tile, double *const *bound) {
+    const db_plan *plan = b->plan;
+    const db_region *r = &plan->regions[tile->region];
+    const tile_bound t = bound_spots(b, tile->region);
+    const double *size = plan->job.panel[r->panel].pixel_size;
+    for (int slow = 0; slow < r->slow_count; slow++)
+        for (int fast = 0; fast < r->fast_count; fast++) {
+            const site s = site_at(&plan->experiment, &plan->dual, r->panel, 0,
+                                   (r->fast_start + fast + 0.5) * size[0],
+                                   (r->slow_start + slow + 0.5) * size[1]);
+            const size_t i = r->offset + (size_t)slow * r->stride + (size_t)fast;
+            for (int p = 0; p < b->slots->count; p++) bound[p][i] = 0;
+            for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
+                const source_interface *source = &plan->dual.source[n];
+                const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
+                num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
+                u = n_mul(u, polarization_factor(s.d, source->polarization));
+                u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
+                for (int p = 0; p < b->slots->count; p++) {
+                    double d[3];
+                    slopes_of(&s.d, p, d);
+                    bound[p][i] = fmax(bound[p][i], logarithmic(u.d[p], u.v) + t.slope[p] +
+                                                        t.white * sqrt(square_of(d)));
+                }
+            }
+        }
+}
+
+db_status db_plan_slope_bounds(db_plan *plan, double *const *bound) {
+    if (plan->spots) DB_TRY(db_spots_fill(plan));
     for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
         const db_parameter_slots slots = db_plan_slots(plan, first);
         const bounded b = { plan, &slots, factors_of(plan) };
@@ -114,6 +202,12 @@ void db_plan_slope_bounds(db_plan *plan, double *const *bound) {
         const int threads = db_threads_for(plan->context, tiles);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-        for (long t = 0; t < tiles; t++) bound_tile(&b, &plan->tiles[t], bound + first);
+        for (long t = 0; t < tiles; t++) {
+            if (plan->spots)
+                bound_spot_tile(&b, &plan->tiles[t], bound + first);
+            else
+                bound_tile(&b, &plan->tiles[t], bound + first);
+        }
     }
+    return DB_OK;
 }

@@ -2,6 +2,7 @@
 #include "engine/trial_pixels.h"
 
 #include "base/vector.h"
+#include "engine/spot_places.h"
 
 #include <stdlib.h>
 
@@ -168,4 +169,24 @@ db_status db_trial_move_to_spots(db_plan *plan, const db_region *regions, size_t
     }
     free(all);
     return DB_OK;
+}
+
+db_status db_trial_take_spots(db_context *context, const db_experiment *e, const db_region *regions,
+                              size_t region_count, db_region *strips, size_t first,
+                              size_t strip_count) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_spot_place *places = NULL;
+    db_plan *plan;
+    size_t count = 0;
+    options.regions = regions;
+    options.region_count = region_count;
+    DB_TRY(db_plan_create_on_processor(context, e, &options, &plan));
+    const db_status status = db_spot_places(plan, &places, &count);
+    for (size_t i = first; i < strip_count && i - first < count; i++) {
+        const db_spot_place *p = &places[i - first];
+        strips[i] = strip_at(&plan->regions[p->region], p->fast, p->slow, i);
+    }
+    free(places);
+    db_plan_destroy(&plan);
+    return status;
 }

@@ -21,4 +21,9 @@ void db_trial_spread(const db_region *regions, size_t region_count, db_region *s
 db_status db_trial_move_to_spots(db_plan *plan, const db_region *regions, size_t region_count,
                                  size_t first, size_t candidates);
 
+/* The same for spots in closed form, and strips that no plan has yet. */
+db_status db_trial_take_spots(db_context *context, const db_experiment *experiment,
+                              const db_region *regions, size_t region_count, db_region *strips,
+                              size_t first, size_t strip_count);
+
 #endif

@@ -205,6 +205,7 @@ size_t db_experiment_pixels(const db_experiment *experiment) {
 }
 
 double db_samples_per_pixel(const db_experiment *e) {
+    if (e->spread.spots == DB_SPOTS_CLOSED) return (double)e->oversample * e->oversample;
     const int layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
     return (double)e->oversample * e->oversample * layers * (double)e->beam.source_count *
            e->goniometer.phi_steps * e->crystal.mosaic_domains;

@@ -145,7 +145,7 @@ static void compare(db_plan *plan, const images *tried, const images *exact, dou
                     double rounding, shares *worst) {
     double allowed[SOME];
     images slope = images_of(plan);
-    db_plan_slope_bounds(plan, (double *const *)slope.derivative);
+    assert_int_equal(db_plan_slope_bounds(plan, (double *const *)slope.derivative), DB_OK);
     compare_images(tried, exact, tolerance, rounding, worst);
     for (size_t k = 0; k < SOME; k++)
         allowed[k] = 10 * rounding * largest(derivative(exact, k), exact->pixels);

@@ -1,0 +1,33 @@
+/* Where the spots of a plan in closed form show: which are bright in a pixel. */
+#ifndef DB_ENGINE_SPOT_PLACES_H
+#define DB_ENGINE_SPOT_PLACES_H
+
+#include "engine/plan_internal.h"
+
+/* A pixel of one of the plan's regions, and the spot that is bright there. */
+typedef struct db_spot_place {
+    double brightness; /* without the pixel's factors */
+    size_t region, spot;
+    int fast, slow; /* from the region's first pixel */
+} db_spot_place;
+
+/* |z|^2 (kernel/spot.h) of a spot in the middle of a pixel of the panel; of one that moves the part
+ * across its way, and how far it is from the range. */
+double db_spot_square(const db_plan *plan, size_t spot, size_t panel, int fast, int slow);
+
+/* For each region and spot that reaches it the pixel nearest to the spot's middle, the brightest
+ * first. The plan's spots are made current. The caller frees the list. */
+db_status db_spot_places(db_plan *plan, db_spot_place **list, size_t *count);
+
+/* How often a pixel and a spot that reaches it come together in these regions (NULL: all panels),
+ * with that tolerance; and the number of pixels. */
+db_status db_spot_pixels_of(db_context *context, const db_experiment *experiment,
+                            const db_region *regions, size_t region_count, double tolerance,
+                            double *spots, double *pixels);
+
+/* Adds to each pixel's number a hash of the spots that shine there and of the kinds of angles at
+ * which they are expanded (engine/node_signature.h). */
+db_status db_spots_sign(db_context *context, const db_experiment *experiment,
+                        const db_region *regions, size_t region_count, uint64_t *signature);
+
+#endif
