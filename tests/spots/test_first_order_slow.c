@@ -83,8 +83,9 @@ static double lacking(one_spot o, int log2_points, double *error) {
  * the standard deviation s. With the displacements t and n across r, along the spot and off the
  * Ewald sphere, in standard deviations, the intensity changes by
  * y exp(-y^2/2) exp(-t^2/2) (t^2 + n^2) w^2 r/2s, where y = 1 is the worst. In a rotation n^2 is 1 on
- * average, and blocks turn while they diffract, which counts like a mosaic spread. And photons of longer waves count more: the mean wavelength of those that a spot gets is
- * larger by about 1 + n^2 times the bandwidth's variance. */
+ * average, and blocks turn while they diffract, which counts like a mosaic spread. And photons of
+ * longer waves count more: the mean wavelength of those that a spot gets is larger by about 1 + n^2
+ * times the bandwidth's variance. */
 static double rule(one_spot o) {
     const double r = 1 / o.resolution, turned = o.range > 0 ? block / r : 0,
                  w = hypot(o.mosaic * NAIVE_PI / 180, turned), s = hypot(block, o.bandwidth * r),
