@@ -4,6 +4,15 @@
 #ifndef DB_CUDA_LAUNCH_BOUNDS_H
 #define DB_CUDA_LAUNCH_BOUNDS_H
 
+/* of spots in closed form */
+#if DB_INSTANCE_KIND > 0
+#define LEAST_TILE_BLOCKS 2
+#elif defined(DB_INSTANCE_PRECISION_MIXED)
+#define LEAST_TILE_BLOCKS 6
+#else
+#define LEAST_TILE_BLOCKS 10
+#endif
+
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define LEAST_ROWS_BLOCKS 6
 #else
@@ -12,8 +21,6 @@
 
 #if DB_INSTANCE_GENERAL
 #define LEAST_IMAGE_BLOCKS_any 2
-#define LEAST_IMAGE_BLOCKS_rest 2 /* spots in closed form */
-#define LEAST_IMAGE_BLOCKS_move 2
 #elif DB_INSTANCE_KIND == 0
 #define LEAST_IMAGE_BLOCKS_square 5
 #define LEAST_IMAGE_BLOCKS_few_cells 5

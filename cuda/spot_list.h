@@ -4,13 +4,18 @@
 
 #include "cuda/pixel.h"
 
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+enum { SPOT_SLOPES = DB_CUDA_SPOT_SLOPES };
+#else
+enum { SPOT_SLOPES = DB_CUDA_DOUBLE_SPOT_SLOPES };
+#endif
 enum { REST_QUADS = (DB_SPOT_COLUMNS + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK };
 enum { MOVE_QUADS = (DB_SPOT_COLUMNS_MOVING + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK };
 
 /* Spots that a thread's pixel may see. */
 typedef struct {
     const db_kernel_spot *spot;
-    const quad *slope; /* [spot][DB_CUDA_SPOT_SLOPES][quads] */
+    const quad *slope; /* [spot][SPOT_SLOPES][quads] */
     int count;
     uint32_t reach; /* bit i: spot number i reaches the pixel */
     int background; /* 1: the background is to be added, too */
@@ -33,10 +38,10 @@ AD_INLINE void spot_slopes(int moves, const db_kernel_job *job, const spot_list 
                            const fine *column, fine *slope) {
     const int length = moves ? (int)DB_SPOT_COLUMNS_MOVING : (int)DB_SPOT_COLUMNS,
               quads = moves ? (int)MOVE_QUADS : (int)REST_QUADS;
-    const quad *four = list->slope + n * (DB_CUDA_SPOT_SLOPES * quads);
+    const quad *four = list->slope + n * (SPOT_SLOPES * quads);
     (void)job;
     DB_CUDA_UNROLL
-    for (int k = 0; k < DB_CUDA_SPOT_SLOPES; k++) {
+    for (int k = 0; k < SPOT_SLOPES; k++) {
         DB_CUDA_UNROLL
         for (int q = 0; q < quads; q++) {
             const quad coefficient = four[k * quads + q];

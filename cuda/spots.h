@@ -25,8 +25,8 @@ DB_CUDA_FN block_spots spots_of_tile(spot_motion motion, const db_cuda_arguments
     block_spots b;
     size_t quads = 0;
 #if DB_INSTANCE_KIND > 0
-    quads = (size_t)DB_CUDA_SPOT_SLOPES *
-            (size_t)(motion == SPOTS_MOVE ? (int)MOVE_QUADS : (int)REST_QUADS);
+    quads =
+        (size_t)SPOT_SLOPES * (size_t)(motion == SPOTS_MOVE ? (int)MOVE_QUADS : (int)REST_QUADS);
 #endif
     (void)motion;
     b.slope = (quad *)memory;
@@ -68,7 +68,7 @@ DB_CUDA_FN void copy_slopes(spot_motion motion, const db_kernel_spots *spots,
                             const uint32_t *number, uint32_t count, uint32_t parameter, quad *to) {
     const uint32_t columns = motion == SPOTS_MOVE ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS,
                    room = DB_NORMAL_BLOCK * (motion == SPOTS_MOVE ? MOVE_QUADS : REST_QUADS),
-                   length = DB_CUDA_SPOT_SLOPES * room;
+                   length = SPOT_SLOPES * room;
     SHAPE_REAL *const slope = (SHAPE_REAL *)(void *)to;
     for (uint32_t w = thread_number(); w < count * length; w += thread_count()) {
         const uint32_t spot = w / length, in_spot = w - spot * length, own = in_spot / room,
@@ -119,7 +119,7 @@ DB_CUDA_FN int sum_pixel(spot_motion motion, const db_cuda_arguments *a, block_s
     clear_sums(0, job, sums);
 #if DB_INSTANCE_KIND > 0
     DB_CUDA_UNROLL
-    for (int k = 0; k < DB_CUDA_SPOT_SLOPES; k++) slope[k] = 0;
+    for (int k = 0; k < SPOT_SLOPES; k++) slope[k] = 0;
 #endif
     do {
         const uint32_t left = b->end - begin, count = left < a->piece ? left : a->piece;
@@ -159,12 +159,12 @@ DB_CUDA_FN void render_tile(spot_motion motion, const db_cuda_arguments *a) {
     }
 }
 #else
-/* What a pixel has after a pass over its spots, for DB_CUDA_SPOT_SLOPES parameters. */
+/* What a pixel has after a pass over its spots, for SPOT_SLOPES parameters. */
 typedef struct {
     const coefficient_row *row;
     int added;
     uint32_t parameter;
-    fine slope[DB_CUDA_SPOT_SLOPES]; /* in the thread's memory: numbers are known at run time */
+    fine slope[SPOT_SLOPES]; /* in the thread's memory: numbers are known at run time */
 } pixel_slopes;
 
 DB_CUDA_FN fine derivative_of(const db_cuda_arguments *a, const pixel_sums *sums,
@@ -180,17 +180,17 @@ DB_CUDA_FN fine derivative_of(const db_cuda_arguments *a, const pixel_sums *sums
 DB_CUDA_FN void pass_over_spots(spot_motion motion, const db_cuda_arguments *a, block_spots *b,
                                 const pixel_place *p, int wanted, uint32_t parameter,
                                 pixel_sums *sums, pixel_slopes *own) {
-    fine slope[DB_CUDA_SPOT_SLOPES];
+    fine slope[SPOT_SLOPES];
     own->row = rows_of(a, p->region);
     own->parameter = parameter;
     own->added = sum_pixel(motion, a, b, p, wanted, parameter, sums, slope);
     DB_CUDA_UNROLL
-    for (int k = 0; k < DB_CUDA_SPOT_SLOPES; k++) own->slope[k] = slope[k];
+    for (int k = 0; k < SPOT_SLOPES; k++) own->slope[k] = slope[k];
 }
 
 /* The first parameter behind those of a pass: after the last one all that move no spots follow. */
 DB_CUDA_FN uint32_t end_of_pass(const db_cuda_arguments *a, uint32_t parameter, uint32_t all) {
-    const uint32_t end = parameter + DB_CUDA_SPOT_SLOPES;
+    const uint32_t end = parameter + SPOT_SLOPES;
     return end < a->job.spots.parameters ? end : all;
 }
 

@@ -1,0 +1,289 @@
+/* Spots in closed form on a device: lists of regions, spots that come and go, empty tiles, results
+ * that stay there, and memory that runs out. Images, derivatives and normal equations of all kinds
+ * of scenes are in test_same_as_processor.c. */
+#define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_MOSAIC_VARIANCE
+#include "support/small_crystal.h"
+#include "machine.h"
+
+#include <dualbragg/normal.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAST = 150, SLOW = 40, PIXELS = FAST * SLOW };
+
+static db_context *processor, *device;
+static db_experiment experiment;
+
+static int start(void **state) {
+    (void)state;
+    machine_reset();
+    assert_int_equal(db_context_create(&processor), DB_OK);
+    assert_int_equal(db_context_create(&device), DB_OK);
+    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+    small_crystal(processor, FAST, SLOW, 12, &experiment);
+    experiment.spread.spots = DB_SPOTS_CLOSED;
+    experiment.spread.mosaic = 0.01;
+    return 0;
+}
+
+static int finish(void **state) {
+    (void)state;
+    db_experiment_clear(&experiment);
+    db_context_destroy(&processor);
+    db_context_destroy(&device);
+    COUNTED(assert_int_equal(stand_in.live, 0);)
+    return 0;
+}
+
+static db_plan *plan_of(db_context *context, db_plan_options options) {
+    db_plan *plan;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    const db_status status = db_plan_create(context, &experiment, &options, &plan);
+    if (status != DB_OK) print_error("%s\n", db_context_message(context));
+    assert_int_equal(status, DB_OK);
+    return plan;
+}
+
+static db_plan_options defaults(void) { return (db_plan_options)DB_PLAN_OPTIONS_INIT; }
+
+static void expect_near(const float *found, const float *expected, size_t count) {
+    double largest = 0, off = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(isfinite(found[i]));
+        largest = fmax(largest, fabs((double)expected[i]));
+        off = fmax(off, fabs((double)found[i] - (double)expected[i]));
+    }
+    if (off > 5e-6 * largest) print_error("off by %g of %g\n", off, largest);
+    assert_true(largest > 0 && off <= 5e-6 * largest);
+}
+
+/* What plans for either give now. */
+static void compare(db_plan *plan, db_plan *own) {
+    const size_t pixels = db_plan_pixels(plan);
+    result expected = result_create(pixels), found = result_create(pixels);
+    assert_string_equal(db_plan_device(own), "cuda:0");
+    assert_int_equal(db_plan_forward(plan, expected.image), DB_OK);
+    assert_int_equal(db_plan_forward(own, found.image), DB_OK);
+    expect_near(found.image, expected.image, pixels);
+    assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                     DB_OK);
+    assert_int_equal(db_plan_gradient(own, found.image, (void *const *)found.derivative), DB_OK);
+    expect_near(found.image, expected.image, pixels);
+    for (int k = 0; k < SOME; k++) expect_near(found.derivative[k], expected.derivative[k], pixels);
+    result_destroy(&expected);
+    result_destroy(&found);
+}
+
+typedef struct {
+    double chi2, gradient[SOME], curvature[SOME * SOME];
+} equations;
+
+static equations normal_of(db_plan *plan, const float *data) {
+    equations e;
+    assert_int_equal(db_plan_normal(plan, data, NULL, &e.chi2, e.gradient, e.curvature), DB_OK);
+    return e;
+}
+
+static void compare_normal(db_plan *plan, db_plan *own) {
+    const size_t pixels = db_plan_pixels(plan);
+    float *data = calloc(pixels, sizeof *data);
+    assert_non_null(data);
+    for (size_t i = 0; i < pixels; i++) data[i] = (float)(i * 7919 % 11);
+    const equations expected = normal_of(plan, data), found = normal_of(own, data),
+                    again = normal_of(own, data);
+    assert_memory_equal(&again, &found, sizeof found);
+    assert_true(fabs(found.chi2 - expected.chi2) <= 5e-6 * expected.chi2);
+    for (int k = 0; k < SOME; k++)
+        for (int l = 0; l < SOME; l++)
+            assert_true(
+                fabs(found.curvature[k * SOME + l] - expected.curvature[k * SOME + l]) <=
+                5e-6 * sqrt(expected.curvature[k * SOME + k] * expected.curvature[l * SOME + l]));
+    free(data);
+}
+
+static void compare_all(db_plan_options options) {
+    for (int p = 0; p < 2; p++) {
+        options.precision = p ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
+        db_plan *plan = plan_of(processor, options), *own = plan_of(device, options);
+        compare(plan, own);
+        compare_normal(plan, own);
+        db_plan_destroy(&plan);
+        db_plan_destroy(&own);
+    }
+}
+
+/* Shoeboxes, one after the other; and one with pixels between its rows that are not its own. */
+static void regions_equal_the_processors(void **state) {
+    (void)state;
+    db_region boxes[7] = { 0 };
+    for (int i = 0; i < 6; i++)
+        boxes[i] = (db_region){ .fast_start = 19 * i + 3,
+                                .slow_start = 4 * i,
+                                .fast_count = 17,
+                                .slow_count = 17,
+                                .offset = (size_t)i * 17 * 17,
+                                .stride = 17 };
+    boxes[6] = (db_region){ .fast_start = 20,
+                            .slow_start = 1,
+                            .fast_count = 70,
+                            .slow_count = 18,
+                            .offset = 6 * 17 * 17 + 11,
+                            .stride = 90 };
+    db_plan_options options = defaults();
+    options.regions = boxes;
+    options.region_count = 7;
+    compare_all(options);
+}
+
+static void whole_panel_equals_the_processors(void **state) {
+    (void)state;
+    experiment.oversample = 2;
+    compare_all(defaults());
+    experiment.goniometer.phi_step = 2;
+    compare_all(defaults());
+}
+
+/* No spot reaches most tiles; with nothing at all, the squares of the data are left. */
+static void empty_tiles_equal_the_processors(void **state) {
+    (void)state;
+    experiment.spread.mosaic = 1e-4;
+    for (int i = 0; i < 3; i++) experiment.crystal.cells[i] = 100;
+    experiment.goniometer.phi_step = 0.5;
+    compare_all(defaults());
+    experiment.d_min = 1e3; /* but for the direct beam, which is beside the panel */
+    experiment.detector.centre[0] = -90;
+    db_plan *own = plan_of(device, defaults());
+    static float data[PIXELS], image[PIXELS];
+    double squares = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        data[i] = (float)(i % 5);
+        squares += (double)(data[i] * data[i]);
+    }
+    assert_int_equal(db_plan_forward(own, image), DB_OK);
+    for (int i = 0; i < PIXELS; i++) assert_true(image[i] == 0);
+    assert_true(normal_of(own, data).chi2 == squares);
+    db_plan_destroy(&own);
+}
+
+/* The numbers of spots change from update to update; what the device has follows. */
+static void spots_come_and_go(void **state) {
+    (void)state;
+    static const double mosaic[] = { 1e-4, 0.3, 0.01, 1 };
+    db_plan *plan = plan_of(processor, defaults()), *own = plan_of(device, defaults());
+    for (size_t i = 0; i < sizeof mosaic / sizeof *mosaic; i++) {
+        experiment.spread.mosaic = mosaic[i];
+        assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+        assert_int_equal(db_plan_update(own, &experiment), DB_OK);
+        compare(plan, own);
+        compare_normal(plan, own);
+    }
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
+static void images_may_stay_on_the_device(void **state) {
+    (void)state;
+    db_plan *own = plan_of(device, defaults());
+    static float expected[PIXELS], found[PIXELS];
+    void *there;
+    assert_int_equal(db_plan_memory_create(own, DB_MEMORY_DEVICE, sizeof found, &there), DB_OK);
+    assert_int_equal(db_plan_forward(own, expected), DB_OK);
+    assert_int_equal(db_plan_forward(own, there), DB_OK);
+    assert_int_equal(db_plan_memory_read(own, there, found, sizeof found), DB_OK);
+    assert_memory_equal(found, expected, sizeof found);
+    db_plan_memory_destroy(own, &there);
+    db_plan_destroy(&own);
+}
+
+#if !defined(DB_ON_GPU)
+/* Nothing is copied to the device twice. */
+static void warm_calls_copy_no_spots(void **state) {
+    (void)state;
+    db_plan *own = plan_of(device, defaults());
+    result r = result_create(PIXELS);
+    assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
+    const long copies = stand_in.copies_to_device;
+    const long back = stand_in.copies_to_host;
+    assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
+    assert_int_equal(db_plan_forward(own, r.image), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, copies);
+    /* a whole panel comes back in one piece, though its tiles are many */
+    assert_int_equal(stand_in.copies_to_host, back + SOME + 2);
+    result_destroy(&r);
+    db_plan_destroy(&own);
+}
+
+static void memory_that_runs_out_is_said(void **state) {
+    (void)state;
+    static float image[PIXELS];
+    const size_t enough = PIXELS * sizeof(float) + (16 << 10);
+    experiment.spread.mosaic = 1;
+    stand_in.memory = enough;
+    db_plan *own = plan_of(device, defaults());
+    assert_int_equal(db_plan_forward(own, image), DB_ERROR_MEMORY);
+    assert_non_null(strstr(db_context_message(device), "the list of spots"));
+    stand_in.memory = (size_t)1 << 30;
+    assert_int_equal(db_plan_forward(own, image), DB_OK);
+    db_plan_destroy(&own);
+    assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+    stand_in.memory = enough;
+    own = plan_of(device, defaults());
+    assert_string_equal(db_plan_device(own), "cuda:0");
+    assert_int_equal(db_plan_forward(own, image), DB_OK);
+    assert_string_equal(db_plan_device(own), "cpu");
+    assert_non_null(strstr(db_context_device_note(device), "the list of spots"));
+    db_plan_destroy(&own);
+}
+
+/* Whichever call of the runtime fails: a status and a message, nothing left behind. */
+static void any_call_may_fail(void **state) {
+    (void)state;
+    static float data[PIXELS];
+    result r = result_create(PIXELS);
+    long failures = 0;
+    for (long n = 0;; n++) {
+        db_plan_options options = defaults();
+        db_plan *plan;
+        double chi2, gradient[SOME], curvature[SOME * SOME];
+        stand_in_reset();
+        stand_in.calls_until_failure = n;
+        options.parameters = some;
+        options.parameter_count = SOME;
+        db_status status = db_plan_create(device, &experiment, &options, &plan);
+        if (status == DB_OK) status = db_plan_gradient(plan, r.image, (void *const *)r.derivative);
+        if (status == DB_OK) status = db_plan_normal(plan, data, NULL, &chi2, gradient, curvature);
+        const int unharmed = stand_in.calls_until_failure >= 0;
+        stand_in.calls_until_failure = -1;
+        if (status != DB_OK) {
+            failures++;
+            assert_true(status == DB_ERROR_MEMORY || status == DB_ERROR_DEVICE);
+        }
+        db_plan_destroy(&plan);
+        assert_int_equal(stand_in.live, 0);
+        if (unharmed) break;
+    }
+    assert_true(failures > 30);
+    result_destroy(&r);
+}
+#endif
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(regions_equal_the_processors),
+        TEST(whole_panel_equals_the_processors),
+        TEST(empty_tiles_equal_the_processors),
+        TEST(spots_come_and_go),
+        TEST(images_may_stay_on_the_device),
+#if !defined(DB_ON_GPU)
+        TEST(warm_calls_copy_no_spots),
+        TEST(memory_that_runs_out_is_said),
+        TEST(any_call_may_fail),
+#endif
+    };
+    machine_find();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
