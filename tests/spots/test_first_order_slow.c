@@ -83,13 +83,14 @@ static double lacking(one_spot o, int log2_points, double *error) {
  * the standard deviation s. With the displacements t and n across r, along the spot and off the
  * Ewald sphere, in standard deviations, the intensity changes by
  * y exp(-y^2/2) exp(-t^2/2) (t^2 + n^2) w^2 r/2s, where y = 1 is the worst. In a rotation n^2 is 1 on
- * average. And photons of longer waves count more: the mean wavelength of those that a spot gets is
- * larger by about twice the bandwidth's variance. */
+ * average, and blocks turn while they diffract, which counts like a mosaic spread. And photons of
+ * longer waves count more: the mean wavelength of those that a spot gets is larger by about 1 + n^2
+ * times the bandwidth's variance. */
 static double rule(one_spot o) {
-    const double r = 1 / o.resolution, w = o.mosaic * NAIVE_PI / 180,
-                 s = hypot(block, o.bandwidth * r), n2 = o.range > 0 ? 1 : o.off * o.off,
-                 worst = n2 < 2 ? 2 * exp(n2 / 2 - 1) : n2;
-    return exp(-0.5) * hypot(worst * w * w * r / 2, 2 * o.bandwidth * o.bandwidth * r) / s;
+    const double r = 1 / o.resolution, turned = o.range > 0 ? block / r : 0,
+                 w = hypot(o.mosaic * NAIVE_PI / 180, turned), s = hypot(block, o.bandwidth * r),
+                 n2 = o.range > 0 ? 1 : o.off * o.off, worst = n2 < 2 ? 2 * exp(n2 / 2 - 1) : n2;
+    return exp(-0.5) * hypot(worst * w * w * r / 2, (1 + n2) * o.bandwidth * o.bandwidth * r) / s;
 }
 
 /* A row for each spread: what is lacking, and in brackets what the rule says. Both agree where the
@@ -129,11 +130,12 @@ static void first_order_ends_where_the_rule_says(void **state) {
         still[i] = off[i] = rotated[i] = (one_spot){ .mosaic = mosaic[i] };
         off[i].off = 1;
         rotated[i].range = 4 + 8 * mosaic[i];
-        pink[i] = (one_spot){ .mosaic = 0.1, .bandwidth = bandwidth[i] };
+        pink[i] = (one_spot){ .mosaic = 0.1, .bandwidth = bandwidth[i], .off = 1 };
     }
     table("Mosaic spread (rms), still, node on the sphere", still, ROWS);
     table("Mosaic spread (rms), still, node one standard deviation off the sphere", off, ROWS);
-    table("Bandwidth (rms), mosaic spread 0.1 deg, still, node on the sphere", pink, ROWS);
+    table("Bandwidth (rms), mosaic spread 0.1 deg, still, node one standard deviation off", pink,
+          ROWS);
     table("Mosaic spread (rms), rotation through the whole reflection", rotated, 4);
 }
 

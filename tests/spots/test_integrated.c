@@ -2,6 +2,7 @@
  * 315, 1914), in closed form as by samples: flux x r_e^2 lambda^3 F^2/V^2 x volume of the crystal x
  * Lorentz factor x polarization. */
 #include "support/context.h"
+#include "first_order.h"
 #include "scenes.h"
 #include "support/naive_geometry.h"
 
@@ -127,10 +128,37 @@ static void so_has_the_sum_over_steps(void **state) {
     db_experiment_clear(&e);
 }
 
+/* With spreads: samples have as many photons as the closed form, which their differences to first
+ * order tell with little noise. */
+static void so_have_samples_of_all_spreads(void **state) {
+    (void)state;
+    enum { SIZE = 28, PIXELS = SIZE * SIZE };
+    naive_region region;
+    double image[PIXELS], missing[PIXELS], error[PIXELS], all = 0, off = 0, uncertain = 0;
+    db_experiment e = one_reflection(2, &region);
+    spread(&e);
+    region = region_aimed_at(&e, where, SIZE);
+    const sampler s = sampler_of(&e, region);
+    first_order *f = first_order_of(&s);
+    rendered(context, &e, region, image);
+    sampler_lattice(&s, first_order_missing, f, 11, 8, 3, missing, error);
+    for (int i = 0; i < PIXELS; i++) {
+        all += image[i];
+        off += missing[i];
+        uncertain += error[i];
+    }
+    print_message("samples have %.1e more photons; errors of pixels add up to %.1e\n", off / all,
+                  uncertain / all);
+    assert_true(fabs(off) <= 1e-3 * all);
+    first_order_destroy(f);
+    db_experiment_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_form_has_the_integrated_intensity),
         cmocka_unit_test(so_has_the_sum_over_steps),
+        cmocka_unit_test(so_have_samples_of_all_spreads),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
