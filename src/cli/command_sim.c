@@ -33,12 +33,12 @@ static db_status check_expt(const db_settings *settings) {
 
 static db_status check_outputs(const db_settings *s) {
     if (!s->float_file && !s->int_file && !s->png_file && !s->pgm_file && !s->expt_file &&
-        !db_noise_wanted(s))
+        !s->spot_file && !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
             "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV), -noisefile "
-            "FILE (SMV with noise), -pngfile and -pgmfile FILE (pictures) and -exptfile FILE (for "
-            "DIALS) are there");
+            "FILE (SMV with noise), -pngfile and -pgmfile FILE (pictures), -exptfile FILE (for "
+            "DIALS) and -spotfile FILE (list of spots) are there");
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
@@ -159,6 +159,19 @@ static db_status write_list(const db_session *session, double scale) {
     return write_expt(session, s->noise_file, noise.adc, noise.gain);
 }
 
+static db_status write_spots(const db_session *session) {
+    const db_settings *s = &session->settings;
+    db_predicted_spots list;
+    if (!s->spot_file) return DB_OK;
+    db_status status = db_spots_predict(session->context, &session->experiment, NULL, &list);
+    if (status != DB_OK) return status;
+    if (!s->quiet)
+        printf("writing %s as a list of %zu spots\n", db_shown_path(s->spot_file), list.count);
+    status = db_write_spots(session->context, s->spot_file, &list);
+    db_predicted_spots_clear(&list);
+    return status;
+}
+
 static db_status write_files(const db_session *session, float *image,
                              const db_image_statistics *statistics) {
     db_status status = write_floats(session, image);
@@ -175,6 +188,7 @@ static db_status write_files(const db_session *session, float *image,
     if (status == DB_OK) status = write_pgm(session, statistics, scale, image);
     if (status == DB_OK) status = db_noise_output(session, image, &style);
     if (status == DB_OK) status = write_list(session, scale);
+    if (status == DB_OK) status = write_spots(session);
     return status;
 }
 
@@ -204,6 +218,11 @@ static db_status finish(const db_session *session, float *image) {
 
 static db_status simulate(db_session *session) {
     db_status status = check_outputs(&session->settings);
+    if (status == DB_OK && session->settings.spot_file &&
+        session->experiment.spread.spots != DB_SPOTS_CLOSED)
+        status =
+            db_complain(session->settings.command, DB_ERROR_USAGE,
+                        "-spotfile: spots are predicted in closed form; expected -spots closed");
     if (status == DB_OK)
         status = db_noise_flags_check(session->context, &session->settings, &session->experiment);
     if (status == DB_OK) status = db_printout_check(session);

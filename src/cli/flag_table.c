@@ -347,6 +347,9 @@ static db_flag flags[] = {
     { G, .name = "-exptfile", .arguments = "FILE", OUTPUT(expt_file), .for_terminal = 1, .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and the SMV image "
               "beside it" },
+    { G, .name = "-spotfile", .arguments = "FILE", OUTPUT(spot_file), .for_terminal = 1, .commands = DB_FOR_SIM,
+      .help = "list of the spots of all panels that are within three standard deviations of the Ewald sphere: indices, "
+              "place, variances, photons, excitation; text, or JSON where the name ends in .json; with -spots closed" },
     { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", OUTPUT(pgm_file), DB_SETS(pgm, 1),
       .commands = IMAGES, .help = "picture, 8-bit grey" },
     { G, .name = "-pgmscale", .arguments = "FACTOR", NUMBER(pgm_scale, 1), DB_SETS(pgm, 1), .commands = IMAGES,

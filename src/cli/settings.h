@@ -26,6 +26,7 @@ typedef struct db_settings {
     const char *prefix;
     const char *pgm_file;
     const char *expt_file;
+    const char *spot_file;
     double scale, adc, pgm_scale;
     int pgm;               /* -1 automatic, 0 none, 1 asked for */
     int printout;          /* 1: print what pixels are made of */

@@ -195,7 +195,9 @@ static component component_of(const db_plan *plan, const db_spot_options *option
         r[i] = c[i] - s0[i] * wavelength;
     }
     db_cross(u, r, lever);
-    const double width = sqrt(form(s, u, u)), distance = length - 1, arm = db_length(lever);
+    const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
+    const double width = sqrt(form(s, u, u)), distance = crosses ? 0 : length - 1,
+                 arm = db_length(lever);
     spot->resolution = wavelength / db_length(r);
     spot->excitation = distance / width;
     spot->turn = distance / fmax(arm, 1e-9) / DEGREE;
@@ -206,12 +208,16 @@ static component component_of(const db_plan *plan, const db_spot_options *option
     if (name->passage.moves) passed = pass(name, &value, s, u, width, c, moved, &k);
     const on_sphere at = maximum_on_sphere(c, s);
     if (value.amplitude.v == 0 || !meet(plan, name->panel, at.d, spot->position, slope)) return k;
+    /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */
+    const double parts = plan->experiment.oversample,
+                 beyond_sub_pixel = (1 - 1 / (parts * parts)) / 12;
     double still[3];
     for (int n = 0; n < 3; n++) {
         const double *const a = slope[n == 1];
         const double *const b = slope[n != 0];
         still[n] = form(at.covariance, a, b);
         spot->covariance[n] = still[n] + db_dot(a, moved) * db_dot(b, moved);
+        if (n < 2) spot->covariance[n] += beyond_sub_pixel;
     }
     k.seen = 1;
     k.log_photons = log(fabs(value.amplitude.v) * pixel_factor(plan, name, spot->position)) +

@@ -10,6 +10,8 @@ says() {
 
 # shellcheck disable=SC2086 # $small is to be split
 {
+    expect 2 "-spotfile: spots are predicted in closed form; expected -spots closed" sim $small -spotfile none.txt
+
     succeed sim $small -spots closed -mosaic 0.5 -hdivrange 2 -vdivrange 1 -square_div -dispersion 0.3 -osc 1 -floatfile ranges.f32
     says "mosaic spread: the Gaussian of the same variance stands for the cap of 0.5 degree, 0.248189 degree rms about each axis"
     says "divergence: the Gaussian of the same variance stands for the full ranges of 2 and 1 mrad, 0.57735 and 0.288675 mrad rms"
@@ -41,6 +43,15 @@ says() {
     succeed sim $small -spots closed -mosaic_rms 0.2 -divergence_rms 0.3 -floatfile one.f32
     succeed sim $small -spots closed -mosaic_rms_abc 0.2 0.2 0.2 -divergence_rms 0.3 0.3 -floatfile three.f32
     same one.f32 three.f32 "-mosaic_rms and -mosaic_rms_abc"
+    # lists of spots: one header, as many lines as are said
+    succeed sim $small -spots closed -mosaic_rms 0.2 -spotfile spots.txt
+    count=$(grep -vc '^#' spots.txt)
+    [ "$count" -gt 10 ] || complain "-spotfile: only $count spots"
+    says "writing spots.txt as a list of $count spots"
+    grep -v '^#' spots.txt | awk 'NF != 16 || $11 < -3 || $11 > 3 || $10 < 0 { exit 1 }' || complain "-spotfile: columns"
+    succeed sim $small -spots closed -mosaic_rms 0.2 -spotfile spots.json
+    [ "$(grep -c '"hkl"' spots.json)" = "$count" ] || complain "-spotfile: JSON of another number of spots"
+
     succeed sim $small -spots sampled -floatfile sampled.f32
     succeed sim $small -floatfile default.f32
     same sampled.f32 default.f32 "-spots sampled and the default"

@@ -9,6 +9,7 @@
 
 #include <dualbragg/colour.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/spots.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -260,6 +261,16 @@ DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pi
  * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
                                       size_t count);
+
+/** Writes a list of spots as text, a line of columns for each after a header whose lines begin with
+ * #, or as JSON where the file's name ends in .json.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param list to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY */
+DB_API db_status db_write_spots(db_context *context, const char *path,
+                                const db_predicted_spots *list);
 
 /** Options of an SMV image besides scale and offset. All 0 (or no style at all): counts are
  * rounded, and no convention is stated. */
