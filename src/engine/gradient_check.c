@@ -51,6 +51,19 @@ typedef struct {
     double done, work; /* for progress */
 } extent;
 
+/* The wanted regions, laid out as images of their own. */
+static db_region *regions_of(const db_check *c, size_t *count) {
+    const db_gradient_check_options *o = c->options;
+    *count = o->regions ? o->region_count : c->experiment->detector.panel_count;
+    if (!o->regions) return db_whole_panels(&c->experiment->detector);
+    db_region *r = calloc(*count ? *count : 1, sizeof *r);
+    for (size_t i = 0; r && i < *count; i++) {
+        r[i] = o->regions[i];
+        r[i].stride = r[i].fast_count > 0 ? (size_t)r[i].fast_count : 0;
+    }
+    return r;
+}
+
 /* What a pixel costs, in samples. */
 static db_status find_dearness(extent *x) {
     const db_check *c = x->check;
@@ -59,8 +72,13 @@ static db_status find_dearness(extent *x) {
     x->dear = db_samples_per_pixel(e) * (interpolated || e->background.count ? DEAR : 1);
     if (e->spread.spots != DB_SPOTS_CLOSED) return DB_OK;
     double spots, pixels;
-    DB_TRY(db_spot_pixels_of(&x->check->context, e, c->options->regions, c->options->region_count,
-                             0, &spots, &pixels));
+    size_t count;
+    db_region *regions = regions_of(c, &count);
+    if (!regions) return db_fail_memory(&x->check->context, "the regions of a check");
+    const db_status status =
+        db_spot_pixels_of(&x->check->context, e, regions, count, 0, &spots, &pixels);
+    free(regions);
+    if (status != DB_OK) return status;
     x->dear *= 2 * fmax(1, spots / pixels);
     return DB_OK;
 }
@@ -84,19 +102,6 @@ static void limit_differences(const db_check *c, extent *x) {
         x->differenced = fmax(1, most / (double)x->wanted_count);
     }
     for (size_t i = 0; i < x->wanted_count; i++) x->wanted[i * c->count / x->wanted_count] = 1;
-}
-
-/* The wanted regions, laid out as images of their own. */
-static db_region *regions_of(const db_check *c, size_t *count) {
-    const db_gradient_check_options *o = c->options;
-    *count = o->regions ? o->region_count : c->experiment->detector.panel_count;
-    if (!o->regions) return db_whole_panels(&c->experiment->detector);
-    db_region *r = calloc(*count ? *count : 1, sizeof *r);
-    for (size_t i = 0; r && i < *count; i++) {
-        r[i] = o->regions[i];
-        r[i].stride = r[i].fast_count > 0 ? (size_t)r[i].fast_count : 0;
-    }
-    return r;
 }
 
 static db_status choose_pixels(db_check *c, extent *x) {

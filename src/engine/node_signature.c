@@ -2,6 +2,7 @@
 #include "engine/node_signature.h"
 
 #include "base/threads.h"
+#include "engine/node_hash.h"
 #include "engine/spot_places.h"
 #include "kernel/job.h"
 #include "model/model.h"

@@ -1,7 +1,7 @@
 #include "engine/spot_places.h"
 
 #include "base/vector.h"
-#include "engine/node_signature.h"
+#include "engine/node_hash.h"
 #include "engine/spots.h"
 
 #include <stdlib.h>
