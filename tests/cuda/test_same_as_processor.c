@@ -18,7 +18,7 @@ static const double image_bounds[] = { 1e-12, 2e-6 }, slope_bounds[] = { 1e-12, 
 /* That of tests/gradient/test_contraction.c. */
 static const double oracle_bound = 1e-11;
 
-/* Spots in closed form, of more tiles than one, and with more spots in a tile than a block's memory
+/* More spots in closed form: of more tiles than one, and with more spots in a tile than a block's memory
  * holds. */
 static void closed_still(db_context *context, db_experiment *e) {
     (void)context;
@@ -243,10 +243,9 @@ static void equals_the_processor(void **state) {
 int main(void) {
     struct CMUnitTest tests[64];
     machine_find();
-    const size_t count = configuration_count + CLOSED;
+    const size_t shared = configurations_and_closed(), count = shared + CLOSED;
     for (size_t i = 0; i < count; i++) {
-        const configuration *c =
-            i < configuration_count ? &configurations[i] : &closed[i - configuration_count];
+        const configuration *c = i < shared ? configuration_or_closed(i) : &closed[i - shared];
         tests[i] =
             (struct CMUnitTest){ c->name, equals_the_processor, NULL, NULL, (void *)(uintptr_t)c };
     }
