@@ -1,6 +1,7 @@
 /* A refinement of many shots from start to end. */
 #define _POSIX_C_SOURCE 199309L
 #include "base/context_internal.h"
+#include "fit/config/modes.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/own_stages.h"
@@ -59,6 +60,7 @@ static db_status start_common(db_shots *all) {
         if (status == DB_OK)
             status =
                 all->source->load(all->source->user, all->context, i, &image, &start, &settings);
+        if (status == DB_OK) db_modes_leave_zero(&settings, &start);
         for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
             if (!all->shared[k]) continue;
             const db_fit_parameter *const p = &settings.parameters[k];

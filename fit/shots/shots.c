@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/quantile.h"
+#include "fit/config/modes.h"
 #include "fit/search/check_settings.h"
 
 #include <math.h>
@@ -245,6 +246,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     db_status status = db_fit_settings_copy(context, &all->settings, &settings);
     if (status == DB_OK)
         status = source->load(source->user, context, shot, image, &state->start, &settings);
+    if (status == DB_OK) db_modes_leave_zero(&settings, &state->start);
     if (status == DB_OK) status = check_quantities(all, context, &settings);
     if (status == DB_OK) status = db_fit_check(context, &state->start, image, &settings);
     if (status == DB_OK) {

@@ -34,34 +34,55 @@ static void whole_tensor(const db_number t[6], double s[9]) {
     for (int i = 0; i < 9; i++) s[i] = t[place[i]].v;
 }
 
-/* At the maximum S^-1 (d - c) = l d, l being Lagrange's multiplier: d = (1 - l S)^-1 c, and |d| = 1
- * is solved for l by Newton's steps from 0. Beside d, the second derivatives are those of S^-1, less l
- * since the sphere curves away: to first order in l S, S' + l S'^2, S' = S - S d d^T S/(d.S d). */
-static on_sphere maximum_on_sphere(const double c[3], const double s[9]) {
-    enum { STEPS = 5 };
+/* S' = S - S v v^T S/(v.S v): beside v, for given places along it. */
+static void beside(const double s[9], const double v[3], double out[9]) {
+    double sv[3];
+    db_apply(s, v, sv);
+    const double along = db_dot(v, sv);
+    for (int i = 0; i < 9; i++) out[i] = s[i] - sv[i / 3] * sv[i % 3] / along;
+}
+
+/* To first order: the sphere is the plane that touches it at u = c/|c|. */
+static on_sphere maximum_on_plane(const double c[3], const double s[9], double *multiplier) {
     on_sphere m;
-    double l = 0, sd[3], inside[9], inverse[9], difference[3], product[9];
-    memcpy(m.d, c, sizeof m.d);
-    for (int step = 0; step < STEPS; step++) {
-        const double excess = 1 - db_dot(m.d, m.d);
-        double slope[3];
+    const double length = db_length(c);
+    double sc[3];
+    db_apply(s, c, sc);
+    const double along = db_dot(c, sc) / length, l = (1 - length) / along;
+    for (int i = 0; i < 3; i++) m.d[i] = c[i] + l * sc[i];
+    m.exponent = -0.5 * l * (1 - length) * length;
+    db_normalize(m.d);
+    beside(s, c, m.covariance);
+    *multiplier = l;
+    return m;
+}
+
+/* At the maximum S^-1 (d - c) = l d, l being Lagrange's multiplier: d = (1 - l S)^-1 c, and |d| = 1
+ * is solved for l by Newton's steps. Beside d, the second derivatives are those of S^-1, less l since
+ * the sphere curves away: to first order in l S, S' + l S'^2. Where l S is not small, at nodes many
+ * standard deviations off the sphere, the plane has to do. */
+static on_sphere maximum_on_sphere(const double c[3], const double s[9]) {
+    enum { STEPS = 4 };
+    const double small = 0.3;
+    double l, inside[9], inverse[9], difference[3], square[9];
+    on_sphere m = maximum_on_plane(c, s, &l);
+    if (fabs(l) * (s[0] + s[4] + s[8]) > small) return m;
+    for (int step = 0;; step++) {
+        double sd[3], slope[3];
         for (int i = 0; i < 9; i++) inside[i] = (i % 4 == 0) - l * s[i];
-        if (!db_invert(inside, inverse)) break;
+        if (!db_invert(inside, inverse)) return m;
+        db_apply(inverse, c, m.d);
+        if (step == STEPS) break;
         db_apply(s, m.d, sd);
         db_apply(inverse, sd, slope);
-        l += 0.5 * excess / db_dot(m.d, slope);
-        for (int i = 0; i < 9; i++) inside[i] = (i % 4 == 0) - l * s[i];
-        if (!db_invert(inside, inverse)) break;
-        db_apply(inverse, c, m.d);
+        l += 0.5 * (1 - db_dot(m.d, m.d)) / db_dot(m.d, slope);
     }
     for (int i = 0; i < 3; i++) difference[i] = m.d[i] - c[i];
     m.exponent = -0.5 * l * db_dot(m.d, difference);
     db_normalize(m.d);
-    db_apply(s, m.d, sd);
-    const double along = db_dot(m.d, sd);
-    for (int i = 0; i < 9; i++) inside[i] = s[i] - sd[i / 3] * sd[i % 3] / along;
-    db_multiply(inside, inside, product);
-    for (int i = 0; i < 9; i++) m.covariance[i] = inside[i] + l * product[i];
+    beside(s, m.d, inside);
+    db_multiply(inside, inside, square);
+    for (int i = 0; i < 9; i++) m.covariance[i] = inside[i] + l * square[i];
     return m;
 }
 

@@ -240,6 +240,56 @@ static void reflections_within_the_angle_are_all_predicted_and_no_others(void **
     db_prediction_clear(&sized);
 }
 
+/* Blocks without any spread are points: those of sampled spots and those in closed form are predicted
+ * alike, at places that differ little, since they are turned in one case and in the other are not. */
+static void spots_in_closed_form_are_predicted_as_those_that_are_sampled(void **state) {
+    (void)state;
+    const db_prediction_range range = { 2.5, 12, 0.4 };
+    const double rounding = 0.01; /* the turn to first order, relative */
+    db_prediction sampled, closed;
+    size_t same = 0;
+    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 1e6;
+    assert_int_equal(db_predict(context, &crystal, &range, &sampled), DB_OK);
+    crystal.spread.spots = DB_SPOTS_CLOSED;
+    assert_int_equal(db_predict(context, &crystal, &range, &closed), DB_OK);
+    for (size_t i = 0, k = 0; i < sampled.count && k < closed.count;) {
+        const db_reflection *const a = &sampled.reflection[i];
+        const db_reflection *const b = &closed.reflection[k];
+        const int order = db_compare_hkl(a->hkl, b->hkl);
+        const db_reflection *const alone = order < 0 ? a : b;
+        if (order && fabs(alone->excitation) < (1 - rounding) * range.excitation_angle &&
+            alone->position[0] > 2 && alone->position[1] > 2 && alone->position[0] < PIXELS - 2 &&
+            alone->position[1] < PIXELS - 2)
+            fail_msg("%d %d %d, %g degree off, is predicted once", alone->hkl[0], alone->hkl[1],
+                     alone->hkl[2], alone->excitation);
+        if (!order) {
+            assert_true(fabs(fabs(a->excitation) - fabs(b->excitation)) < rounding * 0.4);
+            assert_true(fabs(a->d_spacing - b->d_spacing) < 1e-9 && a->panel == b->panel);
+            assert_true(hypot(a->position[0] - b->position[0], a->position[1] - b->position[1]) <
+                        1.5);
+            assert_true(b->covariance[0] > 0.08 && b->covariance[1] > 0.08); /* of a pixel */
+            same++;
+        }
+        i += order <= 0;
+        k += order >= 0;
+    }
+    assert_true(same > 50);
+    db_prediction_clear(&sampled);
+    db_prediction_clear(&closed);
+}
+
+/* Sampled orientations are those at the steps; in closed form the whole last step counts, too. */
+static void the_middle_of_a_rotation_is_found(void **state) {
+    (void)state;
+    double half;
+    crystal.goniometer.phi = 10;
+    crystal.goniometer.phi_step = 0.5;
+    crystal.goniometer.phi_steps = 3;
+    assert_true(db_goniometer_middle(&crystal, &half) == 10.5 && half == 0.5);
+    crystal.spread.spots = DB_SPOTS_CLOSED;
+    assert_true(db_goniometer_middle(&crystal, &half) == 10.75 && half == 0.75);
+}
+
 /* The excitation angle turns the reflection to where |s0 + q| = |s0|. */
 static void the_excitation_angle_reaches_the_sphere(void **state) {
     (void)state;
@@ -424,6 +474,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_pink_beam_excites_more, make, drop),
         cmocka_unit_test_setup_teardown(
             reflections_within_the_angle_are_all_predicted_and_no_others, make, drop),
+        cmocka_unit_test_setup_teardown(
+            spots_in_closed_form_are_predicted_as_those_that_are_sampled, make, drop),
+        cmocka_unit_test_setup_teardown(the_middle_of_a_rotation_is_found, make, drop),
         cmocka_unit_test_setup_teardown(the_excitation_angle_reaches_the_sphere, make, drop),
         cmocka_unit_test_setup_teardown(resolution_follows_bragg, make, drop),
         cmocka_unit_test_setup_teardown(a_pixel_belongs_to_the_nearest_reflection, make, drop),

@@ -50,6 +50,26 @@ static void boxes_are_smaller_where_spots_are_crowded(void **state) {
     }
 }
 
+/* The usual size is too small for these, and the largest is not exceeded. */
+static void boxes_hold_wide_spots_in_closed_form(void **state) {
+    (void)state;
+    static const struct {
+        double footprint; /* mm */
+        int half_width;
+    } cases[] = { { 0, 8 }, { 0.3, 8 }, { 0.6, 13 }, { 3, 20 } };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        db_experiment e;
+        db_fit_settings settings;
+        assert_int_equal(rendered_experiment(context, 3000, 1000, &e), DB_OK);
+        e.spread.spots = DB_SPOTS_CLOSED;
+        e.spread.footprint[0] = e.spread.footprint[1] = cases[i].footprint * cases[i].footprint;
+        db_fit_settings_init(&settings);
+        assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
+        assert_int_equal(settings.shoebox_half_width, cases[i].half_width);
+        db_experiment_clear(&e);
+    }
+}
+
 static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
     (void)state;
     db_fit_result *usual = refine(500, DB_FIT_FREE, DB_SHOEBOX_USUAL);
@@ -82,6 +102,7 @@ static void a_crowded_image_is_not_blank(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_are_smaller_where_spots_are_crowded),
+        cmocka_unit_test(boxes_hold_wide_spots_in_closed_form),
         cmocka_unit_test(errors_are_smaller_than_with_boxes_of_the_usual_size),
         cmocka_unit_test(a_crowded_image_is_not_blank),
     };
