@@ -55,5 +55,9 @@ says() {
     succeed sim $small -spots sampled -floatfile sampled.f32
     succeed sim $small -floatfile default.f32
     same sampled.f32 default.f32 "-spots sampled and the default"
+
+    succeed check $small -spots closed -N 12 -mosaic_rms 0.2 -strain_rms 0.002 -osc 1 -dmin 3 -roi 10 17 10 15 \
+        -params mosaic_variance,strain_variance,cell_a,distance,mode1_xy
+    [ "$(grep -c ' ok$' ../out)" -eq 6 ] || complain "check of spots in closed form: $(cat ../out)"
 }
 finish
