@@ -89,8 +89,9 @@ static db_plan_options plan_options(const db_bench_caller *caller, db_bench_outp
     options.precision = caller->precision;
     options.regions = caller->regions;
     options.region_count = caller->region_count;
+    options.tolerance = caller->tolerance;
     if (output != DB_BENCH_IMAGE) {
-        options.parameters = db_bench_parameters;
+        options.parameters = caller->parameter;
         options.parameter_count = (size_t)caller->parameters;
     }
     return options;
@@ -101,12 +102,17 @@ db_status db_bench_caller_open(db_context *context, const db_bench_workload *wor
     memset(caller, 0, sizeof *caller);
     caller->context = context;
     caller->precision = precision;
+    caller->parameter = db_bench_parameters;
     caller->parameters = parameters;
     DB_TRY(db_bench_experiment(context, workload, &caller->experiment));
     DB_TRY(db_bench_regions(context, workload, &caller->regions));
     caller->region_count = caller->regions ? (size_t)workload->load->boxes : 0;
+    return db_bench_caller_start(caller);
+}
+
+db_status db_bench_caller_start(db_bench_caller *caller) {
     const db_plan_options options = plan_options(caller, DB_BENCH_DERIVATIVES);
-    return db_plan_create(context, &caller->experiment, &options, &caller->plan);
+    return db_plan_create(caller->context, &caller->experiment, &options, &caller->plan);
 }
 
 void db_bench_caller_close(db_bench_caller *caller) {
@@ -117,8 +123,8 @@ void db_bench_caller_close(db_bench_caller *caller) {
 }
 
 static db_status render(db_plan *plan, db_bench_output output, const db_bench_images *images) {
-    double chi2, gradient[DB_BENCH_MORE_PARAMETERS],
-        curvature[DB_BENCH_MORE_PARAMETERS * DB_BENCH_MORE_PARAMETERS];
+    double chi2, gradient[DB_BENCH_MOST_PARAMETERS],
+        curvature[DB_BENCH_MOST_PARAMETERS * DB_BENCH_MOST_PARAMETERS];
     if (output == DB_BENCH_IMAGE) return db_plan_forward(plan, images->image);
     if (output == DB_BENCH_DERIVATIVES)
         return db_plan_gradient(plan, images->image, images->derivative);

@@ -47,14 +47,19 @@ typedef struct db_bench_caller {
     db_experiment experiment;
     db_region *regions; /* NULL: the whole detector */
     size_t region_count;
-    int parameters; /* number of parameters of the plan: the first of db_bench_parameters */
+    const db_parameter *parameter; /* of the plan, so many: */
+    int parameters;
+    double tolerance; /* db_plan_options */
     db_plan *plan;
     unsigned calls;
 } db_bench_caller;
 
-/* Prepares the plan of warm calls. Close it whatever the status. */
+/* Prepares the plan of warm calls of a workload, with the first of db_bench_parameters. Close it
+ * whatever the status. */
 db_status db_bench_caller_open(db_context *context, const db_bench_workload *workload,
                                db_precision precision, int parameters, db_bench_caller *caller);
+/* The same of an experiment and whatever else *caller has been given, but for its plan. */
+db_status db_bench_caller_start(db_bench_caller *caller);
 void db_bench_caller_close(db_bench_caller *caller);
 
 /* The call alone, with the plan as it is. */

@@ -64,7 +64,7 @@ static void print_version(void) {
 
 static db_status run(db_context *context, int argc, char **argv) {
     db_bench_options options;
-    db_bench_results results;
+    static db_bench_results results; /* too large for the stack */
     DB_TRY(db_bench_read_options(context, argc, argv, &options));
     if (options.help) {
         db_bench_print_help();

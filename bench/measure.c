@@ -82,6 +82,7 @@ typedef struct {
     db_bench_programs programs;
     db_bench_prober prober;
     db_bench_device_memory device;
+    db_bench_spots spots;
     char folder[DB_BENCH_PATH_SIZE], list[DB_BENCH_PATH_SIZE]; /* files that workloads read */
 } bench;
 
@@ -184,9 +185,20 @@ static db_status measure_memory(const bench *b) {
     return db_bench_peak_memory(b->context, &b->programs, r->options.quick, &r->peak_memory);
 }
 
+static db_status prepare_spots(bench *b) {
+    db_bench_results *r = b->results;
+    b->spots.context = b->context;
+    b->spots.options = &r->options;
+    b->spots.programs = &b->programs;
+    b->spots.images = &b->images;
+    b->spots.results = &r->spots;
+    if (r->options.spots) DB_TRY(db_bench_converge(b->context, &r->options, &r->convergence));
+    return db_bench_spots_open(&b->spots);
+}
+
 static db_status prepare(bench *b) {
     db_bench_results *r = b->results;
-    int largest = 0;
+    int largest = db_bench_spots_size(&r->options);
     DB_TRY(db_bench_rows_create(b->context, r));
     DB_TRY(db_bench_programs_open(b->context, &r->options, &b->programs));
     DB_TRY(measure_memory(b));
@@ -200,12 +212,12 @@ static db_status prepare(bench *b) {
     DB_TRY(measure_rounding(b));
     DB_TRY(
         db_bench_prober_open(b->context, &r->options, r->machine.processors, &b->prober, r->probe));
-    const size_t pixels = (size_t)largest * (size_t)largest;
+    const size_t pixels = largest ? (size_t)largest * (size_t)largest : 1;
     DB_TRY(db_bench_images_create(b->context, pixels, DB_BENCH_PARAMETERS, DB_BENCH_TOUCHED_PAGES,
                                   &b->images));
     if (*b->programs.reference && !(b->other_image = malloc(pixels * sizeof(float))))
         return db_fail_memory(b->context, "the image of a program");
-    if (!(b->callers = calloc((size_t)r->row_count, sizeof *b->callers)))
+    if (!(b->callers = calloc((size_t)r->row_count + 1, sizeof *b->callers)))
         return db_fail_memory(b->context, "the plans");
     for (int row = 0; row < r->row_count; row++) {
         DB_TRY(db_bench_caller_open(b->context, &r->rows[row].workload, r->rows[row].precision,
@@ -213,7 +225,8 @@ static db_status prepare(bench *b) {
         for (db_bench_timing t = 0; t < DB_BENCH_TIMINGS; t++) DB_TRY(choose_calls(b, row, t));
         DB_TRY(db_bench_call_heap(&b->callers[row], &b->images, &r->rows[row].warm_heap));
     }
-    return db_bench_device_memory_create(b->callers[0].plan, pixels, &b->device);
+    if (r->row_count) DB_TRY(db_bench_device_memory_create(b->callers[0].plan, pixels, &b->device));
+    return prepare_spots(b);
 }
 
 static db_status run_rounds(bench *b) {
@@ -227,6 +240,7 @@ static db_status run_rounds(bench *b) {
             const int w = round % 2 == 0 ? i : workloads - 1 - i;
             DB_TRY(visit_workload(b, w * DB_BENCH_PRECISIONS));
         }
+        DB_TRY(db_bench_spots_visit(&b->spots));
     }
     return DB_OK;
 }
@@ -235,6 +249,7 @@ static void clear(bench *b) {
     db_bench_device_memory_destroy(&b->device);
     for (int row = 0; b->callers && row < b->results->row_count; row++)
         db_bench_caller_close(&b->callers[row]);
+    db_bench_spots_close(&b->spots);
     free(b->callers);
     free(b->other_image);
     db_bench_images_destroy(&b->images);
@@ -295,7 +310,9 @@ static db_status call(db_context *context, const db_bench_options *options,
 
 db_status db_bench_single_call(db_context *context, const db_bench_options *options) {
     db_bench_row row = { .workload = { .size = options->sizes[0], .load = options->once } };
-    db_bench_results results = { .rows = &row, .row_count = 1 };
+    static db_bench_results results; /* too large for the stack */
+    results.rows = &row;
+    results.row_count = 1;
     char folder[DB_BENCH_PATH_SIZE] = "", list[DB_BENCH_PATH_SIZE];
     DB_TRY(db_context_set_threads(context, options->threads));
     if (options->isa) DB_TRY(db_context_set_isa(context, options->isa));

@@ -4,6 +4,8 @@
 
 #include "bench/library_calls.h"
 #include "bench/accuracy.h"
+#include "bench/closed_spots.h"
+#include "bench/convergence.h"
 #include "bench/machine.h"
 #include "bench/options.h"
 #include "bench/probes.h"
@@ -52,6 +54,8 @@ typedef struct db_bench_results {
     double peak_memory;         /* bytes beyond the image; NAN without our program */
     db_bench_rounding rounding[DB_BENCH_LOADS];
     int rounding_count;
+    db_bench_spots_results spots;
+    db_bench_convergence convergence;
 } db_bench_results;
 
 /* Measures everything. *results is to be cleared whatever the status. */

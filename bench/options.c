@@ -13,6 +13,8 @@ static const int usual_sizes[] = { 512, 1024, 4096 };
 static const int quick_sizes[] = { 256, 512 };
 enum { USUAL_REPEATS = 5, QUICK_REPEATS = 2, LARGEST_SIZE = 16384, MOST_REPEATS = 1000 };
 
+static const char SPOTS[] = "spots"; /* among the loads */
+
 /* Enough for 1024 x 1024 pixels of 100 samples. */
 static const double USUAL_LIMIT = 110e6;
 
@@ -23,9 +25,9 @@ static const double USUAL_LIMIT = 110e6;
 static const db_flag flags[] = {
     // clang-format off
     { .name = "--sizes", .arguments = "N,N,...", DB_ONE(TEXT), DB_TO(size_list),
-      .help = "pixels along each side; default 512,1024,4096" },
+      .help = "pixels along each side; default 512,1024,4096; none: no main tables" },
     { .name = "--loads", .arguments = "NAME,NAME,...", DB_ONE(TEXT), DB_TO(load_list),
-      .help = "realistic loads to measure besides; default all; none for none" },
+      .help = "realistic loads to measure besides, and spots (in closed form); default all; none for none" },
     { .name = "--repeats", .arguments = "N", DB_ONE(INTEGER), .minimum = 1, .maximum = MOST_REPEATS, DB_TO(repeats),
       .help = "rounds over everything; default 5" },
     { .name = "--threads", .arguments = "N", DB_ONE(INTEGER), .maximum = 4096, DB_TO(threads),
@@ -69,6 +71,7 @@ void db_bench_print_help(void) {
     fputs("\nLoads:\n", stdout);
     for (int i = 0; i < DB_BENCH_LOADS; i++)
         printf("  %-12s %s\n", db_bench_loads[i].key, db_bench_loads[i].name);
+    printf("  %-12s %s\n", SPOTS, "spots in closed form, beside samples");
 }
 
 static db_status read_int(db_context *context, const char *flag, const char *text, int low,
@@ -85,6 +88,7 @@ static db_status read_int(db_context *context, const char *flag, const char *tex
 
 static db_status read_sizes(db_context *context, const char *list, db_bench_options *options) {
     options->size_count = 0;
+    if (strcmp(list, "none") == 0) return DB_OK;
     for (const char *at = list;;) {
         const size_t length = strcspn(at, ",");
         char item[16] = "";
@@ -107,13 +111,18 @@ static db_status unknown_load(db_context *context, const char *flag, const char 
 
 static db_status read_loads(db_context *context, const char *list, db_bench_options *options) {
     const int all = strcmp(list, "all") == 0;
+    options->spots = all;
     for (int i = 0; i < DB_BENCH_LOADS; i++) options->load[i] = all;
     if (all || strcmp(list, "none") == 0) return DB_OK;
     for (const char *at = list;;) {
         const size_t length = strcspn(at, ",");
         const db_bench_load *load = db_bench_find_load(at, length);
-        if (!load) return unknown_load(context, "--loads", at);
-        options->load[load - db_bench_loads] = 1;
+        if (length == strlen(SPOTS) && memcmp(at, SPOTS, length) == 0)
+            options->spots = 1;
+        else if (!load)
+            return unknown_load(context, "--loads", at);
+        else
+            options->load[load - db_bench_loads] = 1;
         if (!at[length]) return DB_OK;
         at += length + 1;
     }
@@ -137,7 +146,7 @@ static db_status read_once(db_context *context, const char *text, db_bench_optio
 
 static void fill_defaults(db_bench_options *options) {
     const int quick = options->quick;
-    if (!options->size_count) {
+    if (!options->size_list || (options->once && !options->size_count)) {
         const int *sizes = quick ? quick_sizes : usual_sizes;
         const size_t bytes = quick ? sizeof quick_sizes : sizeof usual_sizes;
         memcpy(options->sizes, sizes, bytes);

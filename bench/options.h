@@ -12,6 +12,7 @@ typedef struct db_bench_options {
     int sizes[DB_BENCH_MAX_SIZES]; /* pixels along each side */
     int size_count;
     int load[DB_BENCH_LOADS]; /* 1: is measured; those of the main tables always are */
+    int spots;                /* 1: spots in closed form are measured, too */
     int quick;                /* sizes of the loads and figures are divided by 4 */
     int repeats;              /* rounds */
     int threads;              /* as given: 0 means all */

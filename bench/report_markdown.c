@@ -1,5 +1,6 @@
 #include "bench/report.h"
 #include "bench/measure.h"
+#include "bench/report_text.h"
 #include "bench/targets.h"
 #include "base/context_internal.h"
 
@@ -7,39 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-
-static void put_number(FILE *out, double value) {
-    if (!isfinite(value)) {
-        fputs("-", out);
-        return;
-    }
-    const double size = fabs(value);
-    const int decimals = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
-    if (size < 1e-3 && size > 0)
-        fprintf(out, "%.1e", value);
-    else
-        fprintf(out, "%.*f", decimals, value);
-}
-
-static void put_cell(FILE *out, double value) {
-    fputc(' ', out);
-    put_number(out, value);
-    fputs(" |", out);
-}
-
-static void put_times(FILE *out, const db_bench_series *series) {
-    const db_bench_summary s = db_bench_summarize(series);
-    put_cell(out, 1e3 * s.minimum);
-    put_cell(out, 1e3 * s.median);
-}
-
-static void put_head(FILE *out, const char *const *titles, int texts) {
-    fputc('|', out);
-    for (int i = 0; titles[i]; i++) fprintf(out, " %s |", titles[i]);
-    fputs("\n|", out);
-    for (int i = 0; titles[i]; i++) fputs(i < texts ? "---|" : "---:|", out);
-    fputc('\n', out);
-}
 
 static void put_difference(FILE *out, const db_bench_comparison *c) {
     if (isfinite(c->largest_difference))
@@ -60,16 +28,16 @@ static void put_row(FILE *out, const db_bench_row *row, int beside_reference) {
     const double fastest = db_bench_summarize(image).minimum;
     fprintf(out, "| %s | %.0f | %s |", row->workload.load->name,
             db_bench_workload_pixels(&row->workload), db_bench_precision_name(row->precision));
-    put_cell(out, db_bench_load_samples(row->workload.load));
-    put_cell(out, 1e3 * fastest);
-    put_cell(out, sample_rate(row, fastest));
-    put_cell(out, 1e3 * db_bench_summarize(derivatives).minimum);
-    put_cell(out, db_bench_median_ratio(derivatives, image));
+    db_bench_put_cell(out, db_bench_load_samples(row->workload.load));
+    db_bench_put_cell(out, 1e3 * fastest);
+    db_bench_put_cell(out, sample_rate(row, fastest));
+    db_bench_put_cell(out, 1e3 * db_bench_summarize(derivatives).minimum);
+    db_bench_put_cell(out, db_bench_median_ratio(derivatives, image));
     if (beside_reference && row->reference.count) {
-        put_cell(out, 1e3 * db_bench_summarize(&row->reference).minimum);
-        put_cell(out, 1e3 * db_bench_summarize(&row->program).minimum);
-        put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
-        put_cell(out, db_bench_median_ratio(&row->reference, image));
+        db_bench_put_cell(out, 1e3 * db_bench_summarize(&row->reference).minimum);
+        db_bench_put_cell(out, 1e3 * db_bench_summarize(&row->program).minimum);
+        db_bench_put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
+        db_bench_put_cell(out, db_bench_median_ratio(&row->reference, image));
         put_difference(out, &row->to_reference);
     } else if (beside_reference) {
         fputs(" - | - | - | - | - |", out);
@@ -99,7 +67,7 @@ static void put_loads(FILE *out, const db_bench_results *r) {
         if (db_bench_row_is_plain(&r->rows[i])) continue;
         if (rows++ == 0) {
             fputs("\n## Realistic loads\n\nMinima; warm, and whole programs.\n\n", out);
-            put_head(out, titles, 3);
+            db_bench_put_head(out, titles, 3);
         }
         put_row(out, &r->rows[i], beside_reference);
     }
@@ -108,8 +76,8 @@ static void put_loads(FILE *out, const db_bench_results *r) {
 /* Millions of pixels and of samples per second, by the median. */
 static void put_rates(FILE *out, const db_bench_row *row, db_bench_timing timing) {
     const double seconds = db_bench_summarize(&row->timing[timing]).median;
-    put_cell(out, 1e-6 * db_bench_workload_pixels(&row->workload) / seconds);
-    put_cell(out, sample_rate(row, seconds));
+    db_bench_put_cell(out, 1e-6 * db_bench_workload_pixels(&row->workload) / seconds);
+    db_bench_put_cell(out, sample_rate(row, seconds));
 }
 
 static void put_row_name(FILE *out, const db_bench_row *row) {
@@ -143,7 +111,7 @@ static void put_targets(FILE *out, const db_bench_results *r) {
         if (isnan(t->measured)) continue;
         fprintf(out, "| %s | %s | %g%s | ", t->text, t->at_least ? "at least" : "at most", t->limit,
                 t->unit);
-        put_number(out, t->measured);
+        db_bench_put_number(out, t->measured);
         fprintf(out, "%s | %s |\n", t->unit, t->reached ? "reached" : "missed");
     }
 }
@@ -158,12 +126,12 @@ static void put_rounding(FILE *out, const db_bench_results *r) {
     fputs("\n## Rounding\n\nImages of 32-bit floats beside long double arithmetic, model "
           "included.\n\n",
           out);
-    put_head(out, titles, 1);
+    db_bench_put_head(out, titles, 1);
     for (int i = 0; i < r->rounding_count; i++) {
         const db_bench_rounding *one = &r->rounding[i];
         fprintf(out, "| %s | %zu | %zu |", one->load->name, one->pixels, one->bright);
-        put_cell(out, one->in_double);
-        put_cell(out, one->mixed);
+        db_bench_put_cell(out, one->in_double);
+        db_bench_put_cell(out, one->mixed);
         fputc('\n', out);
     }
 }
@@ -176,17 +144,17 @@ static void put_warm(FILE *out, const db_bench_results *r) {
         "allocations", "heap growth, byte", NULL
     };
     fputs("\n## Warm: plan and memory are there\n\n", out);
-    put_head(out, titles, 3);
+    db_bench_put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         const db_bench_row *row = &r->rows[i];
         if (!db_bench_row_is_plain(row)) continue;
         put_row_name(out, row);
-        put_times(out, &row->timing[DB_BENCH_FORWARD_WARM]);
+        db_bench_put_times(out, &row->timing[DB_BENCH_FORWARD_WARM]);
         put_rates(out, row, DB_BENCH_FORWARD_WARM);
-        put_times(out, &row->timing[DB_BENCH_GRADIENT_WARM]);
+        db_bench_put_times(out, &row->timing[DB_BENCH_GRADIENT_WARM]);
         put_rates(out, row, DB_BENCH_GRADIENT_WARM);
-        put_cell(out, db_bench_median_ratio(&row->timing[DB_BENCH_GRADIENT_WARM],
-                                            &row->timing[DB_BENCH_FORWARD_WARM]));
+        db_bench_put_cell(out, db_bench_median_ratio(&row->timing[DB_BENCH_GRADIENT_WARM],
+                                                     &row->timing[DB_BENCH_FORWARD_WARM]));
         fprintf(out, " %zu | %zu |", row->warm_heap.calls, row->warm_heap.bytes);
         fputc('\n', out);
     }
@@ -204,16 +172,17 @@ static void put_cold(FILE *out, const db_bench_results *r) {
                                           "cold / warm",
                                           NULL };
     fputs("\n## Cold: context, plan, first call into fresh memory\n\n", out);
-    put_head(out, titles, 3);
+    db_bench_put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         const db_bench_series *t = r->rows[i].timing;
         if (!db_bench_row_is_plain(&r->rows[i])) continue;
         put_row_name(out, &r->rows[i]);
-        put_times(out, &t[DB_BENCH_FORWARD_COLD]);
-        put_cell(out, db_bench_median_ratio(&t[DB_BENCH_FORWARD_COLD], &t[DB_BENCH_FORWARD_WARM]));
-        put_times(out, &t[DB_BENCH_GRADIENT_COLD]);
-        put_cell(out,
-                 db_bench_median_ratio(&t[DB_BENCH_GRADIENT_COLD], &t[DB_BENCH_GRADIENT_WARM]));
+        db_bench_put_times(out, &t[DB_BENCH_FORWARD_COLD]);
+        db_bench_put_cell(
+            out, db_bench_median_ratio(&t[DB_BENCH_FORWARD_COLD], &t[DB_BENCH_FORWARD_WARM]));
+        db_bench_put_times(out, &t[DB_BENCH_GRADIENT_COLD]);
+        db_bench_put_cell(
+            out, db_bench_median_ratio(&t[DB_BENCH_GRADIENT_COLD], &t[DB_BENCH_GRADIENT_WARM]));
         fputc('\n', out);
     }
 }
@@ -226,12 +195,12 @@ static void put_device(FILE *out, const db_bench_results *r) {
                                           "median, ms", "image to locked memory min, ms",
                                           "median, ms", NULL };
     fputs("\n## Kernels alone, and an image of a changed plan copied to locked memory\n\n", out);
-    put_head(out, titles, 3);
+    db_bench_put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         if (!db_bench_row_is_plain(&r->rows[i])) continue;
         put_row_name(out, &r->rows[i]);
         for (db_bench_device_timing t = 0; t < DB_BENCH_DEVICE_TIMINGS; t++)
-            put_times(out, &r->rows[i].device[t]);
+            db_bench_put_times(out, &r->rows[i].device[t]);
         fputc('\n', out);
     }
 }
@@ -258,15 +227,16 @@ static void put_reference(FILE *out, const db_bench_results *r) {
                                           "largest difference / maximum",
                                           NULL };
     fprintf(out, "\n## Beside the reference program %s\n\n", r->reference_name);
-    put_head(out, titles, 3);
+    db_bench_put_head(out, titles, 3);
     for (int i = 0; i < r->row_count; i++) {
         const db_bench_row *row = &r->rows[i];
         if (!row->reference.count || !db_bench_row_is_plain(row)) continue;
         put_row_name(out, row);
-        put_times(out, &row->reference);
-        put_times(out, &row->program);
-        put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
-        put_cell(out, db_bench_median_ratio(&row->reference, &row->timing[DB_BENCH_FORWARD_WARM]));
+        db_bench_put_times(out, &row->reference);
+        db_bench_put_times(out, &row->program);
+        db_bench_put_cell(out, db_bench_median_ratio(&row->reference, &row->program));
+        db_bench_put_cell(
+            out, db_bench_median_ratio(&row->reference, &row->timing[DB_BENCH_FORWARD_WARM]));
         put_comparison(out, &row->to_reference);
         fputc('\n', out);
     }
@@ -280,11 +250,14 @@ db_status db_bench_report_markdown(db_context *context, const db_bench_results *
     if (!out) return db_fail_memory(context, "the Markdown report");
     put_conditions(out, results);
     put_targets(out, results);
-    put_warm(out, results);
-    put_cold(out, results);
+    if (results->options.size_count) {
+        put_warm(out, results);
+        put_cold(out, results);
+    }
     if (*results->device) put_device(out, results);
     if (*results->reference_name) put_reference(out, results);
     put_loads(out, results);
+    db_bench_put_spots(out, results);
     put_rounding(out, results);
     return fclose(out) == 0 ? DB_OK : db_fail_memory(context, "the Markdown report");
 }

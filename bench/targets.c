@@ -55,6 +55,20 @@ static double boxes_over_block(const db_bench_results *results) {
                                   &block->timing[DB_BENCH_FORWARD_WARM]);
 }
 
+/* Mixed; ms of a call with spots in closed form. */
+static double spots(const db_bench_results *results, db_bench_scene scene, const char *key) {
+    const db_bench_spots_row *row =
+        results->threads == THREADS && !results->options.quick
+            ? db_bench_spots_find(&results->spots, scene, key, DB_PRECISION_MIXED)
+            : NULL;
+    return row ? 1e3 * db_bench_summarize(&row->time).minimum : NAN;
+}
+
+/* The large scene, over its image. */
+static double spots_ratio(const db_bench_results *results, const char *key) {
+    return spots(results, DB_BENCH_THAUMATIN, key) / spots(results, DB_BENCH_THAUMATIN, "image");
+}
+
 static double probes(const db_bench_results *results, db_bench_probe above, db_bench_probe below) {
     return db_bench_minimum_ratio(&results->probe[above], &results->probe[below]);
 }
@@ -72,6 +86,11 @@ static db_bench_heap most_heap(const db_bench_results *results) {
     db_bench_heap most = { 0 };
     for (int i = 0; i < results->row_count; i++) {
         const db_bench_heap *heap = &results->rows[i].warm_heap;
+        if (heap->calls > most.calls) most.calls = heap->calls;
+        if (heap->bytes > most.bytes) most.bytes = heap->bytes;
+    }
+    for (int i = 0; results->spots.measured && i < DB_BENCH_SPOTS_ROWS; i++) {
+        const db_bench_heap *heap = &results->spots.row[i].heap;
         if (heap->calls > most.calls) most.calls = heap->calls;
         if (heap->bytes > most.bytes) most.bytes = heap->bytes;
     }
@@ -113,6 +132,20 @@ void db_bench_judge(const db_bench_results *r, db_bench_target targets[DB_BENCH_
         { "error / maximum, mixed, all loads", "", 1e-6, 0, rounding.mixed, 0 },
         { "memory of the program beyond its image", " MB", 16, 0, 1e-6 * r->peak_memory, 0 },
         { "200 shoeboxes / one block of as many pixels", "", 1.1, 0, boxes_over_block(r), 0 },
+        { "closed form, small crystal, 1024² image, mixed", " ms", 3, 0,
+          spots(r, DB_BENCH_PUBLISHED, "image"), 0 },
+        { "the same, aim", " ms", 1.5, 0, spots(r, DB_BENCH_PUBLISHED, "image"), 0 },
+        { "closed form, thaumatin, 4096² image, mixed", " ms", 20, 0,
+          spots(r, DB_BENCH_THAUMATIN, "image"), 0 },
+        { "the same, aim", " ms", 8, 0, spots(r, DB_BENCH_THAUMATIN, "image"), 0 },
+        { "16 derivative images / image, thaumatin", "", 4, 0, spots_ratio(r, "derivatives_16"),
+          0 },
+        { "normal equations of 16 parameters / image, thaumatin", "", 2.5, 0,
+          spots_ratio(r, "normal_16"), 0 },
+        { "normal equations of 40 parameters / image, thaumatin", "", 3, 0,
+          spots_ratio(r, "normal_40"), 0 },
+        { "closed form, 400 shoeboxes of 17 x 17, normal equations of 20 parameters, mixed", " ms",
+          2, 0, spots(r, DB_BENCH_SHOT, "normal_20"), 0 },
         { "allocations, most of all rows", "", 0, 0, (double)heap.calls, 0 },
         { "heap growth, most of all rows", " byte", 0, 0, (double)heap.bytes, 0 },
     };

@@ -49,7 +49,12 @@ typedef struct db_bench_workload {
     const char *list; /* file of structure factors, for the loads that use one; borrowed */
 } db_bench_workload;
 
-enum { DB_BENCH_PARAMETERS = 16, DB_BENCH_MORE_PARAMETERS = 32, DB_BENCH_PRECISIONS = 2 };
+enum {
+    DB_BENCH_PARAMETERS = 16,
+    DB_BENCH_MORE_PARAMETERS = 32,
+    DB_BENCH_MOST_PARAMETERS = 40, /* of any call; see bench/closed_spots.h */
+    DB_BENCH_PRECISIONS = 2
+};
 
 /* The first 16: those whose derivative images the gradients store. All: normal equations of many
  * parameters, of which three need a sensor or water. */

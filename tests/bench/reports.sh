@@ -71,6 +71,27 @@ count 1 '"one_thread": {' "$work/loads.json"
 [ ! -x "${DUALBRAGG:-}" ] || holds "$(values "$work/loads.json" memory_beyond_image_bytes) > 1e5"
 [ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
 
+echo "Spots in closed form"
+expect_status 0 --quick --sizes none --loads spots --repeats 2 --output "$work/spots"
+count 32 '"over_closed_image"' "$work/spots.json"
+count 32 '"warm_allocations"' "$work/spots.json"
+count 16 '"precision": "mixed"' "$work/spots.json"
+count 7 '"rms_error"' "$work/spots.json"
+count 0 '"samples_per_pixel"' "$work/spots.json"
+grep -q '^## Error against time' "$work/spots.md" || fail "no table of errors"
+holds "$(smallest "$work/spots.json" min) > 0"
+holds "$(smallest "$work/spots.json" boxes) > 10"
+holds "$(largest "$work/spots.json" exact_difference) < 2e-6" # tolerance 1e-6, mixed precision
+holds "$(largest "$work/spots.json" exact_difference) > 1e-8"
+holds "$(smallest "$work/spots.json" rms_error) < 2e-3"
+if command -v python3 > /dev/null; then
+    mkdir -p "$work/tree/bench" "$work/tree/docs/images"
+    cp "$SOURCE_DIR/bench/publish_spots.py" "$SOURCE_DIR/bench/README.md" "$work/tree/bench"
+    python3 "$work/tree/bench/publish_spots.py" --from "$work/spots"
+    grep -q '</svg>' "$work/tree/docs/images/error-against-time.svg" || fail "no figure"
+    count 32 '^| .* | \(closed\|sampled\), ' "$work/tree/bench/README.md"
+fi
+
 echo "A limit of samples leaves images out; a single call reports nothing"
 expect_status 0 --quick --loads none --sizes 8,32 --sample-limit 0.001 --repeats 1 --output "$work/limited"
 count 2 '"samples_per_pixel"' "$work/limited.json"
