@@ -31,7 +31,7 @@ static void sizes_with_correlation(db_context *context, db_experiment *e) {
 static void rotations(db_context *context, db_experiment *e) {
     size_alone(context, e);
     e->spread.mosaic = 0.3;
-    set(e->spread.mosaic_tensor, 6, (double[]){ 0.2, 0.45, 0.1, 0.05, -0.07, 0.1 });
+    set(e->spread.mosaic_tensor, 6, (double[]){ 0.2, 0.45, 0.2, 0.05, -0.07, 0.1 });
 }
 
 static void strains(db_context *context, db_experiment *e) {
@@ -89,7 +89,7 @@ static void everything(db_context *context, db_experiment *e) {
         e->spread.strain_tensor[i] /= 10;
     }
     for (int k = 0; k < DB_SPREAD_MODES; k++)
-        for (int i = 0; i < 9; i++) e->spread.mode[k][i] /= 3;
+        for (int i = 0; i < 9; i++) e->spread.mode[k][i] /= 1.5;
     e->spread.tails = 2;
     set(e->spread.tail_fraction, 2, (double[]){ 0.2, 0.1 });
     set(e->spread.tail_width, 2, (double[]){ 1.5, 2 });
@@ -207,26 +207,26 @@ static void backgrounds(db_context *context, db_experiment *e) {
 }
 
 const configuration closed_configurations[] = {
-    { "closed: size alone", size_alone, 0.1, NULL },
-    { "closed: size with correlation", sizes_with_correlation, 0.1, NULL },
-    { "closed: rotations", rotations, 0.1, NULL },
-    { "closed: strains", strains, 0.1, NULL },
-    { "closed: uniaxial strains", uniaxial, 0.1, NULL },
-    { "closed: isotropic strains", isotropic, 0.1, NULL },
-    { "closed: one shear", one_shear, 0.1, NULL },
-    { "closed: modes", modes, 0.1, NULL },
-    { "closed: beam and places", beam_and_places, 0.1, NULL },
-    { "closed: tails", tails, 0.1, NULL },
-    { "closed: everything", everything, 0.1, NULL },
-    { "closed: one degree", one_degree, 0.1, NULL },
-    { "closed: short rotation", short_rotation, 0.1, NULL },
-    { "closed: long rotation", long_rotation, 0.1, NULL },
-    { "closed: sources", sources, 0.1, "source_weight:1 source_weight:3" },
-    { "closed: one direction", one_direction, 0.1, "source_weight:1" },
-    { "closed: sensor", sensor, 0.1, NULL },
-    { "closed: panels", panels, 0.1, NULL },
-    { "closed: structure factors", structure_factors, 0.1, "F:0:-1:0 F:1:-1:1" },
-    { "closed: backgrounds", backgrounds, 0.1, NULL },
+    { "closed: size alone", size_alone, 0.2, NULL },
+    { "closed: size with correlation", sizes_with_correlation, 0.2, NULL },
+    { "closed: rotations", rotations, 0.2, NULL },
+    { "closed: strains", strains, 0.2, NULL },
+    { "closed: uniaxial strains", uniaxial, 0.2, NULL },
+    { "closed: isotropic strains", isotropic, 0.2, NULL },
+    { "closed: one shear", one_shear, 0.2, NULL },
+    { "closed: modes", modes, 0.2, NULL },
+    { "closed: beam and places", beam_and_places, 0.2, NULL },
+    { "closed: tails", tails, 0.2, NULL },
+    { "closed: everything", everything, 0.25, NULL },
+    { "closed: one degree", one_degree, 0.25, NULL },
+    { "closed: short rotation", short_rotation, 0.4, NULL },
+    { "closed: long rotation", long_rotation, 0.2, NULL },
+    { "closed: sources", sources, 0.2, "source_weight:1 source_weight:3" },
+    { "closed: one direction", one_direction, 0.2, "source_weight:1" },
+    { "closed: sensor", sensor, 0.2, NULL },
+    { "closed: panels", panels, 0.2, NULL },
+    { "closed: structure factors", structure_factors, 0.2, "F:0:-1:0 F:1:-1:1" },
+    { "closed: backgrounds", backgrounds, 0.2, NULL },
 };
 const size_t closed_configuration_count =
     sizeof closed_configurations / sizeof closed_configurations[0];

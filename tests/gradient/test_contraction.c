@@ -38,11 +38,8 @@ static void compare(db_context *context, const db_experiment *e, const parameter
                     const images *oracle, db_precision precision, double image_bound,
                     double slope_bound) {
     /* in mixed precision a derivative that nearly cancels is known to the image's precision only:
-     * what a typical step of the parameter changes, to that part of the peak. Likewise in double,
-     * for the tilt of a spindle that hardly turns */
-    const double step_bound = precision == DB_PRECISION_MIXED      ? image_bound
-                              : e->spread.spots == DB_SPOTS_CLOSED ? 1e-14
-                                                                   : 0;
+     * what a typical step of the parameter changes, to that part of the peak */
+    const double step_bound = precision == DB_PRECISION_MIXED ? image_bound : 0;
     db_plan *plan = plan_of(context, e, set, precision);
     images fast = images_create(oracle->pixels);
     const double peak = largest(oracle->image, oracle->pixels);
