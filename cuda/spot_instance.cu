@@ -3,7 +3,6 @@
  * instruction sets. */
 #define LANES 1
 #define DB_LOOSE_COLUMNS_APART 1
-#define DB_SPOTS_OF_BLOCK 1
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define BLOCK DB_CUDA_BLOCK
 #else
@@ -16,8 +15,8 @@
 #include "cuda/arguments.h"
 #include "cuda/device_code.h"
 #include "cuda/launch_bounds.h"
-#include "cuda/spot_list.h"
-#include "kernel/spot_pixels.h"
+#include "kernel/spot_lanes.h"
+
 #include "cuda/spots.h"
 
 #define NAME__(use, tag, shape) db_cuda_##use##_##tag##_##shape

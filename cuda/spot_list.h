@@ -1,4 +1,4 @@
-/* Spots in a block's memory, for the loops of kernel/spot_pixels.h. */
+/* Spots in a block's memory, and what a thread makes of them. Include after kernel/spot_lanes.h. */
 #ifndef DB_CUDA_SPOT_LIST_H
 #define DB_CUDA_SPOT_LIST_H
 
@@ -21,25 +21,14 @@ typedef struct {
     int background; /* 1: the background is to be added, too */
 } spot_list;
 
-AD_INLINE const db_kernel_spot *spot_of(const db_kernel_job *job, const spot_list *list, int i) {
-    (void)job;
-    return &list->spot[i];
-}
-AD_INLINE int spot_reaches(const spot_list *list, int i) { return (int)(list->reach >> i & 1); }
-AD_INLINE int with_background(const db_kernel_job *job, const spot_list *list) {
-    (void)job;
-    return list->background;
-}
-
 #if DB_INSTANCE_KIND > 0
 /* By those parameters whose slopes are in the block's memory. All numbers are constants, so that
  * slopes and columns stay in registers. */
-AD_INLINE void spot_slopes(int moves, const db_kernel_job *job, const spot_list *list, int n,
-                           const fine *column, fine *slope) {
+AD_INLINE void spot_slopes(int moves, const spot_list *list, int n, const fine *column,
+                           fine *slope) {
     const int length = moves ? (int)DB_SPOT_COLUMNS_MOVING : (int)DB_SPOT_COLUMNS,
               quads = moves ? (int)MOVE_QUADS : (int)REST_QUADS;
     const quad *four = list->slope + n * (SPOT_SLOPES * quads);
-    (void)job;
     DB_CUDA_UNROLL
     for (int k = 0; k < SPOT_SLOPES; k++) {
         DB_CUDA_UNROLL
@@ -53,5 +42,62 @@ AD_INLINE void spot_slopes(int moves, const db_kernel_job *job, const spot_list 
     }
 }
 #endif
+
+/* Spots number begin to end - 1 of the list, at one point. */
+AD_INLINE void add_spots(spot_motion motion, const spot_list *list, int begin, int end,
+                         const site *place, beam_point *beam, fine *slope) {
+    for (int i = begin; i < end; i++) {
+        lane_spot s;
+        if (!(list->reach >> i & 1) || !spot_in_lanes(motion, &list->spot[i], place->wide_d, &s))
+            continue;
+        beam->sum = f_fma(f_set(list->spot[i].FINE(value)[DB_SPOT_AMPLITUDE]), s.g, beam->sum);
+#if DB_INSTANCE_KIND > 0
+        fine column[DB_SPOT_COLUMNS_MOVING];
+        spot_columns(motion, &list->spot[i], &s, beam->factor, column, beam->by_d);
+        spot_slopes(motion, list, i, column, slope);
+#else
+        (void)slope;
+#endif
+    }
+}
+
+/* All beams at one point. */
+AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
+                             const db_kernel_panel *panel, const spot_list *list, const site *place,
+                             pixel_sums *sums, fine *slope) {
+    const size_t beams = job->spots.one_beam ? 1 : job->source_count;
+    fine by_d[3] = { f_set(0), f_set(0), f_set(0) }, by_omega = f_set(0);
+    int begin = 0;
+    for (size_t j = 0; j < beams; j++) {
+        int end = begin;
+        while (end < list->count && (job->spots.one_beam || list->spot[end].source == j)) end++;
+        if (end > begin || list->background) {
+            beam_point beam;
+            begin_beam(job, place, j, &beam);
+            add_spots(motion, list, begin, end, place, &beam, slope);
+            end_beam(job, place, j, list->background, &beam, sums, by_d, &by_omega);
+        }
+        begin = end;
+    }
+#if DB_INSTANCE_KIND > 0
+    add_site_slopes(0, job, panel, place, by_d, by_omega, sums);
+#else
+    (void)panel;
+#endif
+}
+
+/* All points of a pixel; fast, slow: its numbers. */
+AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
+                              const db_kernel_panel *panel, const spot_list *list, int fast,
+                              int slow, pixel_sums *sums, fine *slope) {
+    const double step = job->sub_pixel;
+    for (int i = 0; i < job->oversample; i++)
+        for (int j = 0; j < job->oversample; j++) {
+            const site place =
+                site_of(job, panel, 0, (fast + (j + 0.5) * step) * panel->pixel_size[0],
+                        (slow + (i + 0.5) * step) * panel->pixel_size[1]);
+            add_spot_site(motion, job, panel, list, &place, sums, slope);
+        }
+}
 
 #endif

@@ -15,10 +15,6 @@ typedef struct {
     uint32_t begin, parameter; /* the piece's first spot, and the first parameter of its slopes */
 } block_spots;
 
-DB_CUDA_FN int has_background(const db_kernel_job *job) {
-    return job->water != 0 || job->amorphous.bins > 0;
-}
-
 /* memory: for a->piece spots and their slopes; a multiple of 16 bytes */
 DB_CUDA_FN block_spots spots_of_tile(spot_motion motion, const db_cuda_arguments *a, uint32_t tile,
                                      void *memory) {

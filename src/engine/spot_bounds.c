@@ -67,6 +67,17 @@ static double lattice_sum(const db_matrix *reciprocal, double s, double share) {
     return product;
 }
 
+/* A node that counts is as far from the detector's scattering vectors as its spot reaches. */
+static double longest_node(const db_plan *plan, const db_spot_bounds *b, double kappa) {
+    const double beyond = kappa * sqrt(b->largest);
+    const double on_detector = (finest(plan) + beyond * sqrt(b->constant + b->place)) /
+                               fmax(0.1, 1 - beyond * sqrt(b->growing));
+    const double on_sphere = 2 * kappa + 2 * beyond * sqrt(b->constant + b->place);
+    const double longest = fmin(on_detector, on_sphere / fmax(0.1, 1 - beyond * sqrt(b->growing)));
+    const double d_min = plan->experiment.d_min;
+    return d_min > 0 ? fmin(longest, 1 / d_min) : longest;
+}
+
 db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
     const db_experiment *e = &plan->experiment;
     const db_interface *z = &plan->plain;
@@ -85,6 +96,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
     b.constant = trace(spread->size) / (least_kappa * least_kappa) + trace(spread->divergence);
     b.growing =
         (block_variance(spread) + fmax(0, spread->bandwidth.v)) / (least_kappa * least_kappa);
+    b.longest = longest_node(plan, &b, kappa);
     if (plan->tolerance > 0) {
         /* spots of one pixel: each node in each passage, for each source and Gaussian of blocks */
         const double copies = (double)e->beam.source_count * (1 + e->spread.tails) *
@@ -92,8 +104,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
         const double cells = z->cells[0].v * z->cells[1].v * z->cells[2].v;
         const double peak = b.photons * plan->largest_intensity * cells * cells * weight;
         const double widest =
-            kappa * sqrt(b.constant + b.growing * 4 * kappa * kappa + /* on the detector */
-                         b.place);
+            kappa * sqrt(b.constant + b.growing * b.longest * b.longest + b.place);
         static const double shares[] = { 0.02, 0.05, 0.1, 0.2, 0.5 };
         for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
             const double per_spot =
@@ -105,12 +116,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
             b.largest = fmin(b.largest, fmax(cut, 0));
         }
     }
-    const double reach = sqrt(b.largest), beyond = reach * kappa;
-    b.longest =
-        (finest(plan) + beyond * sqrt(b.constant)) / fmax(0.1, 1 - beyond * sqrt(b.growing));
-    b.longest =
-        fmin(b.longest, 2 * kappa * (1 + reach * sqrt(b.constant)) + beyond * sqrt(b.constant));
-    if (e->d_min > 0) b.longest = fmin(b.longest, 1 / e->d_min);
+    b.longest = longest_node(plan, &b, kappa);
     return b;
 }
 

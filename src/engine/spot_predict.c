@@ -210,15 +210,16 @@ static component component_of(const db_plan *plan, const db_spot_options *option
     db_vector_out(value.centre, c);
     db_vector_out(source->s0, s0);
     whole_tensor(value.covariance, s);
-    const double length = db_length(c), wavelength = 1 / source->kappa.v;
+    db_vector_out(spot_turn_of_double_0(&plan->plain, name).r, r);
+    const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
+    const double wavelength = 1 / source->kappa.v, width = value.width,
+                 distance = crosses ? 0 : value.distance;
     for (int i = 0; i < 3; i++) {
-        u[i] = c[i] / length;
-        r[i] = c[i] - s0[i] * wavelength;
+        r[i] *= wavelength;
+        u[i] = (s0[i] * wavelength + r[i]) / (1 + value.distance);
     }
     db_cross(u, r, lever);
-    const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
-    const double width = sqrt(form(s, u, u)), distance = crosses ? 0 : length - 1,
-                 arm = db_length(lever);
+    const double arm = db_length(lever);
     spot->resolution = wavelength / db_length(r);
     spot->excitation = distance / width;
     spot->turn = distance / fmax(arm, 1e-9) / DEGREE;
@@ -226,7 +227,9 @@ static component component_of(const db_plan *plan, const db_spot_options *option
     spot->angle = name->passage.at / DEGREE;
     k.listed =
         fabs(distance) <= options->most_excitation * width + options->most_turn * DEGREE * arm;
-    if (name->passage.moves) passed = pass(name, &value, s, u, width, c, moved, &k);
+    const double length = db_length(c); /* of the cap, see kernel/spot.h */
+    for (int i = 0; i < 3; i++) u[i] = c[i] / length;
+    if (name->passage.moves) passed = pass(name, &value, s, u, sqrt(form(s, u, u)), c, moved, &k);
     const on_sphere at = maximum_on_sphere(c, s);
     if (value.amplitude.v == 0 || !meet(plan, name->panel, at.d, spot->position, slope)) return k;
     /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tile's pixels: along fast as many as fill a few vectors, and few enough that its spots stay in
- * the level-1 cache. */
-enum { TILE_FAST = 64, TILE_SLOW = 16, CELL = 64 };
+enum { TILE_FAST = DB_SPOT_TILE_FAST, TILE_SLOW = DB_SPOT_TILE_SLOW, CELL = 64 };
 
 /* Tiles by squares of CELL x CELL pixels of a panel, so that a spot finds those that it reaches. */
 typedef struct {
@@ -223,7 +221,8 @@ static int one_beam(const db_plan *plan) {
     for (size_t j = 1; j < beam->source_count; j++) {
         const db_source *a = &beam->sources[0];
         const db_source *b = &beam->sources[j];
-        if (memcmp(a->direction, b->direction, sizeof a->direction) != 0 ||
+        if (a->direction[0] != b->direction[0] || a->direction[1] != b->direction[1] ||
+            a->direction[2] != b->direction[2] ||
             (beam->divergence[0] != 0 && a->spread[0] != b->spread[0]) ||
             (beam->divergence[1] != 0 && a->spread[1] != b->spread[1]) ||
             db_plan_moves(plan, DB_MOVES_SOURCES) > 0)

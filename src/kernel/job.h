@@ -223,15 +223,16 @@ static inline size_t db_normal_size(size_t images) {
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
 }
 
-/* Room that the kernels of spots in closed form need: two lists of a region's spots, then slopes,
- * a vector each. Bytes before the slopes, and in all. */
-enum { DB_LARGEST_VECTOR = 64 };
+/* Room that the kernels of spots in closed form need: numbers of a tile's spots, and a fixed part and
+ * slopes for a band's pixels (kernel/spot_pixels.h); bytes of each. */
+enum { DB_SPOT_TILE_FAST = 64, DB_SPOT_TILE_SLOW = 16, DB_SPOT_FIXED_ROOM = 256 << 10 };
 static inline size_t db_spot_numbers(const db_kernel_job *job) {
-    const size_t numbers = 2 * (job->spots.most + 1) * sizeof(uint32_t);
-    return (numbers + DB_LARGEST_VECTOR - 1) / DB_LARGEST_VECTOR * DB_LARGEST_VECTOR;
+    return ((job->spots.most + 1) * sizeof(uint32_t) + 63) / 64 * 64;
 }
 static inline size_t db_spot_room(const db_kernel_job *job) {
-    return db_spot_numbers(job) + (job->spots.parameters + 1) * DB_LARGEST_VECTOR;
+    /* at most two rows of doubles, where there are parameters */
+    const size_t slopes = (job->spots.parameters + 1) * 2 * DB_SPOT_TILE_FAST * sizeof(double);
+    return db_spot_numbers(job) + DB_SPOT_FIXED_ROOM + slopes;
 }
 
 /* In mixed precision, offsets along rows (kernel/row.h) have 32 binary places: an error of 2e-10,

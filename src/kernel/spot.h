@@ -17,10 +17,13 @@
 #define spot_circle_of AD_NUM(spot_circle_of)
 #define spot_turn_of AD_NUM(spot_turn_of)
 #define spot_add_square AD_NUM(spot_add_square)
+#define spot_add_pair AD_NUM(spot_add_pair)
 #define spot_blocks AD_NUM(spot_blocks)
 #define spot_turned AD_NUM(spot_turned)
 #define spot_across_ray AD_NUM(spot_across_ray)
 #define spot_covariance AD_NUM(spot_covariance)
+#define spot_cap AD_NUM(spot_cap)
+#define spot_cap_of AD_NUM(spot_cap_of)
 #define spot_whitening AD_NUM(spot_whitening)
 #define spot_along_turn AD_NUM(spot_along_turn)
 #define spot_at AD_NUM(spot_at)
@@ -84,6 +87,8 @@ typedef struct {
     mat3 white;        /* W = root^-1 */
     num amplitude;     /* photons, less what depends on the pixel, and the overall scale */
     num from, to;      /* of a spot that moves: ends of the range, in standard deviations of z_3 */
+    lane distance;     /* |s0 + r|/kappa - 1: from the Ewald sphere outwards */
+    lane width;        /* its standard deviation */
 } spot_values;
 
 /* The circle of a node: r = along + across cos(angle) + side sin(angle). */
@@ -191,6 +196,16 @@ AD_FN void spot_blocks(const spread_interface *spread, db_strain_ties ties, vec3
             spot_add_square(out, m3_apply(spread->mode[k], r), n_constant(1));
 }
 
+/* Adds a b^T + b a^T. */
+AD_FN void spot_add_pair(num tensor[6], vec3 a, vec3 b) {
+    const num u[3] = { a.x, a.y, a.z }, v[3] = { b.x, b.y, b.z };
+    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
+    for (int n = 0; n < 6; n++) {
+        const int i = first[n], j = second[n];
+        tensor[n] = n_add(tensor[n], n_add(n_mul(u[i], v[j]), n_mul(u[j], v[i])));
+    }
+}
+
 /* V T V^T of a symmetric tensor. */
 AD_FN void spot_turned(mat3 v, const num t[6], num out[6]) {
     const vec3 a = v3_symmetric(t, v.r[0]), b = v3_symmetric(t, v.r[1]),
@@ -259,6 +274,43 @@ AD_FN void spot_covariance(const db_experiment *e, const interface_values *z,
     spot_across_ray(ray->u, place, out);
 }
 
+/* A rotation keeps |r|: nodes of turned blocks lie on a cap around the origin of the reciprocal
+ * lattice, and the first order on the plane that touches it. With i = s0/kappa and rho = r/kappa the
+ * distance to the sphere that has the cap, (|d - i|^2 - |rho|^2)/(2 |rho|), is linear in d on the unit
+ * sphere. So the share f of the spread that is rotation moves d - c to B (d - c'), B = 1 - f rho
+ * c^T/|rho|^2, by the linear function (|c|^2 - 1)/2 + c.(d - c) = -|d - c|^2/2: exact there, and as
+ * cheap. (docs/theory/spots.md, The cap) */
+typedef struct {
+    num back;        /* B^-1 = 1 + back rho c^T */
+    num determinant; /* of B */
+    vec3 rho;
+} spot_cap;
+
+/* f is the square of the rotations' share of the variance across the plane of scattering: where
+ * blocks are as wide as their rotations turn them, the cap is blurred. */
+AD_FN spot_cap spot_cap_of(const interface_values *z, const db_spot_name *name,
+                           const spot_node *node, vec3 incident, vec3 rho, const num s[6]) {
+    const spread_interface *spread = &z->spread;
+    spot_cap cap = { n_constant(0), n_constant(1), rho };
+    const vec3 across = v3_cross(incident, rho);
+    const num square = v3_square(rho);
+    if (!(spread->parts & DB_PART_ROTATION) ||
+        !(v3_square(across).v > (REAL)1e-10 * square.v)) /* along the beam there is no plane */
+        return cap;
+    /* w x r along a direction t is w.(r x t); t and r in the standard frame */
+    const vec3 arm = v3_cross(node->standard, m3_apply_transposed(node->turn, across));
+    const num kappa = z->source[name->source].kappa,
+              turned = n_div(n_mul(spread->tail_variance[name->tail],
+                                   v3_dot(arm, v3_symmetric(spread->rotation, arm))),
+                             n_sqr(kappa));
+    const num share = n_div(turned, v3_dot(across, v3_symmetric(s, across)));
+    const num f = n_sqr(share);
+    const num left = n_sub(square, n_mul(f, n_add(v3_dot(incident, rho), square)));
+    cap.back = n_div(f, left);
+    cap.determinant = n_div(left, square);
+    return cap;
+}
+
 /* S = L L^T, and W = L^-1. */
 AD_FN void spot_whitening(const num s[6], mat3 *root, mat3 *white) {
     const num zero = n_constant(0);
@@ -307,12 +359,23 @@ AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
     const source_interface *source = &z->source[name->source];
     const spot_node node = spot_turn_of(z, name);
     const num wavelength = n_div(n_constant(1), source->kappa);
+    const vec3 incident = v3_scale(source->s0, wavelength), rho = v3_scale(node.r, wavelength),
+               c = v3_add(incident, rho);
     spot_values s;
-    s.centre = v3_scale(v3_add(source->s0, node.r), wavelength);
-    const spot_ray ray = spot_ray_of(e, z, name, s.centre);
+    const spot_ray ray = spot_ray_of(e, z, name, c);
     spot_covariance(e, z, name, &node, &ray, s.covariance);
+    const spot_cap cap = spot_cap_of(z, name, &node, incident, rho, s.covariance);
+    s.distance = v3_dot(ray.u, c).v - 1;
+    s.width = l_sqrt(v3_dot(ray.u, v3_symmetric(s.covariance, ray.u)).v);
+    /* S becomes B^-1 S B^-T, and c the place where B (d - c) + rho-part is 0 */
+    const vec3 sc = v3_symmetric(s.covariance, c), along = v3_scale(rho, cap.back);
+    const vec3 half = v3_add(sc, v3_scale(along, n_scale(v3_dot(c, sc), (REAL)0.5)));
+    spot_add_pair(s.covariance, along, half);
+    const num excess = n_scale(n_shift(v3_square(c), -1), (REAL)0.5);
+    s.centre = v3_add(c, v3_scale(along, excess));
     spot_whitening(s.covariance, &s.root, &s.white);
-    const num peak = n_mul(s.white.r[0].x, n_mul(s.white.r[1].y, s.white.r[2].z));
+    const num peak =
+        n_div(n_mul(s.white.r[0].x, n_mul(s.white.r[1].y, s.white.r[2].z)), cap.determinant);
     const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
     const num amplitude = node_amplitude(&e->structure_factors, slots, hkl);
     const num volume = n_mul(z->spread.volume, n_mul(wavelength, n_sqr(wavelength)));
@@ -321,7 +384,9 @@ AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
     s.from = s.to = n_constant(0);
     if (!name->passage.moves) return s;
     /* mean over the range: sqrt(2 pi)/(|W v| range) (Phi(to - z_3) - Phi(from - z_3)) */
-    const num per_angle = spot_along_turn(v3_scale(node.speed, wavelength), &s.root, &s.white);
+    const vec3 speed = v3_scale(node.speed, wavelength); /* W v, not W B v: |r| stays */
+    const num per_angle =
+        spot_along_turn(v3_add(speed, v3_scale(along, v3_dot(c, speed))), &s.root, &s.white);
     const REAL range = (REAL)(fabs(e->goniometer.phi_step) * 0.017453292519943295769);
     s.from = n_mul(per_angle, n_sub(node.from, node.at));
     s.to = n_mul(per_angle, n_sub(node.to, node.at));

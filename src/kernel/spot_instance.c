@@ -8,8 +8,14 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
                                     int row_end, double *sums, void *room);
 void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
                                     int row_end, double *sums, void *room) {
-    const spot_room own = { room, (uint32_t *)room + job->spots.most + 1,
-                            (fine *)(void *)((char *)room + db_spot_numbers(job)) };
+    struct fixed {
+        site place[SPOT_BAND];
+        beam_point beam[SPOT_BAND];
+        pixel_sums sums[SPOT_BAND];
+    } *const fixed = (struct fixed *)(void *)((char *)room + db_spot_numbers(job));
+    _Static_assert(sizeof *fixed <= DB_SPOT_FIXED_ROOM, "the room holds it");
+    const spot_room own = { room, fixed->place, fixed->beam, fixed->sums,
+                            (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM) };
     normal_run *run = NULL;
 #if DB_INSTANCE_KIND > 0
     normal_run normal;

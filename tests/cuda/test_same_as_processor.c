@@ -93,6 +93,14 @@ typedef struct {
     size_t count;
 } bench;
 
+/* Spots in closed form that turn have slopes by the ends of their range, which nearly cancel where it
+ * is short. */
+static double bound_of(const double bounds[], const bench *b, db_precision precision) {
+    const db_experiment *e = &b->experiment;
+    const int turns = e->spread.spots == DB_SPOTS_CLOSED && e->goniometer.phi_step != 0;
+    return (turns ? 5 : 1) * bounds[precision];
+}
+
 static bench open_bench(const configuration *which) {
     bench b;
     machine_reset();
@@ -171,7 +179,7 @@ static void compare_images(const bench *b, db_precision precision) {
                                  (precision == DB_PRECISION_MIXED ? 1 : 0) * peak /
                                      db_parameter_describe(b->parameters[k])->scale);
         expect_near(name, found.derivative[k], expected.derivative[k], pixels, unit,
-                    slope_bounds[precision]);
+                    bound_of(slope_bounds, b, precision));
     }
     if (precision == DB_PRECISION_DOUBLE) compare_to_oracle(b, own, &found, &expected);
     images_destroy(&expected);
@@ -205,7 +213,7 @@ static void compare_normal(const bench *b, db_precision precision, int weighted)
     }
     const equations expected = normal_of(plan, data, weighted ? weight : NULL),
                     found = normal_of(own, data, weighted ? weight : NULL);
-    const double bound = sum_bounds[precision];
+    const double bound = bound_of(sum_bounds, b, precision);
     expect_near("chi2", &found.chi2, &expected.chi2, 1, expected.chi2, bound);
     for (size_t k = 0; k < b->count; k++) {
         const double length = sqrt(expected.curvature[k * b->count + k]);

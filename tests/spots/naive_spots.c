@@ -272,6 +272,56 @@ static void widen(const scene *s, real amplitude, naive_spot *out) {
                      powl(wavelength, 3) / sqrtl(determinant(out->covariance));
 }
 
+/* The rotations' part of the lattice's variance along a line of the standard frame. */
+static real rotation_variance(const db_spread *s, const double r[3], const double line[3]) {
+    db_spread turned_only = { .mosaic = s->mosaic };
+    memcpy(turned_only.mosaic_tensor, s->mosaic_tensor, sizeof turned_only.mosaic_tensor);
+    real spread[3][3], along[3] = { line[0], line[1], line[2] };
+    lattice_spread(&turned_only, r, spread);
+    return form(spread, along, along);
+}
+
+/* Rotations keep |r|: as far as the spread across the plane of scattering is theirs, the distance to
+ * the cap of nodes takes the place of that to its tangent plane, so that d - c becomes d - c - f
+ * (rho/|rho|^2) ((|c|^2 - 1)/2 + c.(d - c)). Its linear part goes into the covariance and the peak,
+ * its constant into c. */
+static void bend(const scene *s, naive_spot *out) {
+    const real wavelength = out->wavelength;
+    double rho[3], across[3], line[3];
+    real square = 0, beam = 0, excess = -1, off[3], back[3][3], forth[3][3], motion = 0;
+    for (int i = 0; i < 3; i++) rho[i] = (double)(wavelength * out->r[i]);
+    for (int i = 0; i < 3; i++) {
+        off[i] = out->c[i];
+        square += (real)rho[i] * rho[i];
+        beam += (real)rho[i] * out->c[i];
+        excess += out->c[i] * out->c[i];
+        motion += out->c[i] * out->v[i];
+    }
+    naive_cross(s->ray.i, rho, across);
+    if (!(naive_dot(across, across) > 1e-10 * square)) return;
+    for (int k = 0; k < 3; k++) line[k] = naive_dot(across, out->turn[k]);
+    const real width = out->tail > 0 ? s->e->spread.tail_width[out->tail - 1] : 1;
+    const real turns =
+        width * width * wavelength * wavelength * rotation_variance(&s->e->spread, out->node, line);
+    const real side[3] = { across[0], across[1], across[2] };
+    const real f = powl(turns / form(out->covariance, side, side), 2);
+    const real shrink = 1 - f * beam / square, g = f / (square * shrink);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) back[i][k] = (i == k) + g * rho[i] * off[k];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            forth[i][k] = 0;
+            for (int m = 0; m < 3; m++)
+                for (int n = 0; n < 3; n++)
+                    forth[i][k] += back[i][m] * out->covariance[m][n] * back[k][n];
+        }
+    memcpy(out->covariance, forth, sizeof forth);
+    for (int i = 0; i < 3; i++) {
+        out->c[i] += g * rho[i] * excess / 2;
+        out->v[i] += g * rho[i] * motion; /* as B d moves, d being where it is */
+    }
+}
+
 /* Adds the spots of a node that points as `at` says, one for each tail, unless it does not reach the
  * panel's plane or lies out of reach. */
 static void add_spots(const scene *s, real amplitude, naive_spot at) {
@@ -292,7 +342,8 @@ static void add_spots(const scene *s, real amplitude, naive_spot at) {
         const real wide = at.covariance[0][0] + at.covariance[1][1] + at.covariance[2][2];
         const int still = at.low == at.high;
         if (s->reach > 0 && still && powl(sqrtl(dot(at.c, at.c)) - 1, 2) > 150 * wide) continue;
-        list->spot[list->count++] = at;
+        list->spot[list->count] = at;
+        bend(s, &list->spot[list->count++]);
     }
 }
 

@@ -1,0 +1,207 @@
+/* A spot in closed form at a point of each pixel of a group, its slopes, and the factors of a beam that
+ * multiply spots.
+ *
+ * A spot's Gaussian is worked out in z = W (d - c), whose components are of the order of 1 wherever
+ * it counts: so float suffices once z is known, for slopes, too. With the values g = exp(-z^2/2), e =
+ * amplitude g, and what a parameter does to W and c as dz = G z + b, the derivative is
+ *
+ *   g d(amplitude) - e (z.G z + z.b),
+ *
+ * columns g, e z_i, e z_i z_j times coefficients that the engine gets from wide duals
+ * (engine/spot_slopes.c). Of a spot that moves through the range from..to,
+ *
+ *   e = amplitude exp(-(z_1^2 + z_2^2)/2) h(z_3),   h = Phi(to - z_3) - Phi(from - z_3),
+ *
+ * Phi being the normal distribution. */
+#ifndef DB_KERNEL_SPOT_LANES_H
+#define DB_KERNEL_SPOT_LANES_H
+
+#include "kernel/pixel_group.h"
+
+/* A spot in lanes. */
+typedef struct {
+    fine z[3];
+    fine g;                     /* without the amplitude; 0 where the spot does not count */
+    fine by_z3, by_from, by_to; /* slopes of g, of a job whose crystal turns */
+} lane_spot;
+
+typedef enum { SPOTS_REST, SPOTS_MOVE } spot_motion;
+
+#define REAL SHAPE_REAL
+#if DB_INSTANCE_KIND > 0
+#define DIRS 3
+#else
+#define DIRS 0
+#endif
+#include "kernel/spot_shape.h"
+/* The part of the range in which a spot that moves is seen; slopes by z_3, from and to. */
+AD_INLINE void spot_seen(const SHAPE_REAL *v, lane_spot *s, fine z3) {
+    const fine from = f_set(v[DB_SPOT_FROM]), to = f_set(v[DB_SPOT_TO]);
+    const int narrow = v[DB_SPOT_TO] - v[DB_SPOT_FROM] < (SHAPE_REAL)DB_SPOT_NARROW;
+    const num part = spot_passed(narrow, n_seed(from, 1), n_seed(to, 2), n_seed(z3, 0));
+#if DB_INSTANCE_KIND > 0
+    s->by_z3 = f_mul(s->g, part.d[0]);
+    s->by_from = f_mul(s->g, part.d[1]);
+    s->by_to = f_mul(s->g, part.d[2]);
+#endif
+    s->g = f_mul(s->g, part.v);
+}
+#undef DIRS
+#undef REAL
+
+/* z; of a spot at rest W is a lower triangle. */
+AD_INLINE void spot_place(spot_motion motion, const db_kernel_spot *spot, wide_vec3 d, fine z[3]) {
+    const double *w = spot->white;
+    const double *o = spot->offset;
+    const int moves = motion == SPOTS_MOVE;
+    for (int i = 0; i < 3; i++) {
+        wide sum = w_fma(w_set(w[3 * i]), d.x.v, w_set(o[i]));
+        if (moves || i > 0) sum = w_fma(w_set(w[3 * i + 1]), d.y.v, sum);
+        if (moves || i > 1) sum = w_fma(w_set(w[3 * i + 2]), d.z.v, sum);
+        z[i] = narrow(sum);
+    }
+}
+
+/* 0 if no lane counts. */
+AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot, wide_vec3 d,
+                            lane_spot *s) {
+    const SHAPE_REAL *v = spot->FINE(value);
+    const int moves = motion == SPOTS_MOVE;
+    spot_place(motion, spot, d, s->z);
+    fine square = f_fma(s->z[0], s->z[0], f_mul(s->z[1], s->z[1]));
+    const fine z3 = s->z[2], rest = f_set(v[DB_SPOT_AT_REST]);
+    square = f_fma(moves ? f_mul(rest, z3) : z3, z3, square);
+    fine nearest = square; /* within the range */
+    if (moves) {
+        const fine outside = f_max(
+            f_max(f_sub(f_set(v[DB_SPOT_FROM]), z3), f_sub(z3, f_set(v[DB_SPOT_TO]))), f_set(0));
+        nearest = f_fma(outside, outside, nearest);
+    }
+    const fine_mask counts = f_lt(nearest, f_set(v[DB_SPOT_CUT]));
+    if (!f_any(counts)) return 0;
+    s->g = f_keep(counts, f_exp(f_mul(f_set(-0.5), square)));
+    if (!moves) return 1;
+    spot_seen(v, s, f_fnma(rest, z3, z3)); /* of one at rest the whole range */
+#if DB_INSTANCE_KIND > 0
+    s->by_z3 = f_fnma(rest, f_add(s->by_z3, f_mul(z3, s->g)), s->by_z3);
+#endif
+    return 1;
+}
+
+#if DB_INSTANCE_KIND > 0
+/* Columns, times u. by_d: adds the slope by the direction. */
+AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot, const lane_spot *s,
+                            fine u, fine *column, fine by_d[3]) {
+    const SHAPE_REAL *v = spot->FINE(value);
+    const fine *z = s->z;
+    const fine amplitude = f_set(v[DB_SPOT_AMPLITUDE]);
+    column[0] = f_mul(u, s->g);
+    const fine e = f_mul(amplitude, column[0]);
+    fine by_z[3];
+    for (int i = 0; i < 3; i++) by_z[i] = f_neg(f_mul(e, z[i]));
+    if (motion == SPOTS_MOVE) by_z[2] = f_mul(f_mul(amplitude, u), s->by_z3);
+    for (int i = 0; i < 3; i++) column[1 + i] = by_z[i];
+    int c = 4;
+    if (motion == SPOTS_REST) {
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j <= i; j++) column[c++] = f_mul(by_z[i], z[j]);
+    } else {
+        column[4] = f_mul(by_z[0], z[0]);
+        column[5] = f_mul(by_z[1], z[0]);
+        column[6] = f_mul(by_z[1], z[1]);
+        column[7] = f_mul(by_z[0], z[2]);
+        column[8] = f_mul(by_z[1], z[2]);
+        for (int j = 0; j < 3; j++) column[9 + j] = f_mul(by_z[2], z[j]);
+        column[12] = f_mul(f_mul(amplitude, u), s->by_to);
+        column[13] = f_mul(f_mul(amplitude, u), s->by_from);
+    }
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
+            if (motion == SPOTS_MOVE || k <= i)
+                by_d[k] = f_fma(by_z[i], f_set(v[DB_SPOT_WHITE + 3 * i + k]), by_d[k]);
+}
+
+#endif
+
+/* One beam at one point of each pixel of a group: what multiplies its spots, and what they add. */
+typedef struct {
+    fine omega;   /* solid angle, absorbed part included */
+    fine p;       /* polarization factor */
+    fine thermal; /* Debye-Waller factor */
+    fine sum;     /* of spots, without these factors */
+#if DB_INSTANCE_KIND > 0
+    fine q[3], p_by_d[3];
+    struct thermal of_q;
+    fine factor;  /* all three together */
+    fine by_d[3]; /* of spots, with them */
+#endif
+} beam_point;
+
+AD_INLINE void begin_beam(const db_kernel_job *job, const site *s, size_t j, beam_point *b) {
+    const wide_vec3 q = q_of(&job->source_double[j], s->wide_d);
+    fine p_by_d[3] = { s->capture, s->capture, s->capture };
+    b->omega = f_mul(s->omega.v, s->capture);
+    b->p = polarization_of(s->d, &job->FINE(source)[j], p_by_d);
+    b->thermal = b->sum = f_set(0);
+#if DB_INSTANCE_KIND > 0
+    narrow_vector(q, b->q);
+    b->thermal = f_set(1);
+    if (job->debye_waller) b->thermal = thermal_at(job, b->q[0], b->q[1], b->q[2], &b->of_q);
+    b->factor = f_mul(f_mul(b->omega, b->p), b->thermal);
+    for (int c = 0; c < 3; c++) {
+        b->by_d[c] = f_set(0);
+        b->p_by_d[c] = p_by_d[c];
+    }
+#else
+    b->thermal = f_set(1);
+    if (job->debye_waller) b->thermal = thermal_sum(job, w3_square(q).v, b->thermal);
+#endif
+}
+
+AD_INLINE int has_background(const db_kernel_job *job) {
+    return job->water != 0 || job->amorphous.bins > 0;
+}
+
+/* Adds what the beam has become to the pixels, with slopes by all but the spots' own numbers. j: the
+ * source; background: 1 to add it, too. */
+AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int background,
+                        const beam_point *b, pixel_sums *sums, fine by_d[3], fine *by_omega) {
+    const fine_source *source = &job->FINE(source)[j];
+    const fine u = f_mul(b->omega, b->p);
+    fine total = f_mul(b->sum, b->thermal);
+    lattice_free free_matter;
+    if (background) {
+        free_matter = lattice_free_scattering(job, q_of(&job->source_double[j], s->wide_d));
+        total = f_fma(f_set(source->weight), free_matter.sum, total);
+    }
+    sums->intensity = f_fma(u, total, sums->intensity);
+#if DB_INSTANCE_KIND > 0
+    fine by_q[3] = { f_set(0), f_set(0), f_set(0) }, of_background = f_set(0);
+    if (job->debye_waller) {
+        const fine weight = f_mul(u, b->sum);
+        fine *const column = &sums->column[DB_COLUMN_DEBYE_WALLER];
+        *column = f_fma(weight, b->of_q.by_b, *column);
+        for (int c = 0; c < 3; c++) by_q[c] = f_mul(weight, b->of_q.by_q[c]);
+    }
+    if (background) {
+        const fine weight = f_mul(u, f_set(source->weight));
+        of_background = f_mul(u, free_matter.sum);
+        sums->column[DB_COLUMN_WATER] = f_add(sums->column[DB_COLUMN_WATER], weight);
+        sums->column[DB_COLUMN_MOLECULES] =
+            f_fma(weight, free_matter.per_molecule, sums->column[DB_COLUMN_MOLECULES]);
+        for (int c = 0; c < 3; c++) by_q[c] = f_fma(weight, free_matter.by_q[c], by_q[c]);
+    }
+    const fine by_p = f_mul(b->omega, total), kappa = f_set(source->kappa);
+    for (int c = 0; c < 3; c++)
+        by_d[c] =
+            f_add(by_d[c], f_add(b->by_d[c], f_fma(by_q[c], kappa, f_mul(by_p, b->p_by_d[c]))));
+    *by_omega = f_fma(b->p, total, *by_omega);
+    /* weights of sources are in the spots' amplitudes */
+    const source_sums moved = { .sum = total, .by_q = { by_q[0], by_q[1], by_q[2] } };
+    add_source_slopes(job, j, s->d, b->q, b->omega, f_set(1), &moved, of_background, sums);
+#else
+    (void)by_d, (void)by_omega;
+#endif
+}
+
+#endif
