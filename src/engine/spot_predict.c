@@ -427,8 +427,7 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     db_status status = search_widely(context, experiment, options, &plan, &list);
     if (status == DB_OK) status = db_plan_update(plan, experiment);
     if (status == DB_OK) status = take(plan, options, &list, predicted);
-    free(list.entry);
-    free(list.value);
+    db_spot_list_clear(&list);
     db_plan_destroy(&plan);
     return status;
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pieces of the work: enough for any number of threads, in the order of the list. */
+enum { MOST_PIECES = 256 };
+
 static const double PI = 3.14159265358979323846;
 static const double DEGREE = 0.017453292519943295769;
 
@@ -241,11 +244,10 @@ static void star_at(const db_interface *z, double angle, double star[9]) {
     }
 }
 
-/* Lists one after the other. */
-static db_status join(db_context *context, const db_spot_list *part, size_t parts,
-                      db_spot_list *list) {
+/* Parts one after the other. */
+static db_status join(db_context *context, size_t parts, db_spot_list *list) {
     size_t count = 0;
-    for (size_t i = 0; i < parts; i++) count += part[i].count;
+    for (size_t i = 0; i < parts; i++) count += list->part[i].count;
     if (count > list->room) {
         const size_t room = count + count / 4;
         free(list->entry);
@@ -253,16 +255,37 @@ static db_status join(db_context *context, const db_spot_list *part, size_t part
         list->entry = malloc(room * sizeof *list->entry);
         list->value = malloc(room * sizeof *list->value);
         list->room = list->entry && list->value ? room : 0;
+        list->count = 0;
         if (!list->room) return db_fail_memory(context, "the spots of an image");
     }
     list->count = 0;
     for (size_t i = 0; i < parts; i++) {
-        if (!part[i].count) continue;
-        memcpy(list->entry + list->count, part[i].entry, part[i].count * sizeof *list->entry);
-        memcpy(list->value + list->count, part[i].value, part[i].count * sizeof *list->value);
-        list->count += part[i].count;
+        const db_spot_list *part = &list->part[i];
+        if (!part->count) continue;
+        memcpy(list->entry + list->count, part->entry, part->count * sizeof *list->entry);
+        memcpy(list->value + list->count, part->value, part->count * sizeof *list->value);
+        list->count += part->count;
     }
     return DB_OK;
+}
+
+/* Room for the parts, whose own room stays from search to search. */
+static db_status make_parts(db_context *context, size_t parts, db_spot_list *list) {
+    if (parts <= list->parts) return DB_OK;
+    db_spot_list *more = realloc(list->part, parts * sizeof *more);
+    if (!more) return db_fail_memory(context, "a search of spots");
+    memset(more + list->parts, 0, (parts - list->parts) * sizeof *more);
+    list->part = more;
+    list->parts = parts;
+    return DB_OK;
+}
+
+void db_spot_list_clear(db_spot_list *list) {
+    for (size_t i = 0; i < list->parts; i++) db_spot_list_clear(&list->part[i]);
+    free(list->part);
+    free(list->entry);
+    free(list->value);
+    *list = (db_spot_list){ 0 };
 }
 
 static db_status explain(db_context *context, const row_search *s) {
@@ -287,35 +310,28 @@ db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
     const long most_h = (long)floor(bounds->longest * edge[0]),
                most_k = (long)floor(bounds->longest * edge[1]), rows = 2 * most_h + 1;
     const long tasks = rows * (long)plan->experiment.beam.source_count;
-    db_spot_list *part = calloc((size_t)tasks, sizeof *part);
-    row_search *search = calloc((size_t)tasks, sizeof *search);
-    db_status status = part && search ? DB_OK : db_fail_memory(plan->context, "a search of spots");
-    if (status == DB_OK) {
+    const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;
+    row_search search[MOST_PIECES];
+    DB_TRY(make_parts(plan->context, (size_t)pieces, list));
 #if defined(_OPENMP)
-        const int threads = db_threads_for(plan->context, tasks);
+    const int threads = db_threads_for(plan->context, pieces);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-        for (long t = 0; t < tasks; t++) {
-            row_search *s = &search[t];
-            *s = (row_search){ .plan = plan,
-                               .bounds = bounds,
-                               .wanted = wanted,
-                               .sweep = 0.5 * fabs(range),
-                               .list = &part[t],
-                               .status = DB_OK };
-            memcpy(s->star, star, sizeof star);
+    for (long piece = 0; piece < pieces; piece++) {
+        row_search *s = &search[piece];
+        *s = (row_search){ .plan = plan,
+                           .bounds = bounds,
+                           .wanted = wanted,
+                           .sweep = 0.5 * fabs(range),
+                           .list = &list->part[piece],
+                           .status = DB_OK };
+        memcpy(s->star, star, sizeof star);
+        s->list->count = 0;
+        for (long t = tasks * piece / pieces; t < tasks * (piece + 1) / pieces; t++)
             for (long k = -most_k; k <= most_k && s->status == DB_OK; k++)
                 search_row(s, (size_t)(t / rows), (int)(t % rows - most_h), (int)k);
-        }
-        for (long t = 0; t < tasks && status == DB_OK; t++)
-            if (search[t].status != DB_OK) status = explain(plan->context, &search[t]);
-        if (status == DB_OK) status = join(plan->context, part, (size_t)tasks, list);
     }
-    for (long t = 0; part && t < tasks; t++) {
-        free(part[t].entry);
-        free(part[t].value);
-    }
-    free(part);
-    free(search);
-    return status;
+    for (long piece = 0; piece < pieces; piece++)
+        if (search[piece].status != DB_OK) return explain(plan->context, &search[piece]);
+    return join(plan->context, (size_t)pieces, list);
 }

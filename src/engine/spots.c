@@ -285,11 +285,10 @@ void db_spots_outdate(db_plan *plan) {
 
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
-    void *const owned[] = {
-        spots->panel, spots->cell_first, spots->cell_tile, spots->list.entry,   spots->list.value,
-        spots->spot,  spots->first,      spots->number,    spots->slope_double, spots->slope_float,
-        spots
-    };
+    db_spot_list_clear(&spots->list);
+    void *const owned[] = { spots->panel,        spots->cell_first,  spots->cell_tile,
+                            spots->spot,         spots->first,       spots->number,
+                            spots->slope_double, spots->slope_float, spots };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 

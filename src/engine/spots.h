@@ -22,7 +22,12 @@ typedef struct db_spot_list {
     db_spot_entry *entry;
     db_spot_values *value; /* [count] */
     size_t count, room;
+    struct db_spot_list
+        *part; /* of the search's pieces of work: their room stays for the next one */
+    size_t parts;
 } db_spot_list;
+
+void db_spot_list_clear(db_spot_list *list);
 
 /* What bounds the spots of an experiment. */
 typedef struct db_spot_bounds {

@@ -1,5 +1,7 @@
 #include "kernel/instances.h"
 
+#include "kernel/spot_slopes.h"
+
 /* X(instruction set) for every compiled one */
 #if defined(DB_HAVE_AVX2)
 #define DB_AVX2(X) X(avx2)
@@ -39,4 +41,15 @@ static const db_kernel_function table[DB_ISA_COUNT][2][DB_KERNEL_KIND_COUNT] = {
 
 db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_kernel_kind kind) {
     return table[isa][precision == DB_PRECISION_MIXED][kind];
+}
+
+#define DECLARE_SLOPES(isa) void db_spot_slopes_##isa(const db_spot_slopes_work *, size_t);
+DB_INSTANCES(DECLARE_SLOPES)
+
+db_spot_slopes_function db_spot_slopes_instance(db_isa isa) {
+    static const db_spot_slopes_function instance[DB_ISA_COUNT] = {
+#define SLOPES_ENTRY(isa) [ROW_##isa] = db_spot_slopes_##isa,
+        DB_INSTANCES(SLOPES_ENTRY)
+    };
+    return instance[isa];
 }
