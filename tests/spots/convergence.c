@@ -107,7 +107,7 @@ void first_order_suffices(db_context *context, const spot_scene *scene, int log2
     const size_t pixels = (size_t)(region.fast_size * region.slow_size);
     double *image = malloc(3 * pixels * sizeof *image), *missing = image + pixels,
            *error = missing + pixels, peak = 0, most = 0, least_sure = 0;
-    first_order *f = first_order_of(&s);
+    first_order *f = first_order_of(&s, 1);
     rendered(context, &e, region, image);
     sampler_lattice(&s, first_order_missing, f, log2_points, 8, 5, missing, error);
     for (size_t i = 0; i < pixels; i++) peak = fmax(peak, image[i]);

@@ -64,7 +64,7 @@ static block_spot block_of(const db_experiment *e, const naive_spot *spot) {
     return out;
 }
 
-first_order *first_order_of(const sampler *s) {
+first_order *first_order_of(const sampler *s, int cap) {
     const db_experiment *e = s->e;
     const naive_region *g = &s->region;
     const db_panel *p = &e->detector.panels[g->panel];
@@ -73,7 +73,10 @@ first_order *first_order_of(const sampler *s) {
     first_order *f = calloc(1, sizeof *f);
     f->list = naive_spot_list(e, *g, NAIVE_ERROR_FUNCTION, 0);
     f->block = malloc((f->list.count + 1) * sizeof *f->block);
-    for (size_t k = 0; k < f->list.count; k++) f->block[k] = block_of(e, &f->list.spot[k]);
+    for (size_t k = 0; k < f->list.count; k++) {
+        if (!cap) f->list.spot[k].cap = 0;
+        f->block[k] = block_of(e, &f->list.spot[k]);
+    }
     f->point = malloc(points * sizeof *f->point);
     f->factor = malloc(points * e->beam.source_count * sizeof *f->factor);
     f->other = malloc(points * sizeof *f->other);
@@ -133,6 +136,16 @@ static void place_of_draw(const first_order *f, const sampler_numbers *n, const 
     for (int k = 0; k < 2; k++) naive_add(c, n->divergence[k], f->axis[k]);
 }
 
+/* How far the cap is from its tangent plane in a direction, in parts of the node's vector. */
+static double cap_height(const naive_spot *spot, const double d[3]) {
+    double height = -0.5; /* (|c|^2 - 1)/2 + c.(d - c) */
+    for (int i = 0; i < 3; i++) {
+        const double c = (double)spot->c[i];
+        height += c * (d[i] - c / 2);
+    }
+    return (double)spot->cap * spot->wavelength * height;
+}
+
 void first_order_image(const sampler *s, void *own, const double uniform[], double *image) {
     const db_experiment *e = s->e;
     first_order *f = own;
@@ -165,6 +178,7 @@ void first_order_image(const sampler *s, void *own, const double uniform[], doub
             const int at = i * over * over + sub[1] * over + sub[0];
             double delta[3], exponent = 0;
             for (int a = 0; a < 3; a++) delta[a] = f->point[at].d[a] - c[a];
+            naive_add(delta, -cap_height(spot, f->point[at].d), spot->r);
             for (int a = 0; a < 3; a++) exponent += delta[a] * naive_dot(b->inverse[a], delta);
             if (exponent < 80)
                 image[i] += b->amplitude * exp(-exponent / 2) *

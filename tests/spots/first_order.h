@@ -1,6 +1,7 @@
 /* The draws of a sampler to first order: each moves the Gaussian of a single block along a straight
- * line. The mean of these images is the closed form, whatever the spreads; so the mean of their
- * differences from exact images is what first order leaves out, and it has little noise. */
+ * line, or along the cap that rotations keep to. The mean of these images is the closed form,
+ * whatever the spreads; so the mean of their differences from exact images is what the closed form
+ * leaves out, and it has little noise. */
 #ifndef DB_TESTS_SPOTS_FIRST_ORDER_H
 #define DB_TESTS_SPOTS_FIRST_ORDER_H
 
@@ -8,7 +9,8 @@
 
 typedef struct first_order first_order;
 
-first_order *first_order_of(const sampler *s);
+/* cap: 0 for straight lines. */
+first_order *first_order_of(const sampler *s, int cap);
 void first_order_destroy(first_order *f);
 
 /* Images of draws to first order, and exact ones less those; own: a first_order. */

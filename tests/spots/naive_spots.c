@@ -281,33 +281,39 @@ static real rotation_variance(const db_spread *s, const double r[3], const doubl
     return form(spread, along, along);
 }
 
+/* f/|rho|^2: f is the square of the part that rotations have in the variance across the plane of
+ * scattering. */
+static real cap_of(const scene *s, naive_spot *spot) {
+    const real wavelength = spot->wavelength;
+    double rho[3], across[3], line[3];
+    for (int i = 0; i < 3; i++) rho[i] = (double)(wavelength * spot->r[i]);
+    const double square = naive_dot(rho, rho);
+    naive_cross(s->ray.i, rho, across);
+    if (!(naive_dot(across, across) > 1e-10 * square)) return 0;
+    for (int k = 0; k < 3; k++) line[k] = naive_dot(across, spot->turn[k]);
+    const real width = spot->tail > 0 ? s->e->spread.tail_width[spot->tail - 1] : 1;
+    const real turns = width * width * wavelength * wavelength *
+                       rotation_variance(&s->e->spread, spot->node, line);
+    const real side[3] = { across[0], across[1], across[2] };
+    return powl(turns / form(spot->covariance, side, side), 2) / square;
+}
+
 /* Rotations keep |r|: as far as the spread across the plane of scattering is theirs, the distance to
  * the cap of nodes takes the place of that to its tangent plane, so that d - c becomes d - c - f
- * (rho/|rho|^2) ((|c|^2 - 1)/2 + c.(d - c)). Its linear part goes into the covariance and the peak,
- * its constant into c. */
-static void bend(const scene *s, naive_spot *out) {
-    const real wavelength = out->wavelength;
-    double rho[3], across[3], line[3];
-    real square = 0, beam = 0, excess = -1, off[3], back[3][3], forth[3][3], motion = 0;
-    for (int i = 0; i < 3; i++) rho[i] = (double)(wavelength * out->r[i]);
+ * (rho/|rho|^2) ((|c|^2 - 1)/2 + c.(d - c)). Its linear part goes into the covariance, its constant
+ * into c. */
+static void bend(naive_spot *out) {
+    real excess = -1, beam = 0, motion = 0, c[3], rho[3], back[3][3], forth[3][3];
     for (int i = 0; i < 3; i++) {
-        off[i] = out->c[i];
-        square += (real)rho[i] * rho[i];
-        beam += (real)rho[i] * out->c[i];
-        excess += out->c[i] * out->c[i];
-        motion += out->c[i] * out->v[i];
+        c[i] = out->c[i];
+        rho[i] = (real)out->wavelength * out->r[i];
+        beam += rho[i] * c[i];
+        excess += c[i] * c[i];
+        motion += c[i] * out->v[i];
     }
-    naive_cross(s->ray.i, rho, across);
-    if (!(naive_dot(across, across) > 1e-10 * square)) return;
-    for (int k = 0; k < 3; k++) line[k] = naive_dot(across, out->turn[k]);
-    const real width = out->tail > 0 ? s->e->spread.tail_width[out->tail - 1] : 1;
-    const real turns =
-        width * width * wavelength * wavelength * rotation_variance(&s->e->spread, out->node, line);
-    const real side[3] = { across[0], across[1], across[2] };
-    const real f = powl(turns / form(out->covariance, side, side), 2);
-    const real shrink = 1 - f * beam / square, g = f / (square * shrink);
+    const real shrink = 1 - out->cap * beam, g = out->cap / shrink;
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) back[i][k] = (i == k) + g * rho[i] * off[k];
+        for (int k = 0; k < 3; k++) back[i][k] = (i == k) + g * rho[i] * c[k];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             forth[i][k] = 0;
@@ -342,8 +348,8 @@ static void add_spots(const scene *s, real amplitude, naive_spot at) {
         const real wide = at.covariance[0][0] + at.covariance[1][1] + at.covariance[2][2];
         const int still = at.low == at.high;
         if (s->reach > 0 && still && powl(sqrtl(dot(at.c, at.c)) - 1, 2) > 150 * wide) continue;
-        list->spot[list->count] = at;
-        bend(s, &list->spot[list->count++]);
+        at.cap = cap_of(s, &at);
+        list->spot[list->count++] = at;
     }
 }
 
@@ -547,6 +553,7 @@ void naive_spots(const db_experiment *e, naive_region region, naive_rotation how
     for (size_t k = 0; k < list.count; k++) {
         naive_spot *spot = &list.spot[k];
         real inverse[3][3];
+        bend(spot);
         inverted(spot->covariance, inverse);
         for (int i = 0; i < region.fast_size * region.slow_size * n; i++) {
             const real value = spot_value(spot, inverse, points[i].d, how, intervals, range_of(e));

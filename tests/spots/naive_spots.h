@@ -24,7 +24,8 @@ typedef struct naive_region {
 } naive_region;
 
 /* A spot: a node, seen by a source, of the blocks of a tail, about an angle of the spindle at which
- * it is nearest to the sphere. Directions have no unit; the laboratory's frame. */
+ * it is nearest to the sphere. Directions have no unit; the laboratory's frame. The node moves along
+ * straight lines here; cap tells how far rotations bend them. */
 typedef struct naive_spot {
     size_t source;
     int tail;
@@ -37,6 +38,7 @@ typedef struct naive_spot {
     long double c[3];      /* where it points */
     long double covariance[3][3], amplitude; /* of all spreads; the peak */
     long double v[3], low, high;             /* motion per radian; range of angles from its own */
+    long double cap;                         /* f/|rho|^2 */
     long double weight;                      /* of all such spots of its node; 1 */
 } naive_spot;
 

@@ -1,5 +1,6 @@
-/* Where first order ends: what the closed form of one spot lacks, by spread and resolution, as tables
- * in Markdown for docs/theory/spots.md, beside a rule that programs can use. */
+/* Where first order ends: what one spot in closed form lacks without the cap of rotations, by spread
+ * and resolution, as tables in Markdown for docs/theory/spots.md, beside a rule that programs can
+ * use. */
 #include "support/context.h"
 #include "first_order.h"
 #include "scenes.h"
@@ -61,7 +62,7 @@ static double lacking(one_spot o, int log2_points, double *error) {
     double image[SIZE * SIZE], missing[SIZE * SIZE], uncertain[SIZE * SIZE];
     double peak = 0, most = 0;
     rendered(context, &e, region, image);
-    first_order *f = first_order_of(&s);
+    first_order *f = first_order_of(&s, 0);
     const double ratio = hypot(w, o.bandwidth) * r / block;
     sampler_lattice(&s, first_order_missing, f,
                     log2_points + 2 * (ratio > 3) + 2 * (ratio > 8) + (ratio > 30), 4, 7, missing,

@@ -139,7 +139,7 @@ static void so_have_samples_of_all_spreads(void **state) {
     spread(&e);
     region = region_aimed_at(&e, where, SIZE);
     const sampler s = sampler_of(&e, region);
-    first_order *f = first_order_of(&s);
+    first_order *f = first_order_of(&s, 1);
     rendered(context, &e, region, image);
     sampler_lattice(&s, first_order_missing, f, 11, 8, 3, missing, error);
     for (int i = 0; i < PIXELS; i++) {
