@@ -427,8 +427,8 @@ static db_flag flags[] = {
     { G, .name = "--tolerance", .arguments = "PHOTONS", NUMBER(tolerance, 1),
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK,
       .help = "each pixel may lack so much, which saves time where crystals are large: the tails of spots are left "
-              "out; default 0: none of them (check: a thousandth of the brightest pixel); see "
-              "docs/reference/precision.md" },
+              "out; default 0: none of them (-spots closed: 1e-6 of the brightest spot's peak; check: a thousandth of the "
+              "brightest pixel); see docs/reference/precision.md" },
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = "cpu|cuda|cuda:N|auto", TEXT(device),

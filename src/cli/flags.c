@@ -25,6 +25,7 @@ void db_settings_init(db_settings *settings, const db_flag_table *flags) {
     settings->printout_pixel[0] = settings->trace_pixel[0] = -1;
     settings->progress = -1;
     settings->digits = 6;
+    settings->tolerance = NAN;
     settings->difference_tolerance = 1e-7;
     settings->contraction_tolerance = 1e-11;
     for (int i = 0; i < 3; i++) settings->setup.amorphous_size[i] = NAN;

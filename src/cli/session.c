@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include "cli/amorphous.h"
+#include "cli/closed_spots.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/flags.h"
@@ -43,9 +44,10 @@ static db_status resolve(db_session *session) {
         return db_complain(
             session->settings.command, DB_ERROR_INPUT,
             "no structure factors: expected -hkl FILE or -default_F F, found neither");
-    const db_status status =
+    db_status status =
         db_setup_resolve(session->context, setup, &session->experiment,
                          session->settings.quiet ? NULL : db_notices_add, &session->notices);
+    if (status == DB_OK) status = db_closed_spots_prepare(session);
     if (status == DB_OK) return DB_OK;
     db_notices_print_rest(&session->notices);
     return db_session_complain(session, status);

@@ -51,7 +51,7 @@ typedef struct db_settings {
     int threads;
     int precision_choice;   /* DB_CHOOSE_*: what the user wants */
     db_precision precision; /* what is used */
-    double tolerance;       /* photons that a pixel may lack */
+    double tolerance;       /* photons that a pixel may lack; NAN: not given */
     const char *isa;
     const char *device;
     int progress; /* -1 automatic, 0 none, 1 asked for */

@@ -251,16 +251,11 @@ static double panel_distance(const db_experiment *experiment, size_t panel) {
     return along_beam > 0 && isfinite(along_beam) ? along_beam : fabs(along_normal);
 }
 
-/* Spots in closed form are averaged over a pixel by its own covariance. */
-static int closed_oversample(const db_experiment *experiment) {
-    (void)experiment;
-    return 1;
-}
-
 /* How finely a pixel must be sampled to see the spots' fringes (docs/theory/pixel.md, Number
  * of sub-pixels). */
 int db_recommended_oversample(const db_experiment *experiment) {
-    if (experiment->spread.spots == DB_SPOTS_CLOSED) return closed_oversample(experiment);
+    /* in closed form a pixel counts by its covariance; the program has a look at the spots */
+    if (experiment->spread.spots == DB_SPOTS_CLOSED) return 1;
     const db_crystal *crystal = &experiment->crystal;
     double largest = 0, recommended = 1;
     for (int i = 0; i < 3; i++) largest = fmax(largest, crystal->cells[i] * crystal->cell[i]);

@@ -64,11 +64,11 @@ static db_status sampling(db_context *context, const db_setup *setup, db_experim
                        "smaller pixels",
                        recommended, DB_MOST_OVERSAMPLE);
     experiment->oversample = setup->oversample ? setup->oversample : recommended;
-    if (!setup->oversample)
-        db_setup_note(notes, "auto-selected %d-fold oversampling", recommended);
-    else if (setup->oversample < recommended)
+    if (setup->oversample && setup->oversample < recommended)
         db_setup_note(notes, "oversampling %d: spots this sharp ask for %d", setup->oversample,
                       recommended);
+    else if (!setup->oversample && experiment->spread.spots == DB_SPOTS_SAMPLED)
+        db_setup_note(notes, "auto-selected %d-fold oversampling", recommended);
     return DB_OK;
 }
 

@@ -52,6 +52,24 @@ says() {
     succeed sim $small -spots closed -mosaic_rms 0.2 -spotfile spots.json
     [ "$(grep -c '"hkl"' spots.json)" = "$count" ] || complain "-spotfile: JSON of another number of spots"
 
+    # what is chosen from the list of spots
+    sharp=$(echo "$small" | sed 's/-oversample 1//; s/-N 4/-N 40/')
+    succeed sim $sharp -spots closed -floatfile chosen.f32 --precision double
+    grep -q "^auto-selected tolerance of .* photons per pixel: 1e-6 of the brightest spot's peak$" ../out || complain "no tolerance: $(cat ../out)"
+    says "  4x4 pixel oversample steps"
+    grep -q "^auto-selected 4-fold oversampling: spots are as narrow as" ../out || complain "no oversampling: $(cat ../out)"
+    grep -q "wrong" ../out && complain "a warning of narrow spreads: $(cat ../out)"
+    succeed sim $sharp -spots closed -floatfile whole.f32 --precision double --tolerance 0 -oversample 4
+    grep -q "auto-selected tolerance" ../out && complain "a tolerance beside --tolerance 0"
+    grep -q "fold oversampling" ../out && complain "a number of sub-pixels beside -oversample"
+    od -An -v -w4 -t f4 whole.f32 > ../whole
+    od -An -v -w4 -t f4 chosen.f32 | paste ../whole - |
+        awk '$1 > most { most = $1 } $1 - $2 > less { less = $1 - $2 } $2 > $1 * 1.000001 { more = 1 }
+             END { exit !(most > 0 && less > 0 && less <= 1e-6 * most && !more) }' || complain "the default tolerance is not kept"
+    succeed sim $small -spots closed -bandwidth_rms 0.02 -mosaic_rms 2.5 -floatfile wide.f32
+    grep -q "^a bandwidth this wide makes spots in closed form wrong by up to about 2 % " ../out || complain "no warning of the bandwidth: $(cat ../out)"
+    grep -q "^mosaic rotations of 2.5 degree rms are wide" ../out || complain "no warning of rotations"
+
     succeed sim $small -spots sampled -floatfile sampled.f32
     succeed sim $small -floatfile default.f32
     same sampled.f32 default.f32 "-spots sampled and the default"

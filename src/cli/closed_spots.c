@@ -1,0 +1,134 @@
+/* Automatic choices for spots in closed form. Bounds: docs/theory/spots.md, Limits and Where first
+ * order ends. */
+#include "cli/closed_spots.h"
+
+#include "base/context_internal.h"
+
+#include <dualbragg/spots.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TOLERATED = 1e-6; /* of the brightest peak */
+
+static void note(db_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void note(db_session *session, const char *format, ...) {
+    char line[400];
+    va_list arguments;
+    if (session->settings.quiet) return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    db_notices_add(&session->notices, line);
+}
+
+/* Photons in the brightest pixel of any spot, which has no more than the whole spot. */
+static double brightest_peak(const db_predicted_spots *list) {
+    const double two_pi = 6.283185307179586476925;
+    double brightest = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const double *const v = list->spot[i].covariance;
+        const double area = two_pi * sqrt(fmax(v[0] * v[1] - v[2] * v[2], 0));
+        brightest = fmax(brightest, list->spot[i].photons / fmax(area, 1));
+    }
+    return isfinite(brightest) ? brightest : 0;
+}
+
+static int compare_numbers(const void *first, const void *second) {
+    const double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
+/* So many that a sub-pixel is well described as a Gaussian in all but the sharpest spots: off by
+ * 1/(960 x 1.25^4), 0.04 % of the peak along each axis. */
+static db_status choose_oversample(db_session *session, const db_predicted_spots *list) {
+    enum { MOST = 4 };
+    const double enough = 1.25; /* standard deviations of spots in sub-pixels */
+    if (session->settings.setup.oversample || list->count == 0) return DB_OK;
+    double *const width = malloc(list->count * sizeof *width);
+    if (!width) return DB_ERROR_MEMORY;
+    for (size_t i = 0; i < list->count; i++) {
+        const double *const v = list->spot[i].covariance;
+        width[i] = sqrt(fmax(0.5 * (v[0] + v[1]) - hypot(0.5 * (v[0] - v[1]), v[2]), 0));
+    }
+    qsort(width, list->count, sizeof *width, compare_numbers);
+    const double narrow = width[list->count / 10];
+    free(width);
+    const int chosen = enough < MOST * narrow ? (int)ceil(enough / narrow) : MOST;
+    session->experiment.oversample = chosen;
+    if (chosen > 1)
+        note(session, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
+             chosen, narrow);
+    return DB_OK;
+}
+
+/* Of the spots' width by the blocks' size along the longest edge of a block, by strain and by
+ * bandwidth; nodes one standard deviation off the sphere. */
+static double error_by_bandwidth(const db_experiment *e, double finest) {
+    const db_spread *const s = &e->spread;
+    double longest = 0;
+    for (int i = 0; i < 3; i++) longest = fmax(longest, e->crystal.cells[i] * e->crystal.cell[i]);
+    const double r = 1 / finest, size = 0.4 / longest, bandwidth = 1e-6 * s->bandwidth,
+                 along = sqrt(size * size + r * r * (bandwidth + 1e-6 * s->strain));
+    return exp(-0.5) * r / along * 2 * bandwidth;
+}
+
+/* Rotations of blocks about the axis about which they are widest, with their tails (degree). */
+static double widest_rotations(const db_spread *s) {
+    double variance = 0, tail = 1;
+    for (int i = 0; i < 3; i++) variance = fmax(variance, s->mosaic + s->mosaic_tensor[i]);
+    for (int k = 0; k < s->tails; k++) tail = fmax(tail, s->tail_width[k]);
+    return tail * sqrt(variance);
+}
+
+static void warn(db_session *session, const db_predicted_spots *list) {
+    const double most_error = 0.01, most_rotations = 2;
+    double finest = INFINITY;
+    for (size_t i = 0; i < list->count; i++) finest = fmin(finest, list->spot[i].resolution);
+    const double error = list->count ? error_by_bandwidth(&session->experiment, finest) : 0,
+                 rotations = widest_rotations(&session->experiment.spread);
+    if (error > most_error)
+        note(session,
+             "a bandwidth this wide makes spots in closed form wrong by up to about %.2g %% of "
+             "their peaks (at %.3g A): use a spectrum of several sources of a narrow bandwidth "
+             "each, or -spots sampled",
+             100 * error, finest);
+    if (rotations > most_rotations)
+        note(session,
+             "mosaic rotations of %.3g degree rms are wide for spots in closed form (more than %g "
+             "degree): spots may be wrong by some %% of their peaks; compare with -spots sampled",
+             rotations, most_rotations);
+}
+
+static db_status choose(db_session *session, double *tolerance) {
+    db_predicted_spots list;
+    db_enter_stage(session->context, "spots");
+    db_status status = db_spots_predict(session->context, &session->experiment, NULL, &list);
+    db_leave_stage(session->context, "spots");
+    if (status == DB_OK) {
+        warn(session, &list);
+        status = choose_oversample(session, &list);
+    }
+    if (status == DB_OK && isnan(*tolerance) && strcmp(session->settings.command, "check") != 0) {
+        *tolerance = TOLERATED * brightest_peak(&list);
+        note(session,
+             "auto-selected tolerance of %.2g photons per pixel: 1e-6 of the brightest "
+             "spot's peak",
+             *tolerance);
+    }
+    db_predicted_spots_clear(&list);
+    return status;
+}
+
+db_status db_closed_spots_prepare(db_session *session) {
+    double *const tolerance = &session->settings.tolerance;
+    const int closed = session->experiment.spread.spots == DB_SPOTS_CLOSED &&
+                       session->experiment.detector.panel_count > 0;
+    const db_status status = closed ? choose(session, tolerance) : DB_OK;
+    if (isnan(*tolerance)) *tolerance = 0;
+    return status;
+}
