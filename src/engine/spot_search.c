@@ -101,18 +101,22 @@ static int grow(db_spot_list *list) {
     return 1;
 }
 
-/* Whether a ray comes near a panel: the angle between it and the panel's middle. */
+/* Whether a ray meets a panel, or its edge within an angle of `width`. */
 static int near_panel(const db_plan *plan, size_t p, const double u[3], double width) {
     const db_kernel_panel *k = &plan->panel[p];
     const db_panel *own = &plan->experiment.detector.panels[p];
-    const double half[2] = { 0.5 * own->fast_pixels * k->pixel_size[0],
-                             0.5 * own->slow_pixels * k->pixel_size[1] };
-    double middle[3];
-    for (int c = 0; c < 3; c++)
-        middle[c] = k->origin[c] + half[0] * k->fast[c] + half[1] * k->slow[c];
-    const double distance = db_length(middle), diagonal = hypot(half[0], half[1]);
-    const double angle = atan2(diagonal, fmax(distance - diagonal, 1e-3 * distance)) + width;
-    return angle >= PI || db_dot(middle, u) >= distance * cos(angle);
+    const double obliquity = db_dot(u, k->normal);
+    double x[3];
+    if (!(obliquity > 1e-3)) return 0;
+    if (width > 0.1 * obliquity) return 1;
+    for (int c = 0; c < 3; c++) x[c] = u[c] * k->z / obliquity - k->origin[c];
+    /* twice what the angle is on the panel, and what the sensor's depth adds */
+    const double margin = 2 * width * k->z / (obliquity * obliquity) +
+                          1e-6 * fabs(plan->experiment.detector.sensor_thickness) / obliquity;
+    const double fast = db_dot(x, k->fast), slow = db_dot(x, k->slow);
+    return fast > -margin && slow > -margin &&
+           fast < own->fast_pixels * k->pixel_size[0] + margin &&
+           slow < own->slow_pixels * k->pixel_size[1] + margin;
 }
 
 /* A node's Gaussians on a panel. */
@@ -175,11 +179,7 @@ static void add_node(row_search *s, size_t source, const int hkl[3]) {
         if (length - width > 1 || length + width < 1 - beside) continue; /* see spot_box.c */
         for (int c = 0; c < 3; c++) u[c] /= length;
         for (size_t p = 0; p < e->detector.panel_count && s->status == DB_OK; p++) {
-            double normal[3];
-            db_vector_out(plan->plain.panel[p].normal, normal);
-            if (!(db_dot(u, normal) > 1e-3)) continue;
-            if (e->detector.panel_count > 1 && !near_panel(plan, p, u, 2 * sqrt(2 * beside)))
-                continue;
+            if (!near_panel(plan, p, u, sqrt(2 * beside))) continue;
             name.panel = p;
             add_on_panel(s, &name);
         }
