@@ -116,8 +116,9 @@ static db_status render_closed(db_context *context, const pixel_inputs *inputs,
 static void render_sampled(db_context *context, const pixel_inputs *inputs,
                            const db_region *regions, size_t region_count, long double *image) {
     const long count = (long)region_count;
-#if defined(_OPENMP)
     const int threads = db_threads_for(context, count);
+    (void)threads; /* without OpenMP */
+#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long i = 0; i < count; i++) render(inputs, &regions[i], image);
