@@ -251,7 +251,12 @@ db_status db_spots_fill(db_plan *plan) {
         }
     }
     if (status == DB_OK) {
-        for (size_t i = 0; i < count; i++)
+        const long last = (long)count;
+#if defined(_OPENMP)
+        const int threads = db_threads_for(plan->context, last);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+#endif
+        for (long i = 0; i < last; i++)
             spots->spot[i] = kernel_spot(&spots->list.entry[i], &spots->list.value[i]);
         status = fill_tiles(plan);
     }
