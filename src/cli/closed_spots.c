@@ -13,17 +13,23 @@
 
 static const double TOLERATED = 1e-6; /* of the brightest peak */
 
-static void note(db_session *session, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+typedef struct {
+    db_context *context;
+    db_settings *settings;
+    db_experiment *experiment;
+    db_notices *notices;
+} run;
 
-static void note(db_session *session, const char *format, ...) {
+static void note(const run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(const run *r, const char *format, ...) {
     char line[400];
     va_list arguments;
-    if (session->settings.quiet) return;
+    if (r->settings->quiet) return;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    db_notices_add(&session->notices, line);
+    db_notices_add(r->notices, line);
 }
 
 /* Photons in the brightest pixel of any spot, which has no more than the whole spot. */
@@ -45,10 +51,10 @@ static int compare_numbers(const void *first, const void *second) {
 
 /* So many that a sub-pixel is well described as a Gaussian in all but the sharpest spots: off by
  * 1/(960 x 1.25^4), 0.04 % of the peak along each axis. */
-static db_status choose_oversample(db_session *session, const db_predicted_spots *list) {
+static db_status choose_oversample(const run *r, const db_predicted_spots *list) {
     enum { MOST = 4 };
     const double enough = 1.25; /* standard deviations of spots in sub-pixels */
-    if (session->settings.setup.oversample || list->count == 0) return DB_OK;
+    if (r->settings->setup.oversample || list->count == 0) return DB_OK;
     double *const width = malloc(list->count * sizeof *width);
     if (!width) return DB_ERROR_MEMORY;
     for (size_t i = 0; i < list->count; i++) {
@@ -59,9 +65,9 @@ static db_status choose_oversample(db_session *session, const db_predicted_spots
     const double narrow = width[list->count / 10];
     free(width);
     const int chosen = enough < MOST * narrow ? (int)ceil(enough / narrow) : MOST;
-    session->experiment.oversample = chosen;
+    r->experiment->oversample = chosen;
     if (chosen > 1)
-        note(session, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
+        note(r, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
              chosen, narrow);
     return DB_OK;
 }
@@ -85,37 +91,37 @@ static double widest_rotations(const db_spread *s) {
     return tail * sqrt(variance);
 }
 
-static void warn(db_session *session, const db_predicted_spots *list) {
+static void warn(const run *r, const db_predicted_spots *list) {
     const double most_error = 0.01, most_rotations = 2;
     double finest = INFINITY;
     for (size_t i = 0; i < list->count; i++) finest = fmin(finest, list->spot[i].resolution);
-    const double error = list->count ? error_by_bandwidth(&session->experiment, finest) : 0,
-                 rotations = widest_rotations(&session->experiment.spread);
+    const double error = list->count ? error_by_bandwidth(r->experiment, finest) : 0,
+                 rotations = widest_rotations(&r->experiment->spread);
     if (error > most_error)
-        note(session,
+        note(r,
              "a bandwidth this wide makes spots in closed form wrong by up to about %.2g %% of "
              "their peaks (at %.3g A): use a spectrum of several sources of a narrow bandwidth "
              "each, or -spots sampled",
              100 * error, finest);
     if (rotations > most_rotations)
-        note(session,
+        note(r,
              "mosaic rotations of %.3g degree rms are wide for spots in closed form (more than %g "
              "degree): spots may be wrong by some %% of their peaks; compare with -spots sampled",
              rotations, most_rotations);
 }
 
-static db_status choose(db_session *session, double *tolerance) {
+static db_status choose(const run *r, double *tolerance) {
     db_predicted_spots list;
-    db_enter_stage(session->context, "spots");
-    db_status status = db_spots_predict(session->context, &session->experiment, NULL, &list);
-    db_leave_stage(session->context, "spots");
+    db_enter_stage(r->context, "spots");
+    db_status status = db_spots_predict(r->context, r->experiment, NULL, &list);
+    db_leave_stage(r->context, "spots");
     if (status == DB_OK) {
-        warn(session, &list);
-        status = choose_oversample(session, &list);
+        warn(r, &list);
+        status = choose_oversample(r, &list);
     }
-    if (status == DB_OK && isnan(*tolerance) && strcmp(session->settings.command, "check") != 0) {
+    if (status == DB_OK && isnan(*tolerance) && strcmp(r->settings->command, "check") != 0) {
         *tolerance = TOLERATED * brightest_peak(&list);
-        note(session,
+        note(r,
              "auto-selected tolerance of %.2g photons per pixel: 1e-6 of the brightest "
              "spot's peak",
              *tolerance);
@@ -124,11 +130,13 @@ static db_status choose(db_session *session, double *tolerance) {
     return status;
 }
 
-db_status db_closed_spots_prepare(db_session *session) {
-    double *const tolerance = &session->settings.tolerance;
-    const int closed = session->experiment.spread.spots == DB_SPOTS_CLOSED &&
-                       session->experiment.detector.panel_count > 0;
-    const db_status status = closed ? choose(session, tolerance) : DB_OK;
+db_status db_closed_spots_prepare(db_context *context, db_settings *settings,
+                                  db_experiment *experiment, db_notices *notices) {
+    const run r = { context, settings, experiment, notices };
+    double *const tolerance = &settings->tolerance;
+    const int closed =
+        experiment->spread.spots == DB_SPOTS_CLOSED && experiment->detector.panel_count > 0;
+    const db_status status = closed ? choose(&r, tolerance) : DB_OK;
     if (isnan(*tolerance)) *tolerance = 0;
     return status;
 }

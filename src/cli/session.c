@@ -47,7 +47,9 @@ static db_status resolve(db_session *session) {
     db_status status =
         db_setup_resolve(session->context, setup, &session->experiment,
                          session->settings.quiet ? NULL : db_notices_add, &session->notices);
-    if (status == DB_OK) status = db_closed_spots_prepare(session);
+    if (status == DB_OK)
+        status = db_closed_spots_prepare(session->context, &session->settings, &session->experiment,
+                                         &session->notices);
     if (status == DB_OK) return DB_OK;
     db_notices_print_rest(&session->notices);
     return db_session_complain(session, status);
