@@ -172,17 +172,18 @@ enum {
     X(STRAIN_XY, "strain_xy", spread.strain_tensor[5], "1e-6", 1, DB_MOVES_SPREAD,                 \
       "variance of the strain xy of blocks")                                                       \
     DB_MODE_LIST(X, 1, 0)                                                                          \
-    DB_MODE_LIST(X, 2, 1) DB_MODE_LIST(X, 3, 2) X(                                                 \
-        BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, DB_MOVES_SPREAD,    \
-        "relative variance of the wavelengths of each source")                                     \
+    DB_MODE_LIST(X, 2, 1)                                                                          \
+    DB_MODE_LIST(X, 3, 2) X(BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, \
+                            DB_MOVES_SPREAD,                                                       \
+                            "relative variance of the wavelengths of each source")                 \
         X(DIVERGENCE_HH, "divergence_hh", spread.divergence[0], "mrad^2", 0.1, DB_MOVES_SPREAD,    \
-          "variance of the horizontal direction of each source") X(DIVERGENCE_VV, "divergence_vv", \
-                                                                   spread.divergence[1], "mrad^2", \
-                                                                   0.1, DB_MOVES_SPREAD,           \
-                                                                   "variance of the vertical "     \
-                                                                   "direction of each source")     \
-            X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2], "mrad^2", 0.1,                 \
-              DB_MOVES_SPREAD, "covariance of the directions of each source")                      \
+          "variance of the horizontal direction of each source")                                   \
+            X(DIVERGENCE_VV, "divergence_vv", spread.divergence[1], "mrad^2", 0.1,                 \
+              DB_MOVES_SPREAD,                                                                     \
+              "variance of the vertical "                                                          \
+              "direction of each source") X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2],  \
+                                            "mrad^2", 0.1, DB_MOVES_SPREAD,                        \
+                                            "covariance of the directions of each source")         \
                 X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001,                \
                   DB_MOVES_SPREAD, "horizontal variance of the lit part of the crystal")           \
                     X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001,            \
