@@ -53,6 +53,7 @@ enum {
 /** X(identifier, name, member of db_experiment, unit, scale, moves, description)
  * scale: a typical step, in the parameter's unit, that changes an image noticeably; optimizers
  * divide by it. */
+/* clang-format off */
 #define DB_PARAMETER_LIST(X)                                                                       \
     X(CELL_A, "cell_a", crystal.cell[0], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge a")           \
     X(CELL_B, "cell_b", crystal.cell[1], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge b")           \
@@ -173,46 +174,36 @@ enum {
       "variance of the strain xy of blocks")                                                       \
     DB_MODE_LIST(X, 1, 0)                                                                          \
     DB_MODE_LIST(X, 2, 1)                                                                          \
-    DB_MODE_LIST(X, 3, 2) X(BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, \
-                            DB_MOVES_SPREAD,                                                       \
-                            "relative variance of the wavelengths of each source")                 \
-        X(DIVERGENCE_HH, "divergence_hh", spread.divergence[0], "mrad^2", 0.1, DB_MOVES_SPREAD,    \
-          "variance of the horizontal direction of each source")                                   \
-            X(DIVERGENCE_VV, "divergence_vv", spread.divergence[1], "mrad^2", 0.1,                 \
-              DB_MOVES_SPREAD,                                                                     \
-              "variance of the vertical "                                                          \
-              "direction of each source") X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2],  \
-                                            "mrad^2", 0.1, DB_MOVES_SPREAD,                        \
-                                            "covariance of the directions of each source")         \
-                X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001,                \
-                  DB_MOVES_SPREAD, "horizontal variance of the lit part of the crystal")           \
-                    X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001,            \
-                      DB_MOVES_SPREAD, "vertical variance of the lit part of the crystal")         \
-                        X(FOOTPRINT_HV, "footprint_hv", spread.footprint[2], "mm^2", 0.001,        \
-                          DB_MOVES_SPREAD, "covariance of the lit part of the crystal")            \
-                            X(POINT_SPREAD_FF, "point_spread_ff", spread.point_spread[0], "mm^2",  \
-                              0.001, DB_MOVES_SPREAD, "variance of the point spread along fast")   \
-                                X(POINT_SPREAD_SS, "point_spread_ss", spread.point_spread[1],      \
-                                  "mm^2", 0.001, DB_MOVES_SPREAD,                                  \
-                                  "variance of the point spread along slow")                       \
-                                    X(POINT_SPREAD_FS, "point_spread_fs", spread.point_spread[2],  \
-                                      "mm^2", 0.001, DB_MOVES_SPREAD,                              \
-                                      "covariance of the point spread")                            \
-                                        X(TAIL_FRACTION_1, "tail_fraction_1",                      \
-                                          spread.tail_fraction[0], "1", 0.05, DB_MOVES_SPREAD,     \
-                                          "part of the blocks in tail 1 of their distribution")    \
-                                            X(TAIL_WIDTH_1, "tail_width_1", spread.tail_width[0],  \
-                                              "1", 0.1, DB_MOVES_SPREAD,                           \
-                                              "width of tail 1, in widths of the middle")          \
-                                                X(TAIL_FRACTION_2, "tail_fraction_2",              \
-                                                  spread.tail_fraction[1], "1", 0.05,              \
-                                                  DB_MOVES_SPREAD,                                 \
-                                                  "part of the blocks in tail 2 of their "         \
-                                                  "distribution")                                  \
-                                                    X(TAIL_WIDTH_2, "tail_width_2",                \
-                                                      spread.tail_width[1], "1", 0.1,              \
-                                                      DB_MOVES_SPREAD,                             \
-                                                      "width of tail 2, in widths of the middle")
+    DB_MODE_LIST(X, 3, 2)                                                                          \
+    X(BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, DB_MOVES_SPREAD,      \
+      "relative variance of the wavelengths of each source")                                       \
+    X(DIVERGENCE_HH, "divergence_hh", spread.divergence[0], "mrad^2", 0.1, DB_MOVES_SPREAD,        \
+      "variance of the horizontal direction of each source")                                       \
+    X(DIVERGENCE_VV, "divergence_vv", spread.divergence[1], "mrad^2", 0.1, DB_MOVES_SPREAD,        \
+      "variance of the vertical direction of each source")                                         \
+    X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2], "mrad^2", 0.1, DB_MOVES_SPREAD,        \
+      "covariance of the directions of each source")                                               \
+    X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001, DB_MOVES_SPREAD,           \
+      "horizontal variance of the lit part of the crystal")                                        \
+    X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001, DB_MOVES_SPREAD,           \
+      "vertical variance of the lit part of the crystal")                                          \
+    X(FOOTPRINT_HV, "footprint_hv", spread.footprint[2], "mm^2", 0.001, DB_MOVES_SPREAD,           \
+      "covariance of the lit part of the crystal")                                                 \
+    X(POINT_SPREAD_FF, "point_spread_ff", spread.point_spread[0], "mm^2", 0.001, DB_MOVES_SPREAD,  \
+      "variance of the point spread along fast")                                                   \
+    X(POINT_SPREAD_SS, "point_spread_ss", spread.point_spread[1], "mm^2", 0.001, DB_MOVES_SPREAD,  \
+      "variance of the point spread along slow")                                                   \
+    X(POINT_SPREAD_FS, "point_spread_fs", spread.point_spread[2], "mm^2", 0.001, DB_MOVES_SPREAD,  \
+      "covariance of the point spread")                                                            \
+    X(TAIL_FRACTION_1, "tail_fraction_1", spread.tail_fraction[0], "1", 0.05, DB_MOVES_SPREAD,     \
+      "part of the blocks in tail 1 of their distribution")                                        \
+    X(TAIL_WIDTH_1, "tail_width_1", spread.tail_width[0], "1", 0.1, DB_MOVES_SPREAD,               \
+      "width of tail 1, in widths of the middle")                                                  \
+    X(TAIL_FRACTION_2, "tail_fraction_2", spread.tail_fraction[1], "1", 0.05, DB_MOVES_SPREAD,     \
+      "part of the blocks in tail 2 of their distribution")                                        \
+    X(TAIL_WIDTH_2, "tail_width_2", spread.tail_width[1], "1", 0.1, DB_MOVES_SPREAD,               \
+      "width of tail 2, in widths of the middle")
+/* clang-format on */
 
 /** Parameters by which images have derivatives. */
 typedef enum db_parameter {
