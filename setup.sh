@@ -112,7 +112,7 @@ check_tidy() {
         echo "clang-tidy: skipped, not installed"
         return
     fi
-    step "Checking with clang-tidy" sh -c "find src fit -name '*.c' ! -name instance.c -print |
+    step "Checking with clang-tidy" sh -c "find src fit -name '*.c' ! -name '*instance.c' -print |
         xargs -P $jobs -n 4 clang-tidy --quiet -p build/dev"
 }
 
