@@ -110,6 +110,8 @@ void db_fit_result_destroy(db_fit_result **result) {
     free((*result)->advice);
     free((*result)->starts);
     free((*result)->model_image);
+    free((*result)->background_image);
+    free((*result)->reflections);
     free(*result);
     *result = NULL;
 }

@@ -106,9 +106,10 @@ static void record_command(db_fit_config *config, int argc, char **argv) {
 }
 
 typedef struct output_file {
-    const char *suffix;
+    const char *ending; /* after PREFIX */
     const char *what;
 } output_file;
+enum { LONGEST_ENDING = 16 };
 enum {
     OUT_YAML,
     OUT_LIST,
@@ -117,35 +118,50 @@ enum {
     OUT_PNG,
     OUT_HTML,
     OUT_AMPLITUDES,
+    OUT_INTENSITIES,
+    OUT_REFLECTIONS,
+    OUT_SPOTS,
+    OUT_BACKGROUND,
     OUT_LOG,
     OUTPUT_COUNT
 };
 static const output_file outputs[OUTPUT_COUNT] = {
-    [OUT_YAML] = { "yaml", "refined model, a configuration again" },
-    [OUT_LIST] = { "expt", "experiment list for DIALS" },
-    [OUT_MATRIX] = { "mat", "MOSFLM orientation matrix" },
-    [OUT_JSON] = { "json", "everything, for programs" },
-    [OUT_PNG] = { "png", "measured and refined image" },
-    [OUT_HTML] = { "html", "report with pictures" },
-    [OUT_AMPLITUDES] = { "hkl", "refined amplitudes" },
-    [OUT_LOG] = { "log", "what was printed" },
+    [OUT_YAML] = { ".yaml", "refined model, a configuration again" },
+    [OUT_LIST] = { ".expt", "experiment list for DIALS" },
+    [OUT_MATRIX] = { ".mat", "MOSFLM orientation matrix" },
+    [OUT_JSON] = { ".json", "everything, for programs" },
+    [OUT_PNG] = { ".png", "measured and refined image" },
+    [OUT_HTML] = { ".html", "report with pictures" },
+    [OUT_AMPLITUDES] = { ".hkl", "refined amplitudes" },
+    [OUT_INTENSITIES] = { ".hkl", "intensities of reflections" },
+    [OUT_REFLECTIONS] = { ".refl", "the same for DIALS" },
+    [OUT_SPOTS] = { "_model.bin", "the model's spots on the whole image, 32-bit floats" },
+    [OUT_BACKGROUND] = { "_background.bin", "the background beneath them" },
+    [OUT_LOG] = { ".log", "what was printed" },
 };
 
 static int output_wanted(const fit_run *run, int output) {
-    if (output == OUT_HTML) return !run->options.no_report;
-    if (output == OUT_PNG) return db_output_has_png();
-    if (output == OUT_AMPLITUDES) return !isnan(run->config.settings.amplitude_sigma);
-    return 1;
+    switch (output) {
+    case OUT_HTML: return !run->options.no_report;
+    case OUT_PNG: return db_output_has_png();
+    case OUT_AMPLITUDES: return !isnan(run->config.settings.amplitude_sigma);
+    case OUT_INTENSITIES:
+    case OUT_REFLECTIONS: return run->config.settings.intensity == DB_FIT_FREE;
+    case OUT_SPOTS:
+    case OUT_BACKGROUND: return run->options.model_image;
+    default: return 1;
+    }
 }
 
-static void output_path(const fit_run *run, int output, char path[DB_FIT_PATH_SIZE + 8]) {
-    snprintf(path, DB_FIT_PATH_SIZE + 8, "%s.%s", run->config.output_prefix,
-             outputs[output].suffix);
+static void output_path(const fit_run *run, int output,
+                        char path[DB_FIT_PATH_SIZE + LONGEST_ENDING]) {
+    snprintf(path, DB_FIT_PATH_SIZE + LONGEST_ENDING, "%s%s", run->config.output_prefix,
+             outputs[output].ending);
 }
 
 /* Checked before hours of work: results can be written, and replace no input. */
 static db_status check_outputs(const fit_run *run) {
-    char path[DB_FIT_PATH_SIZE + 8];
+    char path[DB_FIT_PATH_SIZE + LONGEST_ENDING];
     db_named_files files = { 0 };
     db_fit_files_add_inputs(&run->config, &files);
     for (int o = 0; o < OUTPUT_COUNT; o++) {
@@ -278,6 +294,10 @@ static db_status write_output(const fit_run *run, int output, const char *path) 
     case OUT_MATRIX: return db_write_mosflm_matrix(context, path, &run->result->experiment);
     case OUT_JSON: return db_fit_write_json(context, path, &run->config, run->result);
     case OUT_AMPLITUDES: return db_fit_write_amplitudes(context, path, &run->config, run->result);
+    case OUT_INTENSITIES: return db_fit_write_intensities(context, path, run->result);
+    case OUT_REFLECTIONS: return db_fit_write_table(context, path, run->result);
+    case OUT_SPOTS: return db_fit_write_spots(context, path, run->result);
+    case OUT_BACKGROUND: return db_fit_write_background(context, path, run->result);
     case OUT_PNG: return db_fit_write_png(context, path, &run->config, &run->image, run->result);
     default: return db_fit_write_html(context, path, &run->config, &run->image, run->result);
     }
@@ -285,7 +305,7 @@ static db_status write_output(const fit_run *run, int output, const char *path) 
 
 /* The log is written last, so that it names the others. */
 static db_status write_outputs(fit_run *run) {
-    char path[DB_FIT_PATH_SIZE + 8];
+    char path[DB_FIT_PATH_SIZE + LONGEST_ENDING];
     db_fit_say(&run->log, "\n");
     for (int o = 0; o < OUTPUT_COUNT; o++) {
         if (!output_wanted(run, o)) continue;
@@ -307,7 +327,7 @@ static db_status write_outputs(fit_run *run) {
 
 /* Cancelled before there was a model: only the log is written. */
 static void leave_log(fit_run *run) {
-    char path[DB_FIT_PATH_SIZE + 8];
+    char path[DB_FIT_PATH_SIZE + LONGEST_ENDING];
     db_fit_say(&run->log, "\n%s\n", db_context_message(run->context));
     run->log_open = 0;
     output_path(run, OUT_LOG, path);
@@ -329,6 +349,9 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     }
     status = read_inputs(run, argc, argv);
     if (status != DB_OK) return status;
+    if (*run->config.shot_list && run->options.model_image)
+        return db_complain("fit", DB_ERROR_USAGE,
+                           "--model-image: expected one image, found shots.list");
     if (*run->config.shot_list) return db_fit_many_shots(run->context, &run->options, &run->config);
     status = check_outputs(run);
     if (status == DB_OK) status = db_run_lock_take(&run->lock, run->config.output_prefix);

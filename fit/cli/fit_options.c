@@ -20,6 +20,8 @@ static const db_flag flags[] = {
     { .name = "--precision", .arguments = "double|mixed", DB_ONE(TEXT), DB_TO(precision),
       .help = "instead of the configuration's" },
     { .name = "--no-report", DB_SETS(no_report, 1), .help = "writes no HTML page" },
+    { .name = "--model-image", DB_SETS(model_image, 1),
+      .help = "writes PREFIX_model.bin, the refined model's spots on the whole image, and PREFIX_background.bin" },
     { .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .help = "prints nothing but errors" },
     { .name = "--resume", DB_SETS(resume, 1),
       .help = "many shots: goes on from PREFIX.checkpoint, where a run was cut off" },

@@ -16,7 +16,7 @@ typedef struct db_fit_options {
     const char *device;
     const char *precision;
     int threads;
-    int no_report, quiet, help, show_defaults, show_json, resume;
+    int no_report, quiet, help, show_defaults, show_json, resume, model_image;
 } db_fit_options;
 
 /* Reads the arguments; reports errors itself. Clear the options whatever the status. */

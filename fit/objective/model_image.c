@@ -5,17 +5,26 @@
 #include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/evaluate.h"
+#include "fit/objective/intensities.h"
 #include "fit/objective/statistics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+static size_t image_pixels(const db_fit_data *data) {
+    return (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+}
+
+/* The local background alone: an image without spots. */
+static void paint_background(const db_fit_data *data, db_model_images *images) {
+    memcpy(images->whole, data->strong->background, image_pixels(data) * sizeof *images->whole);
+    memcpy(images->background, images->whole, image_pixels(data) * sizeof *images->background);
+}
+
 /* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
 static void paint_boxes(const db_objective *objective, const db_shoeboxes *boxes,
-                        const db_fit_data *data, float *image) {
-    const size_t columns = (size_t)data->image->fast_pixels;
-    memcpy(image, data->strong->background,
-           columns * (size_t)data->image->slow_pixels * sizeof *image);
+                        const db_fit_data *data, db_model_images *images) {
+    paint_background(data, images);
     for (size_t b = 0; b < boxes->count; b++) {
         const double intensity = objective->solution[b].linear[0];
         for (size_t i = 0; i < boxes->pixels; i++) {
@@ -23,7 +32,7 @@ static void paint_boxes(const db_objective *objective, const db_shoeboxes *boxes
                       fast = (int)(i % (size_t)boxes->width);
             const size_t at = b * boxes->pixels + i;
             if (boxes->own[at])
-                image[db_measured_index(data->image, &boxes->region[b], fast, slow)] +=
+                images->whole[db_measured_index(data->image, &boxes->region[b], fast, slow)] +=
                     (float)(intensity * (double)objective->shape[at]);
         }
     }
@@ -31,48 +40,54 @@ static void paint_boxes(const db_objective *objective, const db_shoeboxes *boxes
 
 /* The whole detector with the common scale, on top of the local background. */
 static db_status render_detector(db_context *context, const db_objective *objective,
-                                 const db_fit_data *data, float *image) {
-    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+                                 const db_fit_data *data, db_model_images *images) {
     const double scale = objective->solution[0].linear[0];
     db_plan *plan;
     DB_TRY(db_plan_create(context, &objective->experiment, NULL, &plan));
-    const db_status status = db_plan_forward(plan, image);
+    const db_status status = db_plan_forward(plan, images->whole);
     db_plan_destroy(&plan);
     DB_TRY(status);
-    for (size_t i = 0; i < pixels; i++)
-        image[i] = (float)(scale * (double)image[i] + (double)data->strong->background[i]);
+    for (size_t i = 0; i < image_pixels(data); i++) {
+        images->background[i] = data->strong->background[i];
+        images->whole[i] =
+            (float)(scale * (double)images->whole[i] + (double)images->background[i]);
+    }
     return DB_OK;
 }
 
 static void paint_tile(const db_objective *objective, const db_fit_data *data, size_t tile,
-                       float *image) {
+                       db_model_images *images) {
     const db_region *const r = &objective->blocks.region[tile];
     const db_block block = db_objective_block(objective, tile);
     for (int s = 0; s < r->slow_count; s++) {
         const size_t row = db_measured_index(data->image, r, 0, s);
-        for (int f = 0; f < r->fast_count; f++)
-            image[row + (size_t)f] =
-                (float)db_block_pixel(&block, objective->solution[tile].linear, f, s).expected;
+        for (int f = 0; f < r->fast_count; f++) {
+            const db_pixel_report pixel =
+                db_block_pixel(&block, objective->solution[tile].linear, f, s);
+            images->whole[row + (size_t)f] = (float)pixel.expected;
+            images->background[row + (size_t)f] = (float)(pixel.expected - pixel.spot);
+        }
     }
 }
 
 /* Planes in the tiles, the local background elsewhere. */
 static db_status paint_detector(db_context *context, const db_objective *objective,
-                                const db_fit_data *data, float *image) {
+                                const db_fit_data *data, db_model_images *images) {
     size_t covered = 0;
     for (size_t b = 0; b < objective->blocks.count; b++)
         covered += (size_t)objective->blocks.region[b].fast_count *
                    (size_t)objective->blocks.region[b].slow_count;
-    if (covered < (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels)
-        DB_TRY(render_detector(context, objective, data, image));
+    if (covered < image_pixels(data)) DB_TRY(render_detector(context, objective, data, images));
     const long tiles = (long)objective->blocks.count;
 #pragma omp parallel for num_threads(db_threads(context))
-    for (long b = 0; b < tiles; b++) paint_tile(objective, data, (size_t)b, image);
+    for (long b = 0; b < tiles; b++) paint_tile(objective, data, (size_t)b, images);
+    images->scale = objective->solution[0].linear[0];
     return DB_OK;
 }
 
 db_status db_model_image_of_region(db_context *context, db_objective *objective,
-                                   const db_fit_data *data, size_t *explained, float *image) {
+                                   const db_fit_data *data, size_t *explained,
+                                   db_model_images *images) {
     const db_fit_target target = objective->loss_of.target;
     /* Whatever was minimized: what a model explains must not depend on how far off it is. */
     if (target != DB_FIT_WEIGHTED) {
@@ -80,33 +95,35 @@ db_status db_model_image_of_region(db_context *context, db_objective *objective,
         db_objective_solve(objective);
     }
     *explained = db_statistics_explained(objective, data);
-    const db_status status = image ? paint_detector(context, objective, data, image) : DB_OK;
+    const db_status status = images ? paint_detector(context, objective, data, images) : DB_OK;
     objective->loss_of.target = target;
     return status;
 }
 
 static db_status finish(db_context *context, db_objective *objective, db_stage_data *taken,
-                        const db_fit_data *data, size_t *explained, float *image) {
+                        const db_fit_data *data, size_t *explained, db_model_images *images) {
     DB_TRY(db_stage_data_solve(taken, data, objective, NULL));
     if (data->settings->intensity == DB_FIT_KNOWN)
-        return db_model_image_of_region(context, objective, data, explained, image);
+        return db_model_image_of_region(context, objective, data, explained, images);
     *explained = db_statistics_explained(objective, data);
-    if (image) paint_boxes(objective, &taken->boxes, data, image);
+    if (!images) return DB_OK;
+    paint_boxes(objective, &taken->boxes, data, images);
+    images->reflection = malloc((taken->boxes.count + 1) * sizeof *images->reflection);
+    if (!images->reflection) return db_fail_memory(context, "the intensities");
+    images->reflection_count = db_intensities_measure(objective, &taken->boxes, images->reflection);
     return DB_OK;
 }
 
 static db_status image_of(db_context *context, const db_experiment *experiment,
-                          const db_fit_data *data, size_t *explained, float *image) {
+                          const db_fit_data *data, size_t *explained, db_model_images *images) {
     db_stage_data taken;
     db_objective objective;
     *explained = 0;
     DB_TRY(db_stage_data_take(context, experiment, data, 0, 1,
-                              image ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
+                              images ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
+    if (images) images->scale = 1;
     if (taken.blocks.count == 0) {
-        if (image)
-            memcpy(image, data->strong->background,
-                   (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels *
-                       sizeof *image);
+        if (images) paint_background(data, images);
         db_stage_data_clear(&taken);
         return DB_OK;
     }
@@ -114,7 +131,7 @@ static db_status image_of(db_context *context, const db_experiment *experiment,
     db_status status =
         db_stage_data_objective(context, experiment, data, &taken, &request, &objective);
     if (status == DB_OK) {
-        status = finish(context, &objective, &taken, data, explained, image);
+        status = finish(context, &objective, &taken, data, explained, images);
         db_objective_destroy(&objective);
     }
     db_stage_data_clear(&taken);
@@ -123,15 +140,15 @@ static db_status image_of(db_context *context, const db_experiment *experiment,
 
 /* Known structure factors are shown everywhere, whichever pixels they were compared with. */
 db_status db_model_image(db_context *context, const db_experiment *experiment,
-                         const db_fit_data *data, size_t *explained, float *image) {
+                         const db_fit_data *data, size_t *explained, db_model_images *images) {
     if (data->settings->intensity == DB_FIT_FREE || db_fit_takes_tiles(data->settings))
-        return image_of(context, experiment, data, explained, image);
+        return image_of(context, experiment, data, explained, images);
     db_fit_settings *const all = malloc(sizeof *all);
     if (!all) return db_fail_memory(context, "the settings of the model's image");
     *all = *data->settings;
     all->pixels = DB_FIT_PIXELS_ALL;
     const db_fit_data everywhere = { data->image, data->strong, all };
-    const db_status status = image_of(context, experiment, &everywhere, explained, image);
+    const db_status status = image_of(context, experiment, &everywhere, explained, images);
     free(all);
     return status;
 }

@@ -4,16 +4,25 @@
 
 #include "fit/objective/stage_data.h"
 
+/* The whole image of a model, in counts, fast_pixels x slow_pixels. */
+typedef struct db_model_images {
+    float *whole;      /* room for it; NULL: not wanted */
+    float *background; /* likewise: what of it is not the crystal's: the local background (free), or
+                          planes where there are some (known) */
+    double scale;      /* known: that of all spots, beside the model's own; free: 1 */
+    db_fit_reflection *reflection; /* free: of each predicted reflection; freed by the caller */
+    size_t reflection_count;
+} db_model_images;
+
 /* Fits the linear coefficients of every predicted reflection (free) or of the region (known);
- * counts the strong pixels that the model explains, and, if image is not NULL, renders the whole
- * image of the model (counts, fast_pixels x slow_pixels): Bragg part plus local background (free)
- * or plane (known). */
+ * counts the strong pixels that the model explains, and fills images; NULL: they are not wanted. */
 db_status db_model_image(db_context *context, const db_experiment *experiment,
-                         const db_fit_data *data, size_t *explained, float *image);
+                         const db_fit_data *data, size_t *explained, db_model_images *images);
 
 /* Known amplitudes: the same from an objective of the region as it was last rendered; its
  * coefficients are found anew. */
 db_status db_model_image_of_region(db_context *context, db_objective *objective,
-                                   const db_fit_data *data, size_t *explained, float *image);
+                                   const db_fit_data *data, size_t *explained,
+                                   db_model_images *images);
 
 #endif

@@ -132,6 +132,7 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     if (!(sum.weight > 0)) return 0;
     reflection->excitation = sum.angle / sum.weight / degree;
     reflection->apart = fabs(reflection->excitation);
+    reflection->recorded = exp(-0.5 * sum.nearest / (n.deviation * n.deviation));
     for (int i = 0; i < 3; i++) {
         const double across = (n.q[i] - n.along * geometry->direction[i]) / n.across;
         s1[i] = geometry->direction[i] +
@@ -303,6 +304,7 @@ static db_status predict_closed(db_context *context, const db_experiment *experi
             .panel = s->panel,
             .position = { s->position[0], s->position[1] },
             .apart = fabs(s->excitation),
+            .recorded = s->recorded,
             .covariance = { s->covariance[0], s->covariance[1], s->covariance[2] },
         };
     }

@@ -19,6 +19,9 @@ typedef struct db_reflection {
     double position[2]; /* ... and where (pixels of the panel, fast, slow) */
     double apart;       /* the smaller the better it is excited: |excitation|, or of spots in closed
                            form the distance to the sphere in standard deviations */
+    double recorded;    /* part of its intensity that the image shows, 0 to 1: of spots in closed
+                             form as db_spot.recorded; else by a Gaussian of the turn, which is as
+                             wide as the node, the mosaic spread and the rotation make it */
     double covariance[3]; /* of spots in closed form (pixels^2: fast, slow, of both); else 0 */
 } db_reflection;
 

@@ -19,13 +19,13 @@
 #include <string.h>
 
 /* Which part of the strong pixels a model explains; rendered: with known intensities, the objective
- * that has rendered them; NULL: the model is rendered for it. image: gets the model's; may be NULL. */
+ * that has rendered them; NULL: the model is rendered for it. images: NULL: not wanted. */
 static db_status strong_fraction(db_context *context, const db_experiment *experiment,
-                                 const db_fit_data *data, db_objective *rendered, float *image,
-                                 db_fit_statistics *statistics) {
+                                 const db_fit_data *data, db_objective *rendered,
+                                 db_model_images *images, db_fit_statistics *statistics) {
     size_t strong, explained;
-    DB_TRY(rendered ? db_model_image_of_region(context, rendered, data, &explained, image)
-                    : db_model_image(context, experiment, data, &explained, image));
+    DB_TRY(rendered ? db_model_image_of_region(context, rendered, data, &explained, images)
+                    : db_model_image(context, experiment, data, &explained, images));
     DB_TRY(db_statistics_strong_pixels(context, experiment, data, &strong));
     statistics->strong_pixels = (double)strong;
     statistics->strong_explained = strong ? (double)explained / (double)strong : 0;
@@ -189,6 +189,20 @@ static db_status describe_start(db_context *context, const db_experiment *start,
     return status;
 }
 
+/* The same of the refined model, with its images and intensities. */
+static db_status show_refined(db_context *context, const db_experiment *experiment,
+                              const db_fit_data *data, db_objective *rendered,
+                              db_fit_result *result) {
+    db_model_images images = { .whole = result->model_image,
+                               .background = result->background_image };
+    const db_status status =
+        strong_fraction(context, experiment, data, rendered, &images, &result->after);
+    result->image_scale = images.scale;
+    result->reflections = images.reflection;
+    result->reflection_count = images.reflection_count;
+    return status;
+}
+
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
                          db_stage_data *taken, db_objective *objective, db_fit_result *compared,
                          db_fit_result *result) {
@@ -209,9 +223,9 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
     DB_TRY(estimate_errors(context, objective, result->after.chi2_reduced, result));
-    return taken->tiles.count ? strong_fraction(context, &objective->experiment, data, objective,
-                                                result->model_image, &result->after)
-                              : DB_OK;
+    return taken->tiles.count
+               ? show_refined(context, &objective->experiment, data, objective, result)
+               : DB_OK;
 }
 
 static db_status compare_on_final_data(db_context *context, const db_experiment *start,
@@ -256,8 +270,7 @@ static db_status compare_and_judge(db_context *context, const db_experiment *sta
     DB_TRY(compare_on_final_data(context, start, data, placement, compared, result));
     if (db_fit_takes_tiles(data->settings)) return judge(context, data, compared, result);
     DB_TRY(strong_fraction(context, start, data, NULL, NULL, &result->before));
-    DB_TRY(strong_fraction(context, &result->experiment, data, NULL, result->model_image,
-                           &result->after));
+    DB_TRY(show_refined(context, &result->experiment, data, NULL, result));
     return judge(context, data, result, result);
 }
 
@@ -265,8 +278,9 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
                           const db_panel_placement *placement, db_fit_result *result) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
     result->model_image = malloc(pixels * sizeof *result->model_image);
+    result->background_image = malloc(pixels * sizeof *result->background_image);
     db_fit_result *const compared = calloc(1, sizeof *compared); /* large: stacks are small */
-    if (!result->model_image || !compared) {
+    if (!result->model_image || !result->background_image || !compared) {
         free(compared);
         return db_fail_memory(context, "the model's image");
     }

@@ -55,6 +55,7 @@ static const struct {
     SIZE(db_symmetry),
     SIZE(db_trace_sample),
     SIZE(db_trace_sum),
+    SIZE(db_table_column),
 };
 
 size_t db_struct_size(const char *name) {

@@ -44,12 +44,16 @@ static db_fit_verdict judge(const db_experiment *model, const db_measured_image 
     assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
     const db_fit_data data = { of, &strong, &settings };
     size_t explained;
-    float *const shown = malloc((size_t)of->fast_pixels * (size_t)of->slow_pixels * sizeof *shown);
-    assert_non_null(shown);
-    if (db_model_image(context, model, &data, &explained, shown) != DB_OK ||
-        db_verdict_of_places(context, model, &data, shown, &verdict) != DB_OK)
+    const size_t pixels = (size_t)of->fast_pixels * (size_t)of->slow_pixels;
+    db_model_images shown = { .whole = malloc(pixels * sizeof *shown.whole),
+                              .background = malloc(pixels * sizeof *shown.background) };
+    assert_true(shown.whole && shown.background);
+    if (db_model_image(context, model, &data, &explained, &shown) != DB_OK ||
+        db_verdict_of_places(context, model, &data, shown.whole, &verdict) != DB_OK)
         fail_msg("%s", db_context_message(context));
-    free(shown);
+    free(shown.whole);
+    free(shown.background);
+    free(shown.reflection);
     db_strong_pixels_clear(&strong);
     return verdict;
 }

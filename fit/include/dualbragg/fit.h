@@ -383,6 +383,29 @@ typedef struct db_fit_shoebox {
     float *sigma; /**< <= 0: pixel not used */
 } db_fit_shoebox;
 
+/** What the image shows of a reflection: the model's spot, fitted to its shoebox together with a
+ * background. Intensities are not bounded by 0, and have no prior. Errors are those of the refined
+ * model, by the variances, and enlarged where the box's own chi2 per degree of freedom exceeds 1. */
+typedef struct db_fit_reflection {
+    int hkl[3];
+    double d_spacing;    /**< A */
+    double position[2];  /**< predicted (pixels of the panel, fast, slow) */
+    db_region region;    /**< the shoebox */
+    double counts;       /**< of the spot, in the pixels used */
+    double counts_sigma; /**< its standard error */
+    double square;       /**< F^2 of the whole reflection, for a fluence of DB_DEFAULT_FLUENCE and a
+                            scale of 1; negative where there are fewer counts than background */
+    double square_sigma; /**< its standard error */
+    double F; /**< that of the model's image: not negative, held by the prior on intensities
+                            and the same for all spots of a reflection */
+    double
+        partiality; /**< part of the reflection that the image shows, 0 to 1: db_spot.recorded; of
+                            sampled spots by a Gaussian of the excitation */
+    double background; /**< counts per pixel */
+    int pixels;        /**< used */
+    int strong;        /**< of them, those that stand out of the background */
+} db_fit_reflection;
+
 /** A pixel as a robust target sees it. */
 typedef struct db_fit_pixel {
     size_t panel;
@@ -585,6 +608,12 @@ typedef struct db_fit_result {
     float *model_image;
     int fast_pixels, slow_pixels;
     void *memory; /**< owned: behind the lists of parameters and directions */
+    /** what of model_image is not the crystal's: the local background, or planes (known) */
+    float *background_image;
+    /** known: factor of all spots of model_image, beside that of the experiment; free: 1 */
+    double image_scale;
+    db_fit_reflection *reflections; /**< free: of all predicted reflections, by h, k, l */
+    size_t reflection_count;
 } db_fit_result;
 
 /** Called after each evaluation; a non-zero return cancels: the refinement ends with the best model
@@ -810,6 +839,52 @@ DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
  * @return DB_OK; DB_ERROR_USAGE if no amplitudes were refined; DB_ERROR_FILE or DB_ERROR_MEMORY */
 DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
                                          const db_fit_config *config, const db_fit_result *result);
+
+/** Renders the spots of a refined model on the whole detector, without background: each predicted
+ * reflection with its own intensity (free), or all with the structure factors given (known).
+ *
+ * @param context receives the message of a failure
+ * @param result model
+ * @param image receives fast_pixels * slow_pixels counts
+ * @return DB_OK or an error */
+DB_API db_status db_fit_render_spots(db_context *context, const db_fit_result *result,
+                                     float *image);
+
+/** Writes db_fit_render_spots as 32-bit floats, as db_write_float_image does.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_write_spots(db_context *context, const char *path,
+                                    const db_fit_result *result);
+
+/** Writes the background of a result likewise.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_write_background(db_context *context, const char *path,
+                                         const db_fit_result *result);
+
+/** Writes free intensities as lines of text, which begin with h k l F.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with intensities
+ * @return DB_OK; DB_ERROR_USAGE without intensities; DB_ERROR_FILE or DB_ERROR_MEMORY */
+DB_API db_status db_fit_write_intensities(db_context *context, const char *path,
+                                          const db_fit_result *result);
+
+/** Writes free intensities as a reflection table of DIALS.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with intensities
+ * @return DB_OK; DB_ERROR_USAGE without intensities; DB_ERROR_FILE or DB_ERROR_MEMORY */
+DB_API db_status db_fit_write_table(db_context *context, const char *path,
+                                    const db_fit_result *result);
 
 /** Writes all of a result as JSON (docs/reference/json.md).
  *

@@ -67,6 +67,26 @@ DB_API int db_is_reflection_table(const void *bytes, size_t size);
 DB_API db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
                                           size_t size, db_reflection_table *table);
 
+/** A column of a reflection table to be written. */
+typedef struct db_table_column {
+    const char *name;  /**< "miller_index" */
+    const char *type;  /**< of an element, as DIALS names it: "double", "vec3<double>", "int6" */
+    size_t size;       /**< of an element (bytes) */
+    const void *bytes; /**< one element for each row, as little-endian machines hold them */
+} db_table_column;
+
+/** Writes a reflection table of DIALS (.refl).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param rows of every column
+ * @param columns `count` of them, at most 64
+ * @param count their number
+ * @return DB_OK; DB_ERROR_FILE; nothing is then left of the file; DB_ERROR_USAGE for too many
+ *     columns or too long names; DB_ERROR_UNSUPPORTED on big-endian machines */
+DB_API db_status db_reflection_table_write(db_context *context, const char *path, size_t rows,
+                                           const db_table_column *columns, size_t count);
+
 /** Frees the columns and zeroes the table.
  *
  * @param table to clear */

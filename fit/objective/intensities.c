@@ -1,0 +1,90 @@
+/* Intensities of reflections from their shoeboxes (docs/theory/refinement.md, Intensities). */
+#include "fit/objective/intensities.h"
+
+#include "fit/objective/eliminate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Intensity of a spot of shape 1 and its variance, without the bounds and the prior that hold it in
+ * a refinement: both would bias faint ones. */
+typedef struct fitted {
+    double intensity, variance;
+    double chi2; /* of the box, with this intensity */
+} fitted;
+
+/* 0: the model has no light in the box. */
+static int fit_freely(const db_objective *objective, size_t b, fitted *f) {
+    db_block block = db_objective_block(objective, b);
+    double step[DB_LINEAR] = { 0 };
+    db_block_sums s;
+    block.ridge = 0;
+    db_block_sum(&block, objective->solution[b].linear, &s);
+    const double promise = db_eliminate(DB_LINEAR, 0, s.gradient, s.normal, DB_LINEAR);
+    step[0] = db_eliminated_step(s.normal, 0, s.gradient[0], step);
+    if (!(s.normal[0] > 0)) return 0;
+    *f = (fitted){ objective->solution[b].linear[0] + step[0], 1 / s.normal[0], s.value - promise };
+    return isfinite(f->variance);
+}
+
+/* Sums over the pixels in use. */
+static void add_up(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
+                   double *shape, db_fit_reflection *i) {
+    const double *const plane = objective->solution[b].linear;
+    for (size_t p = 0; p < boxes->pixels; p++) {
+        const size_t at = b * boxes->pixels + p, width = (size_t)boxes->width;
+        if (!(boxes->weight[at] > 0)) continue;
+        *shape += (double)objective->shape[at];
+        i->background +=
+            db_block_plane(plane, &boxes->region[b], (int)(p % width), (int)(p / width));
+        i->strong += boxes->strong[at];
+        i->pixels++;
+    }
+    i->background /= i->pixels;
+}
+
+/* What a box misses more than noise is taken for noise of its own. */
+static db_fit_reflection intensity_of(const db_objective *objective, const db_shoeboxes *boxes,
+                                      size_t b, const fitted *f) {
+    const db_reflection *const r = &boxes->reflection[b];
+    const double kept = objective->solution[b].linear[0];
+    double shape = 0;
+    db_fit_reflection i = { .region = boxes->region[b],
+                            .d_spacing = r->d_spacing,
+                            .partiality = r->recorded,
+                            .F = sqrt(fmax(0, kept)),
+                            .square = f->intensity };
+    memcpy(i.hkl, r->hkl, sizeof i.hkl);
+    memcpy(i.position, r->position, sizeof i.position);
+    i.region.offset = 0;
+    add_up(objective, boxes, b, &shape, &i);
+    const double degrees = fmax(1, i.pixels - DB_LINEAR);
+    i.square_sigma = sqrt(f->variance * fmax(1, f->chi2 / degrees));
+    i.counts = i.square * shape;
+    i.counts_sigma = i.square_sigma * shape;
+    return i;
+}
+
+/* A rotation may show a reflection twice: the same F for all spots of one, their weighted mean. */
+static void share_amplitudes(db_fit_reflection *list, size_t count) {
+    for (size_t i = 0, end; i < count; i = end) {
+        double sum = 0, weights = 0;
+        for (end = i; end < count && db_compare_hkl(list[i].hkl, list[end].hkl) == 0; end++) {
+            const double weight = 1 / (list[end].square_sigma * list[end].square_sigma);
+            sum += weight * list[end].F * list[end].F;
+            weights += weight;
+        }
+        for (size_t k = i; k < end && end > i + 1; k++) list[k].F = sqrt(sum / weights);
+    }
+}
+
+size_t db_intensities_measure(const db_objective *objective, const db_shoeboxes *boxes,
+                              db_fit_reflection *list) {
+    size_t count = 0;
+    for (size_t b = 0; b < boxes->count; b++) {
+        fitted f;
+        if (fit_freely(objective, b, &f)) list[count++] = intensity_of(objective, boxes, b, &f);
+    }
+    share_amplitudes(list, count);
+    return count;
+}

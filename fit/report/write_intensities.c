@@ -1,0 +1,120 @@
+/* Intensities of reflections: lines of text, and a reflection table of DIALS. */
+#include <dualbragg/fit.h>
+
+#include "base/context_internal.h"
+#include "base/text_stream.h"
+
+#include <dualbragg/reflections.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_status check(db_context *context, const char *path, const db_fit_result *result) {
+    return result->reflections
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE,
+                         "%s: no intensities were fitted; expected intensity: free", path);
+}
+
+db_status db_fit_write_intensities(db_context *context, const char *path,
+                                   const db_fit_result *result) {
+    db_text_stream text;
+    DB_TRY(check(context, path, result));
+    DB_TRY(db_text_stream_open(context, &text));
+    fprintf(
+        text.stream,
+        "# dualbragg %s: intensities by fitting the model's spots\n"
+        "# h k l F (of the model's image) F^2 sigma(F^2) counts sigma(counts) partiality d panel "
+        "fast slow background pixels strong_pixels\n",
+        db_version());
+    for (size_t n = 0; n < result->reflection_count; n++) {
+        const db_fit_reflection *const i = &result->reflections[n];
+        fprintf(text.stream,
+                "%d %d %d %.9g %.6g %.4g %.6g %.4g %.4g %.5g %zu %.2f %.2f %.4g %d %d\n", i->hkl[0],
+                i->hkl[1], i->hkl[2], i->F, i->square, i->square_sigma, i->counts, i->counts_sigma,
+                i->partiality, i->d_spacing, i->region.panel, i->position[0], i->position[1],
+                i->background, i->pixels, i->strong);
+    }
+    return db_text_stream_write(context, &text, DB_OK, path);
+}
+
+/* A row of the table, as its columns hold it. */
+typedef struct row {
+    int32_t hkl[3], experiment, box[6], pixels;
+    uint64_t panel, flags;
+    double position[3], counts, variance, partiality, d_spacing, background;
+} row;
+
+/* Flags of DIALS: predicted, indexed, strong, integrated by profile fitting. */
+enum { PREDICTED = 1 << 0, INDEXED = 1 << 2, STRONG = 1 << 5, INTEGRATED = 1 << 9 };
+
+static row row_of(const db_fit_reflection *i) {
+    const db_region *const r = &i->region;
+    const int fewest_strong = 3;
+    row w = { .box = { r->fast_start, r->fast_start + r->fast_count, r->slow_start,
+                       r->slow_start + r->slow_count, 0, 1 },
+              .pixels = i->pixels,
+              .panel = r->panel,
+              .flags = PREDICTED | INDEXED | INTEGRATED,
+              .position = { i->position[0], i->position[1], 0.5 },
+              .counts = i->counts,
+              .variance = i->counts_sigma * i->counts_sigma,
+              .partiality = i->partiality,
+              .d_spacing = i->d_spacing,
+              .background = i->background };
+    memcpy(w.hkl, i->hkl, sizeof w.hkl);
+    if (i->strong >= fewest_strong) w.flags |= STRONG;
+    return w;
+}
+
+#define COLUMN(title, kind, member)                                                                \
+    { .name = title, .type = kind, .size = sizeof((row *)0)->member, .from = offsetof(row, member) }
+static const struct {
+    const char *name, *type;
+    size_t size, from;
+} columns[] = {
+    COLUMN("miller_index", "cctbx::miller::index<>", hkl),
+    COLUMN("id", "int", experiment),
+    COLUMN("panel", "std::size_t", panel),
+    COLUMN("flags", "std::size_t", flags),
+    COLUMN("bbox", "int6", box),
+    COLUMN("xyzcal.px", "vec3<double>", position),
+    COLUMN("intensity.prf.value", "double", counts),
+    COLUMN("intensity.prf.variance", "double", variance),
+    COLUMN("partiality", "double", partiality),
+    COLUMN("d", "double", d_spacing),
+    COLUMN("background.mean", "double", background),
+    COLUMN("num_pixels.foreground", "int", pixels),
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* Rows become columns, one after the other in `bytes`. */
+static void transpose(const db_fit_result *result, unsigned char *bytes,
+                      db_table_column table[COLUMNS]) {
+    const size_t rows = result->reflection_count;
+    unsigned char *bytes_of[COLUMNS];
+    for (size_t c = 0; c < COLUMNS; c++) {
+        table[c] = (db_table_column){ columns[c].name, columns[c].type, columns[c].size, bytes };
+        bytes_of[c] = bytes;
+        bytes += rows * columns[c].size;
+    }
+    for (size_t n = 0; n < rows; n++) {
+        const row r = row_of(&result->reflections[n]);
+        for (size_t c = 0; c < COLUMNS; c++)
+            memcpy(bytes_of[c] + n * columns[c].size, (const unsigned char *)&r + columns[c].from,
+                   columns[c].size);
+    }
+}
+
+db_status db_fit_write_table(db_context *context, const char *path, const db_fit_result *result) {
+    db_table_column table[COLUMNS];
+    DB_TRY(check(context, path, result));
+    unsigned char *const bytes = malloc((result->reflection_count + 1) * sizeof(row));
+    if (!bytes) return db_fail_memory(context, "the reflection table");
+    transpose(result, bytes, table);
+    const db_status status =
+        db_reflection_table_write(context, path, result->reflection_count, table, COLUMNS);
+    free(bytes);
+    return status;
+}
