@@ -40,9 +40,10 @@ typedef struct search {
     size_t count;              /* spots, from low to high angles */
     const db_search_spot *spots;
     size_t node_count;
-    node *nodes;   /* from low to high angles */
-    size_t probed; /* spots with which candidates are tried */
-    double work;   /* so far */
+    node *nodes;     /* from low to high angles */
+    size_t probed;   /* spots with which candidates are tried */
+    size_t lattices; /* of which the spots may be */
+    double work;     /* so far */
     db_context *context;
     int cancelled;
     size_t candidate_count;
@@ -264,6 +265,14 @@ static int is_sure(const db_agreement *agreement) {
            2 * agreement->near > agreement->count;
 }
 
+/* Where the spots are those of several crystals none has half of them. One is good enough if it was
+ * the best before, and a round with twice as many pairs has found no better one. */
+static int is_still_best(const search *s, const db_agreement *before, const db_agreement *now) {
+    static const double clear = -100; /* ln of a probability that no other turn comes near */
+    return s->lattices > 1 && db_agreement_log_probability(before) < clear &&
+           before->near == now->near;
+}
+
 /* Most spots to pair; the search ends earlier if a candidate is certain. */
 static void report(search *s) {
     db_context *const context = s->context;
@@ -283,8 +292,9 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
         }
         if (s->cancelled) return;
         if (j + 1 < next && j + 1 < s->count) continue;
+        const db_agreement before = *agreement;
         choose(s, turn, agreement);
-        if (is_sure(agreement)) return;
+        if (is_sure(agreement) || is_still_best(s, &before, agreement)) return;
         s->candidate_count = 0; /* scores change with the probed spots */
         next += next / 2;
         s->probed = s->count < 2 * next ? s->count : 2 * next;
@@ -292,9 +302,33 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
     choose(s, turn, agreement);
 }
 
+static double volume_of(const double real[9]) {
+    double across[3];
+    db_cross(real, real + 3, across);
+    return fabs(db_dot(across, real + 6));
+}
+
+size_t db_orientation_spots(const double a_star[9], const double turn[9], double times,
+                            const db_search_spot *spots, size_t count, unsigned char *near) {
+    search s = { .spots = spots };
+    double turned_star[9], to_index[9], at[3];
+    size_t all = 0;
+    memcpy(s.a_star, a_star, sizeof s.a_star);
+    memset(near, 0, count);
+    if (!db_invert(a_star, s.real)) return 0;
+    s.volume = volume_of(s.real);
+    turned(&s, turn, turned_star, to_index);
+    for (size_t i = 0; i < count; i++) {
+        const double limit = times * tolerance(&spots[i], last_angle);
+        near[i] = chance(&s, limit) < 0.5 && nearest(to_index, turned_star, spots[i].q, at) < limit;
+        all += near[i];
+    }
+    return all;
+}
+
 db_status db_orientation_search(db_context *context, const double a_star[9],
-                                const db_search_spot *spots, size_t count, double turn[9],
-                                db_agreement *agreement) {
+                                const db_search_spot *spots, size_t count, size_t lattices,
+                                double turn[9], db_agreement *agreement) {
     search *const s = calloc(1, sizeof *s);
     memset(agreement, 0, sizeof *agreement);
     for (int i = 0; i < 9; i++) turn[i] = i % 4 == 0;
@@ -302,15 +336,14 @@ db_status db_orientation_search(db_context *context, const double a_star[9],
     memcpy(s->a_star, a_star, sizeof s->a_star);
     s->spots = spots;
     s->count = count;
+    s->lattices = lattices;
     s->context = context;
     db_status status = DB_OK;
     if (!db_invert(a_star, s->real))
         status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
     if (status == DB_OK && count > 1) {
-        double across[3];
         const db_search_spot *const last = &spots[(count < MOST_PAIRED ? count : MOST_PAIRED) - 1];
-        db_cross(s->real, s->real + 3, across);
-        s->volume = fabs(db_dot(across, s->real + 6));
+        s->volume = volume_of(s->real);
         status = list_nodes(context, s, last->length + last->blur);
         if (status == DB_OK) try_pairs(s, turn, agreement);
         if (s->cancelled)

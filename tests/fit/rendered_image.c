@@ -98,23 +98,38 @@ static double background(int fast, int slow, int pixels) {
     return 2 + 10 * exp(-20 * r * r) + 5 * exp(-200 * (r - 0.28) * (r - 0.28));
 }
 
-db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
-                         db_measured_image *image) {
+/* Adds the light of one crystal. */
+static db_status add_light(db_context *context, const db_experiment *e, float *image) {
+    const size_t pixels = db_experiment_pixels(e);
+    float *const own = malloc(pixels * sizeof *own);
+    db_plan *plan;
+    db_status status = own ? db_plan_create(context, e, NULL, &plan) : DB_ERROR_MEMORY;
+    if (status == DB_OK) {
+        status = db_plan_forward(plan, own);
+        db_plan_destroy(&plan);
+    }
+    for (size_t i = 0; i < pixels && status == DB_OK; i++) image[i] += own[i];
+    free(own);
+    return status;
+}
+
+db_status rendered_lattices(db_context *context, const db_experiment *e, const db_crystal *crystals,
+                            size_t count, unsigned long seed, db_measured_image *image) {
     const int n = e->detector.panels[0].fast_pixels, middle = n / 2 + 40;
     const size_t pixels = (size_t)n * (size_t)n;
     memset(image, 0, sizeof *image);
     image->fast_pixels = image->slow_pixels = n;
     image->gain = 1;
     image->overload = INFINITY;
-    image->value = malloc(pixels * sizeof *image->value);
+    image->value = calloc(pixels, sizeof *image->value);
     image->mask = calloc(pixels, 1);
-    db_plan *plan;
     gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
     if (!image->value || !image->mask || !random) return DB_ERROR_MEMORY;
-    db_status status = db_plan_create(context, e, NULL, &plan);
-    if (status == DB_OK) {
-        status = db_plan_forward(plan, image->value);
-        db_plan_destroy(&plan);
+    db_status status = DB_OK;
+    for (size_t c = 0; c < count && status == DB_OK; c++) {
+        db_experiment one = *e; /* borrows */
+        one.crystal = crystals[c];
+        status = add_light(context, &one, image->value);
     }
     gsl_rng_set(random, seed);
     for (size_t i = 0; i < pixels && status == DB_OK; i++) {
@@ -128,6 +143,11 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
     }
     gsl_rng_free(random);
     return status;
+}
+
+db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
+                         db_measured_image *image) {
+    return rendered_lattices(context, e, &e->crystal, 1, seed, image);
 }
 
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {

@@ -19,6 +19,10 @@ db_status rendered_pink_beam(db_context *context, db_experiment *e);
 db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
                          db_measured_image *image);
 
+/* The same with several crystals, in place of the experiment's own. */
+db_status rendered_lattices(db_context *context, const db_experiment *e, const db_crystal *crystals,
+                            size_t count, unsigned long seed, db_measured_image *image);
+
 /* Adds a refined parameter without bounds; follows: -1 or the parameter it is tied to. */
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows);
 

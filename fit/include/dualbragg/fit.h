@@ -681,6 +681,32 @@ DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_
                                          const db_fit_settings *settings, db_experiment *experiment,
                                          db_fit_orientation *found);
 
+enum { DB_FIT_MOST_LATTICES = 16 };
+
+/** A lattice that a search has found. */
+typedef struct db_fit_lattice {
+    double orientation[9];    /**< of its crystal, with misset 0 (row-major rotation) */
+    db_fit_orientation found; /**< from the spots that lattices before it have left */
+} db_fit_lattice;
+
+/** Finds several lattices of one cell: the one that explains most of the strongest spots, then, from
+ * the spots that it leaves, the next one, until no orientation explains more than chance would. A
+ * lattice within about half a degree of one before it is no other.
+ *
+ * @param context receives the message of a failure
+ * @param image measured image
+ * @param settings those of the data
+ * @param experiment cell, beam, detector and goniometer; not changed
+ * @param most lattices to look for, 1 to DB_FIT_MOST_LATTICES
+ * @param lattices receives them; room for `most`
+ * @param count receives how many were found
+ * @return DB_OK: at least one; DB_ERROR_INPUT if no orientation explains more than chance would;
+ *     DB_ERROR_CANCELLED; other errors */
+DB_API db_status db_fit_find_lattices(db_context *context, const db_measured_image *image,
+                                      const db_fit_settings *settings,
+                                      const db_experiment *experiment, size_t most,
+                                      db_fit_lattice *lattices, size_t *count);
+
 /** The stages used when a configuration names none: coarse to fine, in resolution and width of the
  * spots. Sets stages and stage_count from the parameters; db_fit_run does this itself if
  * stage_count is 0.
