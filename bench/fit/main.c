@@ -3,10 +3,12 @@
  *
  *     dualbragg_fit_bench times|still|large|recovery|radius|starts|truth [REPEATS [THREADS]]
  *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
+ *     dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]
  *
  * Prints tables for bench/README.md and docs/results; still and large are the rows of times, for a
  * profiler. */
 #include "centroids.h"
+#include "halves.h"
 #include "scene.h"
 #include "shots.h"
 #include "truth.h"
@@ -321,6 +323,19 @@ static int shots(const char *folder, int threads) {
     return failed;
 }
 
+/* Configurations, then overrides for all of them. */
+static int halves(int count, char **words) {
+    int configurations = 0, failed = 0;
+    db_context *context;
+    while (configurations < count && !strchr(words[configurations], '=')) configurations++;
+    if (db_context_create(&context) != DB_OK) return 1;
+    for (int i = 0; i < configurations; i++)
+        failed |= db_bench_halves(context, words[i], (const char *const *)words + configurations,
+                                  (size_t)(count - configurations));
+    db_context_destroy(&context);
+    return failed;
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -335,6 +350,7 @@ int main(int argc, char **argv) {
         return shots(argv[2], argc > 3 ? atoi(argv[3]) : 0);
     if (argc > 3 && strcmp(argv[1], "centroids") == 0 && atoi(argv[2]) > 0)
         return centroids(atoi(argv[2]), argc - 3, argv + 3);
+    if (argc > 2 && strcmp(argv[1], "halves") == 0) return halves(argc - 2, argv + 2);
     bench b = { .repeats = argc > 2 ? atoi(argv[2]) : 0 };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && argc > 1; k++) {
         if (strcmp(argv[1], kinds[k].name) != 0) continue;
@@ -348,6 +364,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|recovery|radius|starts|truth "
                     "[REPEATS [THREADS]]\n"
                     "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
-                    "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n");
+                    "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n"
+                    "       dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]\n");
     return 2;
 }
