@@ -6,7 +6,11 @@
 /* Of a spot's peak, always left out: far below what rounding does. */
 static const double ALWAYS = 1e-24;
 
-static double trace(const db_number t[6]) { return t[0].v + t[1].v + t[2].v; }
+/* Bound of a symmetric tensor's largest eigenvalue: the largest sum of a row. */
+static double largest_variance(const db_number t[6]) {
+    const double xy = fabs(t[3].v), xz = fabs(t[4].v), yz = fabs(t[5].v);
+    return fmax(0, fmax(t[0].v + xy + xz, fmax(t[1].v + xy + yz, t[2].v + xz + yz)));
+}
 
 static double square_sum(const db_matrix *m) {
     double sum = 0;
@@ -14,15 +18,26 @@ static double square_sum(const db_matrix *m) {
     return sum;
 }
 
-/* Variance of a node's shift along any line, per |r|^2: a rotation w shifts it by at most |w||r|, a
- * strain of one component, and a mode E, by at most |E||r|. */
-static double block_variance(const db_spread_interface *s) {
-    double sum = trace(s->rotation) + s->strain.v, widest = 1;
-    for (int i = 0; i < 3; i++) sum += fabs(s->strain_direct[i].v) + fabs(s->strain_shear[i].v);
-    for (int k = 0; k < DB_SPREAD_MODES; k++) sum += square_sum(&s->mode[k]);
+/* Of the widest class of blocks. */
+static double widest_tail(const db_spread_interface *s) {
+    double widest = 1;
     for (int i = 1; i <= DB_SPREAD_TAILS; i++)
         if (s->tail_fraction[i].v != 0) widest = fmax(widest, s->tail_variance[i].v);
-    return fmax(0, sum) * widest;
+    return widest;
+}
+
+/* Variance of a node's shift along any line, per |r|^2, by all but rotations: a strain of one
+ * component, and a mode E, shift it by at most |E||r|. */
+static double strain_variance(const db_spread_interface *s) {
+    double sum = s->strain.v;
+    for (int i = 0; i < 3; i++) sum += fabs(s->strain_direct[i].v) + fabs(s->strain_shear[i].v);
+    for (int k = 0; k < DB_SPREAD_MODES; k++) sum += square_sum(&s->mode[k]);
+    return fmax(0, sum) * widest_tail(s) + fmax(0, s->bandwidth.v);
+}
+
+/* A rotation w shifts it by w.(r x t) along t. */
+static double rotation_variance(const db_spread_interface *s) {
+    return largest_variance(s->rotation) * widest_tail(s);
 }
 
 /* |q| at a panel's corners, at most (1/angstrom); a cone about the beam of less than a quarter turn
@@ -67,13 +82,14 @@ static double lattice_sum(const db_matrix *reciprocal, double s, double share) {
     return product;
 }
 
-/* A node that counts is as far from the detector's scattering vectors as its spot reaches. */
-static double longest_node(const db_plan *plan, const db_spot_bounds *b, double kappa) {
-    const double beyond = kappa * sqrt(b->largest);
-    const double on_detector = (finest(plan) + beyond * sqrt(b->constant + b->place)) /
-                               fmax(0.1, 1 - beyond * sqrt(b->growing));
-    const double on_sphere = 2 * kappa + 2 * beyond * sqrt(b->constant + b->place);
-    const double longest = fmin(on_detector, on_sphere / fmax(0.1, 1 - beyond * sqrt(b->growing)));
+/* A node that counts differs from the detector's scattering vectors q by what its spot reaches
+ * along r: |r|^2 - 2 |r| R <= |q|^2, R = a + b |r|, for stretched spots of the cap and for
+ * others; rotations are no part of R. */
+static double longest_node(const db_plan *plan, const db_spot_bounds *bounds, double kappa) {
+    const double q = fmin(finest(plan), 2 * kappa), reach = kappa * sqrt(bounds->largest),
+                 a = reach * sqrt(bounds->constant + bounds->place),
+                 left = fmax(0.1, 1 - 2 * reach * sqrt(bounds->lengthening)),
+                 longest = (a + sqrt(a * a + left * q * q)) / left;
     const double d_min = plan->experiment.d_min;
     return d_min > 0 ? fmin(longest, 1 / d_min) : longest;
 }
@@ -93,9 +109,10 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
     b.photons = db_plan_pixel_factor(plan);
     b.largest = 2 * log(1 / ALWAYS);
     b.place = db_plan_place_variance(plan);
-    b.constant = trace(spread->size) / (least_kappa * least_kappa) + trace(spread->divergence);
-    b.growing =
-        (block_variance(spread) + fmax(0, spread->bandwidth.v)) / (least_kappa * least_kappa);
+    const double square = 1 / (least_kappa * least_kappa);
+    b.constant = largest_variance(spread->size) * square + largest_variance(spread->divergence);
+    b.lengthening = strain_variance(spread) * square;
+    b.growing = b.lengthening + rotation_variance(spread) * square;
     b.longest = longest_node(plan, &b, kappa);
     if (plan->tolerance > 0) {
         /* spots of one pixel: each node in each passage, for each source and Gaussian of blocks */
@@ -128,4 +145,43 @@ double db_spot_cut(const db_spot_bounds *b, double amplitude) {
     if (!(b->per_spot > 0)) return largest;
     const double cut = 2 / (1 - b->share) * log(fabs(amplitude) * b->photons / b->per_spot);
     return fmin(cut, largest);
+}
+
+/* On the sphere a spot has |g| <= R, g = delta + f rho |delta|^2/(2 |rho|^2), 0 <= f <= 1, delta
+ * = d - c (kernel/spot.h, The cap), R^2 = largest times the variance. So |delta| <= R +
+ * |delta|^2/(2 |rho|), whose smaller root is its bound; beyond the larger one is the cap's
+ * mirror image, which is no spot. And with c.delta = -e - |delta|^2/2, e = (|c|^2 - 1)/2,
+ *   e (1 - f |delta|^2/(2 |rho|^2)) = -c.g - (1 - f/2) |delta|^2/2 . */
+db_spot_reach db_spot_reach_of(const db_spot_bounds *b, double rho, double wavelength, double way) {
+    const double square = rho * rho / (wavelength * wavelength),
+                 variance = b->constant + b->growing * square,
+                 reach = sqrt(b->largest * (variance + b->place)) + way;
+    if (!(2 * reach < rho)) return (db_spot_reach){ 1e3, 1e3, 1e3 };
+    const double across = 2 * reach / (1 + sqrt(1 - 2 * reach / rho)),
+                 left = 1 - 0.5 * across * across / (rho * rho),
+                 along = sqrt(b->largest * variance);
+    return (db_spot_reach){ across, (along + 0.5 * across * across) / left, along / left };
+}
+
+db_spot_reach db_spot_largest_reach(const db_spot_bounds *b, double wavelength) {
+    const double longest = b->longest * wavelength, step = 1.1;
+    db_spot_reach largest = { 0 };
+    for (double rho = longest; rho > 0; rho /= step) {
+        /* variances from the longer end of each piece, 1/rho from its shorter one */
+        const double square =
+            b->growing * (step * step - 1) * rho * rho / (wavelength * wavelength);
+        db_spot_bounds wider = *b;
+        wider.constant += square;
+        const db_spot_reach r = db_spot_reach_of(&wider, rho, wavelength, 0);
+        if (r.across > 2) { /* no longer nodes are in doubt: |s0 + r| differs by |r| from |s0| */
+            const double most = fmin(longest, step * rho);
+            largest.inwards = fmax(largest.inwards, most);
+            largest.outwards = fmax(largest.outwards, most);
+            break;
+        }
+        const double outwards = r.outwards < 0.5 ? r.outwards / (1 - r.outwards) : longest;
+        largest.inwards = fmax(largest.inwards, r.inwards);
+        largest.outwards = fmax(largest.outwards, outwards);
+    }
+    return largest;
 }

@@ -101,17 +101,37 @@ static int grow(db_spot_list *list) {
     return 1;
 }
 
-/* Whether a ray meets a panel, or its edge within an angle of `width`. */
+/* Whether a ray comes near the cone that holds a panel. */
+static int near_cone(const db_plan *plan, size_t p, const double u[3], double width) {
+    const db_kernel_panel *k = &plan->panel[p];
+    const db_panel *own = &plan->experiment.detector.panels[p];
+    const double half[2] = { 0.5 * own->fast_pixels * k->pixel_size[0],
+                             0.5 * own->slow_pixels * k->pixel_size[1] };
+    double middle[3], corner[3], least = 1;
+    for (int c = 0; c < 3; c++)
+        middle[c] = k->origin[c] + half[0] * k->fast[c] + half[1] * k->slow[c];
+    const double distance = db_length(middle);
+    for (int i = 0; i < 4; i++) {
+        for (int c = 0; c < 3; c++)
+            corner[c] = middle[c] + (i & 1 ? 1 : -1) * half[0] * k->fast[c] +
+                        (i & 2 ? 1 : -1) * half[1] * k->slow[c];
+        least = fmin(least, db_dot(corner, middle) / (distance * db_length(corner)));
+    }
+    if (!(width < 1) || !(least > 0)) return 1;
+    return acos(fmax(-1, db_dot(u, middle) / distance)) <= acos(least) + asin(width) + 1e-3;
+}
+
+/* Whether a ray meets a panel, or its edge within an angle whose sine is `width`. */
 static int near_panel(const db_plan *plan, size_t p, const double u[3], double width) {
     const db_kernel_panel *k = &plan->panel[p];
     const db_panel *own = &plan->experiment.detector.panels[p];
     const double obliquity = db_dot(u, k->normal);
     double x[3];
-    if (!(obliquity > 1e-3)) return 0;
-    if (width > 0.1 * obliquity) return 1;
+    if (!(obliquity > 1e-3)) return 0; /* the ray has no place on the panel's plane */
+    if (width > 0.1 * obliquity) return near_cone(plan, p, u, width);
     for (int c = 0; c < 3; c++) x[c] = u[c] * k->z / obliquity - k->origin[c];
-    /* twice what the angle is on the panel, and what the sensor's depth adds */
-    const double margin = 2 * width * k->z / (obliquity * obliquity) +
+    /* 1.13 times what the angle is on the panel, at most, and what the sensor's depth adds */
+    const double margin = 1.2 * width * k->z / (obliquity * obliquity) +
                           1e-6 * fabs(plan->experiment.detector.sensor_thickness) / obliquity;
     const double fast = db_dot(x, k->fast), slow = db_dot(x, k->slow);
     return fast > -margin && slow > -margin &&
@@ -167,19 +187,22 @@ static void add_node(row_search *s, size_t source, const int hkl[3]) {
     for (int i = 0; i < passages && s->status == DB_OK; i++) {
         db_spot_name name = { { hkl[0], hkl[1], hkl[2] }, source, 0, 0, passage[i] };
         const db_source_interface *beam = &plan->plain.source[source];
-        const db_vector r = spot_turn_of_double_0(&plan->plain, &name).r;
+        const double wavelength = 1 / beam->kappa.v;
+        const spot_node_double_0 at = spot_turn_of_double_0(&plan->plain, &name);
         double u[3];
         db_vector_out(
-            v3_scale_double_0(v3_add_double_0(beam->s0, r), n_constant_double_0(1 / beam->kappa.v)),
-            u);
-        const double square = db_dot(u, u), length = sqrt(square);
-        const double variance = s->bounds->constant + s->bounds->growing * v3_square_double_0(r).v;
-        const double width = sqrt(s->bounds->largest * variance);
-        const double beside = 0.5 * s->bounds->largest * (variance + s->bounds->place);
-        if (length - width > 1 || length + width < 1 - beside) continue; /* see spot_box.c */
+            v3_scale_double_0(v3_add_double_0(beam->s0, at.r), n_constant_double_0(wavelength)), u);
+        const double square = db_dot(u, u), length = sqrt(square),
+                     rho = wavelength * sqrt(v3_square_double_0(at.r).v);
+        const db_spot_reach reach = db_spot_reach_of(s->bounds, rho, wavelength, 0),
+                            moved = db_spot_reach_of(s->bounds, rho, wavelength,
+                                                     rho * fmax(passage[i].at - passage[i].from,
+                                                                passage[i].to - passage[i].at));
+        if (0.5 * (square - 1) > length * reach.outwards || 0.5 * (1 - square) > reach.inwards)
+            continue;
         for (int c = 0; c < 3; c++) u[c] /= length;
         for (size_t p = 0; p < e->detector.panel_count && s->status == DB_OK; p++) {
-            if (!near_panel(plan, p, u, sqrt(2 * beside))) continue;
+            if (!near_panel(plan, p, u, moved.across / length)) continue;
             name.panel = p;
             add_on_panel(s, &name);
         }
@@ -217,12 +240,10 @@ static void search_row(row_search *s, size_t source, int h, int k) {
     }
     if (!shell(r, star + 6, b->longest * b->longest, ends)) return;
     /* the shell is as thick as the widest spot, and as the range turns a node */
-    const double thick =
-        kappa * sqrt(b->largest * (b->constant + b->growing * b->longest * b->longest)) +
-        s->sweep * b->longest;
-    const double rounding = 1e-9 * kappa, out = kappa + thick + rounding;
-    const double beside = thick * thick / kappa + 0.5 * kappa * b->largest * b->place,
-                 in = kappa - thick - beside - rounding;
+    const double wavelength = 1 / kappa, turned = s->sweep * b->longest, rounding = 1e-9 * kappa;
+    const db_spot_reach reach = db_spot_largest_reach(b, wavelength);
+    const double out = kappa * (1 + reach.outwards) + turned + rounding,
+                 in = kappa * sqrt(fmax(0, 1 - 2 * reach.inwards)) - turned - rounding;
     if (!shell(from_middle, star + 6, out * out, outer)) return;
     outer[0] = fmax(outer[0], ends[0]);
     outer[1] = fmin(outer[1], ends[1]);

@@ -136,9 +136,9 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     return DB_OK;
 }
 
-/* Tiles that a spot reaches, each once: in that square which holds the first of the pixels that both
- * have. Counts them at at[tile] (number NULL), or writes the spot's number there; at NULL: stops at
- * the first. */
+/* Tiles that a spot reaches, each once: in that square which holds the first of the pixels that
+ * both have. Counts them at at[tile] (number NULL), or writes the spot's number there; at NULL:
+ * stops at the first. */
 static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at, uint32_t *number,
                        uint32_t own) {
     const db_spots *spots = plan->spots;

@@ -13,6 +13,7 @@
 #include "kernel/structure_factor.h"
 #include "kernel/one_sample.h"
 #include "kernel/spot.h"
+#include "kernel/spot_box.h"
 typedef spot_values db_spot_values;
 #undef DIRS
 #undef REAL
@@ -35,8 +36,9 @@ typedef struct db_spot_bounds {
     double per_spot; /* photons of a pixel that each spot may lack, to the power (1 - share); 0 */
     double share;    /* see db_spot_cut */
     double largest;  /* no spot's cut is larger */
-    /* covariance of directions along any line, at most: constant + growing |r|^2 */
-    double constant, growing;
+    /* variance of directions along any line, at most: constant + growing |r|^2; along r: constant +
+     * lengthening |r|^2 */
+    double constant, growing, lengthening;
     double place;   /* the same of what spreads places on the panels */
     double longest; /* no node that counts has a longer r (1/angstrom) */
 } db_spot_bounds;
@@ -45,6 +47,20 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan);
 
 /* Of z^2, from which on a spot of that amplitude does not count; <= 0: it does not anywhere. */
 double db_spot_cut(const db_spot_bounds *bounds, double amplitude);
+
+/* Where a node's spot can be: its directions on the sphere are within `across` of c = (s0 +
+ * r)/kappa, and (|c|^2 - 1)/2 is from -inwards to outwards |c|. Beyond bounds where nothing can
+ * be said. */
+typedef struct db_spot_reach {
+    double across, inwards, outwards;
+} db_spot_reach;
+
+/* rho: |r|/kappa; way: how far c moves while the crystal turns. */
+db_spot_reach db_spot_reach_of(const db_spot_bounds *bounds, double rho, double wavelength,
+                               double way);
+
+/* Bounds of those of all nodes; outwards: of |c| - 1. */
+db_spot_reach db_spot_largest_reach(const db_spot_bounds *bounds, double wavelength);
 
 /* Passages of a node through the rotation range, for one source: at most `most` of them. */
 enum { DB_SPOT_MOST_PASSAGES = 8 };

@@ -75,7 +75,6 @@ typedef struct {
 /* A ray along c, where it meets the panel. */
 typedef struct {
     vec3 u;               /* unit vector */
-    num inverse_length;   /* of c */
     num inverse_distance; /* to the panel (1/m) */
     num depth_variance;   /* in the sensor, along the panel's normal (m^2) */
 } spot_ray;
@@ -89,6 +88,7 @@ typedef struct {
     num from, to;      /* of a spot that moves: ends of the range, in standard deviations of z_3 */
     lane distance;     /* |s0 + r|/kappa - 1: from the Ewald sphere outwards */
     lane width;        /* its standard deviation */
+    lane ray[3];       /* unit vector along s0 + r */
 } spot_values;
 
 /* The circle of a node: r = along + across cos(angle) + side sin(angle). */
@@ -237,8 +237,7 @@ AD_FN spot_ray spot_ray_of(const db_experiment *e, const interface_values *z,
                            const db_spot_name *name, vec3 c) {
     const panel_interface *panel = &z->panel[name->panel];
     spot_ray ray;
-    ray.inverse_length = v3_inverse_length(c);
-    ray.u = v3_scale(c, ray.inverse_length);
+    ray.u = v3_unit(c);
     const num obliquity = v3_dot(ray.u, panel->normal);
     num distance = panel->z;
     ray.depth_variance = n_constant(0);
@@ -365,6 +364,9 @@ AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
     const spot_ray ray = spot_ray_of(e, z, name, c);
     spot_covariance(e, z, name, &node, &ray, s.covariance);
     const spot_cap cap = spot_cap_of(z, name, &node, incident, rho, s.covariance);
+    s.ray[0] = ray.u.x.v;
+    s.ray[1] = ray.u.y.v;
+    s.ray[2] = ray.u.z.v;
     s.distance = v3_dot(ray.u, c).v - 1;
     s.width = l_sqrt(v3_dot(ray.u, v3_symmetric(s.covariance, ray.u)).v);
     /* S becomes B^-1 S B^-T, and c the place where B (d - c) + rho-part is 0 */
