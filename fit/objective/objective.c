@@ -164,7 +164,7 @@ void db_objective_destroy(db_objective *objective) {
 
 /* The background begins at the mean of the local one over the pixels in use. */
 void db_objective_restart(db_objective *objective) {
-    const int refined = plane_terms(objective->settings) > 0;
+    const int refined = plane_terms(objective->settings) > 0 && !objective->blocks.holds_light;
     objective->work->fresh = 1;
     for (size_t b = 0; b < objective->blocks.count; b++) {
         double background;
@@ -179,7 +179,8 @@ void db_objective_restart(db_objective *objective) {
 db_block db_objective_block(const db_objective *objective, size_t block) {
     const int terms = plane_terms(objective->settings);
     const int fixed = objective->settings->background == DB_FIT_BACKGROUND_FIXED ||
-                      objective->settings->background == DB_FIT_BACKGROUND_SMOOTH;
+                      objective->settings->background == DB_FIT_BACKGROUND_SMOOTH ||
+                      objective->blocks.holds_light;
     return (db_block){ .region = objective->blocks.region[block],
                        .value = objective->blocks.value,
                        .weight = objective->blocks.weight,

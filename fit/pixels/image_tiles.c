@@ -101,6 +101,7 @@ static db_status take(db_context *context, const db_experiment *experiment, cons
     const db_region region = region_of_interest(data);
     const size_t pixels = region.stride * (size_t)region.slow_count;
     DB_TRY(cut(context, &region, data->settings->background_tile, data->image, tiles));
+    tiles->holds_light = data->strong->holds_light;
     tiles->value = malloc(pixels * sizeof *tiles->value);
     tiles->weight = malloc(pixels * sizeof *tiles->weight);
     tiles->background = malloc(pixels * sizeof *tiles->background);

@@ -150,16 +150,15 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
     const db_shoebox_choice choice = p->choice;
     const db_region region = region_of(p, reflection);
     const db_fit_spots *const spots = choice == DB_SHOEBOXES_STRONG ? data->settings->spots : NULL;
-    const int least = choice == DB_SHOEBOXES_ALL || spots ? 0
-                      : choice == DB_SHOEBOXES_TOUCHED    ? 1
-                                                          : FEWEST_STRONG;
+    const int any = choice == DB_SHOEBOXES_ALL || choice == DB_SHOEBOXES_LIGHT || spots;
+    const int least = any ? 0 : choice == DB_SHOEBOXES_TOUCHED ? 1 : FEWEST_STRONG;
     if (p->given && !p->given[reflection]) return 0;
     if (!is_inside(&region, data->image)) return 0;
     if (choice == DB_SHOEBOXES_BRIGHT)
         return of_interest(data, &region) && own_pixels(p, reflection, &region, own);
     if (least > 0 && !may_have(data, &region, least)) return 0;
     const int enough = own_pixels(p, reflection, &region, own);
-    if (!enough && choice != DB_SHOEBOXES_SEEN) return 0;
+    if (!enough && choice != DB_SHOEBOXES_SEEN && choice != DB_SHOEBOXES_LIGHT) return 0;
     if (strong_pixels(data, &region, own, excess) < least) return 0;
     return !spots || p->given ||
            is_listed(spots, &p->grid->prediction->reflection[reflection],
@@ -322,6 +321,7 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
     memset(boxes, 0, sizeof *boxes);
     boxes->width = 2 * data->settings->shoebox_half_width + 1;
     boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
+    boxes->holds_light = data->strong->holds_light;
     DB_TRY(db_predict(context, experiment, &range, &prediction));
     double *light = NULL;
     db_status status = DB_OK;
@@ -353,6 +353,7 @@ void db_shoeboxes_clear(db_shoeboxes *boxes) {
 
 db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes) {
     return (db_fit_blocks){ .count = boxes->count,
+                            .holds_light = boxes->holds_light,
                             .region = boxes->region,
                             .value = boxes->value,
                             .weight = boxes->weight,

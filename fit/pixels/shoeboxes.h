@@ -16,6 +16,7 @@ typedef struct db_shoeboxes {
     size_t count;
     int width;                 /* of a box (pixels) */
     size_t pixels;             /* width^2 */
+    int holds_light;           /* 1: the background holds light of other crystals */
     db_reflection *reflection; /* [count] */
     db_region *region;         /* [count]; offsets into the arrays */
     float *value;              /* counts */
@@ -30,6 +31,7 @@ typedef struct db_shoeboxes {
 
 typedef enum db_shoebox_choice {
     DB_SHOEBOXES_ALL,     /* every predicted reflection */
+    DB_SHOEBOXES_LIGHT,   /* the same, however few pixels neighbours leave */
     DB_SHOEBOXES_TOUCHED, /* those with any strong pixel: all that can explain some */
     DB_SHOEBOXES_SEEN,    /* those with strong pixels, however few pixels neighbours leave them */
     DB_SHOEBOXES_STRONG,  /* those with strong pixels, or that settings.spots lists, at most

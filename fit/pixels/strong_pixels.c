@@ -138,6 +138,20 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
     return status;
 }
 
+/* The squares keep what they had: more than there are now is still an upper bound. */
+void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
+                                db_strong_pixels *strong) {
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    strong->count = 0;
+    strong->holds_light = 1;
+    for (size_t i = 0; i < pixels; i++) {
+        const float excess = image->value[i] - strong->background[i];
+        strong->background[i] += light[i];
+        if (excess - light[i] < 0.5F * excess) strong->strong[i] = 0;
+        strong->count += strong->strong[i];
+    }
+}
+
 size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
                                 const int slow[2]) {
     size_t count = 0;

@@ -20,12 +20,18 @@ typedef struct db_strong_pixels {
     size_t spots;        /* groups of touching strong pixels */
     uint16_t *in_square; /* strong pixels in each square of the image, row by row */
     size_t squares[2];   /* along fast, slow */
+    int holds_light;     /* 1: the background holds light of other crystals */
 } db_strong_pixels;
 
 /* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background. */
 db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
                                 const db_fit_settings *settings, db_strong_pixels *strong);
 void db_strong_pixels_clear(db_strong_pixels *strong);
+
+/* Adds light of other crystals (counts, like the image) to the background. Pixels that stand out by
+ * less than half of what they did are not strong any more. */
+void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
+                                db_strong_pixels *strong);
 
 /* An upper bound of the strong pixels in a part of the image: those of the squares that it touches,
  * which is far less work than to count pixels. Inclusive limits, in pixels of the image. */

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
+#include "fit/shots/lattices.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict.h"
 
@@ -75,6 +76,7 @@ static db_status begin(work *w, db_context *context) {
     DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
     DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
+    DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
     r->context = context;
     r->course.progress = is_cancelled;
     r->course.user = w->all;

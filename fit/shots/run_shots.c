@@ -4,6 +4,7 @@
 #include "fit/config/modes.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/joint.h"
+#include "fit/shots/lattices.h"
 #include "fit/shots/own_stages.h"
 #include "fit/shots/workers.h"
 
@@ -134,6 +135,7 @@ static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_res
             const db_status room = db_joint_make_room(all, segment.joint);
             DB_TRY(db_workers_common_status(all, room));
         }
+        DB_TRY(db_lattices_share(all, segment.from));
         DB_TRY(run_segment(all, &segment));
         if (segment.joint < 0) break;
         DB_TRY(run_joint(all, segment.joint, log, result));
@@ -325,6 +327,7 @@ static void clear(db_shots *all) {
     db_workers_destroy(all);
     db_spool_close(&all->spool);
     free(all->amplitudes.amplitude);
+    free(all->image);
     free(all->state);
     free(all->summary);
     free(all->value);
@@ -361,6 +364,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     all->chunk = chunk_size(all);
     db_status status = all->options->checkpoint ? identify(all) : DB_OK;
     if (status == DB_OK) status = make_room(all);
+    if (status == DB_OK) status = db_lattices_find(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
     return db_workers_common_status(all, status);

@@ -203,7 +203,7 @@ static db_status identify(void *user, db_context *context, size_t shot,
 }
 
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
-    return (db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config };
+    return (db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config, NULL };
 }
 
 /* Takes the parameters of a tied configuration into the common one, with what that says of them.

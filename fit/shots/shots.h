@@ -26,6 +26,7 @@ typedef struct db_shot_state {
     double *upper;
     double turned[3]; /* see db_variables_make, of the joint stage */
     db_spool_place place;
+    long long light; /* in the spool: of the other lattices of its image; -1: none */
     db_shot_point best, trial;
     int reported; /* 1: the caller knows that it was set aside */
 } db_shot_state;
@@ -53,7 +54,8 @@ typedef struct db_shots {
     size_t parameters;        /* of the settings */
     unsigned char shared[DB_FIT_MOST_PARAMETERS];
     size_t count;
-    db_shot_state *state;                        /* [count] */
+    size_t *image;        /* [count]: the first shot with the same image; NULL: each has its own */
+    db_shot_state *state; /* [count] */
     db_shot_summary *summary;                    /* [count] */
     double *value;                               /* [count][parameters]: refined so far */
     double *begin;                               /* [count][parameters]: of the starting model */

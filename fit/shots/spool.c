@@ -89,6 +89,30 @@ static size_t pixels_of(const db_fit_blocks *blocks) {
     return most;
 }
 
+/* Room for so many bytes at the end of the file: where it begins. */
+static long long reserve(db_spool *spool, size_t size) {
+    long long begin;
+#pragma omp critical(db_spool_end)
+    {
+        begin = spool->end;
+        spool->end += (long long)size;
+    }
+    return begin;
+}
+
+db_status db_spool_put(db_context *context, db_spool *spool, const void *bytes, size_t size,
+                       long long *begin) {
+    *begin = reserve(spool, round_up(size));
+    return transfer(spool->file, (char *)(uintptr_t)bytes, size, *begin, 1)
+               ? DB_OK
+               : fail(context, "cannot be written");
+}
+
+db_status db_spool_get(db_context *context, const db_spool *spool, long long begin, void *bytes,
+                       size_t size) {
+    return transfer(spool->file, bytes, size, begin, 0) ? DB_OK : fail(context, "cannot be read");
+}
+
 db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_blocks *blocks,
                          const db_shoeboxes *boxes, db_spool_place *place) {
     const void *const bytes[PIECES] = { [REGION] = blocks->region,
@@ -103,14 +127,9 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
     *place = (db_spool_place){ .blocks = blocks->count,
                                .pixels = pixels_of(blocks),
                                .has_ridge = blocks->ridge != NULL,
+                               .holds_light = blocks->holds_light,
                                .width = boxes ? boxes->width : 0 };
-    const size_t size = sizes_of(place, sizes);
-#pragma omp critical(db_spool_end)
-    {
-        place->begin = spool->end;
-        spool->end += (long long)size;
-    }
-    long long at = place->begin;
+    long long at = place->begin = reserve(spool, sizes_of(place, sizes));
     for (int i = 0; i < PIECES; i++) {
         if (sizes[i] && !transfer(spool->file, (char *)(uintptr_t)bytes[i], sizes[i], at, 1))
             return fail(context, "cannot be written");
@@ -122,6 +141,7 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
 /* Arrays in memory as blocks, and as shoeboxes if they are. */
 static void lay_out(const db_spool_place *place, void *const array[PIECES], db_spooled *spooled) {
     spooled->blocks = (db_fit_blocks){ .count = place->blocks,
+                                       .holds_light = place->holds_light,
                                        .region = array[REGION],
                                        .ridge = place->has_ridge ? array[RIDGE] : NULL,
                                        .value = array[VALUE],

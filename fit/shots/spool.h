@@ -15,6 +15,7 @@ typedef struct db_spool_place {
     long long begin;
     size_t blocks, pixels; /* pixels: elements of each array */
     int has_ridge, width;  /* of shoeboxes (pixels); 0: they are none */
+    int holds_light;       /* as in db_fit_blocks */
 } db_spool_place;
 
 /* folder NULL: the working directory. DB_ERROR_FILE names the folder. */
@@ -28,6 +29,12 @@ db_status db_spool_empty(db_context *context, db_spool *spool);
  * once, each with a context of its own. */
 db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_blocks *blocks,
                          const db_shoeboxes *boxes, db_spool_place *place);
+
+/* Bytes of any kind, and where they begin; and these bytes again. */
+db_status db_spool_put(db_context *context, db_spool *spool, const void *bytes, size_t size,
+                       long long *begin);
+db_status db_spool_get(db_context *context, const db_spool *spool, long long begin, void *bytes,
+                       size_t size);
 
 /* Blocks in memory again. */
 typedef struct db_spooled {

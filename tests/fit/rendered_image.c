@@ -98,12 +98,14 @@ static double background(int fast, int slow, int pixels) {
     return 2 + 10 * exp(-20 * r * r) + 5 * exp(-200 * (r - 0.28) * (r - 0.28));
 }
 
-/* Adds the light of one crystal. */
-static db_status add_light(db_context *context, const db_experiment *e, float *image) {
+db_status rendered_light(db_context *context, const db_experiment *e, const db_crystal *crystal,
+                         float *image) {
     const size_t pixels = db_experiment_pixels(e);
+    db_experiment one = *e; /* borrows */
     float *const own = malloc(pixels * sizeof *own);
     db_plan *plan;
-    db_status status = own ? db_plan_create(context, e, NULL, &plan) : DB_ERROR_MEMORY;
+    one.crystal = *crystal;
+    db_status status = own ? db_plan_create(context, &one, NULL, &plan) : DB_ERROR_MEMORY;
     if (status == DB_OK) {
         status = db_plan_forward(plan, own);
         db_plan_destroy(&plan);
@@ -126,11 +128,8 @@ db_status rendered_lattices(db_context *context, const db_experiment *e, const d
     gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
     if (!image->value || !image->mask || !random) return DB_ERROR_MEMORY;
     db_status status = DB_OK;
-    for (size_t c = 0; c < count && status == DB_OK; c++) {
-        db_experiment one = *e; /* borrows */
-        one.crystal = crystals[c];
-        status = add_light(context, &one, image->value);
-    }
+    for (size_t c = 0; c < count && status == DB_OK; c++)
+        status = rendered_light(context, e, &crystals[c], image->value);
     gsl_rng_set(random, seed);
     for (size_t i = 0; i < pixels && status == DB_OK; i++) {
         const int fast = (int)(i % (size_t)n), slow = (int)(i / (size_t)n);
@@ -148,6 +147,35 @@ db_status rendered_lattices(db_context *context, const db_experiment *e, const d
 db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
                          db_measured_image *image) {
     return rendered_lattices(context, e, &e->crystal, 1, seed, image);
+}
+
+/* A turn by a random unit quaternion. */
+static void turn_at_random(gsl_rng *chance, db_crystal *crystal) {
+    double q[4], square = 0;
+    for (int i = 0; i < 4; i++) {
+        q[i] = gsl_ran_gaussian(chance, 1);
+        square += q[i] * q[i];
+    }
+    const double size = sqrt(square), axis_size = sqrt(square - q[0] * q[0]);
+    const double axis[3] = { q[1] / axis_size, q[2] / axis_size, q[3] / axis_size };
+    const double angle = 2 * acos(q[0] / size);
+    db_misset_fold(crystal);
+    for (int k = 0; k < 3; k++) {
+        double column[3] = { k == 0, k == 1, k == 2 };
+        db_turn(axis, angle, column);
+        for (int i = 0; i < 3; i++) crystal->orientation[3 * i + k] = column[i];
+    }
+}
+
+void random_crystals(const db_crystal *like, unsigned long seed, size_t count,
+                     db_crystal *crystals) {
+    gsl_rng *const chance = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(chance, seed);
+    for (size_t c = 0; c < count; c++) {
+        crystals[c] = *like;
+        turn_at_random(chance, &crystals[c]);
+    }
+    gsl_rng_free(chance);
 }
 
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {

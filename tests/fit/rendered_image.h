@@ -23,6 +23,14 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
 db_status rendered_lattices(db_context *context, const db_experiment *e, const db_crystal *crystals,
                             size_t count, unsigned long seed, db_measured_image *image);
 
+/* Adds the light of a crystal, in place of the experiment's own, to an image (photons). */
+db_status rendered_light(db_context *context, const db_experiment *e, const db_crystal *crystal,
+                         float *image);
+
+/* Copies of a crystal, any orientation as likely as any other. */
+void random_crystals(const db_crystal *like, unsigned long seed, size_t count,
+                     db_crystal *crystals);
+
 /* Adds a refined parameter without bounds; follows: -1 or the parameter it is tied to. */
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows);
 

@@ -1,49 +1,24 @@
 /* Several crystals on one image: each is found, and none that is not there. */
 
 #include "support/unit_test.h"
-#include "fit/config/misset.h"
 #include "fit/rendered_image.h"
-#include "base/vector.h"
 
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PIXELS = 600, MOST = 5 };
 static db_context *context;
-static gsl_rng *chance;
 
 static int make(void **state) {
     (void)state;
-    chance = gsl_rng_alloc(gsl_rng_mt19937);
-    return chance && db_context_create(&context) == DB_OK ? 0 : -1;
+    return db_context_create(&context) == DB_OK ? 0 : -1;
 }
 
 static int drop(void **state) {
     (void)state;
-    gsl_rng_free(chance);
     db_context_destroy(&context);
     return 0;
-}
-
-/* Any orientation is as likely as any other: a turn by a random unit quaternion. */
-static void turn_at_random(db_crystal *crystal) {
-    double q[4], square = 0;
-    for (int i = 0; i < 4; i++) {
-        q[i] = gsl_ran_gaussian(chance, 1);
-        square += q[i] * q[i];
-    }
-    const double size = sqrt(square), axis_size = sqrt(square - q[0] * q[0]);
-    const double axis[3] = { q[1] / axis_size, q[2] / axis_size, q[3] / axis_size };
-    const double angle = 2 * acos(q[0] / size);
-    db_misset_fold(crystal);
-    for (int k = 0; k < 3; k++) {
-        double column[3] = { k == 0, k == 1, k == 2 };
-        db_turn(axis, angle, column);
-        for (int i = 0; i < 3; i++) crystal->orientation[3 * i + k] = column[i];
-    }
 }
 
 /* What a search made of several images. */
@@ -92,10 +67,7 @@ static void search(const db_experiment *e, int count, unsigned long seed, int mo
     db_fit_settings settings;
     size_t found;
     db_fit_settings_init(&settings);
-    for (int c = 0; c < count; c++) {
-        truth[c] = e->crystal;
-        turn_at_random(&truth[c]);
-    }
+    random_crystals(&e->crystal, 100 * (unsigned long)count + seed, (size_t)count, truth);
     assert_int_equal(rendered_lattices(context, e, truth, (size_t)count, seed, &image), DB_OK);
     (void)db_fit_find_lattices(context, &image, &settings, e, (size_t)most, lattices, &found);
     count_found(truth, count, lattices, found, all);
@@ -108,7 +80,6 @@ static void each_of_several_crystals_is_found(void **state) {
     static const double peaks[] = { 1000, 100 };
     const char *const asked = getenv("LATTICE_IMAGES");
     const int images = asked ? atoi(asked) : 3;
-    gsl_rng_set(chance, 1);
     for (int p = 0; p < 2; p++) {
         db_experiment e;
         assert_int_equal(rendered_experiment(context, PIXELS, peaks[p], &e), DB_OK);
@@ -130,7 +101,6 @@ static void lattices_that_are_not_there_are_not_found(void **state) {
     (void)state;
     db_experiment e;
     tally all = { 0 };
-    gsl_rng_set(chance, 2);
     assert_int_equal(rendered_experiment(context, PIXELS, 300, &e), DB_OK);
     search(&e, 1, 1, 3, &all);
     search(&e, 2, 2, 4, &all);

@@ -42,6 +42,9 @@ typedef struct db_fit_shot_source {
     /** How all shots are modelled, for a checkpoint to be compared with; NULL: not known, but for
      * the settings. */
     const db_fit_config *configuration;
+    /** Number of the first shot that has the same image: they are lattices of it, whose light adds
+     * up. NULL: each shot has an image of its own. */
+    size_t (*image)(void *user, size_t shot);
 } db_fit_shot_source;
 
 /** Processes that refine together. Each has all shots in its source and works on some. Functions

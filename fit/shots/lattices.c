@@ -1,0 +1,168 @@
+/* Shots that are lattices of one image. */
+#include "fit/shots/lattices.h"
+
+#include "base/context_internal.h"
+#include "fit/objective/lattice_light.h"
+#include "fit/shots/workers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+db_status db_lattices_find(db_shots *all) {
+    const db_fit_shot_source *const source = all->source;
+    int shared = 0;
+    if (!source->image) return DB_OK;
+    all->image = malloc(all->count * sizeof *all->image);
+    if (!all->image) return db_fail_memory(all->context, "the images of the shots");
+    for (size_t i = 0; i < all->count; i++) {
+        all->image[i] = source->image(source->user, i);
+        shared |= all->image[i] != i;
+    }
+    if (shared && all->team.size > 1)
+        return db_fail(
+            all->context, DB_ERROR_UNSUPPORTED,
+            "several shots have the same image: lattices of one image are refined by one "
+            "process, found %d",
+            all->team.size);
+    if (shared) return DB_OK;
+    free(all->image);
+    all->image = NULL;
+    return DB_OK;
+}
+
+/* The lattices of an image that are in use. */
+typedef struct group {
+    size_t count;
+    size_t *shot;
+    db_shot_model *model;
+    db_experiment *experiment; /* of the models; borrowed */
+    float **light;             /* an image each */
+    float *others;             /* room for one more */
+} group;
+
+static void clear_group(group *g) {
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->model) db_shot_model_clear(&g->model[i]);
+        if (g->light) free(g->light[i]);
+    }
+    free(g->shot);
+    free(g->model);
+    free(g->experiment);
+    free(g->light);
+    free(g->others);
+}
+
+/* Lists the used shots with a shot's image. */
+static db_status list_group(const db_shots *all, db_context *context, size_t shot, group *g) {
+    size_t count = 0;
+    for (size_t i = shot; i < all->count; i++)
+        count += all->image[i] == all->image[shot] && all->summary[i].used;
+    g->shot = calloc(count + 1, sizeof *g->shot);
+    g->model = calloc(count + 1, sizeof *g->model);
+    g->experiment = calloc(count + 1, sizeof *g->experiment);
+    g->light = calloc(count + 1, sizeof *g->light);
+    if (!g->shot || !g->model || !g->experiment || !g->light)
+        return db_fail_memory(context, "the lattices of an image");
+    for (size_t i = shot; i < all->count; i++)
+        if (all->image[i] == all->image[shot] && all->summary[i].used) g->shot[g->count++] = i;
+    return DB_OK;
+}
+
+static db_status find_light(db_shots *all, db_context *context, const db_measured_image *image,
+                            const group *g) {
+    db_fit_settings settings;
+    db_strong_pixels strong;
+    DB_TRY(db_shots_settings(all, context, g->shot[0], &settings));
+    db_status status = db_shoebox_size_settle(context, &g->experiment[0], &settings);
+    if (status == DB_OK) status = db_strong_pixels_find(context, image, &settings, &strong);
+    if (status == DB_OK) {
+        const db_fit_data data = { image, &strong, &settings };
+        status = db_lattice_light(context, g->experiment, g->count, &data, g->light);
+        db_strong_pixels_clear(&strong);
+    }
+    db_fit_settings_clear(&settings);
+    return status;
+}
+
+/* Puts the light of the others of each lattice into the spool. */
+static db_status keep_light(db_shots *all, db_context *context, size_t pixels, const group *g) {
+    for (size_t i = 0; i < g->count; i++) {
+        memset(g->others, 0, pixels * sizeof *g->others);
+        for (size_t k = 0; k < g->count; k++)
+            for (size_t p = 0; p < pixels && k != i; p++) g->others[p] += g->light[k][p];
+        DB_TRY(db_spool_put(context, &all->spool, g->others, pixels * sizeof *g->others,
+                            &all->state[g->shot[i]].light));
+    }
+    return DB_OK;
+}
+
+/* The shots whose starting models can be read stay in the group. The image is that of all. */
+static db_status load_group(db_shots *all, db_context *context, group *g,
+                            db_measured_image *image) {
+    size_t kept = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        db_measured_image own;
+        DB_TRY(db_shots_load(all, context, g->shot[i], &own));
+        if (!all->summary[g->shot[i]].used) continue;
+        if (kept)
+            db_measured_image_clear(&own);
+        else
+            *image = own;
+        g->shot[kept++] = g->shot[i];
+    }
+    g->count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        DB_TRY(db_shot_model_make(all, context, g->shot[i], &g->model[i]));
+        g->experiment[i] = g->model[i].experiment;
+    }
+    return DB_OK;
+}
+
+static db_status share_light(db_shots *all, db_context *context, group *g,
+                             db_measured_image *image) {
+    DB_TRY(load_group(all, context, g, image));
+    if (g->count < 2) return DB_OK;
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    g->others = malloc(pixels * sizeof *g->others);
+    int missing = !g->others;
+    for (size_t i = 0; i < g->count; i++) {
+        g->light[i] = malloc(pixels * sizeof *g->light[i]);
+        missing |= !g->light[i];
+    }
+    if (missing) return db_fail_memory(context, "the light of an image's lattices");
+    DB_TRY(find_light(all, context, image, g));
+    return keep_light(all, context, pixels, g);
+}
+
+/* Of the image of the first shot in use that shows it. */
+static db_status share(db_shots *all, db_context *context, size_t shot, void *user) {
+    group g = { 0 };
+    db_measured_image image = { 0 };
+    (void)user;
+    for (size_t i = all->image[shot]; i < shot; i++)
+        if (all->image[i] == all->image[shot] && all->summary[i].used) return DB_OK;
+    db_status status = list_group(all, context, shot, &g);
+    if (status == DB_OK && g.count > 1) status = share_light(all, context, &g, &image);
+    clear_group(&g);
+    db_measured_image_clear(&image);
+    return status;
+}
+
+db_status db_lattices_share(db_shots *all, int stage) {
+    if (!all->image) return DB_OK;
+    for (size_t i = 0; i < all->count; i++) all->state[i].light = -1;
+    return db_workers_each(all, "light of other lattices", stage, 0, all->count, share, NULL);
+}
+
+db_status db_lattices_add_light(const db_shots *all, db_context *context, size_t shot,
+                                const db_measured_image *image, db_strong_pixels *strong) {
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    if (!all->image || all->state[shot].light < 0) return DB_OK;
+    float *const light = malloc(pixels * sizeof *light);
+    if (!light) return db_fail_memory(context, "the light of other lattices");
+    const db_status status =
+        db_spool_get(context, &all->spool, all->state[shot].light, light, pixels * sizeof *light);
+    if (status == DB_OK) db_strong_pixels_add_light(image, light, strong);
+    free(light);
+    return status;
+}
