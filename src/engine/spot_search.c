@@ -82,8 +82,9 @@ typedef struct {
     const db_plan *plan;
     const db_spot_bounds *bounds;
     int (*wanted)(const db_plan *plan, const db_spot_entry *entry);
-    double star[9]; /* rows a*, b*, c* in the laboratory, in the middle of the range */
-    double sweep;   /* half of the range (radian) */
+    const double *star;         /* rows a*, b*, c* in the laboratory, in the middle of the range */
+    const db_spot_reach *shell; /* [sources]: of all nodes */
+    double sweep;               /* half of the range (radian) */
     db_spot_list *list;
     db_status status;
     int wrong[3]; /* reflection whose covariance is not positive */
@@ -218,8 +219,8 @@ static void add_run(row_search *s, size_t source, int h, int k, double from, dou
     }
 }
 
-/* Roots of |v + l w|^2 = square; 0 if there are none. */
-static int shell(const double v[3], const double w[3], double square, double root[2]) {
+/* Where a row meets a sphere: roots of |v + l w|^2 = square; 0 if there are none. */
+static int meets(const double v[3], const double w[3], double square, double root[2]) {
     const double a = db_dot(w, w), b = db_dot(v, w), c = db_dot(v, v) - square;
     const double d = b * b - a * c;
     if (!(d >= 0)) return 0;
@@ -238,16 +239,16 @@ static void search_row(row_search *s, size_t source, int h, int k) {
         r[c] = h * star[c] + k * star[3 + c];
         from_middle[c] = r[c] + s->plan->source_double[source].s0[c];
     }
-    if (!shell(r, star + 6, b->longest * b->longest, ends)) return;
+    if (!meets(r, star + 6, b->longest * b->longest, ends)) return;
     /* the shell is as thick as the widest spot, and as the range turns a node */
-    const double wavelength = 1 / kappa, turned = s->sweep * b->longest, rounding = 1e-9 * kappa;
-    const db_spot_reach reach = db_spot_largest_reach(b, wavelength);
+    const double turned = s->sweep * b->longest, rounding = 1e-9 * kappa;
+    const db_spot_reach reach = s->shell[source];
     const double out = kappa * (1 + reach.outwards) + turned + rounding,
                  in = kappa * sqrt(fmax(0, 1 - 2 * reach.inwards)) - turned - rounding;
-    if (!shell(from_middle, star + 6, out * out, outer)) return;
+    if (!meets(from_middle, star + 6, out * out, outer)) return;
     outer[0] = fmax(outer[0], ends[0]);
     outer[1] = fmin(outer[1], ends[1]);
-    if (in > 0 && shell(from_middle, star + 6, in * in, inner)) {
+    if (in > 0 && meets(from_middle, star + 6, in * in, inner)) {
         add_run(s, source, h, k, outer[0], fmin(inner[0], outer[1]));
         add_run(s, source, h, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
     } else {
@@ -332,8 +333,13 @@ db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
                most_k = (long)floor(bounds->longest * edge[1]), rows = 2 * most_h + 1;
     const long tasks = rows * (long)plan->experiment.beam.source_count;
     const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;
+    const size_t sources = plan->experiment.beam.source_count;
     row_search search[MOST_PIECES];
     DB_TRY(make_parts(plan->context, (size_t)pieces, list));
+    db_spot_reach *const shell = malloc(sources * sizeof *shell);
+    if (!shell) return db_fail_memory(plan->context, "a search of spots");
+    for (size_t j = 0; j < sources; j++)
+        shell[j] = db_spot_largest_reach(bounds, 1 / plan->source_double[j].kappa);
 #if defined(_OPENMP)
     const int threads = db_threads_for(plan->context, pieces);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
@@ -343,15 +349,17 @@ db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
         *s = (row_search){ .plan = plan,
                            .bounds = bounds,
                            .wanted = wanted,
+                           .star = star,
+                           .shell = shell,
                            .sweep = 0.5 * fabs(range),
                            .list = &list->part[piece],
                            .status = DB_OK };
-        memcpy(s->star, star, sizeof star);
         s->list->count = 0;
         for (long t = tasks * piece / pieces; t < tasks * (piece + 1) / pieces; t++)
             for (long k = -most_k; k <= most_k && s->status == DB_OK; k++)
                 search_row(s, (size_t)(t / rows), (int)(t % rows - most_h), (int)k);
     }
+    free(shell);
     for (long piece = 0; piece < pieces; piece++)
         if (search[piece].status != DB_OK) return explain(plan->context, &search[piece]);
     return join(plan->context, (size_t)pieces, list);
