@@ -140,6 +140,12 @@ static void say_errors(db_fit_log *log, const db_fit_result *r) {
         db_fit_say(log,
                    "  Errors allow for misfit: they are up to %.1f times what noise alone gives.\n",
                    most);
+    if (r->shared_misfit > 1)
+        db_fit_say(
+            log,
+            "  Whole regions of the detector disagree %.1f times as much as their spots do by "
+            "themselves.\n",
+            r->shared_misfit);
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {

@@ -109,15 +109,13 @@ static void add_block(db_objective *objective, size_t b, db_objective_depth dept
  * with the variables on to them. */
 static void scatter_blocks(db_objective *objective) {
     const size_t n = objective->variables.count, rows = n + 1;
-    const double *const totals = objective->work->total + rows;
     const double *const pulls = objective->work->pulls;
-    const double *const row = totals + n * rows;
     const double *const pull = pulls + n * rows;
-    const double pivot = objective->rule == DB_INTENSITY_SHARED && row[n] > 0 ? row[n] : INFINITY;
+    const int shared = objective->rule == DB_INTENSITY_SHARED;
     for (size_t k = 0; k < n; k++) {
-        const double own = row[k] / pivot;
+        const double own = shared ? db_objective_shared_part(objective, k) : 0;
         for (size_t l = 0; l <= k; l++) {
-            const double other = row[l] / pivot;
+            const double other = shared ? db_objective_shared_part(objective, l) : 0;
             objective->scatter[k * n + l] = objective->scatter[l * n + k] =
                 pulls[k * rows + l] - own * pull[l] - other * pull[k] + own * other * pull[n];
         }

@@ -119,6 +119,14 @@ static inline size_t db_objective_block_variables(const db_objective *objective,
         placement->start ? db_fit_panel_groups_of(placement->groups, panel) : -1, list);
 }
 
+/* With an intensity that all blocks share: how much of its pull goes with a variable, after an
+ * evaluation of depth NORMAL. */
+static inline double db_objective_shared_part(const db_objective *objective, size_t variable) {
+    const size_t n = objective->variables.count;
+    const double *const row = objective->work->total + (n + 1) * (n + 1);
+    return row[n] > 0 ? row[variable] / row[n] : 0;
+}
+
 /* Whether the intensities of reflections are unknowns. They are not while all blocks share a scale.
  */
 static inline int db_objective_has_reflections(const db_objective *objective) {

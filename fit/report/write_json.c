@@ -281,6 +281,9 @@ static const db_json_field result_rows[] = {
          "what became of each of several starts, those that explained most first; empty if there "
          "was one"),
     VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
+    VALUE(shared_misfit, "",
+          "how much regions of the detector disagree, over how much their shoeboxes do by "
+          "themselves; 1: no more than chance brings"),
     VALUE(sigma_z_median, "", "of the shoeboxes"),
     VALUE(sigma_z_limit, "", "outliers lie above"),
     SELF("distrusted", distrusted_fields,

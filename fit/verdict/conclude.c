@@ -4,11 +4,10 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
-#include "fit/verdict/covariance.h"
+#include "fit/verdict/errors.h"
 #include "fit/verdict/goodness.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/result_boxes.h"
-#include "fit/objective/shared_intensities.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/warnings.h"
@@ -115,60 +114,6 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
                           inflation, result);
 }
 
-/* Copies an estimate for the objective's variables to the list of all parameters. */
-static void store_errors(const db_objective *objective, const db_covariance *c, double chi2_reduced,
-                         db_fit_result *result) {
-    const size_t n = objective->variables.count, parts = objective->blocks.count;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        result->error[i] = result->error_unscaled[i] = NAN;
-        result->error_scaled[i] = result->error_robust[i] = NAN;
-        result->correlation[i][i] = 1;
-    }
-    for (size_t k = 0; k < n; k++) {
-        const size_t i = objective->variables.index[k];
-        result->error_unscaled[i] = c->error[k];
-        result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
-        result->error_robust[i] = db_covariance_robust_error(c, k, parts, n);
-        result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
-    }
-    db_covariance_spread(c, objective->variables.index, n, result->correlation, result->direction);
-    result->direction_count = c->direction_count;
-}
-
-static db_status store_amplitudes(db_context *context, const db_objective *objective,
-                                  const db_covariance *c, double chi2_reduced,
-                                  db_fit_result *result) {
-    const db_amplitudes *const a = objective->amplitudes;
-    double *const factor = malloc((2 * a->count + 1) * sizeof *factor);
-    double *const error = factor + a->count;
-    if (!factor) return db_fail_memory(context, "the refined amplitudes");
-    db_objective_reflection_errors(objective, c->error, c->correlation, error);
-    for (size_t r = 0; r < a->count; r++) {
-        factor[r] = objective->solution[a->box[a->first[r]]].linear[0];
-        error[r] *= sqrt(fmax(1, chi2_reduced));
-    }
-    const db_status status = db_amplitudes_to_result(context, &objective->experiment,
-                                                     objective->settings, a, factor, error, result);
-    free(factor);
-    return status;
-}
-
-/* Errors from J^T J, enlarged by the misfit, which the variances do not include. */
-static db_status estimate_errors(db_context *context, const db_objective *objective,
-                                 double chi2_reduced, db_fit_result *result) {
-    const size_t n = objective->variables.count;
-    int used[DB_FIT_MOST_PARAMETERS] = { 0 };
-    db_covariance c;
-    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[objective->variables.index[k]] == 0;
-    db_status status =
-        db_covariance_estimate(context, objective->normal, objective->scatter, n, used, &c);
-    if (status == DB_OK) store_errors(objective, &c, chi2_reduced, result);
-    if (status == DB_OK && objective->amplitudes)
-        status = store_amplitudes(context, objective, &c, chi2_reduced, result);
-    db_covariance_clear(&c);
-    return status;
-}
-
 /* Statistics of the starting model on the data of the refined one. */
 static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken,
@@ -222,7 +167,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_goodness_shifts(result);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
-    DB_TRY(estimate_errors(context, objective, result->after.chi2_reduced, result));
+    DB_TRY(db_errors_estimate(context, objective, result->after.chi2_reduced, result));
     return taken->tiles.count
                ? show_refined(context, &objective->experiment, data, objective, result)
                : DB_OK;

@@ -114,7 +114,7 @@ static void about_fit(list *l) {
             "refine the crystal's size and mosaic spread; see in the shoeboxes what the model's "
             "spots lack",
             "chi2 per degree of freedom is %.2f: the model misses more than noise; standard errors "
-            "allow for misfit that differs from spot to spot, not for what all spots share",
+            "allow for misfit that differs from region to region, not for what all spots share",
             s->chi2_reduced);
     if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
         warn(l, "give data.gain and data.readout_noise of your detector; lower data.model_error",

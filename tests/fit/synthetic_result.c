@@ -250,6 +250,7 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     r->shoeboxes = calloc(SYNTHETIC_BOXES, sizeof *r->shoeboxes);
     if (!r->history || !r->shoeboxes || !make_goodness(r) || !make_distrusted(r) || !make_starts(r))
         return DB_ERROR_MEMORY;
+    r->shared_misfit = 1.7;
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;
     r->history_count = EVALUATIONS;

@@ -566,8 +566,8 @@ typedef struct db_fit_result {
     /** times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same
      * noise */
     double *error_scaled;
-    /** from how much shoeboxes (or tiles) disagree: needs neither the right noise nor independent
-     * residuals within them; NAN: too few of them */
+    /** from how much shoeboxes (or tiles) disagree, or whole regions of the detector where these disagree
+     * more: needs neither the right noise nor independent residuals within them; NAN: too few */
     double *error_robust;
     double *error;               /**< the one to quote: the larger of the last two */
     int *at_bound;               /**< -1 lower, 1 upper, 0 inside */
@@ -614,6 +614,10 @@ typedef struct db_fit_result {
     double image_scale;
     db_fit_reflection *reflections; /**< free: of all predicted reflections, by h, k, l */
     size_t reflection_count;
+    /** how much whole regions of the detector disagree, over how much their shoeboxes do by themselves (a
+     * ratio of standard deviations, over all directions; 1 if that may be chance): above 1 where
+     * neighbours miss the data in the same way */
+    double shared_misfit;
 } db_fit_result;
 
 /** Called after each evaluation; a non-zero return cancels: the refinement ends with the best model

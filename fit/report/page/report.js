@@ -163,7 +163,7 @@ function parameterTable() {
     { name: 'error by noise', help: 'from the variances of the pixels alone', ...error('error_unscaled') },
     { name: 'by misfit', help: 'that times the root of \u03c7\u00b2 per degree of freedom where it exceeds 1',
           ...error('error_scaled') },
-    { name: 'by ' + by, help: `from how much single ${by} disagree`, ...error('error_robust') },
+    { name: 'by ' + by, help: `from how much single ${by}${many ? '' : ', or regions of the detector,'} disagree`, ...error('error_robust') },
     { name: 'change', numeric: true, value: p => p.refined - p.start, text: p => (p.refined < p.start ? '' : '+') +
         digits(p.refined - p.start, 3) },
     { name: 'unit', value: p => unitText(p.unit) },
@@ -177,7 +177,7 @@ function parameterTable() {
         'the pixels alone; by misfit: these ' +
         `times the root of \u03c7\u00b2 per degree of freedom${isNumber(scale) ? ` (${decimals(scale, 2)})` : ''} where it ` +
         `exceeds 1; by ${by}: from how much single ` +
-        `${many ? 'shots, or their shoeboxes,' : 'shoeboxes'} pull the parameter in different directions. The larger of the ` +
+        `${many ? 'shots, or their shoeboxes,' : 'shoeboxes, or regions of the detector,'} pull the parameter in different directions. The larger of the ` +
         `last two is quoted. ` +
         'None knows of errors that all share.'));
 }

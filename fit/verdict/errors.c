@@ -1,0 +1,111 @@
+/* Errors of refined quantities: by noise, by misfit, and by how much shoeboxes and regions of the
+ * detector disagree (docs/theory/refinement.md, Errors). */
+#include "fit/verdict/errors.h"
+
+#include "base/context_internal.h"
+#include "fit/objective/region_scatter.h"
+#include "fit/objective/shared_intensities.h"
+#include "fit/verdict/covariance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Copies an estimate for the objective's variables to the list of all parameters. */
+static void store_errors(const db_objective *objective, const db_covariance *c, double chi2_reduced,
+                         db_fit_result *result) {
+    const size_t n = objective->variables.count, parts = objective->blocks.count;
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        result->error[i] = result->error_unscaled[i] = NAN;
+        result->error_scaled[i] = result->error_robust[i] = NAN;
+        result->correlation[i][i] = 1;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = objective->variables.index[k];
+        result->error_unscaled[i] = c->error[k];
+        result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
+        result->error_robust[i] = db_covariance_robust_error(c, k, parts, n);
+        result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
+    }
+    db_covariance_spread(c, objective->variables.index, n, result->correlation, result->direction);
+    result->direction_count = c->direction_count;
+}
+
+static db_status store_amplitudes(db_context *context, const db_objective *objective,
+                                  const db_covariance *c, double chi2_reduced,
+                                  db_fit_result *result) {
+    const db_amplitudes *const a = objective->amplitudes;
+    double *const factor = malloc((2 * a->count + 1) * sizeof *factor);
+    double *const error = factor + a->count;
+    if (!factor) return db_fail_memory(context, "the refined amplitudes");
+    db_objective_reflection_errors(objective, c->error, c->correlation, error);
+    for (size_t r = 0; r < a->count; r++) {
+        factor[r] = objective->solution[a->box[a->first[r]]].linear[0];
+        error[r] *= sqrt(fmax(1, chi2_reduced));
+    }
+    const db_status status = db_amplitudes_to_result(context, &objective->experiment,
+                                                     objective->settings, a, factor, error, result);
+    free(factor);
+    return status;
+}
+
+/* Trace of covariance x scatter: of each direction, by how much it scatters, in units of noise. */
+static double scatter_in_units_of_noise(const db_covariance *c, const double *scatter, size_t n) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        for (size_t l = 0; l < n; l++)
+            if (isfinite(c->error[k]) && isfinite(c->error[l]))
+                sum += c->error[k] * c->error[l] * c->correlation[k][l] * scatter[k * n + l];
+    return sum;
+}
+
+/* Errors by regions take the place of those by blocks where they are larger, if over all directions
+ * they are larger than chance brings: by three standard deviations, where the ratio of variances has
+ * DB_REGIONS - 1 degrees of freedom for each. Returns the ratio of errors. */
+static double share_misfit(const db_covariance *of_regions, double ratio, size_t n,
+                           db_covariance *of_blocks) {
+    const double degrees = DB_REGIONS - 1, enlarged = DB_REGIONS / degrees;
+    ratio *= enlarged;
+    if (!(ratio > 1 + 3 * sqrt(2 / (degrees * (double)of_blocks->direction_count)))) return 1;
+    for (size_t k = 0; k < n; k++)
+        of_blocks->robust[k] = fmax(of_blocks->robust[k], of_regions->robust[k] * sqrt(enlarged));
+    return sqrt(ratio);
+}
+
+/* Whole regions of the detector may disagree more than their blocks do by themselves. */
+static db_status look_at_regions(db_context *context, const db_objective *objective,
+                                 const int *used, db_covariance *of_blocks, double *misfit) {
+    const size_t n = objective->variables.count;
+    double *const scatter = malloc((n * n + 1) * sizeof *scatter);
+    db_covariance of_regions = { .error = NULL };
+    int made = 0;
+    *misfit = 1;
+    if (!scatter) return db_fail_memory(context, "the regions' scatter");
+    db_status status = db_objective_region_scatter(objective, scatter, &made);
+    if (status == DB_OK && made)
+        status = db_covariance_estimate(context, objective->normal, scatter, n, used, &of_regions);
+    if (status == DB_OK && made)
+        *misfit = share_misfit(&of_regions,
+                               scatter_in_units_of_noise(of_blocks, scatter, n) /
+                                   scatter_in_units_of_noise(of_blocks, objective->scatter, n),
+                               n, of_blocks);
+    db_covariance_clear(&of_regions);
+    free(scatter);
+    return status;
+}
+
+db_status db_errors_estimate(db_context *context, const db_objective *objective,
+                             double chi2_reduced, db_fit_result *result) {
+    const size_t n = objective->variables.count;
+    int used[DB_FIT_MOST_PARAMETERS] = { 0 };
+    db_covariance c;
+    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[objective->variables.index[k]] == 0;
+    db_status status =
+        db_covariance_estimate(context, objective->normal, objective->scatter, n, used, &c);
+    if (status == DB_OK)
+        status = look_at_regions(context, objective, used, &c, &result->shared_misfit);
+    if (status == DB_OK) store_errors(objective, &c, chi2_reduced, result);
+    if (status == DB_OK && objective->amplitudes)
+        status = store_amplitudes(context, objective, &c, chi2_reduced, result);
+    db_covariance_clear(&c);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* Errors of refined quantities. */
+#ifndef DB_FIT_VERDICT_ERRORS_H
+#define DB_FIT_VERDICT_ERRORS_H
+
+#include "fit/objective/objective.h"
+
+/* Fills errors, correlations, directions, shared_misfit and refined amplitudes of a result from an
+ * objective as last evaluated with depth NORMAL, priors included. Quantities at a bound have none. */
+db_status db_errors_estimate(db_context *context, const db_objective *objective,
+                             double chi2_reduced, db_fit_result *result);
+
+#endif
