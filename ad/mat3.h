@@ -36,16 +36,22 @@ AD_INLINE mat3 m3_multiply(mat3 a, mat3 b) {
     return m3_rows(m3_apply(t, a.r[0]), m3_apply(t, a.r[1]), m3_apply(t, a.r[2]));
 }
 
-#if LANES == 1 && AD_SIZE != 4
-/* Right-handed rotation by `angle` (radian) about a unit axis: Rodrigues' formula. */
-static inline __attribute__((unused)) mat3 m3_rotation(vec3 axis, num angle) {
-    const num c = n_cos(angle), s = n_sin(angle), t = n_shift(n_neg(c), 1);
+/* Right-handed rotation about a unit axis by the angle whose cosine and sine are c and s: Rodrigues'
+ * formula. */
+AD_FN mat3 m3_turned(vec3 axis, num c, num s) {
+    const num t = n_shift(n_neg(c), l_set((REAL)1));
     const num xy = n_mul(n_mul(axis.x, axis.y), t), xz = n_mul(n_mul(axis.x, axis.z), t),
               yz = n_mul(n_mul(axis.y, axis.z), t);
     const vec3 w = v3_scale(axis, s);
     return m3_rows(v3_make(n_add(n_mul(n_sqr(axis.x), t), c), n_sub(xy, w.z), n_add(xz, w.y)),
                    v3_make(n_add(xy, w.z), n_add(n_mul(n_sqr(axis.y), t), c), n_sub(yz, w.x)),
                    v3_make(n_sub(xz, w.y), n_add(yz, w.x), n_add(n_mul(n_sqr(axis.z), t), c)));
+}
+
+#if LANES == 1 && AD_SIZE != 4
+/* The same by `angle` (radian). */
+static inline __attribute__((unused)) mat3 m3_rotation(vec3 axis, num angle) {
+    return m3_turned(axis, n_cos(angle), n_sin(angle));
 }
 /* Right-handed rotation about the direction of w, of length |w| <= pi (radian): a unit quaternion
  * of half the angle. Its parts are entire functions of |w|^2, so that w = 0, which has no axis, is

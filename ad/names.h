@@ -133,6 +133,7 @@ typedef long double longdouble;
 #define m3_apply_transposed AD_NUM(m3_apply_transposed)
 #define m3_multiply AD_NUM(m3_multiply)
 #define m3_transpose AD_NUM(m3_transpose)
+#define m3_turned AD_NUM(m3_turned)
 #define m3_rotation AD_NUM(m3_rotation)
 #define m3_rotation_xyz AD_NUM(m3_rotation_xyz)
 #define m3_rotation_vector AD_NUM(m3_rotation_vector)

@@ -3,9 +3,6 @@
 
 #include "base/vector.h"
 
-/* Of a spot's peak, always left out: far below what rounding does. */
-static const double ALWAYS = 1e-24;
-
 /* Bound of a symmetric tensor's largest eigenvalue: the largest sum of a row. */
 static double largest_variance(const db_number t[6]) {
     const double xy = fabs(t[3].v), xz = fabs(t[4].v), yz = fabs(t[5].v);
@@ -107,7 +104,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
     }
     const double range = fabs(e->goniometer.phi_step) * 0.017453292519943295769;
     b.photons = db_plan_pixel_factor(plan);
-    b.largest = 2 * log(1 / ALWAYS);
+    b.largest = 2 * log(1 / DB_SPOT_ALWAYS);
     b.place = db_plan_place_variance(plan);
     const double square = 1 / (least_kappa * least_kappa);
     b.constant = largest_variance(spread->size) * square + largest_variance(spread->divergence);
@@ -137,32 +134,6 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
     return b;
 }
 
-/* Let every spot lack exp(-z^2/2) A G where A G exp(-(1 - share) z^2/2) <= t, A being its amplitude
- * and G the pixel's factor. Together the spots of a pixel then lack at most t times the sum of
- * exp(-share z^2/2) over all nodes: t is the tolerance over a bound of that sum. */
-double db_spot_cut(const db_spot_bounds *b, double amplitude) {
-    const double largest = 2 * log(1 / ALWAYS);
-    if (!(b->per_spot > 0)) return largest;
-    const double cut = 2 / (1 - b->share) * log(fabs(amplitude) * b->photons / b->per_spot);
-    return fmin(cut, largest);
-}
-
-/* On the sphere a spot has |g| <= R, g = delta + f rho |delta|^2/(2 |rho|^2), 0 <= f <= 1, delta
- * = d - c (kernel/spot.h, The cap), R^2 = largest times the variance. So |delta| <= R +
- * |delta|^2/(2 |rho|), whose smaller root is its bound; beyond the larger one is the cap's
- * mirror image, which is no spot. And with c.delta = -e - |delta|^2/2, e = (|c|^2 - 1)/2,
- *   e (1 - f |delta|^2/(2 |rho|^2)) = -c.g - (1 - f/2) |delta|^2/2 . */
-db_spot_reach db_spot_reach_of(const db_spot_bounds *b, double rho, double wavelength, double way) {
-    const double square = rho * rho / (wavelength * wavelength),
-                 variance = b->constant + b->growing * square,
-                 reach = sqrt(b->largest * (variance + b->place)) + way;
-    if (!(2 * reach < rho)) return (db_spot_reach){ 1e3, 1e3, 1e3 };
-    const double across = 2 * reach / (1 + sqrt(1 - 2 * reach / rho)),
-                 left = 1 - 0.5 * across * across / (rho * rho),
-                 along = sqrt(b->largest * variance);
-    return (db_spot_reach){ across, (along + 0.5 * across * across) / left, along / left };
-}
-
 db_spot_reach db_spot_largest_reach(const db_spot_bounds *b, double wavelength) {
     const double longest = b->longest * wavelength, step = 1.1;
     db_spot_reach largest = { 0 };
@@ -172,7 +143,7 @@ db_spot_reach db_spot_largest_reach(const db_spot_bounds *b, double wavelength) 
             b->growing * (step * step - 1) * rho * rho / (wavelength * wavelength);
         db_spot_bounds wider = *b;
         wider.constant += square;
-        const db_spot_reach r = db_spot_reach_of(&wider, rho, wavelength, 0);
+        const db_spot_reach r = spot_reach_of_double_0(&wider, rho, wavelength, 0);
         if (r.across > 2) { /* no longer nodes are in doubt: |s0 + r| differs by |r| from |s0| */
             const double most = fmin(longest, step * rho);
             largest.inwards = fmax(largest.inwards, most);

@@ -2,6 +2,7 @@
  * reciprocal lattice. */
 #include "engine/spots.h"
 
+#include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* Pieces of the work: enough for any number of threads, in the order of the list. */
-enum { MOST_PIECES = 256 };
+enum { MOST_PIECES = 64 };
 
 static const double PI = 3.14159265358979323846;
 static const double DEGREE = 0.017453292519943295769;
@@ -77,96 +78,92 @@ int db_spot_passages(const db_experiment *e, const db_interface *z, size_t sourc
     return count;
 }
 
-/* A part of the work: h of one source. */
+/* A search in progress. */
 typedef struct {
     const db_plan *plan;
+    const db_spot_finder *finder;
     const db_spot_bounds *bounds;
     int (*wanted)(const db_plan *plan, const db_spot_entry *entry);
-    const double *star;         /* rows a*, b*, c* in the laboratory, in the middle of the range */
-    const db_spot_reach *shell; /* [sources]: of all nodes */
+    double start[9], middle[9]; /* rows a*, b*, c* in the laboratory, there in the range */
     double sweep;               /* half of the range (radian) */
+    const db_spot_list *list;   /* shell and window of it */
+    int most[2];                /* largest |h| and |k| */
+} row_search;
+
+/* A part of the work: rows of the lattice, one after the other. */
+typedef struct {
+    const row_search *search;
     db_spot_list *list;
     db_status status;
     int wrong[3]; /* reflection whose covariance is not positive */
-} row_search;
+    size_t source;
+    db_spot_find find;
+    db_spot_nodes nodes;
+    db_spot_name name[DB_SPOT_NODES];
+} search_piece;
 
-static int grow(db_spot_list *list) {
-    if (list->count < list->room) return 1;
-    const size_t room = list->room ? 2 * list->room : 64;
+static int grow(db_spot_list *list, size_t more) {
+    if (list->count + more <= list->room) return 1;
+    const size_t room = 2 * list->room + more;
     db_spot_entry *entry = realloc(list->entry, room * sizeof *entry);
     if (entry) list->entry = entry;
-    db_spot_values *value = realloc(list->value, room * sizeof *value);
-    if (value) list->value = value;
-    if (!entry || !value) return 0;
+    db_kernel_spot *spot = realloc(list->spot, room * sizeof *spot);
+    if (spot) list->spot = spot;
+    if (!entry || !spot) return 0;
     list->room = room;
     return 1;
 }
 
-/* Whether a ray comes near the cone that holds a panel. */
-static int near_cone(const db_plan *plan, size_t p, const double u[3], double width) {
-    const db_kernel_panel *k = &plan->panel[p];
-    const db_panel *own = &plan->experiment.detector.panels[p];
-    const double half[2] = { 0.5 * own->fast_pixels * k->pixel_size[0],
-                             0.5 * own->slow_pixels * k->pixel_size[1] };
-    double middle[3], corner[3], least = 1;
-    for (int c = 0; c < 3; c++)
-        middle[c] = k->origin[c] + half[0] * k->fast[c] + half[1] * k->slow[c];
-    const double distance = db_length(middle);
-    for (int i = 0; i < 4; i++) {
-        for (int c = 0; c < 3; c++)
-            corner[c] = middle[c] + (i & 1 ? 1 : -1) * half[0] * k->fast[c] +
-                        (i & 2 ? 1 : -1) * half[1] * k->slow[c];
-        least = fmin(least, db_dot(corner, middle) / (distance * db_length(corner)));
+/* Adds the spots of so many nodes on a panel, all of which move or none does. */
+static void add_spots(search_piece *p, size_t panel, const int *number, int count) {
+    const row_search *s = p->search;
+    db_spot_list *list = p->list;
+    db_spot_found found[DB_SPOT_NODES * (DB_SPREAD_TAILS + 1)];
+    if (!count || p->status != DB_OK) return;
+    if (!grow(list, (size_t)count * (DB_SPREAD_TAILS + 1))) {
+        p->status = DB_ERROR_MEMORY;
+        return;
     }
-    if (!(width < 1) || !(least > 0)) return 1;
-    return acos(fmax(-1, db_dot(u, middle) / distance)) <= acos(least) + asin(width) + 1e-3;
+    db_kernel_spot *const spot = list->spot + list->count;
+    const int spots =
+        s->finder->spots(&p->find, &s->list->window[panel], &p->nodes, number, count, found, spot);
+    if (spots < 0) {
+        p->status = DB_ERROR_INPUT;
+        memcpy(p->wrong, p->name[-1 - spots].hkl, sizeof p->wrong);
+    }
+    for (int i = 0; i < spots; i++) {
+        db_spot_entry *const entry = &list->entry[list->count];
+        entry->name = p->name[found[i].node];
+        entry->name.panel = panel;
+        entry->name.tail = found[i].tail;
+        entry->cut = found[i].cut;
+        memcpy(entry->fast, found[i].fast, sizeof entry->fast);
+        memcpy(entry->slow, found[i].slow, sizeof entry->slow);
+        if (s->wanted && !s->wanted(s->plan, entry)) continue;
+        if (list->spot + list->count != spot + i) list->spot[list->count] = spot[i];
+        list->count++;
+    }
 }
 
-/* Whether a ray meets a panel, or its edge within an angle whose sine is `width`. */
-static int near_panel(const db_plan *plan, size_t p, const double u[3], double width) {
-    const db_kernel_panel *k = &plan->panel[p];
-    const db_panel *own = &plan->experiment.detector.panels[p];
-    const double obliquity = db_dot(u, k->normal);
-    double x[3];
-    if (!(obliquity > 1e-3)) return 0; /* the ray has no place on the panel's plane */
-    if (width > 0.1 * obliquity) return near_cone(plan, p, u, width);
-    for (int c = 0; c < 3; c++) x[c] = u[c] * k->z / obliquity - k->origin[c];
-    /* 1.13 times what the angle is on the panel, at most, and what the sensor's depth adds */
-    const double margin = 1.2 * width * k->z / (obliquity * obliquity) +
-                          1e-6 * fabs(plan->experiment.detector.sensor_thickness) / obliquity;
-    const double fast = db_dot(x, k->fast), slow = db_dot(x, k->slow);
-    return fast > -margin && slow > -margin &&
-           fast < own->fast_pixels * k->pixel_size[0] + margin &&
-           slow < own->slow_pixels * k->pixel_size[1] + margin;
-}
-
-/* A node's Gaussians on a panel. */
-static void add_on_panel(row_search *s, db_spot_name *name) {
-    const db_plan *plan = s->plan;
-    const db_experiment *e = &plan->experiment;
-    for (int tail = 0; tail <= e->spread.tails; tail++) {
-        if (!grow(s->list)) {
-            s->status = DB_ERROR_MEMORY;
-            return;
-        }
-        db_spot_entry *entry = &s->list->entry[s->list->count];
-        db_spot_values *value = &s->list->value[s->list->count];
-        name->tail = tail;
-        entry->name = *name;
-        *value = spot_at_double_0(e, &plan->plain, NULL, name);
-        if (!isfinite(value->amplitude.v) || !isfinite(value->white.r[2].z.v)) {
-            s->status = DB_ERROR_INPUT;
-            memcpy(s->wrong, name->hkl, sizeof s->wrong);
-            return;
-        }
-        double amplitude = value->amplitude.v;
-        if (name->passage.moves) amplitude *= fmin(1, 0.4 * (value->to.v - value->from.v));
-        if (amplitude == 0) amplitude = 1; /* its slope by the structure factor */
-        entry->cut = db_spot_cut(s->bounds, amplitude);
-        if (entry->cut > 0 && db_spot_box(e, &plan->plain, name, value, entry->cut, entry) &&
-            (!s->wanted || s->wanted(plan, entry)))
-            s->list->count++;
+/* Makes spots of the nodes that wait. */
+static void finish_nodes(search_piece *p) {
+    const row_search *s = p->search;
+    db_spot_nodes *const nodes = &p->nodes;
+    int near[DB_SPOT_NODES], there[DB_SPOT_NODES], moving[DB_SPOT_NODES], resting[DB_SPOT_NODES];
+    const int count = s->finder->near_sphere(&p->find, nodes, near);
+    for (size_t panel = 0; panel < s->plan->experiment.detector.panel_count; panel++) {
+        const int reach =
+            s->finder->near_panel(&p->find, &s->list->window[panel], nodes, near, count, there);
+        int move = 0, rest = 0;
+        for (int i = 0; i < reach; i++)
+            if (nodes->moves[there[i]])
+                moving[move++] = there[i];
+            else
+                resting[rest++] = there[i];
+        add_spots(p, panel, moving, move);
+        add_spots(p, panel, resting, rest);
     }
+    nodes->count = 0;
 }
 
 static int amplitude_wanted(const db_plan *plan, const int hkl[3]) {
@@ -176,46 +173,48 @@ static int amplitude_wanted(const db_plan *plan, const int hkl[3]) {
     return 0;
 }
 
-static void add_node(row_search *s, size_t source, const int hkl[3]) {
-    const db_plan *plan = s->plan;
-    const db_experiment *e = &plan->experiment;
-    const double node[3] = { hkl[0], hkl[1], hkl[2] };
-    db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
-    if (node_amplitude_double_0(&e->structure_factors, NULL, node).v == 0 &&
-        !amplitude_wanted(plan, hkl))
-        return;
-    const int passages = db_spot_passages(e, &plan->plain, source, hkl, passage);
-    for (int i = 0; i < passages && s->status == DB_OK; i++) {
-        db_spot_name name = { { hkl[0], hkl[1], hkl[2] }, source, 0, 0, passage[i] };
-        const db_source_interface *beam = &plan->plain.source[source];
-        const double wavelength = 1 / beam->kappa.v;
-        const spot_node_double_0 at = spot_turn_of_double_0(&plan->plain, &name);
-        double u[3];
-        db_vector_out(
-            v3_scale_double_0(v3_add_double_0(beam->s0, at.r), n_constant_double_0(wavelength)), u);
-        const double square = db_dot(u, u), length = sqrt(square),
-                     rho = wavelength * sqrt(v3_square_double_0(at.r).v);
-        const db_spot_reach reach = db_spot_reach_of(s->bounds, rho, wavelength, 0),
-                            moved = db_spot_reach_of(s->bounds, rho, wavelength,
-                                                     rho * fmax(passage[i].at - passage[i].from,
-                                                                passage[i].to - passage[i].at));
-        if (0.5 * (square - 1) > length * reach.outwards || 0.5 * (1 - square) > reach.inwards)
-            continue;
-        for (int c = 0; c < 3; c++) u[c] /= length;
-        for (size_t p = 0; p < e->detector.panel_count && s->status == DB_OK; p++) {
-            if (!near_panel(plan, p, u, moved.across / length)) continue;
-            name.panel = p;
-            add_on_panel(s, &name);
+/* Lets a node wait, once for each of its passages. */
+static void add_node(search_piece *p, const int hkl[3]) {
+    const row_search *s = p->search;
+    const db_experiment *e = &s->plan->experiment;
+    const double node[3] = { hkl[0], hkl[1], hkl[2] },
+                 amplitude = node_amplitude_double_0(&e->structure_factors, NULL, node).v;
+    db_spot_passage passage[DB_SPOT_MOST_PASSAGES] = { { 0 } };
+    double axis[3];
+    if (amplitude == 0 && !amplitude_wanted(s->plan, hkl)) return;
+    const int passages =
+        p->find.turns ? db_spot_passages(e, &s->plan->plain, p->source, hkl, passage) : 1;
+    db_spot_nodes *const nodes = &p->nodes;
+    if (nodes->count + passages > DB_SPOT_NODES) finish_nodes(p);
+    for (int i = 0; i < passages; i++) {
+        const int n = nodes->count++;
+        double r[3];
+        for (int c = 0; c < 3; c++) {
+            nodes->hkl[c][n] = hkl[c];
+            r[c] = hkl[0] * s->start[c] + hkl[1] * s->start[3 + c] + hkl[2] * s->start[6 + c];
         }
+        if (p->find.turns) {
+            db_vector_out(s->plan->plain.spread.spindle, axis);
+            db_turn(axis, passage[i].at, r);
+            nodes->at[n] = passage[i].at;
+            nodes->from[n] = passage[i].from;
+            nodes->to[n] = passage[i].to;
+            nodes->cosine[n] = cos(passage[i].at);
+            nodes->sine[n] = sin(passage[i].at);
+        }
+        for (int c = 0; c < 3; c++) nodes->r[c][n] = r[c];
+        nodes->amplitude[n] = amplitude;
+        nodes->moves[n] = (unsigned char)passage[i].moves;
+        p->name[n] = (db_spot_name){ { hkl[0], hkl[1], hkl[2] }, p->source, 0, 0, passage[i] };
     }
 }
 
 /* Whole numbers l between two real ones, for which the node is not too long. */
-static void add_run(row_search *s, size_t source, int h, int k, double from, double to) {
+static void add_run(search_piece *p, int h, int k, double from, double to) {
     if (!(to >= from)) return;
-    for (double l = ceil(from); l <= to && s->status == DB_OK; l++) {
+    for (double l = ceil(from); l <= to && p->status == DB_OK; l++) {
         const int hkl[3] = { h, k, (int)l };
-        add_node(s, source, hkl);
+        add_node(p, hkl);
     }
 }
 
@@ -230,9 +229,11 @@ static int meets(const double v[3], const double w[3], double square, double roo
 }
 
 /* All l of a row: those for which |r| is small enough, and |s0 + r| near the sphere's radius. */
-static void search_row(row_search *s, size_t source, int h, int k) {
+static void search_row(search_piece *p, int h, int k) {
+    const row_search *s = p->search;
+    const size_t source = p->source;
     const db_spot_bounds *b = s->bounds;
-    const double *star = s->star;
+    const double *star = s->middle;
     const double kappa = s->plan->source_double[source].kappa;
     double r[3], from_middle[3], ends[2], outer[2], inner[2];
     for (int c = 0; c < 3; c++) {
@@ -242,17 +243,17 @@ static void search_row(row_search *s, size_t source, int h, int k) {
     if (!meets(r, star + 6, b->longest * b->longest, ends)) return;
     /* the shell is as thick as the widest spot, and as the range turns a node */
     const double turned = s->sweep * b->longest, rounding = 1e-9 * kappa;
-    const db_spot_reach reach = s->shell[source];
+    const db_spot_reach reach = s->list->shell[source];
     const double out = kappa * (1 + reach.outwards) + turned + rounding,
                  in = kappa * sqrt(fmax(0, 1 - 2 * reach.inwards)) - turned - rounding;
     if (!meets(from_middle, star + 6, out * out, outer)) return;
     outer[0] = fmax(outer[0], ends[0]);
     outer[1] = fmin(outer[1], ends[1]);
     if (in > 0 && meets(from_middle, star + 6, in * in, inner)) {
-        add_run(s, source, h, k, outer[0], fmin(inner[0], outer[1]));
-        add_run(s, source, h, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
+        add_run(p, h, k, outer[0], fmin(inner[0], outer[1]));
+        add_run(p, h, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
     } else {
-        add_run(s, source, h, k, outer[0], outer[1]);
+        add_run(p, h, k, outer[0], outer[1]);
     }
 }
 
@@ -273,10 +274,10 @@ static db_status join(db_context *context, size_t parts, db_spot_list *list) {
     if (count > list->room) {
         const size_t room = count + count / 4;
         free(list->entry);
-        free(list->value);
+        free(list->spot);
         list->entry = malloc(room * sizeof *list->entry);
-        list->value = malloc(room * sizeof *list->value);
-        list->room = list->entry && list->value ? room : 0;
+        list->spot = malloc(room * sizeof *list->spot);
+        list->room = list->entry && list->spot ? room : 0;
         list->count = 0;
         if (!list->room) return db_fail_memory(context, "the spots of an image");
     }
@@ -285,7 +286,7 @@ static db_status join(db_context *context, size_t parts, db_spot_list *list) {
         const db_spot_list *part = &list->part[i];
         if (!part->count) continue;
         memcpy(list->entry + list->count, part->entry, part->count * sizeof *list->entry);
-        memcpy(list->value + list->count, part->value, part->count * sizeof *list->value);
+        memcpy(list->spot + list->count, part->spot, part->count * sizeof *list->spot);
         list->count += part->count;
     }
     return DB_OK;
@@ -305,62 +306,129 @@ static db_status make_parts(db_context *context, size_t parts, db_spot_list *lis
 void db_spot_list_clear(db_spot_list *list) {
     for (size_t i = 0; i < list->parts; i++) db_spot_list_clear(&list->part[i]);
     free(list->part);
+    free(list->shell);
+    free(list->window);
     free(list->entry);
-    free(list->value);
+    free(list->spot);
     *list = (db_spot_list){ 0 };
 }
 
-static db_status explain(db_context *context, const row_search *s) {
-    if (s->status != DB_ERROR_INPUT) return db_fail_memory(context, "the spots of an image");
+static db_status explain(db_context *context, const db_spot_list *part) {
+    if (part->status != DB_ERROR_INPUT) return db_fail_memory(context, "the spots of an image");
     return db_fail(context, DB_ERROR_INPUT,
                    "spreads: those of reflection %d %d %d together are not a covariance; expected "
                    "variances of at least 0, and correlations between -1 and 1",
-                   s->wrong[0], s->wrong[1], s->wrong[2]);
+                   part->wrong[0], part->wrong[1], part->wrong[2]);
+}
+
+static db_spot_window window_of(const db_plan *plan, size_t panel) {
+    const db_kernel_panel *k = &plan->panel[panel];
+    const db_panel *own = &plan->experiment.detector.panels[panel];
+    db_spot_window w = { .panel = k, .pixels = own };
+    double corner[3], least = 1;
+    w.values = (const double *)(const void *)&plan->plain.panel[panel];
+    w.size[0] = own->fast_pixels * k->pixel_size[0];
+    w.size[1] = own->slow_pixels * k->pixel_size[1];
+    for (int c = 0; c < 3; c++)
+        w.middle[c] = k->origin[c] + 0.5 * w.size[0] * k->fast[c] + 0.5 * w.size[1] * k->slow[c];
+    db_normalize(w.middle);
+    for (int i = 0; i < 4; i++) {
+        for (int c = 0; c < 3; c++)
+            corner[c] =
+                k->origin[c] + (i & 1) * w.size[0] * k->fast[c] + (i >> 1) * w.size[1] * k->slow[c];
+        least = fmin(least, db_dot(corner, w.middle) / db_length(corner));
+    }
+    /* of a cone that is no use none is too far */
+    w.cosine = least > 0 ? least : -2;
+    w.sine = least > 0 ? sqrt(fmax(0, 1 - least * least)) : 0;
+    return w;
+}
+
+/* What a piece of the search needs of a source. */
+static db_spot_find find_of(const row_search *s, size_t source) {
+    const db_plan *plan = s->plan;
+    const db_interface *z = &plan->plain;
+    return (db_spot_find){ .experiment = &plan->experiment,
+                           .bounds = s->bounds,
+                           .spread = (const double *)(const void *)&z->spread,
+                           .source = (const double *)(const void *)&z->source[source],
+                           .parts = z->spread.parts,
+                           .layer_step = z->layer_step.v,
+                           .attenuation = z->attenuation.v,
+                           .turns = plan->experiment.goniometer.phi_step != 0,
+                           .number = (uint32_t)source };
+}
+
+/* Tasks are rows of equal h, of one source after the other. */
+static void search_tasks(const row_search *s, long from, long to, db_spot_list *list,
+                         db_spot_list *result) {
+    const long rows = 2 * s->most[0] + 1;
+    search_piece p;
+    p.search = s;
+    p.list = list;
+    p.status = DB_OK;
+    p.nodes.count = 0;
+    for (long t = from; t < to; t++) {
+        const size_t source = (size_t)(t / rows);
+        if (t == from || source != p.source) {
+            if (t > from) finish_nodes(&p);
+            p.source = source;
+            p.find = find_of(s, source);
+        }
+        for (int k = -s->most[1]; k <= s->most[1] && p.status == DB_OK; k++)
+            search_row(&p, (int)(t % rows) - s->most[0], k);
+    }
+    if (p.status == DB_OK) finish_nodes(&p);
+    result->status = p.status;
+    memcpy(result->wrong, p.wrong, sizeof p.wrong);
+}
+
+/* What the search keeps of sources and panels. */
+static db_status prepare(const row_search *s, db_spot_list *list) {
+    const db_plan *plan = s->plan;
+    const size_t sources = plan->experiment.beam.source_count,
+                 panels = plan->experiment.detector.panel_count;
+    DB_GROW(plan->context, list->shell, list->shells, sources, "a search of spots");
+    DB_GROW(plan->context, list->window, list->windows, panels, "a search of spots");
+    for (size_t j = 0; j < sources; j++)
+        list->shell[j] = db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
+    for (size_t p = 0; p < panels; p++) list->window[p] = window_of(plan, p);
+    return DB_OK;
 }
 
 db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
                           int (*wanted)(const db_plan *plan, const db_spot_entry *entry),
                           db_spot_list *list) {
     const double range = plan->experiment.goniometer.phi_step * DEGREE;
-    double edge[3], star[9];
-    for (int i = 0; i < 3; i++) {
+    row_search s = { .plan = plan,
+                     .finder = db_spot_finder_instance(plan->context->isa),
+                     .bounds = bounds,
+                     .wanted = wanted,
+                     .sweep = 0.5 * fabs(range),
+                     .list = list };
+    for (int i = 0; i < 2; i++) {
         double v[3];
         db_vector_out(plan->plain.lattice.r[i], v);
-        edge[i] = db_length(v);
+        s.most[i] = (int)floor(bounds->longest * db_length(v));
     }
-    star_at(&plan->plain, 0.5 * range, star);
-    const long most_h = (long)floor(bounds->longest * edge[0]),
-               most_k = (long)floor(bounds->longest * edge[1]), rows = 2 * most_h + 1;
-    const long tasks = rows * (long)plan->experiment.beam.source_count;
+    star_at(&plan->plain, 0, s.start);
+    star_at(&plan->plain, 0.5 * range, s.middle);
+    DB_TRY(prepare(&s, list));
+    const long tasks = (2L * s.most[0] + 1) * (long)plan->experiment.beam.source_count;
     const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;
-    const size_t sources = plan->experiment.beam.source_count;
-    row_search search[MOST_PIECES];
     DB_TRY(make_parts(plan->context, (size_t)pieces, list));
-    db_spot_reach *const shell = malloc(sources * sizeof *shell);
-    if (!shell) return db_fail_memory(plan->context, "a search of spots");
-    for (size_t j = 0; j < sources; j++)
-        shell[j] = db_spot_largest_reach(bounds, 1 / plan->source_double[j].kappa);
-#if defined(_OPENMP)
     const int threads = db_threads_for(plan->context, pieces);
+    list->count = 0;
+#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long piece = 0; piece < pieces; piece++) {
-        row_search *s = &search[piece];
-        *s = (row_search){ .plan = plan,
-                           .bounds = bounds,
-                           .wanted = wanted,
-                           .star = star,
-                           .shell = shell,
-                           .sweep = 0.5 * fabs(range),
-                           .list = &list->part[piece],
-                           .status = DB_OK };
-        s->list->count = 0;
-        for (long t = tasks * piece / pieces; t < tasks * (piece + 1) / pieces; t++)
-            for (long k = -most_k; k <= most_k && s->status == DB_OK; k++)
-                search_row(s, (size_t)(t / rows), (int)(t % rows - most_h), (int)k);
+        db_spot_list *part = &list->part[piece];
+        part->count = 0;
+        search_tasks(&s, tasks * piece / pieces, tasks * (piece + 1) / pieces,
+                     threads > 1 ? part : list, part);
     }
-    free(shell);
     for (long piece = 0; piece < pieces; piece++)
-        if (search[piece].status != DB_OK) return explain(plan->context, &search[piece]);
-    return join(plan->context, (size_t)pieces, list);
+        if (list->part[piece].status != DB_OK) return explain(plan->context, &list->part[piece]);
+    return threads > 1 ? join(plan->context, (size_t)pieces, list) : DB_OK;
 }

@@ -21,8 +21,6 @@ struct db_spots {
     uint32_t *cell_first; /* [cells + 1] */
     uint32_t *cell_tile;  /* tiles of each cell */
     db_spot_list list;
-    db_kernel_spot *spot; /* [list.count] */
-    size_t spot_room;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
     size_t number_room;
@@ -169,30 +167,6 @@ static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
     return reach_tiles(plan, entry, NULL, NULL, 0);
 }
 
-/* What the pixel loop reads of a spot. */
-static db_kernel_spot kernel_spot(const db_spot_entry *entry, const db_spot_values *v) {
-    db_kernel_spot s = { 0 };
-    double c[3];
-    db_vector_out(v->centre, c);
-    for (int i = 0; i < 3; i++) {
-        db_vector_out(v->white.r[i], s.white + 3 * i);
-        for (int k = 0; k < 3; k++) s.offset[i] -= s.white[3 * i + k] * c[k];
-    }
-    s.value_double[DB_SPOT_AMPLITUDE] = v->amplitude.v;
-    s.value_double[DB_SPOT_CUT] = entry->cut;
-    s.value_double[DB_SPOT_AT_REST] = entry->name.passage.moves ? 0 : 1;
-    /* a spot that stays where it is has all of the range */
-    const double all = 40;
-    s.value_double[DB_SPOT_FROM] = entry->name.passage.moves ? v->from.v : -all;
-    s.value_double[DB_SPOT_TO] = entry->name.passage.moves ? v->to.v : all;
-    memcpy(s.value_double + DB_SPOT_WHITE, s.white, sizeof s.white);
-    for (int i = 0; i < DB_SPOT_VALUES; i++) s.value_float[i] = (float)s.value_double[i];
-    memcpy(s.fast, entry->fast, sizeof s.fast);
-    memcpy(s.slow, entry->slow, sizeof s.slow);
-    s.source = (uint32_t)entry->name.source;
-    return s;
-}
-
 static db_status fill_tiles(db_plan *plan) {
     db_spots *spots = plan->spots;
     const size_t tiles = plan->region_count, count = spots->list.count;
@@ -241,28 +215,10 @@ db_status db_spots_fill(db_plan *plan) {
     if (status == DB_OK && count >= UINT32_MAX)
         status = db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                          "spots in closed form: %zu of them are too many", count);
-    if (status == DB_OK && count > spots->spot_room) {
-        free(spots->spot);
-        spots->spot_room = count + count / 4;
-        spots->spot = malloc(spots->spot_room * sizeof *spots->spot);
-        if (!spots->spot) {
-            spots->spot_room = 0;
-            status = db_fail_memory(plan->context, "the spots of an image");
-        }
-    }
-    if (status == DB_OK) {
-        const long last = (long)count;
-#if defined(_OPENMP)
-        const int threads = db_threads_for(plan->context, last);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-#endif
-        for (long i = 0; i < last; i++)
-            spots->spot[i] = kernel_spot(&spots->list.entry[i], &spots->list.value[i]);
-        status = fill_tiles(plan);
-    }
+    if (status == DB_OK) status = fill_tiles(plan);
     if (status == DB_OK) {
         db_kernel_spots *job = &plan->job.spots;
-        job->spot = spots->spot;
+        job->spot = spots->list.spot;
         job->count = count;
         job->first = spots->first;
         job->number = spots->number;
@@ -291,9 +247,8 @@ void db_spots_outdate(db_plan *plan) {
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
     db_spot_list_clear(&spots->list);
-    void *const owned[] = { spots->panel,        spots->cell_first,  spots->cell_tile,
-                            spots->spot,         spots->first,       spots->number,
-                            spots->slope_double, spots->slope_float, spots };
+    void *const owned[] = { spots->panel,  spots->cell_first,   spots->cell_tile,   spots->first,
+                            spots->number, spots->slope_double, spots->slope_float, spots };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 

@@ -1,5 +1,6 @@
 #include "kernel/instances.h"
 
+#include "kernel/spot_find.h"
 #include "kernel/spot_slopes.h"
 
 /* X(instruction set) for every compiled one */
@@ -50,6 +51,17 @@ db_spot_slopes_function db_spot_slopes_instance(db_isa isa) {
     static const db_spot_slopes_function instance[DB_ISA_COUNT] = {
 #define SLOPES_ENTRY(isa) [ROW_##isa] = db_spot_slopes_##isa,
         DB_INSTANCES(SLOPES_ENTRY)
+    };
+    return instance[isa];
+}
+
+#define DECLARE_FINDER(isa) extern const db_spot_finder db_spot_finder_##isa;
+DB_INSTANCES(DECLARE_FINDER)
+
+const db_spot_finder *db_spot_finder_instance(db_isa isa) {
+    static const db_spot_finder *const instance[DB_ISA_COUNT] = {
+#define FINDER_ENTRY(isa) [ROW_##isa] = &db_spot_finder_##isa,
+        DB_INSTANCES(FINDER_ENTRY)
     };
     return instance[isa];
 }

@@ -1,6 +1,8 @@
 /* The spot of a reflection in closed form: a Gaussian of the direction of scattering. Include once
- * per (REAL, DIRS) that needs it, with LANES 1, after model/interface.h (or model/model.h),
- * kernel/radiometry.h and kernel/one_sample.h. Derivation: docs/theory/spots.md.
+ * per (REAL, DIRS) that needs it, after model/interface.h (or model/model.h), kernel/radiometry.h
+ * and, with LANES 1, kernel/one_sample.h. With more lanes (and DIRS 0) each has a node of its own, while
+ * source, panel, class of blocks and whether spots move are those of all. Derivation:
+ * docs/theory/spots.md.
  *
  * With the node r of a reflection, the incident wave vector s0 and kappa = 1/wavelength, a block
  * diffracts into the direction d where d - c is small, c = (s0 + r)/kappa, which is not a unit vector
@@ -9,7 +11,10 @@
  * -|z|^2/2, z = W (d - c). */
 
 #define spot_values AD_NUM(spot_values)
-#define spot_turn AD_NUM(spot_turn)
+#define spot_step AD_NUM(spot_step)
+#define spot_angles AD_NUM(spot_angles)
+#define spot_angles_of AD_NUM(spot_angles_of)
+#define spot_node_of AD_NUM(spot_node_of)
 #define spot_node AD_NUM(spot_node)
 #define spot_ray AD_NUM(spot_ray)
 #define spot_ray_of AD_NUM(spot_ray_of)
@@ -26,6 +31,7 @@
 #define spot_cap_of AD_NUM(spot_cap_of)
 #define spot_whitening AD_NUM(spot_whitening)
 #define spot_along_turn AD_NUM(spot_along_turn)
+#define spot_of AD_NUM(spot_of)
 #define spot_at AD_NUM(spot_at)
 
 #ifndef DB_KERNEL_SPOT_H
@@ -96,6 +102,11 @@ typedef struct {
     vec3 along, across, side;
 } spot_circle;
 
+/* The angles of db_spot_passage, with the cosine and sine of the one at which a spot is expanded. */
+typedef struct {
+    num at, from, to, cosine, sine;
+} spot_angles;
+
 AD_FN spot_circle spot_circle_of(vec3 spindle, vec3 start) {
     spot_circle k;
     k.along = v3_scale(spindle, v3_dot(spindle, start));
@@ -104,44 +115,71 @@ AD_FN spot_circle spot_circle_of(vec3 spindle, vec3 start) {
     return k;
 }
 
-/* An angle with its slopes: Newton's step on the equation that defines it, which is 0 but for
- * rounding and has the right slopes. The node is on the sphere where |s0 + r| = |s0|, that is r.s0 =
- * -r^2/2; its distance turns where that of r.s0 does. */
-AD_FN num spot_turn(db_spot_angle kind, double angle, const spot_circle *k, vec3 s0) {
-    const num value = n_constant((REAL)angle);
-    if (kind == SPOT_FIXED) return value;
+#if LANES == 1
+/* How far an angle is from its number, with its slopes: Newton's step on the equation that defines
+ * it, which is 0 but for rounding and has the right slopes. The node is on the sphere where |s0 + r|
+ * = |s0|, that is r.s0 = -r^2/2; its distance turns where that of r.s0 does. */
+AD_FN num spot_step(db_spot_angle kind, REAL cosine, REAL sine, const spot_circle *k, vec3 s0) {
+    if (kind == SPOT_FIXED) return n_constant(0);
     const num a = v3_dot(k->across, s0), b = v3_dot(k->side, s0);
-    const lane c = n_cos(value).v, s = n_sin(value).v;
-    const num even = n_add(n_scale(a, c), n_scale(b, s)), odd = n_sub(n_scale(b, c), n_scale(a, s));
-    if (kind == SPOT_TURNING) return n_add(value, n_div(odd, even));
+    const num even = n_add(n_scale(a, cosine), n_scale(b, sine)),
+              odd = n_sub(n_scale(b, cosine), n_scale(a, sine));
+    if (kind == SPOT_TURNING) return n_div(odd, even);
     const num square = n_add(v3_square(k->along), v3_square(k->across));
     const num excess = n_add(even, n_add(v3_dot(k->along, s0), n_scale(square, (REAL)0.5)));
-    return n_sub(value, n_div(excess, odd));
+    return n_neg(n_div(excess, odd));
 }
 
-AD_FN spot_node spot_turn_of(const interface_values *z, const db_spot_name *name) {
+/* The angles of a passage. */
+AD_FN spot_angles spot_angles_of(const interface_values *z, const db_spot_name *name, vec3 r) {
+    const db_spot_passage *p = &name->passage;
+    const spot_circle k = spot_circle_of(z->spread.spindle, r);
+    const vec3 s0 = z->source[name->source].s0;
+    const double angle[3] = { p->at, p->from, p->to };
+    const db_spot_angle kind[3] = { p->at_kind, p->from_kind, p->to_kind };
+    num exact[3];
+    for (int i = 0; i < 3; i++) {
+        const num given = n_constant((REAL)angle[i]);
+        exact[i] = n_add(given, spot_step(kind[i], n_cos(given).v, n_sin(given).v, &k, s0));
+    }
+    return (spot_angles){ exact[0], exact[1], exact[2], n_cos(exact[0]), n_sin(exact[0]) };
+}
+#endif
+
+/* The node; angles NULL: the crystal is at the start of the rotation. */
+AD_FN spot_node spot_node_of(const interface_values *z, const lane hkl[3],
+                             const spot_angles *angles) {
     const spread_interface *spread = &z->spread;
-    const db_spot_passage *passage = &name->passage;
+    const vec3 *star = spread->reciprocal.r;
     spot_node n;
-    n.standard = v3_add(v3_scale(spread->reciprocal.r[0], n_constant(name->hkl[0])),
-                        v3_add(v3_scale(spread->reciprocal.r[1], n_constant(name->hkl[1])),
-                               v3_scale(spread->reciprocal.r[2], n_constant(name->hkl[2]))));
+    n.standard =
+        v3_add(v3_scale(star[0], n_passive(hkl[0])),
+               v3_add(v3_scale(star[1], n_passive(hkl[1])), v3_scale(star[2], n_passive(hkl[2]))));
     n.turn = spread->turn;
     n.r = m3_apply(spread->turn, n.standard);
     n.at = n.from = n.to = n_constant(0);
-    n.speed = v3_passive(0, 0, 0);
-    if (passage->at == 0 && !passage->moves) return n;
+    n.speed = v3_passive(l_set(0), l_set(0), l_set(0));
+    if (!angles) return n;
     const spot_circle k = spot_circle_of(spread->spindle, n.r);
-    const vec3 s0 = z->source[name->source].s0;
-    n.at = spot_turn(passage->at_kind, passage->at, &k, s0);
-    n.from = spot_turn(passage->from_kind, passage->from, &k, s0);
-    n.to = spot_turn(passage->to_kind, passage->to, &k, s0);
-    const num c = n_cos(n.at), s = n_sin(n.at);
+    const num c = angles->cosine, s = angles->sine;
+    n.at = angles->at;
+    n.from = angles->from;
+    n.to = angles->to;
     n.r = v3_add(k.along, v3_add(v3_scale(k.across, c), v3_scale(k.side, s)));
     n.speed = v3_sub(v3_scale(k.side, c), v3_scale(k.across, s));
-    n.turn = m3_multiply(m3_rotation(spread->spindle, n.at), spread->turn);
+    n.turn = m3_multiply(m3_turned(spread->spindle, c, s), spread->turn);
     return n;
 }
+
+#if LANES == 1
+AD_FN spot_node spot_turn_of(const interface_values *z, const db_spot_name *name) {
+    const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
+    const spot_node start = spot_node_of(z, hkl, NULL);
+    if (name->passage.at == 0 && !name->passage.moves) return start;
+    const spot_angles angles = spot_angles_of(z, name, start.r);
+    return spot_node_of(z, hkl, &angles);
+}
+#endif
 
 /* Adds s v v^T. */
 AD_FN void spot_add_square(num tensor[6], vec3 v, num s) {
@@ -162,10 +200,11 @@ AD_FN void spot_blocks(const spread_interface *spread, db_strain_ties ties, vec3
     const num xx = n_sqr(r.x), yy = n_sqr(r.y), zz = n_sqr(r.z), xy = n_mul(r.x, r.y),
               xz = n_mul(r.x, r.z), yz = n_mul(r.y, r.z);
     if (spread->parts & DB_PART_ROTATION) {
+        const lane two = l_set(2);
         const num *w = spread->rotation; /* xx, yy, zz, xy, xz, yz */
-        out[0] = n_sub(n_add(n_mul(w[1], zz), n_mul(w[2], yy)), n_scale(n_mul(w[5], yz), 2));
-        out[1] = n_sub(n_add(n_mul(w[2], xx), n_mul(w[0], zz)), n_scale(n_mul(w[4], xz), 2));
-        out[2] = n_sub(n_add(n_mul(w[0], yy), n_mul(w[1], xx)), n_scale(n_mul(w[3], xy), 2));
+        out[0] = n_sub(n_add(n_mul(w[1], zz), n_mul(w[2], yy)), n_scale(n_mul(w[5], yz), two));
+        out[1] = n_sub(n_add(n_mul(w[2], xx), n_mul(w[0], zz)), n_scale(n_mul(w[4], xz), two));
+        out[2] = n_sub(n_add(n_mul(w[0], yy), n_mul(w[1], xx)), n_scale(n_mul(w[3], xy), two));
         out[3] =
             n_sub(n_add(n_mul(w[5], xz), n_mul(w[4], yz)), n_add(n_mul(w[3], zz), n_mul(w[2], xy)));
         out[4] =
@@ -222,7 +261,7 @@ AD_FN void spot_turned(mat3 v, const num t[6], num out[6]) {
 AD_FN void spot_across_ray(vec3 u, const num t[6], num out[6]) {
     const vec3 tu = v3_symmetric(t, u);
     /* T - u h^T - h u^T with h = T u - u (u.T u)/2 */
-    const vec3 h = v3_sub(tu, v3_scale(u, n_scale(v3_dot(u, tu), (REAL)0.5)));
+    const vec3 h = v3_sub(tu, v3_scale(u, n_scale(v3_dot(u, tu), l_set((REAL)0.5))));
     const num a[3] = { u.x, u.y, u.z }, b[3] = { h.x, h.y, h.z };
     static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
     for (int n = 0; n < 6; n++) {
@@ -242,7 +281,8 @@ AD_FN spot_ray spot_ray_of(const db_experiment *e, const interface_values *z,
     num distance = panel->z;
     ray.depth_variance = n_constant(0);
     if (e->detector.sensor_thickness != 0 && !e->detector.layers_at_front) {
-        distance = n_add(distance, absorption_depth(obliquity, z->layer_step, z->attenuation, 0));
+        distance =
+            n_add(distance, absorption_depth(obliquity, z->layer_step, z->attenuation, l_set(0)));
         ray.depth_variance = absorption_variance(obliquity, z->layer_step, z->attenuation);
     }
     ray.inverse_distance = n_div(obliquity, distance);
@@ -293,9 +333,9 @@ AD_FN spot_cap spot_cap_of(const interface_values *z, const db_spot_name *name,
     spot_cap cap = { n_constant(0), n_constant(1), rho };
     const vec3 across = v3_cross(incident, rho);
     const num square = v3_square(rho);
-    if (!(spread->parts & DB_PART_ROTATION) ||
-        !(v3_square(across).v > (REAL)1e-10 * square.v)) /* along the beam there is no plane */
-        return cap;
+    if (!(spread->parts & DB_PART_ROTATION)) return cap;
+    const lane_mask plane = /* along the beam there is none */
+        l_lt(l_mul(l_set((REAL)1e-10), square.v), v3_square(across).v);
     /* w x r along a direction t is w.(r x t); t and r in the standard frame */
     const vec3 arm = v3_cross(node->standard, m3_apply_transposed(node->turn, across));
     const num kappa = z->source[name->source].kappa,
@@ -305,8 +345,8 @@ AD_FN spot_cap spot_cap_of(const interface_values *z, const db_spot_name *name,
     const num share = n_div(turned, v3_dot(across, v3_symmetric(s, across)));
     const num f = n_sqr(share);
     const num left = n_sub(square, n_mul(f, n_add(v3_dot(incident, rho), square)));
-    cap.back = n_div(f, left);
-    cap.determinant = n_div(left, square);
+    cap.back = n_select(plane, n_div(f, left), cap.back);
+    cap.determinant = n_select(plane, n_div(left, square), cap.determinant);
     return cap;
 }
 
@@ -331,68 +371,77 @@ AD_FN num spot_along_turn(vec3 v, mat3 *root, mat3 *white) {
     const vec3 along = m3_apply(*white, v);
     const num inverse = v3_inverse_length(along);
     const vec3 n = v3_scale(along, inverse);
-    const REAL sign = n.z.v < 0 ? -1 : 1;
+    const lane one = l_set(1), minus = l_set(-1),
+               sign = l_select(l_lt(n.z.v, l_set(0)), minus, one);
     /* the reflection 1 - h h^T/(1 + |n_3|), h = n + sign e_3, takes n to -sign e_3; the third row
      * changes its sign besides, so that n goes to e_3 */
-    const num factor = n_div(n_constant(1), n_shift(n_scale(n.z, sign), 1));
+    const num factor = n_div(n_constant(1), n_shift(n_scale(n.z, sign), one));
     const vec3 h = v3_make(n.x, n.y, n_shift(n.z, sign));
     const vec3 row = v3_scale(m3_apply_transposed(*white, h), factor), /* h^T W/(..) */
         column = v3_scale(m3_apply(*root, h), factor);                 /* L h/(..) */
     mat3 w = *white, l = *root;
     w.r[0] = v3_sub(w.r[0], v3_scale(row, h.x));
     w.r[1] = v3_sub(w.r[1], v3_scale(row, h.y));
-    w.r[2] = v3_scale(v3_sub(w.r[2], v3_scale(row, h.z)), n_constant(-sign));
+    w.r[2] = v3_scale(v3_sub(w.r[2], v3_scale(row, h.z)), n_passive(l_neg(sign)));
     const num c[3] = { column.x, column.y, column.z };
     for (int i = 0; i < 3; i++) {
         l.r[i] = v3_sub(l.r[i], v3_scale(h, c[i]));
-        l.r[i].z = n_scale(l.r[i].z, -sign);
+        l.r[i].z = n_scale(l.r[i].z, l_neg(sign));
     }
     *root = l;
     *white = w;
     return n_div(n_constant(1), inverse);
 }
 
-/* The spot. slots: those that the interface was made with; or NULL. */
-AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
-                          const db_parameter_slots *slots, const db_spot_name *name) {
+/* The spot of a node; amplitude: its structure factor. name: of all lanes; hkl and angles of passages
+ * are the node's. */
+AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
+                          const db_spot_name *name, const spot_node *node, num amplitude) {
     const source_interface *source = &z->source[name->source];
-    const spot_node node = spot_turn_of(z, name);
     const num wavelength = n_div(n_constant(1), source->kappa);
-    const vec3 incident = v3_scale(source->s0, wavelength), rho = v3_scale(node.r, wavelength),
+    const vec3 incident = v3_scale(source->s0, wavelength), rho = v3_scale(node->r, wavelength),
                c = v3_add(incident, rho);
     spot_values s;
     const spot_ray ray = spot_ray_of(e, z, name, c);
-    spot_covariance(e, z, name, &node, &ray, s.covariance);
-    const spot_cap cap = spot_cap_of(z, name, &node, incident, rho, s.covariance);
+    spot_covariance(e, z, name, node, &ray, s.covariance);
+    const spot_cap cap = spot_cap_of(z, name, node, incident, rho, s.covariance);
     s.ray[0] = ray.u.x.v;
     s.ray[1] = ray.u.y.v;
     s.ray[2] = ray.u.z.v;
-    s.distance = v3_dot(ray.u, c).v - 1;
+    s.distance = l_sub(v3_dot(ray.u, c).v, l_set(1));
     s.width = l_sqrt(v3_dot(ray.u, v3_symmetric(s.covariance, ray.u)).v);
     /* S becomes B^-1 S B^-T, and c the place where B (d - c) + rho-part is 0 */
     const vec3 sc = v3_symmetric(s.covariance, c), along = v3_scale(rho, cap.back);
-    const vec3 half = v3_add(sc, v3_scale(along, n_scale(v3_dot(c, sc), (REAL)0.5)));
+    const vec3 half = v3_add(sc, v3_scale(along, n_scale(v3_dot(c, sc), l_set((REAL)0.5))));
     spot_add_pair(s.covariance, along, half);
-    const num excess = n_scale(n_shift(v3_square(c), -1), (REAL)0.5);
+    const num excess = n_scale(n_shift(v3_square(c), l_set(-1)), l_set((REAL)0.5));
     s.centre = v3_add(c, v3_scale(along, excess));
     spot_whitening(s.covariance, &s.root, &s.white);
     const num peak =
         n_div(n_mul(s.white.r[0].x, n_mul(s.white.r[1].y, s.white.r[2].z)), cap.determinant);
-    const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
-    const num amplitude = node_amplitude(&e->structure_factors, slots, hkl);
     const num volume = n_mul(z->spread.volume, n_mul(wavelength, n_sqr(wavelength)));
     s.amplitude = n_mul(n_mul(n_sqr(amplitude), n_mul(volume, peak)),
                         n_mul(source->weight, z->spread.tail_fraction[name->tail]));
     s.from = s.to = n_constant(0);
     if (!name->passage.moves) return s;
     /* mean over the range: sqrt(2 pi)/(|W v| range) (Phi(to - z_3) - Phi(from - z_3)) */
-    const vec3 speed = v3_scale(node.speed, wavelength); /* W v, not W B v: |r| stays */
+    const vec3 speed = v3_scale(node->speed, wavelength); /* W v, not W B v: |r| stays */
     const num per_angle =
         spot_along_turn(v3_add(speed, v3_scale(along, v3_dot(c, speed))), &s.root, &s.white);
     const REAL range = (REAL)(fabs(e->goniometer.phi_step) * 0.017453292519943295769);
-    s.from = n_mul(per_angle, n_sub(node.from, node.at));
-    s.to = n_mul(per_angle, n_sub(node.to, node.at));
-    s.amplitude =
-        n_div(n_scale(s.amplitude, (REAL)(2.506628274631000502415765 / range)), per_angle);
+    s.from = n_mul(per_angle, n_sub(node->from, node->at));
+    s.to = n_mul(per_angle, n_sub(node->to, node->at));
+    const lane mean = l_set((REAL)(2.506628274631000502415765 / range));
+    s.amplitude = n_div(n_scale(s.amplitude, mean), per_angle);
     return s;
 }
+
+#if LANES == 1
+/* The spot of that name. slots: those that the interface was made with; or NULL. */
+AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
+                          const db_parameter_slots *slots, const db_spot_name *name) {
+    const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
+    const spot_node node = spot_turn_of(z, name);
+    return spot_of(e, z, name, &node, node_amplitude(&e->structure_factors, slots, hkl));
+}
+#endif

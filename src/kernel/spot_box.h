@@ -11,6 +11,8 @@
  * which a quadratic inequality bounds; so that two ellipses, at y = 0 and at its bound, have all
  * of the spot between them, whatever u is. It should lie where the spot is brightest. */
 
+#define spot_reach AD_NUM(spot_reach)
+#define spot_reach_of AD_NUM(spot_reach_of)
 #define spot_box AD_NUM(spot_box)
 #define spot_limits AD_NUM(spot_limits)
 #define spot_view AD_NUM(spot_view)
@@ -29,6 +31,39 @@
 #define spot_intersect AD_NUM(spot_intersect)
 #define spot_box_along_way AD_NUM(spot_box_along_way)
 #define spot_box_of AD_NUM(spot_box_of)
+
+/* Where a node's spot can be: its directions on the sphere are within `across` of c = (s0 +
+ * r)/kappa, and (|c|^2 - 1)/2 is from -inwards to outwards |c|. Beyond bounds where nothing can be
+ * said. */
+typedef struct {
+    lane across, inwards, outwards;
+} spot_reach;
+
+/* On the sphere a spot has |g| <= R, g = delta + f rho |delta|^2/(2 |rho|^2), 0 <= f <= 1, delta = d
+ * - c (kernel/spot.h, The cap), R^2 = largest times the variance. So |delta| <= R + |delta|^2/(2
+ * |rho|), whose smaller root is its bound; beyond the larger one is the cap's mirror image, which is
+ * no spot. And with c.delta = -e - |delta|^2/2, e = (|c|^2 - 1)/2,
+ *   e (1 - f |delta|^2/(2 |rho|^2)) = -c.g - (1 - f/2) |delta|^2/2 .
+ * rho: |r|/kappa; way: how far c moves while the crystal turns. */
+AD_FN spot_reach spot_reach_of(const db_spot_bounds *b, lane rho, lane wavelength, lane way) {
+    const lane one = l_set(1), two = l_set(2), unknown = l_set((REAL)1e3), half = l_set((REAL)0.5);
+    const lane length = l_div(rho, wavelength),
+               variance =
+                   l_fma(l_set((REAL)b->growing), l_mul(length, length), l_set((REAL)b->constant));
+    const lane largest = l_set((REAL)b->largest),
+               reach = l_add(l_sqrt(l_mul(largest, l_add(variance, l_set((REAL)b->place)))), way);
+    const lane part = l_div(reach, rho);
+    const lane_mask known = l_lt(part, half);
+    const lane root = l_sqrt(l_max(l_fnma(two, part, one), l_set(0))),
+               across = l_div(l_mul(two, reach), l_add(one, root)), angle = l_div(across, rho),
+               left = l_div(one, l_fnma(half, l_mul(angle, angle), one)),
+               along = l_sqrt(l_mul(largest, variance));
+    spot_reach r;
+    r.across = l_select(known, across, unknown);
+    r.inwards = l_select(known, l_mul(l_fma(half, l_mul(across, across), along), left), unknown);
+    r.outwards = l_select(known, l_mul(along, left), unknown);
+    return r;
+}
 
 /* A panel as rays see it: x on it is at (x.axis)/(x.normal) distance - corner. */
 typedef struct {

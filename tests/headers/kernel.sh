@@ -43,6 +43,7 @@ for header in kernel/*.h; do
 #include \"kernel/one_sample.h\"" ;;
         esac
         [ $header != kernel/spot_box.h ] || before="$before
+#include \"kernel/spot_find.h\"
 #include \"kernel/spot.h\""
         [ $header != kernel/spot_one_pixel.h ] || before="$before
 #include \"kernel/one_pixel.h\"
