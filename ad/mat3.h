@@ -36,8 +36,8 @@ AD_INLINE mat3 m3_multiply(mat3 a, mat3 b) {
     return m3_rows(m3_apply(t, a.r[0]), m3_apply(t, a.r[1]), m3_apply(t, a.r[2]));
 }
 
-/* Right-handed rotation about a unit axis by the angle whose cosine and sine are c and s: Rodrigues'
- * formula. */
+/* Right-handed rotation about a unit axis by the angle whose cosine and sine are c and s:
+ * Rodrigues' formula. */
 AD_FN mat3 m3_turned(vec3 axis, num c, num s) {
     const num t = n_shift(n_neg(c), l_set((REAL)1));
     const num xy = n_mul(n_mul(axis.x, axis.y), t), xz = n_mul(n_mul(axis.x, axis.z), t),

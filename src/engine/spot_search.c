@@ -99,7 +99,7 @@ typedef struct {
     size_t source;
     db_spot_find find;
     db_spot_nodes nodes;
-    db_spot_name name[DB_SPOT_NODES];
+    db_spot_passage passage[DB_SPOT_NODES]; /* of nodes that turn */
 } search_piece;
 
 static int grow(db_spot_list *list, size_t more) {
@@ -129,13 +129,13 @@ static void add_spots(search_piece *p, size_t panel, const int *number, int coun
         s->finder->spots(&p->find, &s->list->window[panel], &p->nodes, number, count, found, spot);
     if (spots < 0) {
         p->status = DB_ERROR_INPUT;
-        memcpy(p->wrong, p->name[-1 - spots].hkl, sizeof p->wrong);
+        for (int c = 0; c < 3; c++) p->wrong[c] = (int)p->nodes.hkl[c][-1 - spots];
     }
     for (int i = 0; i < spots; i++) {
         db_spot_entry *const entry = &list->entry[list->count];
-        entry->name = p->name[found[i].node];
-        entry->name.panel = panel;
-        entry->name.tail = found[i].tail;
+        entry->name = (db_spot_name){ .source = p->source, .panel = panel, .tail = found[i].tail };
+        for (int c = 0; c < 3; c++) entry->name.hkl[c] = (int)p->nodes.hkl[c][found[i].node];
+        if (p->find.turns) entry->name.passage = p->passage[found[i].node];
         entry->cut = found[i].cut;
         memcpy(entry->fast, found[i].fast, sizeof entry->fast);
         memcpy(entry->slow, found[i].slow, sizeof entry->slow);
@@ -173,40 +173,59 @@ static int amplitude_wanted(const db_plan *plan, const int hkl[3]) {
     return 0;
 }
 
-/* Lets a node wait, once for each of its passages. */
-static void add_node(search_piece *p, const int hkl[3]) {
-    const row_search *s = p->search;
-    const db_experiment *e = &s->plan->experiment;
-    const double node[3] = { hkl[0], hkl[1], hkl[2] },
-                 amplitude = node_amplitude_double_0(&e->structure_factors, NULL, node).v;
-    db_spot_passage passage[DB_SPOT_MOST_PASSAGES] = { { 0 } };
-    double axis[3];
-    if (amplitude == 0 && !amplitude_wanted(s->plan, hkl)) return;
-    const int passages =
-        p->find.turns ? db_spot_passages(e, &s->plan->plain, p->source, hkl, passage) : 1;
+/* Lets a node wait: r in the laboratory, at the angle of its passage. */
+static void wait_node(search_piece *p, const int hkl[3], const double r[3], double amplitude,
+                      int moves) {
     db_spot_nodes *const nodes = &p->nodes;
+    const int n = nodes->count++;
+    for (int c = 0; c < 3; c++) {
+        nodes->hkl[c][n] = hkl[c];
+        nodes->r[c][n] = r[c];
+    }
+    nodes->amplitude[n] = amplitude;
+    nodes->moves[n] = (unsigned char)moves;
+}
+
+/* Once for each of its passages. */
+static void add_passages(search_piece *p, const int hkl[3], const double start[3],
+                         double amplitude) {
+    const row_search *s = p->search;
+    db_spot_nodes *const nodes = &p->nodes;
+    db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
+    double axis[3];
+    const int passages =
+        db_spot_passages(&s->plan->experiment, &s->plan->plain, p->source, hkl, passage);
+    db_vector_out(s->plan->plain.spread.spindle, axis);
     if (nodes->count + passages > DB_SPOT_NODES) finish_nodes(p);
     for (int i = 0; i < passages; i++) {
-        const int n = nodes->count++;
-        double r[3];
-        for (int c = 0; c < 3; c++) {
-            nodes->hkl[c][n] = hkl[c];
-            r[c] = hkl[0] * s->start[c] + hkl[1] * s->start[3 + c] + hkl[2] * s->start[6 + c];
-        }
-        if (p->find.turns) {
-            db_vector_out(s->plan->plain.spread.spindle, axis);
-            db_turn(axis, passage[i].at, r);
-            nodes->at[n] = passage[i].at;
-            nodes->from[n] = passage[i].from;
-            nodes->to[n] = passage[i].to;
-            nodes->cosine[n] = cos(passage[i].at);
-            nodes->sine[n] = sin(passage[i].at);
-        }
-        for (int c = 0; c < 3; c++) nodes->r[c][n] = r[c];
-        nodes->amplitude[n] = amplitude;
-        nodes->moves[n] = (unsigned char)passage[i].moves;
-        p->name[n] = (db_spot_name){ { hkl[0], hkl[1], hkl[2] }, p->source, 0, 0, passage[i] };
+        const int n = nodes->count;
+        double r[3] = { start[0], start[1], start[2] };
+        db_turn(axis, passage[i].at, r);
+        nodes->at[n] = passage[i].at;
+        nodes->from[n] = passage[i].from;
+        nodes->to[n] = passage[i].to;
+        nodes->cosine[n] = cos(passage[i].at);
+        nodes->sine[n] = sin(passage[i].at);
+        p->passage[n] = passage[i];
+        wait_node(p, hkl, r, amplitude, passage[i].moves);
     }
+}
+
+static void add_node(search_piece *p, const int hkl[3]) {
+    const row_search *s = p->search;
+    const db_structure_factors *f = &s->plan->experiment.structure_factors;
+    const double node[3] = { hkl[0], hkl[1], hkl[2] };
+    const double amplitude = f->amplitude ? node_amplitude_double_0(f, NULL, node).v : f->default_F;
+    double r[3];
+    if (amplitude == 0 && !amplitude_wanted(s->plan, hkl)) return;
+    for (int c = 0; c < 3; c++)
+        r[c] = node[0] * s->start[c] + node[1] * s->start[3 + c] + node[2] * s->start[6 + c];
+    if (p->find.turns) {
+        add_passages(p, hkl, r, amplitude);
+        return;
+    }
+    if (p->nodes.count == DB_SPOT_NODES) finish_nodes(p);
+    wait_node(p, hkl, r, amplitude, 0);
 }
 
 /* Whole numbers l between two real ones, for which the node is not too long. */
@@ -321,10 +340,11 @@ static db_status explain(db_context *context, const db_spot_list *part) {
                    part->wrong[0], part->wrong[1], part->wrong[2]);
 }
 
-static db_spot_window window_of(const db_plan *plan, size_t panel) {
+static db_spot_window window_of(const db_plan *plan, size_t panel, int whole) {
     const db_kernel_panel *k = &plan->panel[panel];
     const db_panel *own = &plan->experiment.detector.panels[panel];
     db_spot_window w = { .panel = k, .pixels = own };
+    if (!whole) w.cells = db_spots_cells(plan, panel);
     double corner[3], least = 1;
     w.values = (const double *)(const void *)&plan->plain.panel[panel];
     w.size[0] = own->fast_pixels * k->pixel_size[0];
@@ -392,7 +412,7 @@ static db_status prepare(const row_search *s, db_spot_list *list) {
     DB_GROW(plan->context, list->window, list->windows, panels, "a search of spots");
     for (size_t j = 0; j < sources; j++)
         list->shell[j] = db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
-    for (size_t p = 0; p < panels; p++) list->window[p] = window_of(plan, p);
+    for (size_t p = 0; p < panels; p++) list->window[p] = window_of(plan, p, !s->wanted);
     return DB_OK;
 }
 

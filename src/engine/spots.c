@@ -7,12 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_FAST = DB_SPOT_TILE_FAST, TILE_SLOW = DB_SPOT_TILE_SLOW, CELL = 64 };
+enum {
+    TILE_FAST = DB_SPOT_TILE_FAST,
+    TILE_SLOW = DB_SPOT_TILE_SLOW,
+    CELL_FAST = DB_SPOT_CELL_FAST,
+    CELL_SLOW = DB_SPOT_CELL_SLOW
+};
 
-/* Tiles by squares of CELL x CELL pixels of a panel, so that a spot finds those that it reaches. */
+/* Tiles by cells, rectangles of a panel's pixels, so that a spot finds those that it reaches. */
 typedef struct {
     int columns, rows;
-    size_t first; /* number of the panel's first square */
+    size_t first;  /* number of the panel's first cell */
+    size_t before; /* where its db_spot_cells begin */
 } panel_cells;
 
 struct db_spots {
@@ -20,6 +26,8 @@ struct db_spots {
     size_t cell_count;
     uint32_t *cell_first; /* [cells + 1] */
     uint32_t *cell_tile;  /* tiles of each cell */
+    uint32_t *before;     /* db_spot_cells of all panels */
+    int everywhere;       /* 1: all cells have tiles */
     db_spot_list list;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
@@ -80,13 +88,13 @@ static size_t cell_of(const db_spots *spots, size_t panel, int column, int row) 
     return p->first + (size_t)row * (size_t)p->columns + (size_t)column;
 }
 
-/* Counts the tiles of each square, or writes down which they are. */
+/* Counts the tiles of each cell, or writes down which they are. */
 static void put_tiles(const db_plan *plan, db_spots *spots, uint32_t *at, uint32_t *tile) {
     for (size_t t = 0; t < plan->region_count; t++) {
         int32_t fast[2], slow[2];
         tile_ends(&plan->regions[t], fast, slow);
-        for (int row = slow[0] / CELL; row <= (slow[1] - 1) / CELL; row++)
-            for (int column = fast[0] / CELL; column <= (fast[1] - 1) / CELL; column++) {
+        for (int row = slow[0] / CELL_SLOW; row <= (slow[1] - 1) / CELL_SLOW; row++)
+            for (int column = fast[0] / CELL_FAST; column <= (fast[1] - 1) / CELL_FAST; column++) {
                 const size_t c = cell_of(spots, plan->regions[t].panel, column, row);
                 if (tile)
                     tile[at[c]++] = (uint32_t)t;
@@ -112,13 +120,47 @@ static void move_back(uint32_t *first, size_t length) {
     first[0] = 0;
 }
 
+/* Sums over the cells that have tiles. */
+static db_status sum_cells(db_plan *plan, db_spots *spots) {
+    const size_t panels = plan->experiment.detector.panel_count;
+    size_t room = 0;
+    for (size_t p = 0; p < panels; p++) {
+        spots->panel[p].before = room;
+        room += ((size_t)spots->panel[p].columns + 1) * ((size_t)spots->panel[p].rows + 1);
+    }
+    spots->before = calloc(room, sizeof *spots->before);
+    if (!spots->before) return db_fail_memory(plan->context, "the tiles of a plan");
+    spots->everywhere = 1;
+    for (size_t p = 0; p < panels; p++) {
+        const panel_cells *const own = &spots->panel[p];
+        const size_t row = (size_t)own->columns + 1;
+        for (int j = 0; j < own->rows; j++) {
+            uint32_t *const above = spots->before + own->before + (size_t)j * row;
+            for (int i = 0; i < own->columns; i++) {
+                const size_t c = cell_of(spots, p, i, j);
+                const uint32_t has = spots->cell_first[c + 1] > spots->cell_first[c];
+                above[row + (size_t)i + 1] = above[row + (size_t)i] + above[i + 1] - above[i] + has;
+                if (!has) spots->everywhere = 0;
+            }
+        }
+    }
+    return DB_OK;
+}
+
+db_spot_cells db_spots_cells(const db_plan *plan, size_t panel) {
+    const db_spots *spots = plan->spots;
+    const panel_cells *const own = &spots->panel[panel];
+    return (db_spot_cells){ spots->everywhere ? NULL : spots->before + own->before, own->columns,
+                            own->rows };
+}
+
 static db_status make_cells(db_plan *plan, db_spots *spots) {
     const db_detector *d = &plan->experiment.detector;
     spots->panel = calloc(d->panel_count, sizeof *spots->panel);
     if (!spots->panel) return db_fail_memory(plan->context, "the tiles of a plan");
     for (size_t p = 0; p < d->panel_count; p++) {
-        spots->panel[p].columns = (int)pieces(d->panels[p].fast_pixels, CELL);
-        spots->panel[p].rows = (int)pieces(d->panels[p].slow_pixels, CELL);
+        spots->panel[p].columns = (int)pieces(d->panels[p].fast_pixels, CELL_FAST);
+        spots->panel[p].rows = (int)pieces(d->panels[p].slow_pixels, CELL_SLOW);
         spots->panel[p].first = spots->cell_count;
         spots->cell_count += (size_t)spots->panel[p].columns * (size_t)spots->panel[p].rows;
     }
@@ -131,18 +173,19 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     if (!spots->cell_tile) return db_fail_memory(plan->context, "the tiles of a plan");
     put_tiles(plan, spots, spots->cell_first, spots->cell_tile);
     move_back(spots->cell_first, spots->cell_count);
-    return DB_OK;
+    return sum_cells(plan, spots);
 }
 
-/* Tiles that a spot reaches, each once: in that square which holds the first of the pixels that
+/* Tiles that a spot reaches, each once: in that cell which holds the first of the pixels that
  * both have. Counts them at at[tile] (number NULL), or writes the spot's number there; at NULL:
  * stops at the first. */
 static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at, uint32_t *number,
                        uint32_t own) {
     const db_spots *spots = plan->spots;
     const size_t panel = e->name.panel;
-    for (int row = e->slow[0] / CELL; row <= (e->slow[1] - 1) / CELL; row++)
-        for (int column = e->fast[0] / CELL; column <= (e->fast[1] - 1) / CELL; column++) {
+    for (int row = e->slow[0] / CELL_SLOW; row <= (e->slow[1] - 1) / CELL_SLOW; row++)
+        for (int column = e->fast[0] / CELL_FAST; column <= (e->fast[1] - 1) / CELL_FAST;
+             column++) {
             const size_t c = cell_of(spots, panel, column, row);
             for (uint32_t i = spots->cell_first[c]; i < spots->cell_first[c + 1]; i++) {
                 const uint32_t tile = spots->cell_tile[i];
@@ -151,7 +194,8 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
                 if (e->fast[0] > fast[0]) fast[0] = e->fast[0];
                 if (e->slow[0] > slow[0]) slow[0] = e->slow[0];
                 if (fast[0] >= fast[1] || fast[0] >= e->fast[1] || slow[0] >= slow[1] ||
-                    slow[0] >= e->slow[1] || fast[0] / CELL != column || slow[0] / CELL != row)
+                    slow[0] >= e->slow[1] || fast[0] / CELL_FAST != column ||
+                    slow[0] / CELL_SLOW != row)
                     continue;
                 if (!at) return 1;
                 if (number)
@@ -247,8 +291,9 @@ void db_spots_outdate(db_plan *plan) {
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
     db_spot_list_clear(&spots->list);
-    void *const owned[] = { spots->panel,  spots->cell_first,   spots->cell_tile,   spots->first,
-                            spots->number, spots->slope_double, spots->slope_float, spots };
+    void *const owned[] = { spots->panel,        spots->before,      spots->cell_first,
+                            spots->cell_tile,    spots->first,       spots->number,
+                            spots->slope_double, spots->slope_float, spots };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 

@@ -20,8 +20,8 @@ typedef spot_reach db_spot_reach;
 #undef DIRS
 #undef REAL
 
-/* Spots that a search found, in the order of sources, rows of nodes, panels, nodes, passages and classes
- * of blocks (runs of nodes are done panel by panel). */
+/* Spots that a search found, in the order of sources, rows of nodes, panels, nodes, passages and
+ * classes of blocks (runs of nodes are done panel by panel). */
 typedef struct db_spot_list {
     db_spot_entry *entry;
     db_kernel_spot *spot; /* [count] */
@@ -65,6 +65,9 @@ db_status db_spots_cut_regions(db_plan *plan);
 
 db_status db_spots_create(db_plan *plan);
 void db_spots_destroy(db_spots *spots);
+
+/* Where a panel has tiles. */
+db_spot_cells db_spots_cells(const db_plan *plan, size_t panel);
 
 /* The experiment has new values. */
 void db_spots_outdate(db_plan *plan);

@@ -1,13 +1,13 @@
-/* The spot of a reflection in closed form: a Gaussian of the direction of scattering. Include once
- * per (REAL, DIRS) that needs it, after model/interface.h (or model/model.h), kernel/radiometry.h
- * and, with LANES 1, kernel/one_sample.h. With more lanes (and DIRS 0) each has a node of its own, while
- * source, panel, class of blocks and whether spots move are those of all. Derivation:
- * docs/theory/spots.md.
+/* The spot of a reflection in closed form: a Gaussian of the direction of scattering. Include
+ * once per (REAL, DIRS) that needs it, after model/interface.h (or model/model.h),
+ * kernel/radiometry.h and, with LANES 1, kernel/one_sample.h. With more lanes (and DIRS 0) each
+ * has a node of its own, while source, panel, class of blocks and whether spots move are those
+ * of all. Derivation: docs/theory/spots.md.
  *
  * With the node r of a reflection, the incident wave vector s0 and kappa = 1/wavelength, a block
- * diffracts into the direction d where d - c is small, c = (s0 + r)/kappa, which is not a unit vector
- * unless r lies on the Ewald sphere. All that spreads blocks, photons and places shifts d - c
- * linearly, so that covariances add up: to S. With S = L L^T and W = L^-1 the exponent is
+ * diffracts into the direction d where d - c is small, c = (s0 + r)/kappa, which is not a unit
+ * vector unless r lies on the Ewald sphere. All that spreads blocks, photons and places shifts d
+ * - c linearly, so that covariances add up: to S. With S = L L^T and W = L^-1 the exponent is
  * -|z|^2/2, z = W (d - c). */
 
 #define spot_values AD_NUM(spot_values)
@@ -102,7 +102,8 @@ typedef struct {
     vec3 along, across, side;
 } spot_circle;
 
-/* The angles of db_spot_passage, with the cosine and sine of the one at which a spot is expanded. */
+/* The angles of db_spot_passage, with the cosine and sine of the one at which a spot is
+ * expanded. */
 typedef struct {
     num at, from, to, cosine, sine;
 } spot_angles;
@@ -116,9 +117,9 @@ AD_FN spot_circle spot_circle_of(vec3 spindle, vec3 start) {
 }
 
 #if LANES == 1
-/* How far an angle is from its number, with its slopes: Newton's step on the equation that defines
- * it, which is 0 but for rounding and has the right slopes. The node is on the sphere where |s0 + r|
- * = |s0|, that is r.s0 = -r^2/2; its distance turns where that of r.s0 does. */
+/* How far an angle is from its number, with its slopes: Newton's step on the equation that
+ * defines it, which is 0 but for rounding and has the right slopes. The node is on the sphere
+ * where |s0 + r| = |s0|, that is r.s0 = -r^2/2; its distance turns where that of r.s0 does. */
 AD_FN num spot_step(db_spot_angle kind, REAL cosine, REAL sine, const spot_circle *k, vec3 s0) {
     if (kind == SPOT_FIXED) return n_constant(0);
     const num a = v3_dot(k->across, s0), b = v3_dot(k->side, s0);
@@ -314,11 +315,11 @@ AD_FN void spot_covariance(const db_experiment *e, const interface_values *z,
 }
 
 /* A rotation keeps |r|: nodes of turned blocks lie on a cap around the origin of the reciprocal
- * lattice, and the first order on the plane that touches it. With i = s0/kappa and rho = r/kappa the
- * distance to the sphere that has the cap, (|d - i|^2 - |rho|^2)/(2 |rho|), is linear in d on the unit
- * sphere. So the share f of the spread that is rotation moves d - c to B (d - c'), B = 1 - f rho
- * c^T/|rho|^2, by the linear function (|c|^2 - 1)/2 + c.(d - c) = -|d - c|^2/2: exact there, and as
- * cheap. (docs/theory/spots.md, The cap) */
+ * lattice, and the first order on the plane that touches it. With i = s0/kappa and rho = r/kappa
+ * the distance to the sphere that has the cap, (|d - i|^2 - |rho|^2)/(2 |rho|), is linear in d
+ * on the unit sphere. So the share f of the spread that is rotation moves d - c to B (d - c'), B
+ * = 1 - f rho c^T/|rho|^2, by the linear function (|c|^2 - 1)/2 + c.(d - c) = -|d - c|^2/2:
+ * exact there, and as cheap. (docs/theory/spots.md, The cap) */
 typedef struct {
     num back;        /* B^-1 = 1 + back rho c^T */
     num determinant; /* of B */
@@ -393,8 +394,8 @@ AD_FN num spot_along_turn(vec3 v, mat3 *root, mat3 *white) {
     return n_div(n_constant(1), inverse);
 }
 
-/* The spot of a node; amplitude: its structure factor. name: of all lanes; hkl and angles of passages
- * are the node's. */
+/* The spot of a node; amplitude: its structure factor. name: of all lanes; hkl and angles of
+ * passages are the node's. */
 AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
                           const db_spot_name *name, const spot_node *node, num amplitude) {
     const source_interface *source = &z->source[name->source];

@@ -39,10 +39,10 @@ typedef struct {
     lane across, inwards, outwards;
 } spot_reach;
 
-/* On the sphere a spot has |g| <= R, g = delta + f rho |delta|^2/(2 |rho|^2), 0 <= f <= 1, delta = d
- * - c (kernel/spot.h, The cap), R^2 = largest times the variance. So |delta| <= R + |delta|^2/(2
- * |rho|), whose smaller root is its bound; beyond the larger one is the cap's mirror image, which is
- * no spot. And with c.delta = -e - |delta|^2/2, e = (|c|^2 - 1)/2,
+/* On the sphere a spot has |g| <= R, g = delta + f rho |delta|^2/(2 |rho|^2), 0 <= f <= 1, delta
+ * = d - c (kernel/spot.h, The cap), R^2 = largest times the variance. So |delta| <= R +
+ * |delta|^2/(2 |rho|), whose smaller root is its bound; beyond the larger one is the cap's
+ * mirror image, which is no spot. And with c.delta = -e - |delta|^2/2, e = (|c|^2 - 1)/2,
  *   e (1 - f |delta|^2/(2 |rho|^2)) = -c.g - (1 - f/2) |delta|^2/2 .
  * rho: |r|/kappa; way: how far c moves while the crystal turns. */
 AD_FN spot_reach spot_reach_of(const db_spot_bounds *b, lane rho, lane wavelength, lane way) {

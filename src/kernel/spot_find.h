@@ -1,5 +1,6 @@
-/* From nodes near the Ewald sphere to spots and their boxes, in vectors of nodes. One instance per
- * instruction set; the engine (engine/spot_search.c) goes through the lattice and keeps the lists. */
+/* From nodes near the Ewald sphere to spots and their boxes, in vectors of nodes. One instance
+ * per instruction set; the engine (engine/spot_search.c) goes through the lattice and keeps the
+ * lists. */
 #ifndef DB_KERNEL_SPOT_FIND_H
 #define DB_KERNEL_SPOT_FIND_H
 
@@ -25,10 +26,10 @@ typedef struct db_spot_bounds {
 /* Of a spot's peak, always left out: far below what rounding does. */
 #define DB_SPOT_ALWAYS 1e-24
 
-/* Of z^2, from which on a spot of that amplitude does not count; <= 0: it does not anywhere. Let every
- * spot lack exp(-z^2/2) A G where A G exp(-(1 - share) z^2/2) <= t, A being its amplitude and G the
- * pixel's factor. Together the spots of a pixel then lack at most t times the sum of exp(-share
- * z^2/2) over all nodes: t is the tolerance over a bound of that sum. */
+/* Of z^2, from which on a spot of that amplitude does not count; <= 0: it does not anywhere. Let
+ * every spot lack exp(-z^2/2) A G where A G exp(-(1 - share) z^2/2) <= t, A being its amplitude
+ * and G the pixel's factor. Together the spots of a pixel then lack at most t times the sum of
+ * exp(-share z^2/2) over all nodes: t is the tolerance over a bound of that sum. */
 static inline double db_spot_cut(const db_spot_bounds *b, double amplitude) {
     const double largest = 2 * log(1 / DB_SPOT_ALWAYS);
     if (!(b->per_spot > 0)) return largest;
@@ -36,7 +37,8 @@ static inline double db_spot_cut(const db_spot_bounds *b, double amplitude) {
     return cut < largest ? cut : largest;
 }
 
-/* Nodes of one source, in the order of the search; angles in radian from the start of the rotation. */
+/* Nodes of one source, in the order of the search; angles in radian from the start of the
+ * rotation. */
 enum { DB_SPOT_NODES = 128 };
 typedef struct db_spot_nodes {
     int count;
@@ -50,6 +52,16 @@ typedef struct db_spot_nodes {
     double ray[3][DB_SPOT_NODES], across[DB_SPOT_NODES];
 } db_spot_nodes;
 
+/* Rectangles of pixels of a panel, in which tiles are looked for. */
+enum { DB_SPOT_CELL_FAST = DB_SPOT_TILE_FAST, DB_SPOT_CELL_SLOW = DB_SPOT_TILE_SLOW };
+
+/* Which of them have a tile. */
+typedef struct db_spot_cells {
+    /* [rows + 1][columns + 1]: of those in the rows and columns before; NULL: look into all */
+    const uint32_t *before;
+    int columns, rows;
+} db_spot_cells;
+
 /* A panel as the search sees it. */
 typedef struct db_spot_window {
     const db_kernel_panel *panel;
@@ -58,6 +70,7 @@ typedef struct db_spot_window {
     double cosine, sine;    /* of the cone's half angle */
     const double *values;   /* panel_interface */
     const db_panel *pixels; /* counts and sizes */
+    db_spot_cells cells;
 } db_spot_window;
 
 typedef struct db_spot_find {

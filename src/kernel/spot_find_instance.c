@@ -75,8 +75,28 @@ AD_INLINE lane dot(const vec3 *u, const double v[3]) {
     return l_fma(u->x.v, l_set(v[0]), l_fma(u->y.v, l_set(v[1]), l_mul(u->z.v, l_set(v[2]))));
 }
 
-/* The ray meets the panel, or its edge within `across`; or, where that is wide or the ray oblique, it
- * comes near the cone that holds the panel. */
+/* Whether there is a tile within `margin` of a place (m). */
+static int has_tile(const db_spot_window *window, double fast, double slow, double margin) {
+    const db_spot_cells *cells = &window->cells;
+    const double x[2] = { fast, slow };
+    const int count[2] = { cells->columns, cells->rows },
+              size[2] = { DB_SPOT_CELL_FAST, DB_SPOT_CELL_SLOW };
+    int from[2], to[2];
+    for (int a = 0; a < 2; a++) {
+        const double cell = window->panel->pixel_size[a] * size[a];
+        const double first = floor((x[a] - margin) / cell), last = floor((x[a] + margin) / cell);
+        from[a] = first > 0 ? (int)fmin(first, count[a]) : 0;
+        to[a] = last < count[a] ? (int)fmax(last + 1, 0) : count[a];
+    }
+    const size_t row = (size_t)cells->columns + 1;
+    const uint32_t *const top = cells->before + (size_t)from[1] * row;
+    const uint32_t *const below = cells->before + (size_t)to[1] * row;
+    return to[0] > from[0] && to[1] > from[1] &&
+           below[to[0]] - below[from[0]] > top[to[0]] - top[from[0]];
+}
+
+/* The ray meets the panel, or its edge within `across`; or, where that is wide or the ray
+ * oblique, it comes near the cone that holds the panel. And there is a tile near. */
 static int near_panel(const db_spot_find *find, const db_spot_window *window,
                       const db_spot_nodes *n, const int *from, int count, int *near) {
     const db_kernel_panel *panel = window->panel;
@@ -92,12 +112,14 @@ static int near_panel(const db_spot_find *find, const db_spot_window *window,
         const lane distance = l_mul(l_set(panel->z), inverse);
         /* 1.13 times what the angle is on the panel, at most, and what the sensor's depth adds */
         const lane margin = l_mul(inverse, l_fma(l_set(1.2), l_mul(width, distance), depth));
+        double place[2][LANES], around[LANES];
         lane_mask meets = l_lt(zero, obliquity);
         for (int a = 0; a < 2; a++) {
             const double *axis = a ? panel->slow : panel->fast;
             const double corner = panel->origin[0] * axis[0] + panel->origin[1] * axis[1] +
                                   panel->origin[2] * axis[2];
             const lane x = l_sub(l_mul(dot(&u, axis), distance), l_set(corner));
+            l_store(place[a], x);
             meets = l_and(meets, l_and(l_lt(l_neg(margin), x),
                                        l_lt(x, l_add(l_set(window->size[a]), margin))));
         }
@@ -109,20 +131,27 @@ static int near_panel(const db_spot_find *find, const db_spot_window *window,
         const unsigned all = in_use(count - i) & l_bitmask(front), few = l_bitmask(narrow);
         unsigned left =
             all & ((few & l_bitmask(meets)) | (~few & (l_bitmask(inside) | l_bitmask(wide))));
-        for (; left; left &= left - 1) near[kept++] = from[i + __builtin_ctz(left)];
+        l_store(around, margin);
+        for (; left; left &= left - 1) {
+            const int j = __builtin_ctz(left);
+            if (!window->cells.before || !(few >> j & 1) ||
+                has_tile(window, place[0][j], place[1][j], around[j]))
+                near[kept++] = from[i + j];
+        }
     }
     return kept;
 }
 
 /* What is kept of a vector of spots. */
-enum { CENTRE = 0, WHITE = 3, AMPLITUDE = 12, FROM = 13, TO = 14, VALUES = 15 };
+enum { OFFSET = 0, WHITE = 3, AMPLITUDE = 12, FROM = 13, TO = 14, VALUES = 15 };
 typedef struct {
     double value[VALUES][LANES], cut[LANES], from[2][LANES], to[2][LANES];
     unsigned reached;
 } spot_vector;
 
 static void store_spots(const spot_values *s, spot_vector *v) {
-    const vec3 row[4] = { s->centre, s->white.r[0], s->white.r[1], s->white.r[2] };
+    const vec3 row[4] = { v3_neg(m3_apply(s->white, s->centre)), s->white.r[0], s->white.r[1],
+                          s->white.r[2] };
     for (int i = 0; i < 4; i++) {
         l_store(v->value[3 * i], row[i].x.v);
         l_store(v->value[3 * i + 1], row[i].y.v);
@@ -159,10 +188,7 @@ static void kernel_spot(const db_spot_find *find, const spot_vector *v, int j, i
                         const db_spot_found *found, db_kernel_spot *s) {
     const double all = 40; /* a spot that stays where it is has all of the range */
     for (int i = 0; i < 9; i++) s->white[i] = v->value[WHITE + i][j];
-    for (int i = 0; i < 3; i++) {
-        s->offset[i] = 0;
-        for (int k = 0; k < 3; k++) s->offset[i] -= s->white[3 * i + k] * v->value[CENTRE + k][j];
-    }
+    for (int i = 0; i < 3; i++) s->offset[i] = v->value[OFFSET + i][j];
     s->value_double[DB_SPOT_AMPLITUDE] = v->value[AMPLITUDE][j];
     s->value_double[DB_SPOT_CUT] = v->cut[j];
     s->value_double[DB_SPOT_AT_REST] = moves ? 0 : 1;

@@ -44,7 +44,7 @@ static void images_end_complete_or_with_an_error(void **state) {
             continue;
         experiment = configured(context, which);
         sum_of_all = 0;
-        at_every_allocation(context, image_and_derivatives, 50);
+        at_every_allocation(context, image_and_derivatives, 35);
         db_experiment_clear(&experiment);
     }
 }
