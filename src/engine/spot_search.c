@@ -83,7 +83,7 @@ typedef struct {
     const db_plan *plan;
     const db_spot_finder *finder;
     const db_spot_bounds *bounds;
-    int (*wanted)(const db_plan *plan, const db_spot_entry *entry);
+    const db_spot_filter *filter;
     double start[9], middle[9]; /* rows a*, b*, c* in the laboratory, there in the range */
     double sweep;               /* half of the range (radian) */
     const db_spot_list *list;   /* shell and window of it */
@@ -139,7 +139,7 @@ static void add_spots(search_piece *p, size_t panel, const int *number, int coun
         entry->cut = found[i].cut;
         memcpy(entry->fast, found[i].fast, sizeof entry->fast);
         memcpy(entry->slow, found[i].slow, sizeof entry->slow);
-        if (s->wanted && !s->wanted(s->plan, entry)) continue;
+        if (s->filter && !s->filter->wants(s->plan, entry)) continue;
         if (list->spot + list->count != spot + i) list->spot[list->count] = spot[i];
         list->count++;
     }
@@ -340,11 +340,11 @@ static db_status explain(db_context *context, const db_spot_list *part) {
                    part->wrong[0], part->wrong[1], part->wrong[2]);
 }
 
-static db_spot_window window_of(const db_plan *plan, size_t panel, int whole) {
+static db_spot_window window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter) {
     const db_kernel_panel *k = &plan->panel[panel];
     const db_panel *own = &plan->experiment.detector.panels[panel];
     db_spot_window w = { .panel = k, .pixels = own };
-    if (!whole) w.cells = db_spots_cells(plan, panel);
+    if (filter) w.cells = filter->cells(plan, panel);
     double corner[3], least = 1;
     w.values = (const double *)(const void *)&plan->plain.panel[panel];
     w.size[0] = own->fast_pixels * k->pixel_size[0];
@@ -412,18 +412,17 @@ static db_status prepare(const row_search *s, db_spot_list *list) {
     DB_GROW(plan->context, list->window, list->windows, panels, "a search of spots");
     for (size_t j = 0; j < sources; j++)
         list->shell[j] = db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
-    for (size_t p = 0; p < panels; p++) list->window[p] = window_of(plan, p, !s->wanted);
+    for (size_t p = 0; p < panels; p++) list->window[p] = window_of(plan, p, s->filter);
     return DB_OK;
 }
 
 db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
-                          int (*wanted)(const db_plan *plan, const db_spot_entry *entry),
-                          db_spot_list *list) {
+                          const db_spot_filter *filter, db_spot_list *list) {
     const double range = plan->experiment.goniometer.phi_step * DEGREE;
     row_search s = { .plan = plan,
                      .finder = db_spot_finder_instance(plan->context->isa),
                      .bounds = bounds,
-                     .wanted = wanted,
+                     .filter = filter,
                      .sweep = 0.5 * fabs(range),
                      .list = list };
     for (int i = 0; i < 2; i++) {

@@ -147,7 +147,7 @@ static db_status sum_cells(db_plan *plan, db_spots *spots) {
     return DB_OK;
 }
 
-db_spot_cells db_spots_cells(const db_plan *plan, size_t panel) {
+static db_spot_cells cells_of(const db_plan *plan, size_t panel) {
     const db_spots *spots = plan->spots;
     const panel_cells *const own = &spots->panel[panel];
     return (db_spot_cells){ spots->everywhere ? NULL : spots->before + own->before, own->columns,
@@ -254,7 +254,8 @@ db_status db_spots_fill(db_plan *plan) {
     if (spots->current) return DB_OK;
     db_enter_stage(plan->context, "spots");
     const db_spot_bounds bounds = db_spot_bounds_of(plan);
-    db_status status = db_spots_search(plan, &bounds, reaches_plan, &spots->list);
+    const db_spot_filter tiles = { cells_of, reaches_plan };
+    db_status status = db_spots_search(plan, &bounds, &tiles, &spots->list);
     const size_t count = spots->list.count;
     if (status == DB_OK && count >= UINT32_MAX)
         status = db_fail(plan->context, DB_ERROR_UNSUPPORTED,

@@ -48,10 +48,15 @@ enum { DB_SPOT_MOST_PASSAGES = 8 };
 int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
                      db_spot_passage passage[DB_SPOT_MOST_PASSAGES]);
 
-/* All spots of an experiment's panels. wanted: (may be NULL) 0 for entries to be left out. */
+/* Which spots are wanted: those of some cells, and of these some entries. */
+typedef struct db_spot_filter {
+    db_spot_cells (*cells)(const db_plan *plan, size_t panel);
+    int (*wants)(const db_plan *plan, const db_spot_entry *entry);
+} db_spot_filter;
+
+/* Spots of an experiment's panels; filter NULL: all of them. */
 db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
-                          int (*wanted)(const db_plan *plan, const db_spot_entry *entry),
-                          db_spot_list *list);
+                          const db_spot_filter *filter, db_spot_list *list);
 
 /* What a plan keeps for spots in closed form. */
 typedef struct db_spots db_spots;
@@ -65,9 +70,6 @@ db_status db_spots_cut_regions(db_plan *plan);
 
 db_status db_spots_create(db_plan *plan);
 void db_spots_destroy(db_spots *spots);
-
-/* Where a panel has tiles. */
-db_spot_cells db_spots_cells(const db_plan *plan, size_t panel);
 
 /* The experiment has new values. */
 void db_spots_outdate(db_plan *plan);
