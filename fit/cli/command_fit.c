@@ -352,7 +352,8 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (*run->config.shot_list && run->options.model_image)
         return db_complain("fit", DB_ERROR_USAGE,
                            "--model-image: expected one image, found shots.list");
-    if (*run->config.shot_list) return db_fit_many_shots(run->context, &run->options, &run->config);
+    if (*run->config.shot_list || run->config.find_orientation > 1)
+        return db_fit_many_shots(run->context, &run->options, &run->config);
     status = check_outputs(run);
     if (status == DB_OK) status = db_run_lock_take(&run->lock, run->config.output_prefix);
     if (status != DB_OK) return status;

@@ -129,13 +129,28 @@ static db_status agree(const many *m, db_status status) {
     return db_team_common_status(&m->team, m->context, status);
 }
 
+/* The lattices that have been found on one image. */
+static void say_lattices(many *m) {
+    const db_fit_shot_list *const list = m->list;
+    for (size_t l = 0; l < list->lattice_count; l++) {
+        const db_fit_orientation *const found = &list->lattice[l].found;
+        db_fit_say(
+            &m->log,
+            "lattice %zu: %zu of %zu spots%s near its nodes, where chance would bring %.0f\n",
+            l + 1, found->indexed, found->spots, l ? " that are left" : "", found->by_chance);
+    }
+}
+
 static void say_head(many *m, const db_fit_shot_source *source) {
     db_fit_say(&m->log, "dualbragg %s fit (%s precision, %s)\n%s\n", db_version(),
                m->config->settings.precision == DB_PRECISION_MIXED ? "mixed" : "double",
                db_context_isa(m->context), m->config->command);
-    db_fit_say(&m->log, "%zu shots of %s", source->count, m->config->shot_list);
+    const int one = m->list->lattice_count > 0;
+    db_fit_say(&m->log, "%zu %s of %s", source->count, one ? "lattices" : "shots",
+               one ? source->name(source->user, 0) : m->config->shot_list);
     if (m->team.size > 1) db_fit_say(&m->log, ", %d processes", m->team.size);
     db_fit_say(&m->log, "\n");
+    say_lattices(m);
 }
 
 /* If no shot can be read nothing is tied; the refinement reports the error. */
@@ -241,9 +256,11 @@ static db_status agree_aloud(const many *m, db_status status) {
 
 /* Checks everything that can be checked before the work begins. */
 static db_status begin(many *m) {
-    db_status status =
-        agree_aloud(m, db_fit_shot_list_read(m->context, m->config, m->options->overrides,
-                                             m->options->override_count, &m->list));
+    const int listed = *m->config->shot_list != '\0';
+    db_status status = agree_aloud(
+        m, (listed ? db_fit_shot_list_read : db_fit_shot_list_find)(
+               m->context, m->config, m->options->overrides, m->options->override_count, &m->list));
+    if (status == DB_OK && !listed) m->config = &m->list->config;
     if (status == DB_OK) status = agree(m, check_distinct(m));
     if (status == DB_OK) status = agree(m, check_outputs(m));
     if (status != DB_OK) return status;

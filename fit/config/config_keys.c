@@ -85,9 +85,10 @@ static const db_config_key model_keys[] = {
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
         "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
         "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's"),
-    CHOICE("find_orientation", IN_CONFIG(find_orientation), no_yes, NULL, 0, NULL,
+    OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
         "yes: whatever the matrix or orientation says, the orientation is found from the spots; cell, beam and "
-        "detector must be right to about 0.5 % and 2 pixels"),
+        "detector must be right to about 0.5 % and 2 pixels; {lattices: N}: those of up to N crystals on one "
+        "image, which are refined together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
     FIELD(CELLS, NULL, NULL),
@@ -340,6 +341,7 @@ int db_config_key_is_open(const db_config_key *key, const void *base) {
     case DB_KEY_FILE:
     case DB_KEY_NAME: return *(const char *)field == '\0';
     case DB_FIELD_SEED:
+    case DB_KEY_LATTICES:
     case DB_KEY_PARAMETER_SET: return 0;
     }
     return 0;

@@ -54,6 +54,13 @@ static void print_quantities(const unsigned char *set, const db_fit_panel_groups
     fputs("]", stream);
 }
 
+static void print_lattices(int count, FILE *stream) {
+    if (count > 1)
+        fprintf(stream, "{lattices: %d}", count);
+    else
+        fputs(count ? "yes" : "no", stream);
+}
+
 static void print_one(const db_config_key *key, const void *field, int index,
                       const db_fit_panel_groups *groups, FILE *stream) {
     char name[DB_FIT_NAME_SIZE];
@@ -64,6 +71,7 @@ static void print_one(const db_config_key *key, const void *field, int index,
     case DB_FIELD_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
     case DB_FIELD_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
     case DB_FIELD_CHOICE: fputs(key->is->choices[db_config_integer(field, index)], stream); break;
+    case DB_KEY_LATTICES: print_lattices(db_config_integer(field, index), stream); break;
     case DB_KEY_PARAMETER:
         fputs(db_fit_quantity_name(groups, *(const db_fit_quantity *)field, name), stream);
         break;

@@ -223,6 +223,30 @@ static db_status take_name(const db_config_reader *reader, const char *section,
     return DB_OK;
 }
 
+/* no, yes, or {lattices: N}. */
+static db_status take_lattices(const db_config_reader *reader, const char *section,
+                               const db_config_key *key, const db_yaml_node *node, void *base) {
+    static const char *const no_yes[] = { "no", "yes", NULL };
+    const db_setup_field scalar = { .name = key->is->name,
+                                    .offset = key->is->offset,
+                                    .choices = no_yes },
+                         number = { .name = "lattices",
+                                    .kind = DB_FIELD_INTEGER,
+                                    .count = 1,
+                                    .offset = key->is->offset,
+                                    .factor = 1,
+                                    .least = 1,
+                                    .most = DB_FIT_MOST_LATTICES,
+                                    .unit = "" };
+    const db_config_key simple = { .is = &scalar, .base = key->base },
+                        lattices = { .is = &number, .base = key->base };
+    const db_config_section map = { "", "", &lattices, 1 };
+    char name[DB_FIT_NAME_SIZE];
+    if (node->kind != DB_YAML_MAP) return take_choice(reader, section, &simple, node, base);
+    snprintf(name, sizeof name, "%s.%s", section, key->is->name);
+    return db_config_take_section(reader, name, &map, node, base);
+}
+
 /* Refuses parameters that a configuration cannot refine (db_config_takes_parameter), at the node. */
 static db_status check_parameter(const db_config_reader *reader, const db_yaml_node *node,
                                  const char *section, const char *key, const char *name,
@@ -386,6 +410,7 @@ db_status db_config_take(const db_config_reader *reader, const char *section,
     case DB_FIELD_CHOICE: return take_choice(reader, section, key, node, base);
     case DB_KEY_FILE: return take_file(reader, section, key, node, base);
     case DB_KEY_NAME: return take_name(reader, section, key, node, base);
+    case DB_KEY_LATTICES: return take_lattices(reader, section, key, node, base);
     case DB_KEY_PARAMETER:
     case DB_KEY_PARAMETER_SET: return take_quantities(reader, section, key, node, base);
     }

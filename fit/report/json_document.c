@@ -21,6 +21,10 @@ json_t *db_document_quantity(const db_document *d, db_fit_quantity quantity) {
     return json_string(db_fit_quantity_name(d->groups, quantity, name));
 }
 
+static json_t *lattices(int count) {
+    return count > 1 ? json_pack("{s:i}", "lattices", count) : json_string(count ? "yes" : "no");
+}
+
 static json_t *key_element(db_document *d, const db_config_key *key, const void *field, int index) {
     switch (key->is->kind) {
     case DB_FIELD_NUMBER: return number(((const double *)field)[index] / key->is->factor);
@@ -29,6 +33,7 @@ static json_t *key_element(db_document *d, const db_config_key *key, const void 
     case DB_FIELD_CHOICE: return json_string(key->is->choices[db_config_integer(field, index)]);
     case DB_KEY_FILE:
     case DB_KEY_NAME: return db_document_text(field);
+    case DB_KEY_LATTICES: return lattices(db_config_integer(field, index));
     case DB_KEY_PARAMETER: return db_document_quantity(d, *(const db_fit_quantity *)field);
     case DB_KEY_PARAMETER_SET: break;
     }

@@ -23,8 +23,7 @@ static int has_ending(const char *name, const char *ending) {
     return length >= own && strcmp(name + length - own, ending) == 0;
 }
 
-/* A new, empty entry; NULL: out of memory. */
-static db_shot_entry *add_entry(db_fit_shot_list *list, const char *name, int line) {
+db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line) {
     if ((list->count & (list->count - 1)) == 0) { /* room doubles */
         const size_t room = list->count ? 2 * list->count : 1;
         db_shot_entry *const grown = realloc(list->entry, room * sizeof *grown);
@@ -36,13 +35,13 @@ static db_shot_entry *add_entry(db_fit_shot_list *list, const char *name, int li
     entry->name = db_copy_text(name);
     if (!entry->name) return NULL;
     entry->line = line;
+    entry->image = list->count;
     entry->is_config = has_ending(name, ".yaml") || has_ending(name, ".yml");
     list->count++;
     return entry;
 }
 
-/* Adds "key=value" to an entry, file names in it as opened; 0: out of memory. */
-static int add_override(db_shot_entry *entry, const char *override) {
+int db_shot_entry_override(db_shot_entry *entry, const char *override) {
     char **const grown = realloc(entry->override, (entry->count + 1) * sizeof *grown);
     if (!grown) return 0;
     entry->override = grown;
@@ -106,7 +105,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
                        text->line_number, word);
     const size_t key = (size_t)(equals - word);
     if (!is_file_key(word, key))
-        return add_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
+        return db_shot_entry_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
     (void)unquote(equals + 1);
     char *const file = db_path_beside(text->path, equals + 1);
     char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
@@ -114,7 +113,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     if (whole) {
         memcpy(whole, word, key + 1);
         strcpy(whole + key + 1, file);
-        added = add_override(entry, whole);
+        added = db_shot_entry_override(entry, whole);
     }
     free(file);
     free(whole);
@@ -146,7 +145,8 @@ static db_status read_line(db_context *context, const db_text *text, db_fit_shot
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",
                        text->path, text->line_number, word);
     char *const name = db_path_beside(text->path, word);
-    db_shot_entry *const entry = name ? add_entry(list, name, (int)text->line_number) : NULL;
+    db_shot_entry *const entry =
+        name ? db_shot_entries_add(list, name, (int)text->line_number) : NULL;
     free(name);
     if (!entry) return db_fail_memory(context, text->path);
     for (;;) {
@@ -240,14 +240,14 @@ static db_status add_experiment(const db_json *root, const db_json *experiments,
     DB_TRY(image_of(root, &experiment, &name));
     char *const image = name ? find_image(root->path, name) : NULL;
     free(name);
-    db_shot_entry *const entry = image ? add_entry(list, image, (int)number) : NULL;
+    db_shot_entry *const entry = image ? db_shot_entries_add(list, image, (int)number) : NULL;
     free(image);
     int whole = entry != NULL;
     if (whole) {
         snprintf(override, sizeof override, "model.expt=%s", root->path);
-        whole = add_override(entry, override);
+        whole = db_shot_entry_override(entry, override);
         snprintf(override, sizeof override, "model.expt_number=%zu", number);
-        whole = whole && add_override(entry, override);
+        whole = whole && db_shot_entry_override(entry, override);
     }
     return whole ? DB_OK : db_fail_memory(root->context, root->path);
 }

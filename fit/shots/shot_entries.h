@@ -10,6 +10,7 @@ typedef struct db_shot_entry {
     int is_config;      /* 1: name is a configuration */
     size_t count;       /* "key.path=value" */
     char **override;    /* file names in them as opened */
+    size_t image;       /* number of the first entry with the same image */
     db_fit_spots spots; /* reflections that get shoeboxes, once read */
     int has_spots;
     /* The set-up as the image's header completed it, once that has been read. */
@@ -23,10 +24,16 @@ struct db_fit_shot_list {
     char **override; /* of all */
     size_t count;
     db_shot_entry *entry;
+    size_t lattice_count; /* of one image, found on it: the entries; 0: the list was read */
+    db_fit_lattice lattice[DB_FIT_MOST_LATTICES];
 };
 
 /* Copies of a text; NULL: out of memory. */
 char *db_copy_text(const char *text);
+
+/* Appends an entry, with "key.path=value" overrides; NULL: out of memory. */
+db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line);
+int db_shot_entry_override(db_shot_entry *entry, const char *override); /* 0: out of memory */
 
 /* Fills the list from a DIALS experiment list (.expt, .json), or else from a text file: a name in
  * each line, then KEY=VALUE. */

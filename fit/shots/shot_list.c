@@ -5,30 +5,49 @@
 #include "base/path.h"
 #include "fit/config/config_refine.h"
 #include "fit/shots/identity.h"
+#include "fit/shots/lattice_list.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A list without entries. */
+static db_status begin_list(db_context *context, const db_fit_config *config,
+                            const char *const *overrides, size_t override_count,
+                            db_fit_shot_list **list) {
+    db_fit_shot_list *const made = calloc(1, sizeof *made);
+    *list = made;
+    if (!made) return db_fail_memory(context, "a list of shots");
+    made->override = calloc(override_count + 1, sizeof *made->override);
+    db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
+                                      : db_fail_memory(context, "a list of shots");
+    for (size_t i = 0; i < override_count && status == DB_OK; i++) {
+        made->override[i] = db_copy_text(overrides[i]);
+        if (!made->override[i]) status = db_fail_memory(context, "a list of shots");
+        made->override_count++;
+    }
+    return status;
+}
+
 db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
                                 const char *const *overrides, size_t override_count,
                                 db_fit_shot_list **list) {
-    db_fit_shot_list *const made = calloc(1, sizeof *made);
-    *list = made;
-    if (!made) return db_fail_memory(context, config->shot_list);
-    made->override = calloc(override_count + 1, sizeof *made->override);
-    db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
-                                      : db_fail_memory(context, config->shot_list);
-    for (size_t i = 0; i < override_count && status == DB_OK; i++) {
-        made->override[i] = db_copy_text(overrides[i]);
-        if (!made->override[i]) status = db_fail_memory(context, config->shot_list);
-        made->override_count++;
-    }
-    if (status == DB_OK) status = db_shot_entries_read(context, config->shot_list, made);
-    if (status == DB_OK && made->count == 0)
+    db_status status = begin_list(context, config, overrides, override_count, list);
+    if (status == DB_OK) status = db_shot_entries_read(context, config->shot_list, *list);
+    if (status == DB_OK && (*list)->count == 0)
         status =
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
+    if (status == DB_OK) status = db_shot_images_find(context, *list);
+    if (status != DB_OK) db_fit_shot_list_destroy(list);
+    return status;
+}
+
+db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
+                                const char *const *overrides, size_t override_count,
+                                db_fit_shot_list **list) {
+    db_status status = begin_list(context, config, overrides, override_count, list);
+    if (status == DB_OK) status = db_shot_lattices_find(context, *list);
     if (status != DB_OK) db_fit_shot_list_destroy(list);
     return status;
 }
@@ -102,6 +121,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
     if (status != DB_OK) {
         char reason[DB_MESSAGE_SIZE / 2];
         snprintf(reason, sizeof reason, "%s", db_context_message(context));
+        if (list->lattice_count) return db_fail(context, status, "%s", reason);
         return db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line, reason);
     }
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
@@ -202,8 +222,14 @@ static db_status identify(void *user, db_context *context, size_t shot,
     return status;
 }
 
+static size_t image_of(void *user, size_t shot) {
+    const db_fit_shot_list *const list = user;
+    return list->entry[shot].image;
+}
+
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
-    return (db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config, NULL };
+    return (
+        db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config, image_of };
 }
 
 /* Takes the parameters of a tied configuration into the common one, with what that says of them.

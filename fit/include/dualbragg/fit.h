@@ -757,7 +757,9 @@ typedef struct db_fit_config {
     /** replaces the setup's orientation (row-major rotation from the standard frame); first
      * component NAN: not given */
     double orientation[9];
-    int find_orientation; /**< 1: it is found from the image's spots */
+    /** 1: it is found from the image's spots; more: those of up to so many lattices
+     * (db_fit_shot_list_find) */
+    int find_orientation;
     /** pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */
     double beam_centre[2];
     double beam_tilt[2]; /**< mrad: horizontal, vertical */

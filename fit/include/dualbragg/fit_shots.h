@@ -209,6 +209,21 @@ DB_API db_status db_fit_shot_list_read(db_context *context, const db_fit_config 
                                        const char *const *overrides, size_t override_count,
                                        db_fit_shot_list **list);
 
+/** Looks for the lattices of a configuration's image, as many as its find_orientation says, and lists
+ * each as a shot. The configuration of the list has no image then, and shares between lattices what
+ * is not said to be local and is not a crystal's own: cell, beam and detector, but not orientation,
+ * size, spreads and scale.
+ *
+ * @param context receives the message of a failure
+ * @param config that names the image; copied
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param list receives the list; to be destroyed by the caller
+ * @return DB_OK; DB_ERROR_INPUT if there is no lattice; other errors */
+DB_API db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
+                                       const char *const *overrides, size_t override_count,
+                                       db_fit_shot_list **list);
+
 /** Frees a list and sets the pointer to NULL. NULL and pointer to NULL are allowed.
  *
  * @param list to destroy */

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Several crystals on one image, from outside: found, refined together, fed back; and what is refused.
+set -eu
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
+fit() { # EXPECTED_STATUS ARGUMENTS...
+    status=0 expected=$1
+    shift
+    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
+    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
+}
+refined() { # FILE NAME: shared value, tolerance
+    awk -v name="$2" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' "$1"
+}
+near() { # NAME A B TOLERANCE
+    awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a != "" && b != "" && a - b <= t && b - a <= t) }' ||
+        fail "$1: '$2', expected '$3' +- $4"
+}
+
+number=0
+for misset in "20 20 30" "71 -25 55" "-34 12 80"; do
+    number=$((number + 1))
+    # shellcheck disable=SC2086
+    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 \
+        -pixel 0.15 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $misset -water $((number == 1 ? 30 : 0)) \
+        -floatfile crystal_$number.f32 > /dev/null
+done
+"$DUALBRAGG" add crystal_1.f32 crystal_2.f32 crystal_3.f32 -o sum.f32 > /dev/null
+"$DUALBRAGG" noise -floatfile sum.f32 -detpixels 600 -pixel 0.15 -distance 100 -lambda 1 -calibration 0 -seed 3 -noisefile image.img > /dev/null
+cat > fit.yaml << 'END'
+image: image.img
+model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [11, 11, 11], mosaic_spread: 0.1,
+        mosaic_domains: 5, oversample: 1, find_orientation: {lattices: 4}}
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  Na: {min: 3, max: 60}
+  Nb: {follows: Na}
+  Nc: {follows: Na}
+  cell_a: {range: 0.5}
+  cell_c: {range: 0.5}
+  beam_fast: {range: 1}
+  beam_slow: {range: 1}
+data: {model_error: 0}
+END
+
+fit 0 fit.yaml --output one --threads 1
+grep -q '^3 lattices of image.img' out || fail "three crystals are not three lattices: $(cat out)"
+grep -q '^3 of 3 shots in use' out || fail "lattices were set aside: $(cat out)"
+near "cell a" "$(refined one.json cell_a)" 58 0.002
+near "cell c" "$(refined one.json cell_c)" 92 0.005
+chi2=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' out)
+near "chi2 per degree of freedom" "$chi2" 1 0.15
+
+# any number of threads, and the refined models, which are lattices of one image again
+fit 0 fit.yaml --output two --threads 2
+[ "$(refined one.json cell_a)" = "$(refined two.json cell_a)" ] || fail "two threads find another cell"
+fit 0 one.yaml --output again
+near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$chi2" 0.01
+
+# each by itself: the others' spots spoil it
+sed 's/image.img/copy.img/' one_shots/0002_image.yaml > one_shots/other.yaml
+cp image.img copy.img
+printf 'one_shots/0001_image.yaml\none_shots/other.yaml\n' > apart.txt
+fit 0 one.yaml --output apart shots.list=apart.txt
+alone=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' out)
+awk -v a="$alone" -v b="$chi2" 'BEGIN { exit !(a > 2 * b) }' || fail "images of one crystal each: chi2 $alone, together $chi2"
+
+fit 2 fit.yaml --output bad 'model.find_orientation={lattices: 40}'
+grep -q 'find_orientation.lattices: expected a whole number from 1 to 16' err || fail "forty lattices: $(cat err)"
+fit 2 fit.yaml --output bad model.find_orientation=maybe
+grep -q 'expected one of no, yes' err || fail "an unknown word: $(cat err)"
+"$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 1 -default_F 1e-3 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 -water 30 \
+    -seed 77 -noisefile blank.img > /dev/null
+fit 3 fit.yaml --image blank.img --output bad
+grep -q 'no spots were found' err || fail "a blank image: $(cat err)"
