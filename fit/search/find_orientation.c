@@ -127,7 +127,7 @@ static size_t set_aside(const unsigned char *marked, spot_list *list) {
 static int is_part_of(const double a_star[9], const double turn[9], const spot_list *list,
                       const unsigned char *marked, unsigned char *old) {
     size_t both = 0, all = 0;
-    (void)db_orientation_spots(a_star, turn, beside, list->spot, list->count, old);
+    (void)db_orientation_agreement(a_star, turn, beside, list->spot, list->count, old);
     for (size_t i = 0; i < list->count; i++) {
         all += marked[i];
         both += marked[i] && old[i];
@@ -135,44 +135,94 @@ static int is_part_of(const double a_star[9], const double turn[9], const spot_l
     return 2 * both > all;
 }
 
-/* Lattices one after the other, each from the spots that those before have left. */
-static db_status find_all(db_context *context, const db_fit_settings *settings,
-                          const db_experiment *experiment, const double a_star[9], spot_list *list,
-                          size_t most, db_fit_lattice *lattices, size_t *count) {
+/* Lattices one after the other, each from the spots that those before have left: a search. */
+typedef struct series {
+    const db_experiment *experiment;
+    double a_star[9];
+    const db_search_spot *all; /* all spots, the strongest first */
+    size_t all_count;
+    spot_list left;        /* those that no lattice has yet */
+    unsigned char *marked; /* [2][all_count] */
     double turn[DB_FIT_MOST_LATTICES][9];
-    unsigned char *const marked = malloc(2 * list->count + 1);
-    unsigned char *const old = marked + list->count;
-    db_status status =
-        marked ? DB_OK : db_fail_memory(context, "the spots of the search for the orientation");
-    while (status == DB_OK && *count < most) {
-        db_fit_lattice *const one = &lattices[*count];
-        size_t known = 0;
-        status = find_one(context, settings, a_star, list, most, turn[*count], &one->found);
-        if (status != DB_OK) break;
-        (void)db_orientation_spots(a_star, turn[*count], 1, list->spot, list->count, marked);
-        while (known < *count && !is_part_of(a_star, turn[known], list, marked, old)) known++;
-        if (known == *count) {
-            db_crystal crystal = experiment->crystal;
-            turn_crystal(experiment, turn[*count], &crystal);
-            memcpy(one->orientation, crystal.orientation, sizeof one->orientation);
-            (*count)++;
-        }
-        set_aside(marked, list);
+    size_t count; /* of lattices */
+    db_fit_lattice *lattice;
+} series;
+
+static db_status find_next(db_context *context, const db_fit_settings *settings, size_t most,
+                           series *s) {
+    db_fit_lattice *const one = &s->lattice[s->count];
+    spot_list *const left = &s->left;
+    size_t known = 0;
+    DB_TRY(find_one(context, settings, s->a_star, left, most - s->count, s->turn[s->count],
+                    &one->found));
+    (void)db_orientation_agreement(s->a_star, s->turn[s->count], 1, left->spot, left->count,
+                                   s->marked);
+    while (known < s->count &&
+           !is_part_of(s->a_star, s->turn[known], left, s->marked, s->marked + s->all_count))
+        known++;
+    if (known == s->count) {
+        db_crystal crystal = s->experiment->crystal;
+        turn_crystal(s->experiment, s->turn[s->count], &crystal);
+        memcpy(one->orientation, crystal.orientation, sizeof one->orientation);
+        s->count++;
     }
-    free(marked);
-    return status == DB_ERROR_INPUT && *count ? DB_OK : status;
+    set_aside(s->marked, left);
+    return DB_OK;
+}
+
+/* Whether a lattice has spots of its own that none of the others has. One that shares a row or a
+ * layer of nodes with a crystal may have been found before it. room: for all spots. */
+static int has_own_spots(const series *s, size_t lattice, db_search_spot *room) {
+    spot_list own = { s->all_count, room };
+    memcpy(room, s->all, s->all_count * sizeof *room);
+    for (size_t l = 0; l < s->count; l++) {
+        if (l == lattice) continue;
+        (void)db_orientation_agreement(s->a_star, s->turn[l], 1, own.spot, own.count, s->marked);
+        set_aside(s->marked, &own);
+    }
+    const size_t count = own.count < MOST ? own.count : MOST;
+    const db_agreement agreement =
+        db_orientation_agreement(s->a_star, s->turn[lattice], 1, own.spot, count, s->marked);
+    return db_agreement_log_probability(&agreement) < DB_AGREEMENT_SIGNIFICANT;
+}
+
+static void drop_doubtful(series *s) {
+    for (size_t l = s->count; l-- > 0;) {
+        if (s->count == 1 || has_own_spots(s, l, s->left.spot)) continue;
+        s->count--;
+        memmove(&s->lattice[l], &s->lattice[l + 1], (s->count - l) * sizeof *s->lattice);
+        memmove(&s->turn[l], &s->turn[l + 1], (s->count - l) * sizeof *s->turn);
+    }
+}
+
+static db_status find_all(db_context *context, const db_fit_settings *settings,
+                          const spot_list *list, size_t most, series *s) {
+    s->marked = malloc(2 * list->count + 1);
+    s->left.spot = malloc((list->count + 1) * sizeof *s->left.spot);
+    db_status status = s->marked && s->left.spot
+                           ? DB_OK
+                           : db_fail_memory(context, "the spots of the search for the orientation");
+    if (status == DB_OK) {
+        s->all = list->spot;
+        s->all_count = s->left.count = list->count;
+        memcpy(s->left.spot, list->spot, list->count * sizeof *list->spot);
+        while (status == DB_OK && s->count < most) status = find_next(context, settings, most, s);
+        if (status == DB_ERROR_INPUT && s->count) status = DB_OK;
+        if (status == DB_OK) drop_doubtful(s);
+    }
+    free(s->marked);
+    free(s->left.spot);
+    return status;
 }
 
 static db_status search_in(db_context *context, const db_fit_settings *settings,
-                           const db_observed_spots *seen, const db_experiment *experiment,
-                           size_t most, db_fit_lattice *lattices, size_t *count) {
+                           const db_observed_spots *seen, size_t most, series *s) {
     db_fit_geometry geometry;
     spot_list list = { 0, NULL };
-    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    DB_TRY(db_fit_geometry_of(context, s->experiment, &geometry));
+    memcpy(s->a_star, geometry.a_star, sizeof s->a_star);
     db_status status = list_spots(context, &geometry, settings, seen, &list);
-    if (status == DB_OK)
-        status =
-            find_all(context, settings, experiment, geometry.a_star, &list, most, lattices, count);
+    if (status == DB_OK) status = find_all(context, settings, &list, most, s);
     free(list.spot);
     db_fit_geometry_clear(&geometry);
     return status;
@@ -190,7 +240,9 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     db_status status = db_observed_spots_find(context, image, &strong, &seen);
     db_strong_pixels_clear(&strong);
     DB_TRY(status);
-    status = search_in(context, settings, &seen, experiment, most, lattices, count);
+    series s = { .experiment = experiment, .lattice = lattices };
+    status = search_in(context, settings, &seen, most, &s);
+    *count = s.count;
     db_observed_spots_clear(&seen);
     return status;
 }

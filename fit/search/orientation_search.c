@@ -265,12 +265,13 @@ static int is_sure(const db_agreement *agreement) {
            2 * agreement->near > agreement->count;
 }
 
-/* Where the spots are those of several crystals none has half of them. One is good enough if it was
- * the best before, and a round with twice as many pairs has found no better one. */
+/* Where the spots are those of several crystals none has half of them. One is good enough if it has
+ * nearly its share, was the best before, and a round with twice as many pairs has found no better
+ * one. */
 static int is_still_best(const search *s, const db_agreement *before, const db_agreement *now) {
-    static const double clear = -100; /* ln of a probability that no other turn comes near */
+    static const double clear = -100; /* ln of a probability that few other turns come near */
     return s->lattices > 1 && db_agreement_log_probability(before) < clear &&
-           before->near == now->near;
+           (s->lattices + 1) * now->near >= now->count && before->near == now->near;
 }
 
 /* Most spots to pair; the search ends earlier if a candidate is certain. */
@@ -308,22 +309,27 @@ static double volume_of(const double real[9]) {
     return fabs(db_dot(across, real + 6));
 }
 
-size_t db_orientation_spots(const double a_star[9], const double turn[9], double times,
-                            const db_search_spot *spots, size_t count, unsigned char *near) {
+db_agreement db_orientation_agreement(const double a_star[9], const double turn[9], double times,
+                                      const db_search_spot *spots, size_t count,
+                                      unsigned char *near) {
     search s = { .spots = spots };
     double turned_star[9], to_index[9], at[3];
-    size_t all = 0;
+    db_agreement a = { 0 };
     memcpy(s.a_star, a_star, sizeof s.a_star);
     memset(near, 0, count);
-    if (!db_invert(a_star, s.real)) return 0;
+    if (!db_invert(a_star, s.real)) return a;
     s.volume = volume_of(s.real);
     turned(&s, turn, turned_star, to_index);
     for (size_t i = 0; i < count; i++) {
-        const double limit = times * tolerance(&spots[i], last_angle);
-        near[i] = chance(&s, limit) < 0.5 && nearest(to_index, turned_star, spots[i].q, at) < limit;
-        all += near[i];
+        const double limit = times * tolerance(&spots[i], last_angle), p = chance(&s, limit);
+        if (p >= 0.5) continue;
+        near[i] = nearest(to_index, turned_star, spots[i].q, at) < limit;
+        a.count++;
+        a.near += near[i];
+        a.score -= near[i] * log(p);
+        a.by_chance += p;
     }
-    return all;
+    return a;
 }
 
 db_status db_orientation_search(db_context *context, const double a_star[9],

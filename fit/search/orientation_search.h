@@ -27,16 +27,17 @@ double db_agreement_log_probability(const db_agreement *agreement);
 #define DB_AGREEMENT_SIGNIFICANT (-32.0)
 
 /* Finds the turn (row-major rotation) that brings nodes of a* (columns, 1/angstrom) to most of the
- * spots, which go from low to high angles. lattices: of how many crystals they may be. The identity,
- * and no agreement, if there are none. */
+ * spots, which go from low to high angles. lattices: how many crystals there may be, of which this finds one.
+ * The identity, and no agreement, if there are none. */
 db_status db_orientation_search(db_context *context, const double a_star[9],
                                 const db_search_spot *spots, size_t count, size_t lattices,
                                 double turn[9], db_agreement *agreement);
 
-/* Which spots are near nodes of a* turned by `turn`, as those of a crystal that was found are: fills
- * near with 1 or 0. times: how many of its tolerances are near. Spots that chance would put so near
- * a node half of the time do not count. Returns how many are near. */
-size_t db_orientation_spots(const double a_star[9], const double turn[9], double times,
-                            const db_search_spot *spots, size_t count, unsigned char *near);
+/* How spots agree with nodes of a* turned by `turn`, within so many of the tolerances of a crystal
+ * that was found. near: 1 for those that are near a node, and else 0; spots that chance would put so
+ * near half of the time do not count. */
+db_agreement db_orientation_agreement(const double a_star[9], const double turn[9], double times,
+                                      const db_search_spot *spots, size_t count,
+                                      unsigned char *near);
 
 #endif

@@ -5,52 +5,11 @@
 #include "base/path.h"
 #include "fit/config/config_refine.h"
 #include "fit/shots/identity.h"
-#include "fit/shots/lattice_list.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A list without entries. */
-static db_status begin_list(db_context *context, const db_fit_config *config,
-                            const char *const *overrides, size_t override_count,
-                            db_fit_shot_list **list) {
-    db_fit_shot_list *const made = calloc(1, sizeof *made);
-    *list = made;
-    if (!made) return db_fail_memory(context, "a list of shots");
-    made->override = calloc(override_count + 1, sizeof *made->override);
-    db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
-                                      : db_fail_memory(context, "a list of shots");
-    for (size_t i = 0; i < override_count && status == DB_OK; i++) {
-        made->override[i] = db_copy_text(overrides[i]);
-        if (!made->override[i]) status = db_fail_memory(context, "a list of shots");
-        made->override_count++;
-    }
-    return status;
-}
-
-db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
-                                const char *const *overrides, size_t override_count,
-                                db_fit_shot_list **list) {
-    db_status status = begin_list(context, config, overrides, override_count, list);
-    if (status == DB_OK) status = db_shot_entries_read(context, config->shot_list, *list);
-    if (status == DB_OK && (*list)->count == 0)
-        status =
-            db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
-    if (status == DB_OK) status = db_shot_images_find(context, *list);
-    if (status != DB_OK) db_fit_shot_list_destroy(list);
-    return status;
-}
-
-db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
-                                const char *const *overrides, size_t override_count,
-                                db_fit_shot_list **list) {
-    db_status status = begin_list(context, config, overrides, override_count, list);
-    if (status == DB_OK) status = db_shot_lattices_find(context, *list);
-    if (status != DB_OK) db_fit_shot_list_destroy(list);
-    return status;
-}
 
 void db_fit_shot_list_destroy(db_fit_shot_list **list) {
     if (!list || !*list) return;

@@ -1,5 +1,6 @@
-/* Which shots of a list have the same image, and lists of the lattices that are found on one. */
-#include "fit/shots/lattice_list.h"
+/* Lists of shots are made: read from a file, with which of them have the same image, or of the
+ * lattices that are found on one. */
+#include "fit/shots/shot_entries.h"
 
 #include "base/context_internal.h"
 
@@ -41,7 +42,7 @@ static db_status name_image(db_context *context, const db_fit_shot_list *list, s
     return status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
-db_status db_shot_images_find(db_context *context, db_fit_shot_list *list) {
+static db_status find_images(db_context *context, db_fit_shot_list *list) {
     named_image *const named = calloc(list->count + 1, sizeof *named);
     db_status status = named ? DB_OK : db_fail_memory(context, "the images of the shots");
     for (size_t i = 0; i < list->count && status == DB_OK; i++)
@@ -105,7 +106,7 @@ static db_status search(db_context *context, const db_fit_config *config, db_fit
     return status;
 }
 
-db_status db_shot_lattices_find(db_context *context, db_fit_shot_list *list) {
+static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     db_fit_config *const config = &list->config;
     db_fit_config *const own = calloc(1, sizeof *own);
     if (!own) return db_fail_memory(context, "the configuration of the search");
@@ -117,5 +118,45 @@ db_status db_shot_lattices_find(db_context *context, db_fit_shot_list *list) {
     config->image_file[0] = '\0';
     config->find_orientation = 0;
     share(&config->settings);
+    return status;
+}
+
+/* A list without entries. */
+static db_status begin_list(db_context *context, const db_fit_config *config,
+                            const char *const *overrides, size_t override_count,
+                            db_fit_shot_list **list) {
+    db_fit_shot_list *const made = calloc(1, sizeof *made);
+    *list = made;
+    if (!made) return db_fail_memory(context, "a list of shots");
+    made->override = calloc(override_count + 1, sizeof *made->override);
+    db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
+                                      : db_fail_memory(context, "a list of shots");
+    for (size_t i = 0; i < override_count && status == DB_OK; i++) {
+        made->override[i] = db_copy_text(overrides[i]);
+        if (!made->override[i]) status = db_fail_memory(context, "a list of shots");
+        made->override_count++;
+    }
+    return status;
+}
+
+db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
+                                const char *const *overrides, size_t override_count,
+                                db_fit_shot_list **list) {
+    db_status status = begin_list(context, config, overrides, override_count, list);
+    if (status == DB_OK) status = db_shot_entries_read(context, config->shot_list, *list);
+    if (status == DB_OK && (*list)->count == 0)
+        status =
+            db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
+    if (status == DB_OK) status = find_images(context, *list);
+    if (status != DB_OK) db_fit_shot_list_destroy(list);
+    return status;
+}
+
+db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
+                                const char *const *overrides, size_t override_count,
+                                db_fit_shot_list **list) {
+    db_status status = begin_list(context, config, overrides, override_count, list);
+    if (status == DB_OK) status = find_lattices(context, *list);
+    if (status != DB_OK) db_fit_shot_list_destroy(list);
     return status;
 }
