@@ -223,6 +223,7 @@ static component component_of(const db_plan *plan, const db_spot_options *option
     spot->resolution = wavelength / db_length(r);
     spot->excitation = distance / width;
     spot->turn = distance / fmax(arm, 1e-9) / DEGREE;
+    spot->width = width / fmax(arm, 1e-9) / DEGREE;
     spot->recorded = exp(-0.5 * spot->excitation * spot->excitation);
     spot->angle = name->passage.at / DEGREE;
     k.listed =
@@ -281,6 +282,7 @@ static component merged(const component *part, size_t count) {
             nearest = fabs(part[i].spot.excitation);
             sum.spot.excitation = part[i].spot.excitation;
             sum.spot.turn = part[i].spot.turn;
+            sum.spot.width = part[i].spot.width;
         }
         sum.listed |= part[i].listed;
     }
@@ -396,20 +398,33 @@ static db_status check_options(db_context *context, const db_spot_options *o) {
     return DB_OK;
 }
 
+/* A plan that renders next to nothing. */
+static db_status plan_of_a_pixel(db_context *context, const db_experiment *experiment,
+                                 db_plan **plan) {
+    const db_region corner = { .fast_count = 1, .slow_count = 1, .stride = 1 };
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.regions = &corner;
+    options.region_count = 1;
+    return db_plan_create_on_processor(context, experiment, &options, plan);
+}
+
 /* The search knows distances in standard deviations alone: with a mosaic that is wider by the turn,
  * s^2 + t^2 instead of s^2, x s + t <= sqrt(x^2 + 1) sqrt(s^2 + t^2). */
 static db_status search_widely(db_context *context, const db_experiment *experiment,
                                const db_spot_options *options, db_plan **plan, db_spot_list *list) {
-    const db_region corner = { .fast_count = 1, .slow_count = 1, .stride = 1 };
-    db_plan_options one_pixel = DB_PLAN_OPTIONS_INIT;
     db_experiment wide = *experiment; /* borrows its lists */
     wide.spread.mosaic += options->most_turn * options->most_turn;
-    one_pixel.regions = &corner;
-    one_pixel.region_count = 1;
-    DB_TRY(db_plan_create_on_processor(context, &wide, &one_pixel, plan));
+    DB_TRY(plan_of_a_pixel(context, &wide, plan));
     db_spot_bounds bounds = db_spot_bounds_of(*plan);
     bounds.largest = options->most_excitation * options->most_excitation + 1;
     return db_spots_search(*plan, &bounds, NULL, list);
+}
+
+static db_status check_model(db_context *context, const db_experiment *experiment) {
+    if (experiment->spread.spots != DB_SPOTS_CLOSED)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "prediction of spots: these are sampled; expected spots in closed form");
+    return db_experiment_check(context, experiment);
 }
 
 db_status db_spots_predict(db_context *context, const db_experiment *experiment,
@@ -420,14 +435,64 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     *predicted = (db_predicted_spots){ 0 };
     if (!options) options = &defaults;
     DB_TRY(check_options(context, options));
-    if (experiment->spread.spots != DB_SPOTS_CLOSED)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "prediction of spots: these are sampled; expected spots in closed form");
-    DB_TRY(db_experiment_check(context, experiment));
+    DB_TRY(check_model(context, experiment));
     db_status status = search_widely(context, experiment, options, &plan, &list);
     if (status == DB_OK) status = db_plan_update(plan, experiment);
     if (status == DB_OK) status = take(plan, options, &list, predicted);
     db_spot_list_clear(&list);
+    db_plan_destroy(&plan);
+    return status;
+}
+
+/* room: for the components of a spot. */
+static void place(const db_plan *plan, db_spot *spot, component *room) {
+    const db_spot_options any = DB_SPOT_OPTIONS_INIT;
+    const db_experiment *e = &plan->experiment;
+    size_t count = 0;
+    db_spot_name name = { .panel = spot->panel };
+    memcpy(name.hkl, spot->hkl, sizeof name.hkl);
+    for (name.source = 0; name.source < e->beam.source_count; name.source++) {
+        db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
+        const int passages = db_spot_passages(e, &plan->plain, name.source, name.hkl, passage);
+        for (int i = 0; i < passages; i++) {
+            name.passage = passage[i];
+            for (name.tail = 0; name.tail <= e->spread.tails; name.tail++) {
+                room[count] = component_of(plan, &any, &name);
+                count += room[count].seen != 0;
+            }
+        }
+    }
+    spot->photons = 0;
+    spot->position[0] = spot->position[1] = NAN;
+    if (count) *spot = merged(room, count).spot;
+}
+
+static db_status place_all(const db_plan *plan, db_spot *spot, size_t count) {
+    const db_experiment *e = &plan->experiment;
+    const size_t each =
+        e->beam.source_count * DB_SPOT_MOST_PASSAGES * ((size_t)e->spread.tails + 1);
+    const int threads = db_threads_for(plan->context, (long)count);
+    component *const room = malloc((size_t)threads * each * sizeof *room);
+    if (!room) return db_fail_memory(plan->context, "the places of spots");
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+#endif
+    for (long i = 0; i < (long)count; i++)
+        place(plan, &spot[i], room + (size_t)db_thread_number() * each);
+    free(room);
+    return DB_OK;
+}
+
+db_status db_spots_place(db_context *context, const db_experiment *experiment, db_spot *spot,
+                         size_t count) {
+    db_plan *plan = NULL;
+    DB_TRY(check_model(context, experiment));
+    for (size_t i = 0; i < count; i++)
+        if (spot[i].panel >= experiment->detector.panel_count)
+            return db_fail(context, DB_ERROR_USAGE, "spot %zu: there is no panel %zu", i,
+                           spot[i].panel);
+    db_status status = plan_of_a_pixel(context, experiment, &plan);
+    if (status == DB_OK) status = place_all(plan, spot, count);
     db_plan_destroy(&plan);
     return status;
 }

@@ -247,6 +247,14 @@ static int meets(const double v[3], const double w[3], double square, double roo
     return 1;
 }
 
+/* Whether no node of a row, or none of h (k: NULL), has an amplitude, since all others are 0. */
+static int is_empty(const db_plan *plan, int h, const int *k) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    if (f->default_F != 0 || f->interpolate || plan->parameter_count > 0) return 0;
+    return h < f->min[0] || h >= f->min[0] + f->extent[0] ||
+           (k && (*k < f->min[1] || *k >= f->min[1] + f->extent[1]));
+}
+
 /* All l of a row: those for which |r| is small enough, and |s0 + r| near the sphere's radius. */
 static void search_row(search_piece *p, int h, int k) {
     const row_search *s = p->search;
@@ -254,6 +262,7 @@ static void search_row(search_piece *p, int h, int k) {
     const db_spot_bounds *b = s->bounds;
     const double *star = s->middle;
     const double kappa = s->plan->source_double[source].kappa;
+    if (is_empty(s->plan, h, &k)) return;
     double r[3], from_middle[3], ends[2], outer[2], inner[2];
     for (int c = 0; c < 3; c++) {
         r[c] = h * star[c] + k * star[3 + c];

@@ -31,7 +31,9 @@ typedef struct db_spot {
     double recorded;
     double angle;       /**< at which it is recorded (degree from the start of the rotation) */
     double resolution;  /**< d spacing (angstrom) */
-    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    double width;       /**< standard deviation of the blocks' distances as a turn (degree), of a
+                             still: turn/excitation */
+    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_spot;
 
 /** Which spots are listed: those for which all of this holds, and whose middle is on a panel. */
@@ -68,6 +70,17 @@ typedef struct db_predicted_spots {
  *     sampled; DB_ERROR_INPUT; DB_ERROR_MEMORY */
 DB_API db_status db_spots_predict(db_context *context, const db_experiment *experiment,
                                   const db_spot_options *options, db_predicted_spots *predicted);
+
+/** Completes spots of which hkl and panel are given, however far their nodes are from the Ewald
+ * sphere; also such as appear beside the panel.
+ *
+ * @param context receives the message of a failure
+ * @param experiment with spots in closed form
+ * @param spot `count` spots; photons and position of one that cannot be seen are 0 and NAN
+ * @param count their number
+ * @return DB_OK; DB_ERROR_UNSUPPORTED where spots are sampled; DB_ERROR_INPUT; DB_ERROR_MEMORY */
+DB_API db_status db_spots_place(db_context *context, const db_experiment *experiment, db_spot *spot,
+                                size_t count);
 
 /** Frees the list and zeroes the struct.
  *
