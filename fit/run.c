@@ -61,7 +61,7 @@ static db_status refine(db_refinement *r, const db_experiment *start) {
 static db_status run(db_context *context, const db_experiment *start,
                      const db_measured_image *image, db_fit_settings *settings,
                      db_fit_progress progress, void *user, db_fit_result **result) {
-    if (settings->stage_count == 0) db_fit_settings_default_stages(settings);
+    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
     DB_TRY(db_fit_check(context, start, image, settings));
     for (size_t i = 0; i < settings->parameter_count; i++)
         db_limit_bounds(start, &settings->starts, &settings->parameters[i]);
@@ -70,6 +70,7 @@ static db_status run(db_context *context, const db_experiment *start,
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     db_refinement r = { .context = context,
                         .data = { image, &strong, settings },
+                        .own = settings,
                         .course = { .progress = progress, .user = user } };
     r.result = calloc(1, sizeof *r.result);
     db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");
@@ -109,6 +110,7 @@ void db_fit_result_destroy(db_fit_result **result) {
     free((*result)->warnings);
     free((*result)->advice);
     free((*result)->starts);
+    free((*result)->trials);
     free((*result)->model_image);
     free((*result)->background_image);
     free((*result)->reflections);

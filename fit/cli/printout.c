@@ -174,6 +174,17 @@ static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fi
     }
 }
 
+/* Stages that had to earn their parameters. */
+static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
+    for (size_t i = 0; i < r->trial_count; i++) {
+        const db_fit_trial *const t = &r->trials[i];
+        db_fit_say(log, "%sStage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
+                   i == 0 ? "\n" : "", config->settings.stages[t->stage].name,
+                   t->kept ? "kept" : "left out", t->kept ? "better" : "no better", t->before,
+                   t->after);
+    }
+}
+
 static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
                           const db_fit_result *result) {
     const int width = 2 * result->shoebox_half_width + 1;
@@ -201,6 +212,7 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
                db_verdict_heading(result), result->reason);
     say_starts(log, config, result);
+    say_trials(log, config, result);
     say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);
     say_parameters(log, config, result);

@@ -6,6 +6,7 @@
 
 typedef enum db_algorithm_kind {
     DB_ALGORITHM_LM,       /* our Levenberg-Marquardt */
+    DB_ALGORITHM_MOMENTS,  /* the same, on places and widths of spots instead of their pixels */
     DB_ALGORITHM_GRADIENT, /* NLopt, downhill with gradients */
     DB_ALGORITHM_GLOBAL    /* NLopt, searches all of the space between finite bounds */
 } db_algorithm_kind;

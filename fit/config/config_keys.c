@@ -267,7 +267,8 @@ static const db_config_key stage_keys[] = {
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
         "crystal size divided by this: wider spots, more distant spots are found"),
     OTHER("algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
-        "LM (Levenberg-Marquardt), or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
+        "LM (Levenberg-Marquardt); moments: the same on places and widths of spots in closed form, not on their "
+        "pixels; or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
         "LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
     CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted", "what is minimized in this stage"),
     NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
@@ -276,6 +277,8 @@ static const db_config_key stage_keys[] = {
         "or would be no longer than so many standard errors (LM)"),
     INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
         "the stage ends after so many"),
+    CHOICE("earned", IN_STAGE(earned), no_yes, NULL, 0, NULL,
+        "of moments: what this stage is the first to refine stays as it is unless held-out spots agree"),
 };
 
 static const db_config_key starts_keys[] = {

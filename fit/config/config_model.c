@@ -329,7 +329,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
         db_experiment_clear(start);
         return status;
     }
+    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
     start_modes(settings, start, notices, user);
-    if (settings->stage_count == 0) db_fit_settings_default_stages(settings);
     return DB_OK;
 }

@@ -3,13 +3,20 @@
 #include "fit/config/quantity.h"
 
 #include <math.h>
-
-static const double OFF_ZERO = 0.2; /* 1e-3, i.e. mrad or per mille: far below what spots show */
+#include <string.h>
 
 static int is_zero(const double mode[9]) {
     for (int i = 0; i < 9; i++)
         if (mode[i] != 0) return 0;
     return 1;
+}
+
+/* Whether the first stage that refines a parameter is one of moments. */
+static int starts_by_moments(const db_fit_settings *settings, const db_fit_parameter *p) {
+    size_t first = 0;
+    while (first < settings->stage_count && !db_fit_parameter_in_stage(p, first)) first++;
+    return first < settings->stage_count &&
+           strcmp(settings->stages[first].algorithm, "moments") == 0;
 }
 
 unsigned db_modes_leave_zero(const db_fit_settings *settings, db_experiment *start) {
@@ -20,10 +27,10 @@ unsigned db_modes_leave_zero(const db_fit_settings *settings, db_experiment *sta
         const db_fit_parameter *const p = &settings->parameters[i];
         const int n = (int)p->parameter - (int)DB_MODE1_XX, k = n / 9;
         if (p->group >= 0 || n < 0 || k >= DB_SPREAD_MODES || !(zero >> k & 1u) ||
-            db_fit_parameter_is_tied(p))
+            db_fit_parameter_is_tied(p) || starts_by_moments(settings, p))
             continue;
         /* components and modes that are unlike each other */
-        const double value = OFF_ZERO * cos(1 + 2.4 * n);
+        const double value = DB_MODE_OFF_ZERO * cos(1 + 2.4 * n);
         start->spread.mode[k][n % 9] = fmin(fmax(value, p->lower), p->upper);
         moved |= 1u << k;
     }

@@ -5,6 +5,9 @@
 #include <dualbragg/fit.h>
 
 /* Parameters of the table, and all motions of all groups of panels. */
+/* db_fit_parameter.stages of a parameter that a stage did not earn: it stays where it is. */
+#define DB_FIT_NOT_EARNED (1u << 31)
+
 enum {
     DB_FIT_MOST_GROUPS = 128,
     DB_FIT_MOST_PANELS = 1024,
@@ -18,5 +21,8 @@ static inline db_parameter db_quantity_parameter(db_fit_quantity quantity) {
     db_fit_quantity_at(quantity, &parameter, &group);
     return parameter;
 }
+
+/* The stages used for this start when none are named. */
+void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings);
 
 #endif

@@ -1,6 +1,7 @@
 /* Defaults of a refinement. */
 #include "base/context_internal.h"
 
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -173,6 +174,53 @@ void db_fit_settings_default_stages(db_fit_settings *settings) {
     /* Shoeboxes placed anew by a better model, until the start is forgotten. */
     add_stage(settings, "again", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
     add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+}
+
+/* Moments of spots pull from afar, so that orientation and cell are found first, without wide
+ * spots. */
+static void add_moment_stage(db_fit_settings *settings, const char *name, stage_subject subject,
+                             double dmin, double blur, unsigned modes, int earned) {
+    const size_t number = settings->stage_count;
+    add_stage(settings, name, subject, dmin, blur, DB_FIT_WEIGHTED);
+    if (settings->stage_count == number) return;
+    db_fit_stage *const stage = &settings->stages[number];
+    int fresh = 0; /* anything that no stage before refines */
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        const unsigned own = db_mode_of(p->parameter);
+        const int refined = own < DB_SPREAD_MODES ? (modes >> own & 1u) != 0
+                                                  : db_fit_parameter_in_stage(p, number) != 0;
+        db_fit_parameter_set_stage(p, number, refined);
+        fresh |= refined && (number == 0 || !(p->stages & ((1u << number) - 1)));
+    }
+    if (earned && !fresh) {
+        settings->stage_count--;
+        return;
+    }
+    snprintf(stage->algorithm, sizeof stage->algorithm, "moments");
+    stage->max_evaluations = 40;
+    stage->earned = earned;
+}
+
+/* The same of spots in closed form with free intensities: first by the moments of spots, then, if
+ * held-out spots agree, by their pixels. */
+static void closed_stages(db_fit_settings *settings) {
+    add_moment_stage(settings, "orientation", ORIENTATION, 4.0, 3, 0, 0);
+    add_moment_stage(settings, "lattice", GEOMETRY, 3.2, 2, 0, 0);
+    add_moment_stage(settings, "extend", GEOMETRY, 2.5, 1.5, 0, 0);
+    add_moment_stage(settings, "spreads", EVERYTHING, 0, 1, 0, 0);
+    add_moment_stage(settings, "mode 1", EVERYTHING, 0, 1, 1, 1);
+    add_moment_stage(settings, "mode 2", EVERYTHING, 0, 1, 3, 1);
+    add_moment_stage(settings, "mode 3", EVERYTHING, 0, 1, 7, 1);
+    add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+}
+
+void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings) {
+    settings->stage_count = 0;
+    if (start->spread.spots == DB_SPOTS_CLOSED && settings->intensity == DB_FIT_FREE)
+        closed_stages(settings);
+    else
+        db_fit_settings_default_stages(settings);
 }
 
 void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to) {

@@ -47,7 +47,7 @@ static short *motion_of(db_variables *v, const db_fit_parameter *p) {
 
 /* Whether it is refined by itself in one of these stages. */
 static int is_refined(const db_fit_parameter *p, unsigned stages) {
-    return !db_fit_parameter_is_tied(p) &&
+    return !db_fit_parameter_is_tied(p) && p->stages != DB_FIT_NOT_EARNED &&
            (stages == DB_FIT_ALL_STAGES || (p->stages & stages) != 0);
 }
 

@@ -16,6 +16,17 @@ static const db_json_field start_rows[] = {
 static TABLE(start_fields, start_rows);
 #undef OF
 
+#define OF db_fit_trial
+static const db_json_field trial_rows[] = {
+    VALUE(stage, "", "index into the stages"),
+    FLAG(kept, "held-out spots agree"),
+    VALUE(before, "", "loss of held-out spots without it, per spot"),
+    VALUE(after, "", "with it"),
+    VALUE(spots, "", "in both halves"),
+};
+static TABLE(trial_fields, trial_rows);
+#undef OF
+
 #define OF db_fit_statistics
 static const db_json_field statistics_rows[] = {
     VALUE(pixels, "", "in use"),
@@ -280,6 +291,9 @@ static const db_json_field result_rows[] = {
     LIST("starts", starts, start_count, start_fields,
          "what became of each of several starts, those that explained most first; empty if there "
          "was one"),
+    LIST("trials", trials, trial_count, trial_fields,
+         "stages that had to earn their parameters: each was refined on one half of the spots and "
+         "judged by the other, both ways"),
     VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
     VALUE(shared_misfit, "",
           "how much regions of the detector disagree, over how much their shoeboxes do by "

@@ -247,7 +247,8 @@ static db_status check_amplitudes(db_context *context, const db_experiment *star
     return db_symmetry_of_group(context, s->amplitude_group, &symmetry);
 }
 
-static db_status check_stage(db_context *context, const db_fit_settings *settings, size_t s) {
+static db_status check_stage(db_context *context, const db_experiment *start,
+                             const db_fit_settings *settings, size_t s) {
     const db_fit_stage *const stage = &settings->stages[s];
     char name[DB_FIT_NAME_SIZE + 8];
     db_algorithm algorithm;
@@ -261,7 +262,17 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     snprintf(name, sizeof name, "stage %s", stage->name);
     DB_TRY(db_config_check_part(context, name, &db_stage_section, offsetof(db_stage_entry, stage),
                                 sizeof *stage, stage));
-    return db_algorithm_check(context, stage->algorithm, &algorithm);
+    DB_TRY(db_algorithm_check(context, stage->algorithm, &algorithm));
+    const int moments = algorithm.kind == DB_ALGORITHM_MOMENTS;
+    if (moments && (start->spread.spots != DB_SPOTS_CLOSED || settings->intensity != DB_FIT_FREE))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "stage %s: the algorithm moments needs spots in closed form and free "
+                       "intensities",
+                       stage->name);
+    if (stage->earned && !moments)
+        return db_fail(context, DB_ERROR_USAGE, "stage %s: earned is for the algorithm moments",
+                       stage->name);
+    return DB_OK;
 }
 
 /* The bounds of the misset must hold all turns. */
@@ -304,6 +315,7 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
     if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
                        settings->stage_count, DB_FIT_MAX_STAGES);
-    for (size_t s = 0; s < settings->stage_count; s++) DB_TRY(check_stage(context, settings, s));
+    for (size_t s = 0; s < settings->stage_count; s++)
+        DB_TRY(check_stage(context, start, settings, s));
     return settings->starts.count > 1 ? check_turns(context, start, settings) : DB_OK;
 }

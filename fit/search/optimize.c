@@ -32,16 +32,16 @@ typedef struct minimization {
     double best, *best_value;
 } minimization;
 
-/* Parameter values as users know them. */
-static void report_values(const minimization *m, double *value) {
-    const db_fit_settings *const settings = m->objective->settings;
+void db_report_values(const db_fit_settings *settings, const double orientation[9],
+                      const db_experiment *experiment, const db_panel_placement *placement,
+                      double *value) {
     double misset[3];
-    db_misset_from(m->orientation, &m->objective->experiment.crystal, misset);
+    db_misset_from(orientation, &experiment->crystal, misset);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         value[i] = p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z
                        ? misset[p->parameter - DB_MISSET_X]
-                       : db_fit_value(p, &m->objective->experiment, &m->objective->placement);
+                       : db_fit_value(p, experiment, placement);
     }
 }
 
@@ -54,7 +54,8 @@ static void record(minimization *m, double gradient_norm) {
     entry->evaluation = m->evaluations;
     entry->target = m->loss / m->objective->degrees;
     entry->gradient_norm = gradient_norm;
-    report_values(m, entry->value);
+    db_report_values(m->objective->settings, m->orientation, &m->objective->experiment,
+                     &m->objective->placement, entry->value);
     if (course->progress && course->progress(course->user, entry)) m->cancelled = 1;
 }
 

@@ -11,4 +11,10 @@ db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, 
                             const double orientation[9], db_fit_course *course,
                             db_stage_result *result);
 
+/* Values of the settings' parameters as users know them, misset angles relative to
+ * `orientation`. */
+void db_report_values(const db_fit_settings *settings, const double orientation[9],
+                      const db_experiment *experiment, const db_panel_placement *placement,
+                      double *value);
+
 #endif

@@ -97,8 +97,7 @@ static int some_stage_turns(const db_fit_settings *settings) {
     return turns;
 }
 
-/* How far the crystal has turned about the laboratory's axes, as values of the misset. */
-static void turned_so_far(const db_refinement *r, double turned[3]) {
+void db_refinement_turned(const db_refinement *r, double turned[3]) {
     db_misset_from(r->begin.orientation, &r->result->experiment.crystal, turned);
     for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
 }
@@ -115,15 +114,15 @@ void db_refinement_move(const db_variables *variables, const double *values, con
     db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
 }
 
-static db_status store(db_refinement *r, const db_objective *objective,
-                       const db_stage_result *end) {
+db_status db_refinement_store(db_refinement *r, const db_variables *variables,
+                              const db_crystal *from, const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
-    db_refinement_move(&objective->variables, end->value, &objective->experiment.crystal, model);
-    db_variables_place(&objective->variables, end->value, &r->placement);
+    db_refinement_move(variables, end->value, from, model);
+    db_variables_place(variables, end->value, &r->placement);
     const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
-    for (size_t k = 0; k < objective->variables.count; k++)
-        result->at_bound[objective->variables.index[k]] = end->at_bound[k];
+    for (size_t k = 0; k < variables->count; k++)
+        result->at_bound[variables->index[k]] = end->at_bound[k];
     for (size_t i = 0; i < result->parameter_count; i++)
         result->refined[i] = db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
     result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
@@ -131,6 +130,15 @@ static db_status store(db_refinement *r, const db_objective *objective,
                                                       : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end->reason);
     return status;
+}
+
+void db_refinement_drop(db_refinement *r, int number) {
+    const unsigned before = (1u << number) - 1;
+    for (size_t i = 0; i < r->own->parameter_count; i++) {
+        db_fit_parameter *const p = &r->own->parameters[i];
+        if (db_fit_parameter_in_stage(p, (size_t)number) && !(p->stages & before))
+            p->stages = DB_FIT_NOT_EARNED;
+    }
 }
 
 /* Sums of the crystal's calculated counts, and of the measured counts above the local
@@ -218,7 +226,7 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     const db_fit_stage *const stage = &r->data.settings->stages[number];
     DB_TRY(select_enough_data(r, stage, taken));
     db_status status = match_total(r, number, taken);
-    turned_so_far(r, turned);
+    db_refinement_turned(r, turned);
     const int turns = db_refinement_turns(r->data.settings, number);
     const db_objective_options request = { .stages = 1u << number,
                                            .turned = turns ? turned : NULL,
@@ -247,7 +255,9 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     if (status == DB_OK) {
         status = db_optimize_stage(objective, &r->data.settings->stages[number], number,
                                    r->result->experiment.crystal.orientation, &r->course, end);
-        if (status == DB_OK) status = store(r, objective, end);
+        if (status == DB_OK)
+            status =
+                db_refinement_store(r, &objective->variables, &objective->experiment.crystal, end);
         db_objective_destroy(objective);
         db_stage_data_clear(&taken);
     }

@@ -8,6 +8,7 @@
 typedef struct db_refinement {
     db_context *context;
     db_fit_data data;
+    db_fit_settings *own; /* those of the data, to be changed where parameters are not earned */
     db_fit_course course;
     db_fit_result *result;        /* its experiment is the model so far */
     db_panel_placement placement; /* of groups of panels in that model; owned */
@@ -35,12 +36,22 @@ int db_refinement_turns(const db_fit_settings *settings, int stage);
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
                                    db_objective *objective, double turned[3]);
 
+/* How far the crystal has turned about the laboratory's axes, as values of the misset. */
+void db_refinement_turned(const db_refinement *r, double turned[3]);
+
+/* Stores the end of a stage as the model. from: as below. */
+db_status db_refinement_store(db_refinement *r, const db_variables *variables,
+                              const db_crystal *from, const db_stage_result *end);
+
+/* Parameters that this stage would be the first to refine are not refined. */
+void db_refinement_drop(db_refinement *r, int number);
+
 /* Moves a model to values of a stage's variables. from: the crystal at the start of the stage, with
  * the misset in its orientation if the stage turns it. */
 void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
                         db_experiment *model);
 
-/* Runs a stage: takes its data, refines, and stores the model. */
+/* Runs a stage against pixels: takes its data, refines, and stores the model. */
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end);
 
 #endif

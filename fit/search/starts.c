@@ -1,6 +1,7 @@
 /* Several starts: trials on a thread each, then all stages from the best. */
 #include "fit/search/starts.h"
 
+#include "fit/search/moment_stage.h"
 #include "fit/config/misset.h"
 #include "fit/objective/model_image.h"
 #include "fit/objective/statistics.h"
@@ -65,6 +66,7 @@ static void clear_refinement(db_refinement *r) {
     if (!r->result) return;
     db_experiment_clear(&r->result->experiment);
     free(r->result->memory);
+    free(r->result->trials);
     free(r->result);
 }
 
@@ -75,7 +77,7 @@ static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_
     DB_TRY(db_refinement_begin(r, start));
     turn_model(r, trial->turn);
     DB_TRY(db_refinement_refuse_blank(r));
-    DB_TRY(db_refinement_run_stage(r, 0, &end));
+    DB_TRY(db_stage_run(r, 0, &end));
     trial->evaluations = (int)r->course.count;
     for (size_t i = 0; i < r->course.count; i++)
         trial->target = fmin(trial->target, r->course.history[i].target);
@@ -201,13 +203,14 @@ static db_status begin_again(db_refinement *r, const db_experiment *start) {
     db_experiment_clear(&r->result->experiment);
     db_panel_placement_clear(&r->placement);
     r->course.count = 0;
+    r->result->trial_count = 0;
     return db_refinement_begin(r, start);
 }
 
 static db_status run_stages(db_refinement *r) {
     for (size_t s = 0; s < r->data.settings->stage_count; s++) {
         db_stage_result end;
-        DB_TRY(db_refinement_run_stage(r, (int)s, &end));
+        DB_TRY(db_stage_run(r, (int)s, &end));
         if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_CANCELLED) break;
     }
     return DB_OK;

@@ -2,6 +2,7 @@
 #include "fit/shots/own_stages.h"
 
 #include "base/context_internal.h"
+#include "fit/search/moment_stage.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/shots/lattices.h"
@@ -81,6 +82,7 @@ static db_status begin(work *w, db_context *context) {
     r->course.progress = is_cancelled;
     r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
+    r->own = &w->settings;
     r->result = calloc(1, sizeof *r->result);
     if (!r->result) return db_fail_memory(context, "the result of a shot");
     db_experiment start = all->state[w->shot].start; /* borrows */
@@ -114,7 +116,7 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
     if (summary->stage >= segment->to) return DB_OK;
     for (; summary->stage < segment->to; summary->stage++) {
         db_stage_result end;
-        DB_TRY(db_refinement_run_stage(&w->refinement, summary->stage, &end));
+        DB_TRY(db_stage_run(&w->refinement, summary->stage, &end));
         snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
         if (end.end == DB_STAGE_CANCELLED)
             return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);

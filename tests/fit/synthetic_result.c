@@ -251,6 +251,9 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     if (!r->history || !r->shoeboxes || !make_goodness(r) || !make_distrusted(r) || !make_starts(r))
         return DB_ERROR_MEMORY;
     r->shared_misfit = 1.7;
+    r->trials = calloc(1, sizeof *r->trials);
+    if (!r->trials) return DB_ERROR_MEMORY;
+    r->trials[r->trial_count++] = (db_fit_trial){ 1, 1, 12.5, 11.25, 340 };
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;
     r->history_count = EVALUATIONS;
@@ -283,6 +286,7 @@ void synthetic_clear(synthetic *s) {
     free(r->warnings);
     free(r->advice);
     free(r->starts);
+    free(r->trials);
     db_experiment_clear(&r->experiment);
     db_fit_config_clear(&s->config);
     free(s->image.value);

@@ -206,14 +206,19 @@ typedef struct db_fit_stage {
     double dmin; /**< resolution limit of the data used (A); 0: none */
     /** >= 1: cell counts N divided by this, to widen the spots and the radius of convergence */
     double blur;
-    char algorithm[DB_FIT_NAME_SIZE]; /**< "LM", or NLopt's name of one such as "LD_LBFGS" */
-    int target;                       /**< a db_fit_target; -1: that of the settings */
+    /** "LM"; "moments": the same, on places and widths of spots in closed form instead of their
+     * pixels (free intensities); or NLopt's name of one such as "LD_LBFGS" */
+    char algorithm[DB_FIT_NAME_SIZE];
+    int target; /**< a db_fit_target; -1: that of the settings */
     /** the stage has converged when a further step promises no larger relative decrease of the
      * target, */
     double tolerance;
     double step; /**< or is no longer than so many standard errors (LM) */
     int max_evaluations;
-    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** 1: the stage is tried on each half of the spots first, and what it would be the first to
+     * refine stays as it is unless it describes the other half better (algorithm "moments") */
+    int earned;
+    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_stage;
 
 /** Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
@@ -494,6 +499,15 @@ typedef struct db_fit_start {
     int chosen;               /**< 1: the result goes on from here */
 } db_fit_start;
 
+/** What became of a stage that had to earn its parameters. */
+typedef struct db_fit_trial {
+    int stage; /**< index into the stages */
+    int kept;
+    double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
+                             falls by 0.25 */
+    size_t spots;
+} db_fit_trial;
+
 /** Tests of a model, on spots that were found without any model and on intensities. */
 typedef enum db_fit_test_kind {
     DB_FIT_TEST_PLACES, /**< number of spots at reflections / spots beside them */
@@ -591,6 +605,8 @@ typedef struct db_fit_result {
     size_t amplitude_count;
     db_fit_start *starts; /**< the best first; NULL if there was one */
     size_t start_count;
+    db_fit_trial *trials; /**< of stages that had to earn their parameters; NULL: none had to */
+    size_t trial_count;
     /** of the shoeboxes; the limit lies 5 robust standard deviations above the median */
     double sigma_z_median, sigma_z_limit;
     /** targets huber and student: pixels in use more than 5 standard deviations off the model; the

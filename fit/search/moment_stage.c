@@ -1,0 +1,201 @@
+#include "fit/search/moment_stage.h"
+
+#include "base/context_internal.h"
+#include "fit/config/algorithms.h"
+#include "fit/config/misset.h"
+#include "fit/search/mode_start.h"
+#include "fit/search/moments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_SPOTS = 1000,
+    PER_VARIABLE = 3 /* spots of a half, at least */
+};
+
+/* Of the loss of held-out spots, per spot: what moments lack, since faint ends of spots do not
+ * count, can bring a little. */
+static const double LEAST_GAIN = 0.25;
+
+typedef struct stage_run {
+    db_refinement *refinement;
+    const db_fit_stage *stage;
+    int number;
+    db_variables variables;
+    db_moments moments;
+    db_unknowns unknowns;
+    double *gradient, *normal; /* room for an evaluation */
+    int evaluations, cancelled;
+} stage_run;
+
+static void record(stage_run *s, double loss) {
+    db_refinement *const r = s->refinement;
+    db_fit_history *const entry = db_fit_course_add(&r->course);
+    if (!entry || !isfinite(loss)) return;
+    entry->stage = s->number;
+    entry->evaluation = s->evaluations;
+    entry->target = loss / (double)s->moments.count;
+    entry->gradient_norm = 0;
+    for (size_t k = 0; k < s->variables.count; k++)
+        entry->gradient_norm = hypot(entry->gradient_norm, s->gradient[k] * s->unknowns.scale[k] /
+                                                               (double)s->moments.count);
+    db_report_values(r->data.settings, r->result->experiment.crystal.orientation,
+                     &s->moments.experiment, &r->placement, entry->value);
+    if (r->course.progress && r->course.progress(r->course.user, entry)) s->cancelled = 1;
+}
+
+static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
+    stage_run *const s = user;
+    const size_t n = s->variables.count;
+    if (db_moments_evaluate(&s->moments, x, loss, gradient, normal)) return 1;
+    memcpy(s->gradient, gradient, n * sizeof *gradient);
+    s->evaluations++;
+    record(s, *loss);
+    return s->cancelled;
+}
+
+/* From x, with the spots that the moments have in use. */
+static db_status minimize(stage_run *s, db_lm_evaluate how, void *user, double *x, db_lm_end *end) {
+    db_moments *const m = &s->moments;
+    DB_TRY(db_mode_starts(m->context, &s->variables, db_moments_evaluate, m, s->gradient, s->normal,
+                          x));
+    *end = db_stage_minimize(&s->unknowns, s->stage, (double)(m->to - m->from), how, user, x).end;
+    return m->status;
+}
+
+/* Each half refined, and the other one judged. */
+static db_status try_halves(stage_run *s, db_fit_trial *trial) {
+    db_moments *const m = &s->moments;
+    const db_variables *const v = &s->variables;
+    double x[DB_FIT_MOST_PARAMETERS], loss;
+    const size_t least = PER_VARIABLE * v->count;
+    db_lm_end end;
+    *trial = (db_fit_trial){ .stage = s->number, .spots = m->count };
+    if (m->half < least || m->count - m->half < least) return DB_OK;
+    for (int half = 0; half < 2; half++) {
+        m->from = half ? m->half : 0;
+        m->to = half ? m->count : m->half;
+        memcpy(x, v->start, v->count * sizeof *x);
+        db_moments_evaluate(m, x, &loss, s->gradient, s->normal);
+        trial->before += m->held_out / (double)m->count;
+        DB_TRY(minimize(s, db_moments_evaluate, m, x, &end));
+        db_moments_evaluate(m, x, &loss, s->gradient, s->normal);
+        trial->after += m->held_out / (double)m->count;
+    }
+    m->from = 0;
+    m->to = m->count;
+    trial->kept = trial->after < trial->before - LEAST_GAIN;
+    return m->status;
+}
+
+static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
+    double loss;
+    if (s->cancelled) {
+        end->end = DB_STAGE_CANCELLED;
+        snprintf(end->reason, sizeof end->reason,
+                 "cancelled in stage %s after %d evaluation%s; this is the best model so far",
+                 s->stage->name, s->evaluations, s->evaluations == 1 ? "" : "s");
+        return DB_OK;
+    }
+    db_moments_evaluate(&s->moments, end->value, &loss, s->gradient, s->normal);
+    const db_search_end found = { .stage = s->stage,
+                                  .loss = loss,
+                                  .degrees = (double)s->moments.count,
+                                  .gradient = s->gradient,
+                                  .normal = s->normal,
+                                  .evaluations = s->evaluations,
+                                  .end = stop };
+    db_stage_judge(&s->unknowns, &found, end);
+    return s->moments.status;
+}
+
+static db_status run(stage_run *s, db_stage_result *end) {
+    db_refinement *const r = s->refinement;
+    const db_variables *const v = &s->variables;
+    db_fit_result *const result = r->result;
+    db_lm_end stop;
+    if (s->stage->earned) {
+        if (!result->trials) result->trials = calloc(DB_FIT_MAX_STAGES, sizeof *result->trials);
+        if (!result->trials) return db_fail_memory(r->context, "the trial of a stage");
+        db_fit_trial *const trial = &result->trials[result->trial_count];
+        DB_TRY(try_halves(s, trial));
+        result->trial_count++;
+        if (!trial->kept) return DB_OK;
+    }
+    memcpy(end->value, v->start, v->count * sizeof *v->start);
+    DB_TRY(db_fit_course_reserve(r->context, &r->course, (size_t)s->stage->max_evaluations + 1));
+    DB_TRY(minimize(s, evaluate, s, end->value, &stop));
+    return judge(s, stop, end);
+}
+
+static db_status prepare(stage_run *s, const db_experiment *from, const db_shoeboxes *boxes) {
+    const db_refinement *const r = s->refinement;
+    const db_variables *const v = &s->variables;
+    const size_t n = v->count;
+    const double blur = s->stage->blur * s->stage->blur - 1;
+    DB_TRY(db_moments_make(r->context, from, boxes, v, blur, &s->moments));
+    DB_TRY(db_unknowns_make(r->context, r->data.settings, v->index, n, &s->unknowns));
+    memcpy(s->unknowns.lower, v->lower, n * sizeof *v->lower);
+    memcpy(s->unknowns.upper, v->upper, n * sizeof *v->upper);
+    s->gradient = malloc((n * n + n + 1) * sizeof *s->gradient);
+    s->normal = s->gradient + n;
+    return s->gradient ? DB_OK : db_fail_memory(r->context, "the moments of spots");
+}
+
+static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result *end) {
+    db_refinement *const r = s->refinement;
+    db_fit_settings settings = *r->data.settings; /* borrows */
+    settings.max_shoeboxes =
+        settings.max_shoeboxes > MOST_SPOTS ? settings.max_shoeboxes : MOST_SPOTS;
+    const db_fit_data data = { r->data.image, r->data.strong, &settings };
+    db_shoeboxes boxes;
+    DB_TRY(
+        db_shoeboxes_place(r->context, from, &data, s->stage->dmin, DB_SHOEBOXES_STRONG, &boxes));
+    db_status status = prepare(s, from, &boxes);
+    if (status == DB_OK && s->moments.count == 0)
+        status =
+            db_fail(r->context, DB_ERROR_INPUT,
+                    "stage %s: the model predicts none of the strong reflections", s->stage->name);
+    if (status == DB_OK) status = run(s, end);
+    db_shoeboxes_clear(&boxes);
+    return status;
+}
+
+static db_status run_moments(db_refinement *r, int number, db_stage_result *end) {
+    const db_fit_settings *const settings = r->data.settings;
+    double turned[3];
+    const int turns = db_refinement_turns(settings, number);
+    db_experiment from = r->result->experiment; /* borrows everything but the crystal */
+    stage_run *const s = calloc(1, sizeof *s);  /* large: stacks are small */
+    if (!s) return db_fail_memory(r->context, "the moments of spots");
+    memset(end, 0, sizeof *end);
+    s->refinement = r;
+    s->stage = &settings->stages[number];
+    s->number = number;
+    db_refinement_turned(r, turned);
+    if (turns) db_misset_fold(&from.crystal);
+    db_variables_make(settings, 1u << number, turns ? turned : NULL, &from, &r->placement,
+                      &s->variables);
+    db_status status = run_on(s, &from, end);
+    const int kept = !s->stage->earned || (r->result->trial_count > 0 &&
+                                           r->result->trials[r->result->trial_count - 1].kept);
+    if (status == DB_OK && kept)
+        status = db_refinement_store(r, &s->variables, &from.crystal, end);
+    else if (status == DB_OK)
+        db_refinement_drop(r, number);
+    if (s->unknowns.lower) db_unknowns_clear(&s->unknowns);
+    free(s->gradient);
+    db_moments_clear(&s->moments);
+    free(s);
+    return status;
+}
+
+db_status db_stage_run(db_refinement *r, int number, db_stage_result *end) {
+    db_algorithm algorithm;
+    DB_TRY(db_algorithm_check(r->context, r->data.settings->stages[number].algorithm, &algorithm));
+    return algorithm.kind == DB_ALGORITHM_MOMENTS ? run_moments(r, number, end)
+                                                  : db_refinement_run_stage(r, number, end);
+}

@@ -1,0 +1,13 @@
+/* A stage of a refinement: against the moments of observed spots (algorithm "moments") or, by the
+ * other algorithms, against their pixels. */
+#ifndef DB_FIT_SEARCH_MOMENT_STAGE_H
+#define DB_FIT_SEARCH_MOMENT_STAGE_H
+
+#include "fit/search/refinement.h"
+
+/* Runs a stage and stores the model. A stage of moments that has to earn its parameters is tried
+ * first on each half of the spots; where the other halves are not described better, the model stays
+ * as it is. */
+db_status db_stage_run(db_refinement *r, int number, db_stage_result *end);
+
+#endif

@@ -1,0 +1,268 @@
+#include "fit/search/moments.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 7 }; /* place 2, covariance 3, excitation 2 */
+
+static const double INDEPENDENT =
+    10;                          /* parts of a spot whose places are independent of each other */
+static const double FREEDOM = 4; /* of Student's distribution, that of misplaced spots */
+static const double STEP = 1e-3; /* of the differences, in typical steps of the parameters */
+
+/* Strong pixels and their neighbours. */
+static int is_of_spot(const db_shoeboxes *boxes, size_t first, int fast, int slow) {
+    for (int s = slow - 1; s <= slow + 1; s++)
+        for (int f = fast - 1; f <= fast + 1; f++)
+            if (s >= 0 && f >= 0 && s < boxes->width && f < boxes->width &&
+                boxes->strong[first + (size_t)(s * boxes->width + f)])
+                return 1;
+    return 0;
+}
+
+typedef struct sums {
+    double counts, first[2], second[3];
+} sums;
+
+static void add(double counts, double fast, double slow, sums *m) {
+    m->counts += counts;
+    m->first[0] += counts * fast;
+    m->first[1] += counts * slow;
+    m->second[0] += counts * fast * fast;
+    m->second[1] += counts * slow * slow;
+    m->second[2] += counts * fast * slow;
+}
+
+/* Centroid of the strong pixels; covariance of these and their neighbours, whose sum is that of
+ * most of the spot. 0: there is no spot. */
+static int observe(const db_shoeboxes *boxes, size_t b, db_observed_moments *seen) {
+    const size_t first = b * boxes->pixels;
+    sums peak = { 0 }, whole = { 0 };
+    for (int s = 0; s < boxes->width; s++)
+        for (int f = 0; f < boxes->width; f++) {
+            const size_t i = first + (size_t)(s * boxes->width + f);
+            if (!boxes->own[i] || !is_of_spot(boxes, first, f, s)) continue;
+            const double excess = (double)boxes->value[i] - (double)boxes->background[i];
+            add(excess, f, s, &whole);
+            if (boxes->strong[i]) add(excess, f, s, &peak);
+        }
+    *seen = (db_observed_moments){ 0 };
+    if (!(peak.counts > 0)) return 0;
+    seen->place[0] = boxes->region[b].fast_start + 0.5 + peak.first[0] / peak.counts;
+    seen->place[1] = boxes->region[b].slow_start + 0.5 + peak.first[1] / peak.counts;
+    if (!(whole.counts > 0)) return 1;
+    const double mean[2] = { whole.first[0] / whole.counts, whole.first[1] / whole.counts };
+    const double v[3] = { whole.second[0] / whole.counts - mean[0] * mean[0],
+                          whole.second[1] / whole.counts - mean[1] * mean[1],
+                          whole.second[2] / whole.counts - mean[0] * mean[1] };
+    const double pixel = 1.0 / 12;
+    if (v[0] > pixel && v[1] > pixel && v[0] * v[1] > v[2] * v[2])
+        memcpy(seen->covariance, v, sizeof v);
+    return 1;
+}
+
+/* Half of all reflections, whichever are seen. */
+static int is_first_half(const int hkl[3]) {
+    uint32_t key = (uint32_t)(hkl[0] * 73856093) ^ (uint32_t)(hkl[1] * 19349663) ^
+                   (uint32_t)(hkl[2] * 83492791);
+    key = (key ^ key >> 15) * 0x2c1b3c6du;
+    key = (key ^ key >> 12) * 0x297a2d39u;
+    return (int)((key ^ key >> 15) & 1u);
+}
+
+static void take_half(const db_shoeboxes *boxes, int first, db_moments *m) {
+    for (size_t b = 0; b < boxes->count; b++) {
+        const int *const hkl = boxes->reflection[b].hkl;
+        if (is_first_half(hkl) != first || !observe(boxes, b, &m->observed[m->count])) continue;
+        memcpy(m->spot[m->count].hkl, hkl, 3 * sizeof *hkl);
+        m->spot[m->count++].panel = boxes->region[b].panel;
+    }
+}
+
+db_status db_moments_make(db_context *context, const db_experiment *experiment,
+                          const db_shoeboxes *boxes, const db_variables *variables, double blur,
+                          db_moments *m) {
+    const size_t n = boxes->count;
+    *m = (db_moments){
+        .context = context, .variables = variables, .blur = blur, .experiment = *experiment
+    };
+    m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
+    m->spot = calloc(2 * n + 1, sizeof *m->spot);
+    m->observed = calloc(n + 1, sizeof *m->observed);
+    m->rows = calloc(n * ROWS * variables->table_count + 1, sizeof *m->rows);
+    if (!m->spot || !m->observed || !m->rows) {
+        db_moments_clear(m);
+        return db_fail_memory(context, "the moments of spots");
+    }
+    take_half(boxes, 1, m);
+    m->half = m->count;
+    take_half(boxes, 0, m);
+    m->to = m->count;
+    return DB_OK;
+}
+
+void db_moments_clear(db_moments *m) {
+    free(m->spot);
+    free(m->observed);
+    free(m->rows);
+    *m = (db_moments){ 0 };
+}
+
+/* A predicted spot, whitened: V = L L^T. */
+typedef struct white {
+    double l00, l10, l11;
+    double off[2];   /* observed minus predicted, by L^-1 */
+    double shape[3]; /* observed covariance, by L^-1 on both sides */
+    double trust, excitation;
+} white;
+
+static void whiten(const white *w, const double v[2], double out[2]) {
+    out[0] = v[0] / w->l00;
+    out[1] = (v[1] - w->l10 * out[0]) / w->l11;
+}
+
+static void whiten_tensor(const white *w, const double t[3], double out[3]) {
+    const double a[2] = { t[0] / w->l00, (t[2] - w->l10 * (t[0] / w->l00)) / w->l11 };
+    const double b[2] = { t[2] / w->l00, (t[1] - w->l10 * (t[2] / w->l00)) / w->l11 };
+    /* L^-1 T, by columns (a: first, b: second); then the same from the right */
+    out[0] = a[0] / w->l00;
+    out[2] = a[1] / w->l00;
+    const double c0 = (b[0] - w->l10 * out[0]) / w->l11;
+    out[1] = (b[1] - w->l10 * out[2]) / w->l11;
+    out[2] = 0.5 * (out[2] + c0);
+}
+
+/* A blurred model says nothing of widths. */
+static int has_shape(const db_moments *m, size_t i) {
+    return m->observed[i].covariance[0] > 0 && !(m->blur > 0);
+}
+
+/* Loss of a spot. */
+static double look_at(const db_moments *m, size_t i, white *w) {
+    const db_spot *const s = &m->spot[i];
+    const double v[3] = { s->covariance[0] + m->blur, s->covariance[1] + m->blur,
+                          s->covariance[2] };
+    const double determinant = v[0] * v[1] - v[2] * v[2];
+    memset(w, 0, sizeof *w);
+    if (!(determinant > 0) || !isfinite(s->position[0])) return INFINITY;
+    w->l00 = sqrt(v[0]);
+    w->l10 = v[2] / w->l00;
+    w->l11 = sqrt(v[1] - w->l10 * w->l10);
+    const double off[2] = { m->observed[i].place[0] - s->position[0],
+                            m->observed[i].place[1] - s->position[1] };
+    whiten(w, off, w->off);
+    const double square = INDEPENDENT * (w->off[0] * w->off[0] + w->off[1] * w->off[1]);
+    w->trust = (FREEDOM + 2) / (FREEDOM + square);
+    w->excitation = s->excitation;
+    double loss =
+        (FREEDOM + 2) * log1p(square / FREEDOM) + s->excitation * s->excitation + 2 * log(s->width);
+    if (has_shape(m, i)) {
+        whiten_tensor(w, m->observed[i].covariance, w->shape);
+        loss += INDEPENDENT * (log(determinant) + w->shape[0] + w->shape[1]);
+    }
+    return loss;
+}
+
+/* Slopes of the loss's parts by a variable: rows whose products are the normal matrix; returns the
+ * slope of the loss. */
+static double slopes_of(const db_moments *m, size_t i, const white *w, const db_spot *ahead,
+                        double step, double *row, size_t stride) {
+    const db_spot *const s = &m->spot[i];
+    const double d[2] = { (ahead->position[0] - s->position[0]) / step,
+                          (ahead->position[1] - s->position[1]) / step };
+    double dv[3], u[2], b[3] = { 0 }, slope = 0;
+    for (int k = 0; k < 3; k++) dv[k] = (ahead->covariance[k] - s->covariance[k]) / step;
+    whiten(w, d, u);
+    whiten_tensor(w, dv, b);
+    const double share = INDEPENDENT * w->trust, root = sqrt(share);
+    slope -= share * (2 * (w->off[0] * u[0] + w->off[1] * u[1]) + w->off[0] * w->off[0] * b[0] +
+                      w->off[1] * w->off[1] * b[1] + 2 * w->off[0] * w->off[1] * b[2]);
+    row[0] = root * u[0];
+    row[stride] = root * u[1];
+    row[2 * stride] = row[3 * stride] = row[4 * stride] = 0;
+    if (has_shape(m, i)) {
+        const double half = sqrt(0.5 * INDEPENDENT);
+        slope += INDEPENDENT *
+                 (b[0] + b[1] - b[0] * w->shape[0] - b[1] * w->shape[1] - 2 * b[2] * w->shape[2]);
+        row[2 * stride] = half * b[0];
+        row[3 * stride] = half * b[1];
+        row[4 * stride] = half * sqrt(2.0) * b[2];
+    }
+    /* by the distance and the width */
+    const double distance = s->turn, moved = (ahead->turn - distance) / (step * s->width),
+                 wider = (ahead->width - s->width) / (step * s->width), e = w->excitation;
+    slope += 2 * e * moved - 2 * e * e * wider + 2 * wider;
+    row[5 * stride] = moved;
+    row[6 * stride] = sqrt(2.0) * wider;
+    return slope;
+}
+
+/* Rows of the spots in use by variable k, and the slope of their loss. */
+static db_status derive_by(db_moments *m, const double *x, size_t k, const white *seen,
+                           double *slope) {
+    const db_variables *const v = m->variables;
+    const size_t n = v->table_count;
+    const double usual = STEP * db_parameter_describe(v->parameter[k])->scale;
+    const double step = x[k] + usual <= v->upper[k] ? usual : -usual;
+    db_spot *const ahead = m->spot + m->count;
+    double *const values = m->values;
+    memcpy(values, x, v->count * sizeof *values);
+    memcpy(ahead, m->spot, m->count * sizeof *ahead);
+    values[k] += step;
+    db_variables_set(v, values, &m->experiment);
+    DB_TRY(db_spots_place(m->context, &m->experiment, ahead + m->from, m->to - m->from));
+    *slope = 0;
+    for (size_t i = m->from; i < m->to; i++)
+        *slope += slopes_of(m, i, &seen[i], &ahead[i], step, m->rows + i * ROWS * n + k, n);
+    return DB_OK;
+}
+
+static db_status derive(db_moments *m, const double *x, double *gradient, double *normal) {
+    const size_t all = m->variables->count, n = m->variables->table_count;
+    white *const seen = malloc((m->count + 1) * sizeof *seen);
+    if (!seen) return db_fail_memory(m->context, "the slopes of moments");
+    db_status status = DB_OK;
+    for (size_t i = m->from; i < m->to; i++) (void)look_at(m, i, &seen[i]);
+    for (size_t k = 0; k < n && status == DB_OK; k++)
+        status = derive_by(m, x, k, seen, &gradient[k]);
+    free(seen);
+    for (size_t r = m->from * ROWS; r < m->to * ROWS && status == DB_OK; r++) {
+        const double *const row = m->rows + r * n;
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l <= k; l++) normal[k * all + l] += row[k] * row[l];
+    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t l = 0; l < k; l++) normal[l * all + k] = normal[k * all + l];
+    return status;
+}
+
+int db_moments_evaluate(void *user, const double *x, double *loss, double *gradient,
+                        double *normal) {
+    db_moments *const m = user;
+    const size_t all = m->variables->count;
+    white w;
+    *loss = INFINITY;
+    memset(gradient, 0, all * sizeof *gradient);
+    memset(normal, 0, all * all * sizeof *normal);
+    db_variables_set(m->variables, x, &m->experiment);
+    if (!db_spread_is_possible(&m->experiment)) return 0;
+    m->status = db_spots_place(m->context, &m->experiment, m->spot, m->count);
+    if (m->status == DB_ERROR_INPUT) {
+        m->status = DB_OK;
+        return 0;
+    }
+    double sum = 0;
+    m->held_out = 0;
+    for (size_t i = 0; i < m->count && m->status == DB_OK; i++)
+        *(i >= m->from && i < m->to ? &sum : &m->held_out) += look_at(m, i, &w);
+    if (m->status == DB_OK && isfinite(sum)) {
+        *loss = sum;
+        m->status = derive(m, x, gradient, normal);
+        db_variables_add_priors(m->variables, x, loss, gradient, normal);
+    }
+    return m->status != DB_OK;
+}

@@ -1,0 +1,169 @@
+/* Stages against the moments of spots: a bent crystal's mode is found from 0 and kept, that of a
+ * crystal that is not bent is left out; and the places of given spots. */
+#include "support/unit_test.h"
+#include "fit/rendered_image.h"
+
+#include <dualbragg/spots.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PIXELS = 800 };
+static db_context *context;
+
+static void arrange(int bent, db_experiment *e) {
+    static const double bend[9] = { 0.8, -3.1, 1.4, 2.5, -0.6, -1.8, -2.2, 1.3, 1 };
+    assert_int_equal(rendered_experiment(context, PIXELS, 3000, e), DB_OK);
+    e->spread.spots = DB_SPOTS_CLOSED;
+    e->spread.mosaic = bent ? 0.015 : 0.03;
+    e->spread.footprint[0] = 0.04;
+    e->spread.footprint[1] = 0.015;
+    if (bent) memcpy(e->spread.mode[0], bend, sizeof bend);
+}
+
+static void make_settings(db_fit_settings *settings) {
+    static const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y,     DB_MISSET_Z,
+                                         DB_CELL_A,    DB_CELL_C,       DB_MOSAIC_VARIANCE,
+                                         DB_BEAM_FAST, DB_FOOTPRINT_HH, DB_FOOTPRINT_VV };
+    db_fit_settings_init(settings);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) refine_parameter(settings, list[i], -1);
+    for (int p = DB_MODE1_XX; p <= (int)DB_MODE2_ZZ; p++)
+        refine_parameter(settings, (db_parameter)p, -1);
+}
+
+/* Refines the image of a truth from a start that is turned by 0.1 degree, whose cell is off by 0.2 %,
+ * and that knows nothing of spreads. */
+static db_fit_result *refine(const db_experiment *truth) {
+    db_measured_image image;
+    db_fit_settings settings;
+    db_fit_result *result;
+    db_experiment start;
+    assert_int_equal(rendered_image(context, truth, 3, &image), DB_OK);
+    assert_int_equal(db_experiment_copy(context, truth, &start), DB_OK);
+    start.spread = (db_spread){ .spots = DB_SPOTS_CLOSED, .mosaic = 0.01 };
+    for (int i = 0; i < 3; i++) start.crystal.misset[i] += i == 1 ? -0.06 : 0.06;
+    start.crystal.cell[0] *= 1.002;
+    start.crystal.cell[2] *= 0.998;
+    make_settings(&settings);
+    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    if (!result) fail_msg("%s", db_context_message(context));
+    for (size_t i = 0; i < result->trial_count; i++)
+        print_message("stage %d: %s, %.3f -> %.3f, %zu spots\n", result->trials[i].stage,
+                      result->trials[i].kept ? "kept" : "left out", result->trials[i].before,
+                      result->trials[i].after, result->trials[i].spots);
+    print_message("chi2/dof %.3f, strong pixels explained %.3f, %s\n", result->after.chi2_reduced,
+                  result->after.strong_explained, result->reason);
+    db_fit_settings_clear(&settings);
+    db_experiment_clear(&start);
+    db_measured_image_clear(&image);
+    return result;
+}
+
+static void a_mode_is_earned_by_a_bent_crystal(void **state) {
+    db_experiment truth;
+    (void)state;
+    arrange(1, &truth);
+    db_fit_result *result = refine(&truth);
+    assert_int_equal(result->trial_count, 2);
+    assert_true(result->trials[0].kept);
+    assert_true(result->after.chi2_reduced < 1.3);
+    db_fit_result_destroy(&result);
+    db_experiment_clear(&truth);
+}
+
+static void a_mode_that_is_not_earned_stays_0(void **state) {
+    db_experiment truth;
+    (void)state;
+    arrange(0, &truth);
+    db_fit_result *result = refine(&truth);
+    assert_int_equal(result->trial_count, 2);
+    assert_false(result->trials[0].kept);
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        const db_parameter p = result->parameter[i];
+        if (p < DB_MODE1_XX || p > DB_MODE1_ZZ) continue;
+        assert_true(fabs(result->refined[i]) <= 0);
+        assert_true(isnan(result->error[i]));
+    }
+    assert_true(result->after.chi2_reduced < 1.3);
+    db_fit_result_destroy(&result);
+    db_experiment_clear(&truth);
+}
+
+static void given_spots_are_placed_as_predicted(void **state) {
+    const double turns[] = { 0, 0.5 };
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        db_experiment e;
+        db_predicted_spots predicted;
+        arrange(1, &e);
+        e.goniometer.phi_steps = 1;
+        e.goniometer.phi_step = turns[k];
+        assert_int_equal(db_spots_predict(context, &e, NULL, &predicted), DB_OK);
+        assert_true(predicted.count > 100);
+        for (size_t i = 0; i < predicted.count; i++) {
+            const db_spot *const wanted = &predicted.spot[i];
+            db_spot found = { .hkl = { wanted->hkl[0], wanted->hkl[1], wanted->hkl[2] },
+                              .panel = wanted->panel };
+            assert_int_equal(db_spots_place(context, &e, &found, 1), DB_OK);
+            assert_true(fabs(found.position[0] - wanted->position[0]) < 1e-9);
+            assert_true(fabs(found.position[1] - wanted->position[1]) < 1e-9);
+            assert_true(fabs(found.photons - wanted->photons) <= 1e-9 * wanted->photons);
+            if (k == 0)
+                assert_true(fabs(found.width * found.excitation - found.turn) < 1e-9 * found.width);
+        }
+        db_spot beside = { .panel = e.detector.panel_count };
+        assert_int_equal(db_spots_place(context, &e, &beside, 1), DB_ERROR_USAGE);
+        db_predicted_spots_clear(&predicted);
+        e.spread.spots = DB_SPOTS_SAMPLED;
+        assert_int_equal(db_spots_place(context, &e, &beside, 1), DB_ERROR_UNSUPPORTED);
+        db_experiment_clear(&e);
+    }
+}
+
+static void moments_need_spots_in_closed_form(void **state) {
+    db_experiment truth;
+    db_measured_image image;
+    db_fit_settings settings;
+    db_fit_result *result;
+    (void)state;
+    arrange(0, &truth);
+    assert_int_equal(rendered_image(context, &truth, 3, &image), DB_OK);
+    make_settings(&settings);
+    settings.intensity = DB_FIT_KNOWN;
+    db_fit_settings_default_stages(&settings);
+    snprintf(settings.stages[0].algorithm, sizeof settings.stages[0].algorithm, "moments");
+    assert_int_equal(db_fit_run(context, &truth, &image, &settings, NULL, NULL, &result),
+                     DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "moments"));
+    settings.intensity = DB_FIT_FREE;
+    db_fit_settings_default_stages(&settings);
+    settings.stages[0].earned = 1;
+    assert_int_equal(db_fit_run(context, &truth, &image, &settings, NULL, NULL, &result),
+                     DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "earned"));
+    db_fit_settings_clear(&settings);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+}
+
+static int begin(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK ? 0 : -1;
+}
+
+static int end(void **state) {
+    (void)state;
+    db_context_destroy(&context);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mode_is_earned_by_a_bent_crystal),
+        cmocka_unit_test(a_mode_that_is_not_earned_stays_0),
+        cmocka_unit_test(given_spots_are_placed_as_predicted),
+        cmocka_unit_test(moments_need_spots_in_closed_form),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
