@@ -296,8 +296,9 @@ static void star_at(const db_interface *z, double angle, double star[9]) {
 }
 
 /* Parts one after the other. */
-static db_status join(db_context *context, size_t parts, db_spot_list *list) {
+static db_status join(db_context *context, size_t parts, int threads, db_spot_list *list) {
     size_t count = 0;
+    (void)threads;
     for (size_t i = 0; i < parts; i++) count += list->part[i].count;
     if (count > list->room) {
         const size_t room = count + count / 4;
@@ -311,11 +312,17 @@ static db_status join(db_context *context, size_t parts, db_spot_list *list) {
     }
     list->count = 0;
     for (size_t i = 0; i < parts; i++) {
+        list->part[i].first = list->count;
+        list->count += list->part[i].count;
+    }
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#endif
+    for (size_t i = 0; i < parts; i++) {
         const db_spot_list *part = &list->part[i];
         if (!part->count) continue;
-        memcpy(list->entry + list->count, part->entry, part->count * sizeof *list->entry);
-        memcpy(list->spot + list->count, part->spot, part->count * sizeof *list->spot);
-        list->count += part->count;
+        memcpy(list->entry + part->first, part->entry, part->count * sizeof *list->entry);
+        memcpy(list->spot + part->first, part->spot, part->count * sizeof *list->spot);
     }
     return DB_OK;
 }
@@ -396,6 +403,7 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
     p.search = s;
     p.list = list;
     p.status = DB_OK;
+    memset(p.wrong, 0, sizeof p.wrong);
     p.nodes.count = 0;
     for (long t = from; t < to; t++) {
         const size_t source = (size_t)(t / rows);
@@ -458,5 +466,5 @@ db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
     }
     for (long piece = 0; piece < pieces; piece++)
         if (list->part[piece].status != DB_OK) return explain(plan->context, &list->part[piece]);
-    return threads > 1 ? join(plan->context, (size_t)pieces, list) : DB_OK;
+    return threads > 1 ? join(plan->context, (size_t)pieces, threads, list) : DB_OK;
 }

@@ -32,6 +32,8 @@ struct db_spots {
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
     size_t number_room;
+    uint32_t *run; /* [threads][tiles]: where the next of a thread's spots goes */
+    size_t run_room;
     double *slope_double;
     float *slope_float;
     size_t slope_room;
@@ -208,23 +210,43 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
 }
 
 static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
-    return reach_tiles(plan, entry, NULL, NULL, 0);
+    return plan->spots->everywhere || reach_tiles(plan, entry, NULL, NULL, 0);
 }
 
+/* Each thread has a run of the list; for each tile those of the first thread come first. */
 static db_status fill_tiles(db_plan *plan) {
     db_spots *spots = plan->spots;
+    const db_spot_entry *entry = spots->list.entry;
     const size_t tiles = plan->region_count, count = spots->list.count;
-    memset(spots->first, 0, (tiles + 1) * sizeof *spots->first);
-    for (size_t i = 0; i < count; i++)
-        reach_tiles(plan, &spots->list.entry[i], spots->first, NULL, 0);
-    size_t most = 0;
-    for (size_t t = 0; t < tiles; t++) most = most > spots->first[t] ? most : spots->first[t];
-    begin_at(spots->first, tiles);
-    const size_t total = spots->first[tiles];
+    const int threads = db_threads_for(plan->context, (long)(count / 1024 + 1));
+    const size_t runs = (size_t)threads;
+    DB_GROW(plan->context, spots->run, spots->run_room, runs * tiles, "the spots of an image");
+    memset(spots->run, 0, runs * tiles * sizeof *spots->run);
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+    for (size_t k = 0; k < runs; k++)
+        for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
+            reach_tiles(plan, &entry[i], spots->run + k * tiles, NULL, 0);
+    size_t most = 0, total = 0;
+    for (size_t t = 0; t < tiles; t++) {
+        const size_t first = total;
+        spots->first[t] = (uint32_t)first;
+        for (size_t k = 0; k < runs; k++) {
+            const uint32_t here = spots->run[k * tiles + t];
+            spots->run[k * tiles + t] = (uint32_t)total;
+            total += here;
+        }
+        if (total - first > most) most = total - first;
+    }
+    spots->first[tiles] = (uint32_t)total;
     DB_GROW(plan->context, spots->number, spots->number_room, total + 1, "the spots of an image");
-    for (size_t i = 0; i < count; i++)
-        reach_tiles(plan, &spots->list.entry[i], spots->first, spots->number, (uint32_t)i);
-    move_back(spots->first, tiles);
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+    for (size_t k = 0; k < runs; k++)
+        for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
+            reach_tiles(plan, &entry[i], spots->run + k * tiles, spots->number, (uint32_t)i);
     plan->job.spots.most = most;
     return DB_OK;
 }

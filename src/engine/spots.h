@@ -27,9 +27,9 @@ typedef struct db_spot_list {
     db_kernel_spot *spot; /* [count] */
     size_t count, room;
     struct db_spot_list
-        *part; /* of the search's pieces of work: their room stays for the next one */
-    size_t parts;
-    db_status status; /* of a part, with the reflection whose covariance is none */
+        *part;           /* of the search's pieces of work: their room stays for the next one */
+    size_t parts, first; /* first: where a part's spots go in the whole list */
+    db_status status;    /* of a part, with the reflection whose covariance is none */
     int wrong[3];
     db_spot_reach *shell; /* of each source: where spots of all nodes can be */
     db_spot_window *window;
