@@ -237,10 +237,55 @@ static void far_panel(void **state) {
     check_search("low angles, 0.3 degree, with a tolerance", &e, 1e-3);
 }
 
+static void render(const db_experiment *e, const db_region *regions, size_t count, double *image) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.pixel_type = DB_FLOAT64;
+    options.tolerance = 1e-3;
+    options.regions = regions;
+    options.region_count = count;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+}
+
+/* No spot is left out because the search sees no region near it. */
+static void regions_show_what_the_whole_image_shows(void **state) {
+    (void)state;
+    enum { PIXELS = 256, SIDE = 5, ROW = 6 };
+    static double whole[PIXELS * PIXELS], parts[ROW * ROW * SIDE * SIDE];
+    db_region region[ROW * ROW];
+    db_experiment e = start(0.5, 30, 100);
+    db_panel *panel = &e.detector.panels[0];
+    panel->fast_pixels = panel->slow_pixels = PIXELS;
+    panel->pixel_size[0] = panel->pixel_size[1] = 0.2;
+    for (int i = 0; i < ROW * ROW; i++)
+        region[i] = (db_region){ .fast_start = 3 + i % ROW * 49,
+                                 .slow_start = 1 + i / ROW * 50,
+                                 .fast_count = SIDE,
+                                 .slow_count = SIDE,
+                                 .offset = (size_t)i * SIDE * SIDE,
+                                 .stride = SIDE };
+    render(&e, NULL, 0, whole);
+    render(&e, region, ROW * ROW, parts);
+    for (size_t i = 0; i < ROW * ROW; i++)
+        for (int k = 0; k < SIDE * SIDE; k++) {
+            const int fast = region[i].fast_start + k % SIDE,
+                      slow = region[i].slow_start + k / SIDE;
+            assert_true(parts[i * SIDE * SIDE + (size_t)k] == whole[slow * PIXELS + fast]);
+        }
+    db_experiment_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_mosaic), cmocka_unit_test(high_angles), cmocka_unit_test(bandwidth),
-        cmocka_unit_test(rotation),    cmocka_unit_test(small_panel), cmocka_unit_test(far_panel),
+        cmocka_unit_test(regions_show_what_the_whole_image_shows),
+        cmocka_unit_test(wide_mosaic),
+        cmocka_unit_test(high_angles),
+        cmocka_unit_test(bandwidth),
+        cmocka_unit_test(rotation),
+        cmocka_unit_test(small_panel),
+        cmocka_unit_test(far_panel),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
