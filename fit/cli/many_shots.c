@@ -260,7 +260,7 @@ static db_status begin(many *m) {
     db_status status = agree_aloud(
         m, (listed ? db_fit_shot_list_read : db_fit_shot_list_find)(
                m->context, m->config, m->options->overrides, m->options->override_count, &m->list));
-    if (status == DB_OK && !listed) m->config = &m->list->config;
+    if (status == DB_OK && (!listed || m->config->series)) m->config = &m->list->config;
     if (status == DB_OK) status = agree(m, check_distinct(m));
     if (status == DB_OK) status = agree(m, check_outputs(m));
     if (status != DB_OK) return status;

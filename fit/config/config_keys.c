@@ -238,6 +238,9 @@ static const db_config_key shots_keys[] = {
     OTHER("list", DB_KEY_FILE, IN_CONFIG(shot_list), "one image, named above", "shots.txt",
         "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE for it alone; or a "
         "DIALS experiment list (.expt), each experiment a shot"),
+    CHOICE("series", IN_CONFIG(series), no_yes, NULL, 0, NULL,
+        "yes: the images are frames of one crystal on a turning spindle: phi comes from their headers, all that is "
+        "refined is shared, but for the scale, and the orientation is found on the first"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
         "shots whose chi2 is so many robust standard deviations (of its logarithm) above the median are set aside; "
         "0: none"),

@@ -86,6 +86,7 @@ int db_refinement_turns(const db_fit_settings *settings, int stage) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_parameter p = settings->parameters[i].parameter;
         angles += (p == DB_MISSET_X || p == DB_MISSET_Y || p == DB_MISSET_Z) &&
+                  !db_fit_parameter_is_shared(&settings->parameters[i]) &&
                   db_fit_parameter_in_stage(&settings->parameters[i], (size_t)stage);
     }
     return angles == 3;

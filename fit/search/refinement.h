@@ -28,7 +28,8 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
 db_status db_refinement_refuse_blank(const db_refinement *r);
 
 /* Does a stage turn the crystal about the laboratory's axes? It does if it refines all three
- * angles; otherwise those that are fixed would change. */
+ * angles; otherwise those that are fixed would change. Not if shots share them: these are angles
+ * from the orientation that all have, and not from where each stands at the start of a stage. */
 int db_refinement_turns(const db_fit_settings *settings, int stage);
 
 /* The data of a stage of the settings and the objective that refines it, ready to be evaluated at

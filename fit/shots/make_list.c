@@ -64,42 +64,46 @@ static int is_own(db_parameter p) {
            (p >= DB_TAIL_FRACTION_1 && p <= DB_TAIL_WIDTH_2);
 }
 
-static void share(db_fit_settings *settings) {
+static void share(db_fit_settings *settings, int (*is_local)(db_parameter)) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
-        if (p->shared < 0) p->shared = p->group >= 0 || !is_own(p->parameter);
+        if (p->shared < 0) p->shared = p->group >= 0 || !is_local(p->parameter);
     }
 }
 
-static db_status add_lattice(db_context *context, const char *image, const db_fit_lattice *lattice,
-                             db_fit_shot_list *list) {
+/* An orientation that was found for an entry. */
+static db_status orient(db_context *context, const db_fit_lattice *lattice, db_shot_entry *entry) {
     char orientation[320];
     const double *const o = lattice->orientation;
     snprintf(orientation, sizeof orientation,
              "model.orientation=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
              o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
-    db_shot_entry *const entry = db_shot_entries_add(list, image, (int)list->count + 1);
-    if (!entry) return db_fail_memory(context, "the lattices of the image");
-    entry->image = 0;
     return db_shot_entry_override(entry, "model.find_orientation=no") &&
                    db_shot_entry_override(entry, "model.misset=[0, 0, 0]") &&
                    db_shot_entry_override(entry, orientation)
                ? DB_OK
-               : db_fail_memory(context, "the lattices of the image");
+               : db_fail_memory(context, "the orientations of the shots");
 }
 
-static db_status search(db_context *context, const db_fit_config *config, db_fit_config *own,
-                        db_fit_shot_list *list) {
+static db_status add_lattice(db_context *context, const char *image, const db_fit_lattice *lattice,
+                             db_fit_shot_list *list) {
+    db_shot_entry *const entry = db_shot_entries_add(list, image, (int)list->count + 1);
+    if (!entry) return db_fail_memory(context, "the lattices of the image");
+    entry->image = 0;
+    return orient(context, lattice, entry);
+}
+
+/* On the image of a configuration, which is completed. */
+static db_status search(db_context *context, size_t most, db_fit_config *own,
+                        db_fit_lattice *lattices, size_t *count) {
     db_measured_image image;
     db_experiment start;
-    DB_TRY(db_fit_config_copy(context, config, own));
     own->find_orientation = 0;
     DB_TRY(db_fit_config_read_image(context, own, &image, NULL, NULL));
     db_status status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
     if (status == DB_OK) {
-        status = db_fit_find_lattices(context, &image, &own->settings, &start,
-                                      (size_t)config->find_orientation, list->lattice,
-                                      &list->lattice_count);
+        status =
+            db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices, count);
         db_experiment_clear(&start);
     }
     db_measured_image_clear(&image);
@@ -110,14 +114,38 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     db_fit_config *const config = &list->config;
     db_fit_config *const own = calloc(1, sizeof *own);
     if (!own) return db_fail_memory(context, "the configuration of the search");
-    db_status status = search(context, config, own, list);
+    db_status status = db_fit_config_copy(context, config, own);
+    if (status == DB_OK)
+        status = search(context, (size_t)config->find_orientation, own, list->lattice,
+                        &list->lattice_count);
     db_fit_config_clear(own);
     free(own);
     for (size_t l = 0; l < list->lattice_count && status == DB_OK; l++)
         status = add_lattice(context, config->image_file, &list->lattice[l], list);
     config->image_file[0] = '\0';
     config->find_orientation = 0;
-    share(&config->settings);
+    share(&config->settings, is_own);
+    return status;
+}
+
+static int is_scale(db_parameter p) { return p == DB_SCALE; }
+
+/* Frames of one crystal: all have the orientation that is found on the first. Refined models that
+ * a list names have their own, which is the same. */
+static db_status make_series(db_context *context, db_fit_shot_list *list) {
+    const int asked = list->config.find_orientation;
+    db_fit_config *const own = calloc(1, sizeof *own);
+    db_fit_lattice found;
+    size_t count = 0;
+    if (!own) return db_fail_memory(context, "the configuration of the search");
+    list->config.find_orientation = 0;
+    share(&list->config.settings, is_scale);
+    db_status status = asked ? db_fit_shot_list_config(context, list, 0, own) : DB_OK;
+    if (status == DB_OK && asked) status = search(context, 1, own, &found, &count);
+    db_fit_config_clear(own);
+    free(own);
+    for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
+        if (!list->entry[i].is_config) status = orient(context, &found, &list->entry[i]);
     return status;
 }
 
@@ -148,6 +176,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
         status =
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
     if (status == DB_OK) status = find_images(context, *list);
+    if (status == DB_OK && config->series) status = make_series(context, *list);
     if (status != DB_OK) db_fit_shot_list_destroy(list);
     return status;
 }

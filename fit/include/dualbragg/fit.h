@@ -767,6 +767,9 @@ typedef struct db_fit_config {
     double hot_sigma;
     char shot_list[DB_FIT_PATH_SIZE]; /**< many shots instead of one image (fit_shots.h); "": one */
     double shot_outlier_sigma;        /**< see db_fit_shots_options.outlier_sigma */
+    /** 1: the shots are frames of one crystal on a turning spindle, whose angles come from the
+     * images' headers */
+    int series;
     char command[2 * DB_FIT_PATH_SIZE]; /**< command line, for the record; "" */
     /** 1: wavelength, distance, pixels, beam centre come from the image header unless given */
     int header_geometry;

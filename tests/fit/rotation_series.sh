@@ -1,0 +1,69 @@
+#!/bin/sh
+# Frames of one rotating crystal share it: from an orientation that is known roughly, and from the cell alone.
+set -eu
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
+fit() { # EXPECTED_STATUS ARGUMENTS...
+    status=0 expected=$1
+    shift
+    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
+    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
+}
+shared() { # FILE NAME
+    awk -v name="$2" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' "$1"
+}
+near() { # NAME A B TOLERANCE
+    awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a != "" && b != "" && a - b <= t && b - a <= t) }' ||
+        fail "$1: '$2', expected '$3' +- $4"
+}
+geometry() { # PREFIX
+    grep -q '^6 of 6 shots in use' "$1.log" || fail "$1: frames were set aside: $(cat "$1.log")"
+    near "$1: cell a" "$(shared "$1.json" cell_a)" 58 0.003
+    near "$1: cell c" "$(shared "$1.json" cell_c)" 92 0.005
+    near "$1: beam, fast" "$(shared "$1.json" beam_fast)" 45.15 0.001
+    near "$1: beam, slow" "$(shared "$1.json" beam_slow)" 45.15 0.001
+    near "$1: chi2" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' "$1.log")" 0.9 0.2
+}
+
+for frame in 0 1 2 3 4 5; do
+    phi=$(awk -v n=$frame 'BEGIN { print 10 + n / 2 }')
+    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 \
+        -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$phi" -osc 0.5 -water 30 -seed $((frame + 1)) \
+        -noisefile frame_$frame.img > /dev/null
+    echo frame_$frame.img >> frames.txt
+    echo "frame_$frame.img model.phi=$phi model.osc=0.5" >> phi.txt
+done
+cat > series.yaml << 'END'
+shots: {list: frames.txt, series: yes}
+model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
+        oversample: 1, misset: [20.1, 19.95, 30.1]}
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  cell_a: {range: 0.5}
+  cell_c: {range: 0.5}
+  beam_fast: {range: 1}
+  beam_slow: {range: 1}
+data: {model_error: 0}
+END
+
+# the angles of the crystal come back, though it stands at another phi on each frame
+fit 0 series.yaml --output one
+geometry one
+near "misset x" "$(shared one.json misset_x)" 20 0.005
+near "misset y" "$(shared one.json misset_y)" 20 0.01
+near "misset z" "$(shared one.json misset_z)" 30 0.01
+
+# the same with everything said
+fit 0 series.yaml --output said shots.list=phi.txt shots.series=no refine.misset_x.shared=yes refine.misset_y.shared=yes \
+    refine.misset_z.shared=yes refine.cell_a.shared=yes refine.cell_c.shared=yes
+[ "$(shared one.json misset_y)" = "$(shared said.json misset_y)" ] || fail "a series is not the same as angles and sharing by hand"
+
+# from the cell alone; the refined models are a series again
+fit 0 series.yaml --output found model.find_orientation=yes
+geometry found
+before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' found.log)
+fit 0 found.yaml --output again
+near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$before" 0.01
