@@ -79,7 +79,7 @@ static void each_of_several_crystals_is_found(void **state) {
     (void)state;
     static const double peaks[] = { 1000, 100 };
     const char *const asked = getenv("LATTICE_IMAGES");
-    const int images = asked ? atoi(asked) : 3;
+    const int images = asked ? atoi(asked) : 2;
     for (int p = 0; p < 2; p++) {
         db_experiment e;
         assert_int_equal(rendered_experiment(context, PIXELS, peaks[p], &e), DB_OK);
