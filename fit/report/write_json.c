@@ -59,9 +59,10 @@ typedef struct named_test {
 
 #define OF named_test
 static const db_json_field test_rows[] = {
-    VALUE(name, "",
-          "`places`, `chance`, `part`, `multiple`, `between`, `displaced`, `excitation`, "
-          "`intensities`, `brightness`"),
+    VALUE(
+        name, "",
+        "`places`, `chance`, `part`, `multiple`, `between`, `displaced`, `quarters`, `excitation`, "
+        "`intensities`, `brightness`"),
     VALUE(meaning, "", "what its figure is"),
     NAMED("found", test.found, "", "null: not asked"),
     NAMED("least", test.least, "", "the test is passed from here"),

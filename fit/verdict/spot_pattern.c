@@ -3,6 +3,8 @@
 
 #include "base/context_internal.h"
 
+#include "fit/pixels/regions.h"
+
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
@@ -85,4 +87,59 @@ db_spot_places db_spot_places_best(const db_spot_pattern *p, const db_spot_choic
         if (other.log_chance < best.log_chance) best = other;
     }
     return best;
+}
+
+double db_spot_places_contrast(const db_spot_places *found) {
+    return (double)found->inner / fmax(1, (double)found->outer);
+}
+
+/* Spots in any ring, in places; returns how many. */
+static size_t spots_in_rings(const db_fit_geometry *geometry, const db_spot_pattern *p,
+                             const db_spot_choice *choice, db_place *list) {
+    size_t count = 0;
+    for (size_t i = 0; i < choice->count; i++) {
+        const db_observed_spot *const spot = &choice->spot[i];
+        double distance;
+        if (db_spot_pattern_around(p, spot, &distance) == p->prediction.count) continue;
+        list[count].number = i;
+        db_fit_geometry_scattering(geometry, spot->panel, spot->position, list[count++].q);
+    }
+    return count;
+}
+
+static void find_worst(const db_spot_pattern *p, const db_spot_choice *choice, db_place *list,
+                       size_t count, db_observed_spot *spot, db_spot_places *worst) {
+    db_regions_cut(list, count, DB_QUARTERS);
+    for (int r = 0; r < DB_QUARTERS; r++) {
+        const size_t first = db_region_start(count, DB_QUARTERS, r),
+                     end = db_region_start(count, DB_QUARTERS, r + 1);
+        db_spot_choice some = *choice;
+        some.spot = spot;
+        some.count = end - first;
+        for (size_t i = first; i < end; i++) spot[i - first] = choice->spot[list[i].number];
+        const db_spot_places found = db_spot_places_look(p, &some);
+        if (r == 0 || db_spot_places_contrast(&found) < db_spot_places_contrast(worst))
+            *worst = found;
+    }
+}
+
+db_status db_spot_places_worst(db_context *context, const db_experiment *model,
+                               const db_spot_pattern *p, const db_spot_choice *choice,
+                               db_spot_places *worst, int *made) {
+    const size_t fewest = 20; /* of a quarter */
+    db_fit_geometry geometry;
+    *worst = (db_spot_places){ 0 };
+    *made = 0;
+    DB_TRY(db_fit_geometry_of(context, model, &geometry));
+    db_place *const list = malloc((choice->count + 1) * sizeof *list);
+    db_observed_spot *const spot = malloc((choice->count + 1) * sizeof *spot);
+    const size_t count = list && spot ? spots_in_rings(&geometry, p, choice, list) : 0;
+    *made = count >= fewest * DB_QUARTERS;
+    if (*made) find_worst(p, choice, list, count, spot, worst);
+    const db_status status =
+        list && spot ? DB_OK : db_fail_memory(context, "the spots of a quarter");
+    free(list);
+    free(spot);
+    db_fit_geometry_clear(&geometry);
+    return status;
 }

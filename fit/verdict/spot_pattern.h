@@ -34,6 +34,9 @@ typedef struct db_spot_places {
                                               that 2, 3 divide */
 } db_spot_places;
 
+/* Spots in the inner rings for each in the outer ones. */
+double db_spot_places_contrast(const db_spot_places *found);
+
 /* Which spots and which reflections are looked at. */
 typedef struct db_spot_choice {
     const db_observed_spot *spot;
@@ -47,5 +50,13 @@ db_spot_places db_spot_places_look(const db_spot_pattern *p, const db_spot_choic
 
 /* The same with the most significant rings: the widest, or narrower ones, each half as wide. */
 db_spot_places db_spot_places_best(const db_spot_pattern *p, const db_spot_choice *choice);
+
+enum { DB_QUARTERS = 4 };
+
+/* The same in the quarter of the spots, all neighbours, where they lie worst: fewest in the inner rings
+ * for each in the outer ones. *made: 0 if there are too few spots in rings. */
+db_status db_spot_places_worst(db_context *context, const db_experiment *model,
+                               const db_spot_pattern *p, const db_spot_choice *choice,
+                               db_spot_places *worst, int *made);
 
 #endif

@@ -35,13 +35,9 @@ static db_spot_choice all_of(const db_observed_spots *spots) {
     return (db_spot_choice){ spots->spot, spots->count < MOST ? spots->count : MOST, 1, -1, 1 };
 }
 
-static double contrast_of(const db_spot_places *found) {
-    return (double)found->inner / fmax(1, (double)found->outer);
-}
-
 static int is_significant(const judge *j, const db_spot_places *found) {
     return found->log_chance < log(most_of(j, DB_FIT_TEST_CHANCE)) &&
-           contrast_of(found) >= least_of(j, DB_FIT_TEST_PLACES);
+           db_spot_places_contrast(found) >= least_of(j, DB_FIT_TEST_PLACES);
 }
 
 static void judge_contrast(const judge *j) {
@@ -256,11 +252,11 @@ static db_status expect_contrast(const judge *j, float *model_image, const db_sp
                                  const db_spot_places *found, const db_spot_places *best) {
     db_fit_test *const t = &j->verdict->test[DB_FIT_TEST_PLACES];
     db_spot_places own;
-    if (!model_image || contrast_of(found) >= t->least ||
+    if (!model_image || db_spot_places_contrast(found) >= t->least ||
         best->log_chance >= log(most_of(j, DB_FIT_TEST_CHANCE)))
         return DB_OK;
     DB_TRY(look_at_own(j, model_image, p, &own));
-    t->least = fmin(t->least, fmax(1, 0.5 + 0.5 * contrast_of(&own)));
+    t->least = fmin(t->least, fmax(1, 0.5 + 0.5 * db_spot_places_contrast(&own)));
     return DB_OK;
 }
 
@@ -307,7 +303,8 @@ static size_t most_displaced(const judge *j, const db_spot_pattern *well,
         const db_spot_places there = db_spot_places_look(pattern, &choice);
         /* as many shifts are tried as there are spots */
         if (there.log_chance + log((double)count) >= log(most_of(j, DB_FIT_TEST_CHANCE)) ||
-            contrast_of(&there) < least_of(j, DB_FIT_TEST_PLACES) || there.inner <= most)
+            db_spot_places_contrast(&there) < least_of(j, DB_FIT_TEST_PLACES) ||
+            there.inner <= most)
             continue;
         most = there.inner;
         for (int a = 0; a < 2; a++) shift[a] = -by[a];
@@ -343,6 +340,25 @@ static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
     return DB_OK;
 }
 
+/* A lattice that is wrong in one direction, or a beam centre that is, may agree with the spots of a part
+ * of the detector, to which it was refined, but not with those of another. Where spots are crowded less
+ * is asked, as of all of them. */
+static db_status judge_quarters(const judge *j, const db_spot_pattern *p,
+                                const db_spot_choice *choice) {
+    db_fit_test *const t = &j->verdict->test[DB_FIT_TEST_QUARTERS];
+    db_spot_places worst;
+    int made;
+    DB_TRY(db_spot_places_worst(j->context, j->model, p, choice, &worst, &made));
+    t->least = 1 + (t->least - 1) * (least_of(j, DB_FIT_TEST_PLACES) - 1);
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_QUARTERS, made ? db_spot_places_contrast(&worst) : (double)NAN,
+        "in a part of the detector with a quarter of the spots %zu lie at reflections and %zu "
+        "beside them, as by chance; expected %.2f times as many at reflections: the model explains "
+        "another part only, with a cell, a beam centre or an orientation that are wrong",
+        worst.inner, worst.outer, t->least);
+    return DB_OK;
+}
+
 static db_status judge_pattern(const judge *j, float *model_image, const db_spot_pattern *p) {
     /* The widest rings include most spots, so they tell whether only a part of the spots agrees.
      * Narrower rings may be more significant for few spots. */
@@ -353,6 +369,7 @@ static db_status judge_pattern(const judge *j, float *model_image, const db_spot
     DB_TRY(judge_between(j, &found));
     judge_multiples(j, &found);
     judge_places(j, &found, best.log_chance);
+    DB_TRY(judge_quarters(j, p, &choice));
     return judge_displaced(j, p, &found);
 }
 

@@ -13,6 +13,8 @@ static const double LEAST_PART = 0.1;
 /* Spots in the inner ring for each in the outer one; 1 where one direction of the lattice is
  * wrong. */
 static const double LEAST_CONTRAST = 2;
+/* The same of a quarter of the spots, where LEAST_CONTRAST is asked of all. */
+static const double LEAST_IN_QUARTER = 1.25;
 /* Of the reflections with spots, those whose index is a multiple. */
 static const double MOSTLY = 0.9;
 /* Spots half way between reflections, or one shift away, for each at a reflection. */
@@ -33,6 +35,8 @@ static const struct {
 } tests[DB_FIT_TESTS] = {
     [DB_FIT_TEST_PLACES] = { "places", "spots at reflections for each beside them", LEAST_CONTRAST,
                              INFINITY },
+    [DB_FIT_TEST_QUARTERS] = { "quarters", "spots at reflections for each beside, worst quarter",
+                               LEAST_IN_QUARTER, INFINITY },
     [DB_FIT_TEST_CHANCE] = { "chance", "chance of as many if the lattice were wrong", 0,
                              SIGNIFICANT },
     [DB_FIT_TEST_PART] = { "part", "part of the spots at reflections beyond chance", LEAST_PART,

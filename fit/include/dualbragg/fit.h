@@ -519,6 +519,8 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_BETWEEN,
     /** spots that one common shift would bring to reflections / spots at reflections */
     DB_FIT_TEST_DISPLACED,
+    /** as PLACES, among the quarter of the spots, all neighbours, where it is least */
+    DB_FIT_TEST_QUARTERS,
     /** chance that a reflection with a spot is nearer to the Ewald sphere than one without */
     DB_FIT_TEST_EXCITATION,
     /** known: order of measured intensities is that of calculated ones, in standard deviations by
