@@ -299,6 +299,11 @@ static const db_json_field result_rows[] = {
     VALUE(shared_misfit, "",
           "how much regions of the detector disagree, over how much their shoeboxes do by "
           "themselves; 1: no more than chance brings"),
+    VALUE(
+        distance_step, "mm",
+        "by how much the data ask for another distance where it is held and edges of the cell are "
+        "refined; null: not asked"),
+    VALUE(distance_error, "mm", "its standard error"),
     VALUE(sigma_z_median, "", "of the shoeboxes"),
     VALUE(sigma_z_limit, "", "outliers lie above"),
     SELF("distrusted", distrusted_fields,

@@ -6,6 +6,7 @@
 #include "fit/objective/evaluate.h"
 #include "fit/verdict/errors.h"
 #include "fit/verdict/goodness.h"
+#include "fit/verdict/held_distance.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/result_boxes.h"
 #include "fit/objective/statistics.h"
@@ -168,6 +169,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
     DB_TRY(db_errors_estimate(context, objective, result->after.chi2_reduced, result));
+    DB_TRY(db_held_distance_measure(context, data, taken, objective, result));
     return taken->tiles.count
                ? show_refined(context, &objective->experiment, data, objective, result)
                : DB_OK;

@@ -93,19 +93,41 @@ static db_status look_at_regions(db_context *context, const db_objective *object
     return status;
 }
 
-db_status db_errors_estimate(db_context *context, const db_objective *objective,
-                             double chi2_reduced, db_fit_result *result) {
+static db_status estimate(db_context *context, const db_objective *objective, const int *at_bound,
+                          db_covariance *c, double *shared_misfit) {
     const size_t n = objective->variables.count;
     int used[DB_FIT_MOST_PARAMETERS] = { 0 };
-    db_covariance c;
-    for (size_t k = 0; k < n; k++) used[k] = result->at_bound[objective->variables.index[k]] == 0;
-    db_status status =
-        db_covariance_estimate(context, objective->normal, objective->scatter, n, used, &c);
-    if (status == DB_OK)
-        status = look_at_regions(context, objective, used, &c, &result->shared_misfit);
+    for (size_t k = 0; k < n; k++) used[k] = at_bound[objective->variables.index[k]] == 0;
+    DB_TRY(db_covariance_estimate(context, objective->normal, objective->scatter, n, used, c));
+    return look_at_regions(context, objective, used, c, shared_misfit);
+}
+
+db_status db_errors_estimate(db_context *context, const db_objective *objective,
+                             double chi2_reduced, db_fit_result *result) {
+    db_covariance c = { .error = NULL };
+    db_status status = estimate(context, objective, result->at_bound, &c, &result->shared_misfit);
     if (status == DB_OK) store_errors(objective, &c, chi2_reduced, result);
     if (status == DB_OK && objective->amplitudes)
         status = store_amplitudes(context, objective, &c, chi2_reduced, result);
+    db_covariance_clear(&c);
+    return status;
+}
+
+db_status db_errors_of_step(db_context *context, const db_objective *objective, const int *at_bound,
+                            double chi2_reduced, size_t variable, double *step, double *error) {
+    const size_t n = objective->variables.count, parts = objective->blocks.count;
+    db_covariance c = { .error = NULL };
+    double misfit;
+    const db_status status = estimate(context, objective, at_bound, &c, &misfit);
+    if (status == DB_OK) {
+        *error = fmax(c.error[variable] * sqrt(fmax(1, chi2_reduced)),
+                      db_covariance_robust_error(&c, variable, parts, n));
+        *step = 0;
+        for (size_t k = 0; k < n; k++)
+            if (isfinite(c.error[k]))
+                *step -= 0.5 * c.error[variable] * c.error[k] * c.correlation[variable][k] *
+                         objective->gradient[k];
+    }
     db_covariance_clear(&c);
     return status;
 }

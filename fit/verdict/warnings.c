@@ -46,6 +46,9 @@ static const double LARGE_SHIFT = 0.5;    /* pixels, mean of an area */
 static const size_t ENOUGH_SPOTS = 5;     /* of an area */
 static const double MANY_OUTLIERS = 0.02; /* of the shoeboxes */
 
+static const double DETERMINED_DISTANCE = 1e-3; /* error of a distance, relative */
+static const double WRONG_DISTANCE = 2e-3, SIGNIFICANT_STEP = 2.5;
+
 static const char LEAVE_ONE_OUT[] =
     "leave one of these parameters out, tie them, or give one a prior";
 
@@ -103,6 +106,24 @@ static void about_parameters(list *l) {
                 warn(l, "quote both with their correlation, or hold one of them",
                      "%s and %s are strongly correlated (%+.3f)", r->name[i], r->name[k],
                      r->correlation[i][k]);
+}
+
+/* Cell edges scale with a distance that is held. */
+static void about_distance(list *l) {
+    const db_fit_result *const r = l->result;
+    const double held = r->experiment.detector.distance, step = r->distance_step,
+                 error = r->distance_error;
+    if (isnan(step)) return;
+    if (fabs(step) > SIGNIFICANT_STEP * error && fabs(step) > WRONG_DISTANCE * held)
+        warn(l, "check the distance; to see what the data say refine it, with a range",
+             "the data ask for another distance than the %.6g mm that are held: %.6g mm, +- %.2g; "
+             "edges of the cell are wrong by as many percent as the distance",
+             held, held + step, error);
+    else if (!(error < DETERMINED_DISTANCE * held))
+        warn(l, "calibrate the distance by other means, or refine it with many images together",
+             "the distance is held at %.6g mm, and these data do not determine it, but to %.2g "
+             "percent: edges of the cell are wrong by as many percent as the distance",
+             held, 100 * error / held);
 }
 
 static void about_fit(list *l) {
@@ -201,6 +222,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     result->advice = NULL;
     result->warning_count = 0;
     about_parameters(&l);
+    about_distance(&l);
     about_fit(&l);
     about_sizes(&l);
     about_places(&l);

@@ -636,6 +636,9 @@ typedef struct db_fit_result {
      * ratio of standard deviations, over all directions; 1 if that may be chance): above 1 where
      * neighbours miss the data in the same way */
     double shared_misfit;
+    /** where edges of the cell are refined and the distance is held: by how much (mm) the data ask for
+     * another distance, were it refined, too, and the error of that; NAN: not asked */
+    double distance_step, distance_error;
 } db_fit_result;
 
 /** Called after each evaluation; a non-zero return cancels: the refinement ends with the best model

@@ -1,0 +1,84 @@
+/* A distance that is held: cell edges scale with it (docs/theory/verdict.md, A distance that is held). */
+#include "fit/verdict/held_distance.h"
+
+#include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
+#include "fit/verdict/errors.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int is_refined(const db_fit_settings *settings, db_parameter parameter) {
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (settings->parameters[i].parameter == parameter) return 1;
+    return 0;
+}
+
+static int is_asked(const db_fit_settings *settings) {
+    return !is_refined(settings, DB_DISTANCE) &&
+           (is_refined(settings, DB_CELL_A) || is_refined(settings, DB_CELL_B) ||
+            is_refined(settings, DB_CELL_C));
+}
+
+/* The settings with one quantity more, the last. */
+static db_status settings_with_distance(db_context *context, const db_fit_settings *settings,
+                                        db_fit_settings *own) {
+    const db_fit_parameter distance = db_fit_parameter_free(DB_DISTANCE);
+    DB_TRY(db_fit_settings_copy(context, settings, own));
+    const db_status status = db_fit_settings_add_parameter(context, own, &distance);
+    if (status != DB_OK) db_fit_settings_clear(own);
+    return status;
+}
+
+/* As refined; the distance as it is held. */
+static size_t values_of(const db_variables *variables, const db_fit_result *result,
+                        double *values) {
+    size_t distance = 0;
+    for (size_t k = 0; k < variables->count; k++) {
+        const int held = variables->index[k] == result->parameter_count;
+        values[k] = held ? variables->start[k] : result->refined[variables->index[k]];
+        if (held) distance = k;
+    }
+    return distance;
+}
+
+static db_status ask(db_context *context, db_objective *objective, db_fit_result *result) {
+    const db_variables *const variables = &objective->variables;
+    double values[DB_FIT_MOST_PARAMETERS], loss = 0;
+    int at_bound[DB_FIT_MOST_PARAMETERS] = { 0 };
+    const size_t distance = values_of(variables, result, values);
+    for (size_t i = 0; i < result->parameter_count; i++) at_bound[i] = result->at_bound[i];
+    DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_NORMAL));
+    db_variables_add_priors(variables, values, &loss, objective->gradient, objective->normal);
+    db_variables_add_priors(variables, values, &loss, NULL, objective->scatter);
+    return db_errors_of_step(context, objective, at_bound, result->after.chi2_reduced, distance,
+                             &result->distance_step, &result->distance_error);
+}
+
+static db_status measure(db_context *context, const db_fit_data *data, const db_stage_data *taken,
+                         const db_objective *refined, db_fit_result *result) {
+    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
+                                           .placement = &refined->placement,
+                                           .target = data->settings->target };
+    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
+    if (!objective) return db_fail_memory(context, "the objective of a held distance");
+    db_status status =
+        db_stage_data_objective(context, &refined->experiment, data, taken, &request, objective);
+    if (status == DB_OK) status = ask(context, objective, result);
+    db_objective_destroy(objective);
+    free(objective);
+    return status;
+}
+
+db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
+                                   const db_stage_data *taken, const db_objective *refined,
+                                   db_fit_result *result) {
+    db_fit_settings own;
+    result->distance_step = result->distance_error = NAN;
+    if (!is_asked(data->settings)) return DB_OK;
+    DB_TRY(settings_with_distance(context, data->settings, &own));
+    const db_fit_data with_distance = { data->image, data->strong, &own };
+    const db_status status = measure(context, &with_distance, taken, refined, result);
+    db_fit_settings_clear(&own);
+    return status;
+}

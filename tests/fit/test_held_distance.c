@@ -1,0 +1,84 @@
+/* A detector distance that is held: a result says whether the data determine it, and by how much they ask
+ * for another. */
+#include "support/context.h"
+#include "fit/rendered_image.h"
+
+#include <math.h>
+#include <string.h>
+
+static int warns(const db_fit_result *r, const char *words) {
+    for (size_t i = 0; i < r->warning_count; i++)
+        if (strstr(r->warnings[i], words)) return 1;
+    return 0;
+}
+
+/* From a distance that is wrong by a part of itself, and edges that are by as much. */
+static db_fit_result *refine(const db_experiment *truth, const db_measured_image *image,
+                             double wrong, int refine_distance) {
+    db_experiment start = *truth; /* borrows */
+    db_fit_settings settings;
+    db_fit_result *r;
+    start.detector.distance *= 1 + wrong;
+    for (int i = 0; i < 3; i++) start.crystal.cell[i] *= 1 + wrong;
+    db_fit_settings_init(&settings);
+    for (int p = DB_MISSET_X; p <= DB_MISSET_Z; p++)
+        refine_parameter(&settings, (db_parameter)p, -1);
+    refine_parameter(&settings, DB_CELL_A, -1);
+    refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&settings, DB_CELL_C, -1);
+    if (refine_distance) refine_parameter(&settings, DB_DISTANCE, -1);
+    if (db_fit_run(context, &start, image, &settings, NULL, NULL, &r) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    print_message("distance %.3f mm: the data ask for %+.3f +- %.3f\n", start.detector.distance,
+                  r->distance_step, r->distance_error);
+    db_fit_settings_clear(&settings);
+    return r;
+}
+
+static void a_wrong_distance_is_noticed(void **state) {
+    (void)state;
+    db_experiment truth;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, 800, 1000, &truth), DB_OK);
+    assert_int_equal(rendered_image(context, &truth, 4, &image), DB_OK);
+    for (int sign = -1; sign <= 1; sign++) {
+        db_fit_result *r = refine(&truth, &image, 0.01 * sign, 0);
+        const double wrong = 0.01 * sign * truth.detector.distance;
+        assert_true(fabs(r->distance_step + wrong) < 4 * r->distance_error);
+        assert_int_equal(warns(r, "the data ask for another distance"), sign != 0);
+        assert_false(warns(r, "these data do not determine it"));
+        db_fit_result_destroy(&r);
+    }
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+}
+
+/* To low resolution spots lie alike whatever the distance. */
+static void an_open_distance_is_said_to_be_open(void **state) {
+    (void)state;
+    db_experiment truth;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, 800, 1000, &truth), DB_OK);
+    truth.detector.distance *= 3;
+    assert_int_equal(rendered_image(context, &truth, 4, &image), DB_OK);
+    for (int sign = -1; sign <= 1; sign++) {
+        db_fit_result *r = refine(&truth, &image, 0.01 * sign, 0);
+        assert_true(warns(r, "the distance is held at"));
+        assert_true(warns(r, "these data do not determine it"));
+        db_fit_result_destroy(&r);
+    }
+    db_fit_result *r = refine(&truth, &image, 0, 1);
+    assert_true(isnan(r->distance_step) && isnan(r->distance_error));
+    assert_false(warns(r, "the distance is held at"));
+    db_fit_result_destroy(&r);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&truth);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_open_distance_is_said_to_be_open),
+        cmocka_unit_test(a_wrong_distance_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
