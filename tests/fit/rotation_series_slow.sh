@@ -1,0 +1,53 @@
+#!/bin/sh
+# 20 frames of 0.5 degree: crystal, spindle and beam from all of them at once, for docs/results/rotation-series.md.
+set -eu
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
+shared() { # NAME
+    awk -v name="$1" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' one.json
+}
+near() { # NAME TRUTH TOLERANCE
+    awk -v a="$(shared "$1")" -v b="$2" -v t="$3" 'BEGIN { exit !(a != "" && a - b <= t && b - a <= t) }' ||
+        fail "$1: '$(shared "$1")', expected '$2' +- $3"
+}
+
+for frame in $(seq 0 19); do
+    name=frame_$(printf %02d "$frame").img
+    "$DUALBRAGG" sim -cell 78 78 38 90 90 90 -N 20 -gauss_xtal -default_F 1e6 -fluence 1e19 -lambda 1 -distance 150 -detpixels 1000 \
+        -pixel 0.172 -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$(awk -v n="$frame" 'BEGIN { print n / 2 }')" \
+        -osc 0.5 -water 30 -seed $((frame + 1)) -noisefile "$name" > /dev/null
+    echo "$name" >> frames.txt
+done
+cat > series.yaml << 'END'
+shots: {list: frames.txt, series: yes}
+model: {cell: [78.05, 78.05, 38.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [18, 18, 18], spots: closed, mosaic_rms: 0.15,
+        oversample: 1, spindle_tilt: [0.1, -0.1], misset: [20.05, 19.95, 30.05]}
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  cell_a: {range: 0.5}
+  cell_c: {range: 0.5}
+  Na: {min: 5, max: 60}
+  Nb: {follows: Na}
+  Nc: {follows: Na}
+  mosaic_variance: {min: 0, max: 1}
+  beam_fast: {range: 1}
+  beam_slow: {range: 1}
+  spindle_tilt_beam: {range: 1}
+  spindle_tilt_across: {range: 1}
+END
+"$DUALBRAGG" fit series.yaml --output one > out 2> err || fail "$(cat err)"
+sed -n '/^After/,$p' out
+near misset_x 20 0.002
+near misset_y 20 0.002
+near misset_z 30 0.002
+near cell_a 78 0.001
+near cell_c 38 0.001
+near Na 20 0.1
+near mosaic_variance 0.01 0.0002
+near beam_fast 86.172 0.0005
+near beam_slow 86.172 0.0005
+near spindle_tilt_beam 0 0.005
+near spindle_tilt_across 0 0.02
