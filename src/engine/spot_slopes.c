@@ -21,6 +21,7 @@ db_status db_spots_fill_slopes(db_plan *plan) {
                                            plan->position + first,
                                            job->parameters,
                                            db_spots_entries(plan),
+                                           job->spot,
                                            job->moving,
                                            slope,
                                            narrow };

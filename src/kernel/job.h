@@ -100,7 +100,9 @@ enum {
     DB_SPOT_TO,
     DB_SPOT_AT_REST, /* 1: z_3 counts as z_1 and z_2 do; 0: the spot moves along z_3 */
     DB_SPOT_WHITE,   /* 9: W, for slopes by d */
-    DB_SPOT_VALUES = DB_SPOT_WHITE + 9
+    /* 3: z at a place inside a spot at rest, as a float has it; see kernel/spot_lanes.h */
+    DB_SPOT_INSIDE = DB_SPOT_WHITE + 9,
+    DB_SPOT_VALUES = DB_SPOT_INSIDE + 3
 };
 typedef struct db_kernel_spot {
     double white[9], offset[3];
@@ -224,15 +226,23 @@ static inline size_t db_normal_size(size_t images) {
 }
 
 /* Room that the kernels of spots in closed form need: numbers of a tile's spots, and a fixed part and
- * slopes for a band's pixels (kernel/spot_pixels.h); bytes of each. */
-enum { DB_SPOT_TILE_FAST = 64, DB_SPOT_TILE_SLOW = 16, DB_SPOT_FIXED_ROOM = 256 << 10 };
+ * slopes for a band's pixels (kernel/spot_pixels.h), and products (kernel/spot_products.h); bytes. */
+enum {
+    DB_SPOT_TILE_FAST = 64,
+    DB_SPOT_TILE_SLOW = 16,
+    DB_SPOT_FIXED_ROOM = 256 << 10,
+    DB_SPOT_PRODUCT_ROOM = 900 << 10
+};
 static inline size_t db_spot_numbers(const db_kernel_job *job) {
     return ((job->spots.most + 1) * sizeof(uint32_t) + 63) / 64 * 64;
 }
-static inline size_t db_spot_room(const db_kernel_job *job) {
+static inline size_t db_spot_slope_room(const db_kernel_job *job) {
     /* at most two rows of doubles, where there are parameters */
-    const size_t slopes = (job->spots.parameters + 1) * 2 * DB_SPOT_TILE_FAST * sizeof(double);
-    return db_spot_numbers(job) + DB_SPOT_FIXED_ROOM + slopes;
+    return (job->spots.parameters + 1) * 2 * DB_SPOT_TILE_FAST * sizeof(double);
+}
+static inline size_t db_spot_room(const db_kernel_job *job) {
+    return db_spot_numbers(job) + DB_SPOT_FIXED_ROOM + db_spot_slope_room(job) +
+           (job->parameter_count ? DB_SPOT_PRODUCT_ROOM : 0);
 }
 
 /* In mixed precision, offsets along rows (kernel/row.h) have 32 binary places: an error of 2e-10,

@@ -129,26 +129,32 @@ AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *pan
 #endif
 }
 
+/* In place: a site is large. */
+AD_INLINE void find_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
+                         wide fast, wide slow, site *s) {
+    const int curved = GENERAL && job->curved;
+    wide depth = w_set(0);
+    s->fast = narrow(fast);
+    s->slow = narrow(slow);
+    const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, s)
+                               : flat_place(job, panel, layer, fast, slow, &depth, s);
+    const wide_num inverse = w3_inverse_length(x);
+    s->wide_d = w3_scale(x, inverse);
+    narrow_vector(s->wide_d, s->d);
+    s->inverse = narrow(inverse.v);
+    s->omega = solid_angle_of(
+        job, panel, GENERAL ? narrow(w_add(w_set(panel->z), depth)) : f_set(panel->z), s->inverse);
+#if DB_INSTANCE_KIND > 0
+    s->layer.depth = narrow(depth);
+#endif
+    s->capture = f_set(1);
+    if (GENERAL && job->sensor) capture_site(job, panel, layer, s);
+}
+
 AD_INLINE site site_of(const db_kernel_job *job, const db_kernel_panel *panel, int layer, wide fast,
                        wide slow) {
     site s;
-    const int curved = GENERAL && job->curved;
-    wide depth = w_set(0);
-    s.fast = narrow(fast);
-    s.slow = narrow(slow);
-    const wide_vec3 x = curved ? curved_site(job, panel, fast, slow, &s)
-                               : flat_place(job, panel, layer, fast, slow, &depth, &s);
-    const wide_num inverse = w3_inverse_length(x);
-    s.wide_d = w3_scale(x, inverse);
-    narrow_vector(s.wide_d, s.d);
-    s.inverse = narrow(inverse.v);
-    s.omega = solid_angle_of(
-        job, panel, GENERAL ? narrow(w_add(w_set(panel->z), depth)) : f_set(panel->z), s.inverse);
-#if DB_INSTANCE_KIND > 0
-    s.layer.depth = narrow(depth);
-#endif
-    s.capture = f_set(1);
-    if (GENERAL && job->sensor) capture_site(job, panel, layer, &s);
+    find_site(job, panel, layer, fast, slow, &s);
     return s;
 }
 

@@ -73,10 +73,12 @@ typedef struct {
     lane corner[2], size[2]; /* m */
 } spot_view;
 
-/* Pixels: from, to along both axes; whether there are any, and whether they have an end. */
+/* Pixels: from, to along both axes; whether there are any, and whether they have an end. And the
+ * direction in which the spot is about brightest. */
 typedef struct {
     lane from[2], to[2];
     lane_mask reached, bounded;
+    vec3 brightest;
 } spot_box;
 
 AD_FN lane spot_lane_min(lane a, lane b) { return l_neg(l_max(l_neg(a), l_neg(b))); }
@@ -279,5 +281,6 @@ AD_FN spot_box spot_box_of(const spot_view *view, const spot_values *value, int 
         const spot_box along = spot_box_along_way(view, value, &limits, cut);
         spot_intersect(&box, &along);
     }
+    box.brightest = limits.u;
     return box;
 }

@@ -145,7 +145,7 @@ static int near_panel(const db_spot_find *find, const db_spot_window *window,
 /* What is kept of a vector of spots. */
 enum { OFFSET = 0, WHITE = 3, AMPLITUDE = 12, FROM = 13, TO = 14, VALUES = 15 };
 typedef struct {
-    double value[VALUES][LANES], cut[LANES], from[2][LANES], to[2][LANES];
+    double value[VALUES][LANES], cut[LANES], from[2][LANES], to[2][LANES], brightest[3][LANES];
     unsigned reached;
 } spot_vector;
 
@@ -183,9 +183,36 @@ static int to_pixels(double from, double to, int pixels, int32_t out[2]) {
     return 1;
 }
 
+/* z at the brightest of those pixels that a spot reaches. */
+static void find_inside(const db_kernel_panel *panel, const spot_vector *v, int j,
+                        db_kernel_spot *s) {
+    const double *axis[2] = { panel->fast, panel->slow };
+    const int32_t *ends[2] = { s->fast, s->slow };
+    const double d[3] = { v->brightest[0][j], v->brightest[1][j], v->brightest[2][j] };
+    const double *n = panel->normal;
+    const double *o = panel->origin;
+    const double distance = panel->z / (d[0] * n[0] + d[1] * n[1] + d[2] * n[2]);
+    double x[3] = { o[0], o[1], o[2] }, square = 0;
+    for (int a = 0; a < 2; a++) {
+        const double pixel = panel->pixel_size[a];
+        double at = 0;
+        for (int c = 0; c < 3; c++) at += (distance * d[c] - o[c]) * axis[a][c];
+        at = pixel * fmax(ends[a][0], fmin(ends[a][1], at / pixel));
+        for (int c = 0; c < 3; c++) x[c] += at * axis[a][c];
+    }
+    for (int c = 0; c < 3; c++) square += x[c] * x[c];
+    const double inverse = 1 / sqrt(square);
+    for (int i = 0; i < 3; i++) {
+        const double *w = s->white + 3 * i;
+        s->value_double[DB_SPOT_INSIDE + i] =
+            (float)(s->offset[i] + inverse * (w[0] * x[0] + w[1] * x[1] + w[2] * x[2]));
+    }
+}
+
 /* What the pixel loop reads of a spot. */
-static void kernel_spot(const db_spot_find *find, const spot_vector *v, int j, int moves,
-                        const db_spot_found *found, db_kernel_spot *s) {
+static void kernel_spot(const db_spot_find *find, const db_kernel_panel *panel,
+                        const spot_vector *v, int j, int moves, const db_spot_found *found,
+                        db_kernel_spot *s) {
     const double all = 40; /* a spot that stays where it is has all of the range */
     for (int i = 0; i < 9; i++) s->white[i] = v->value[WHITE + i][j];
     for (int i = 0; i < 3; i++) s->offset[i] = v->value[OFFSET + i][j];
@@ -195,11 +222,13 @@ static void kernel_spot(const db_spot_find *find, const spot_vector *v, int j, i
     s->value_double[DB_SPOT_FROM] = moves ? v->value[FROM][j] : -all;
     s->value_double[DB_SPOT_TO] = moves ? v->value[TO][j] : all;
     for (int i = 0; i < 9; i++) s->value_double[DB_SPOT_WHITE + i] = s->white[i];
-    for (int i = 0; i < DB_SPOT_VALUES; i++) s->value_float[i] = (float)s->value_double[i];
     for (int i = 0; i < 2; i++) {
         s->fast[i] = found->fast[i];
         s->slow[i] = found->slow[i];
     }
+    for (int i = 0; i < 3; i++) s->value_double[DB_SPOT_INSIDE + i] = 0;
+    if (!moves) find_inside(panel, v, j, s);
+    for (int i = 0; i < DB_SPOT_VALUES; i++) s->value_float[i] = (float)s->value_double[i];
     s->source = find->number;
 }
 
@@ -253,6 +282,9 @@ AD_INLINE int spots_of(int moves, const db_spot_find *find, const db_spot_window
                 l_store(v->from[a], box.from[a]);
                 l_store(v->to[a], box.to[a]);
             }
+            l_store(v->brightest[0], box.brightest.x.v);
+            l_store(v->brightest[1], box.brightest.y.v);
+            l_store(v->brightest[2], box.brightest.z.v);
         }
         for (int j = 0; j < LANES; j++)
             for (int tail = 0; tail <= e->spread.tails; tail++) {
@@ -266,7 +298,7 @@ AD_INLINE int spots_of(int moves, const db_spot_find *find, const db_spot_window
                 one->node = number[j];
                 one->tail = tail;
                 one->cut = v->cut[j];
-                kernel_spot(find, v, j, moves, one, &spot[kept++]);
+                kernel_spot(find, window->panel, v, j, moves, one, &spot[kept++]);
             }
     }
     return kept;

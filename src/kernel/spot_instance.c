@@ -14,8 +14,12 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
         pixel_sums sums[SPOT_BAND];
     } *const fixed = (struct fixed *)(void *)((char *)room + db_spot_numbers(job));
     _Static_assert(sizeof *fixed <= DB_SPOT_FIXED_ROOM, "the room holds it");
-    const spot_room own = { room, fixed->place, fixed->beam, fixed->sums,
-                            (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM) };
+    spot_room own = { room,
+                      fixed->place,
+                      fixed->beam,
+                      fixed->sums,
+                      (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM),
+                      NULL };
     normal_run *run = NULL;
 #if DB_INSTANCE_KIND > 0
     normal_run normal;
@@ -26,6 +30,10 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
         normal.rows = 0;
         normal.most = (int)(ROOM / normal.length < NORMAL_RUN ? ROOM / normal.length : NORMAL_RUN);
         run = &normal;
+        own.products = (spot_products *)(void *)((char *)own.slope + db_spot_slope_room(job));
+        _Static_assert(sizeof *own.products <= DB_SPOT_PRODUCT_ROOM, "the room holds it");
+        if (!begin_products(job, job->region[region].panel, sums, own.products))
+            own.products = NULL;
     }
 #else
     (void)sums;
@@ -33,6 +41,7 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
     render_spot_rows(job, region, row_begin, row_end, &own, run);
 #if DB_INSTANCE_KIND > 0
     if (run && run->rows) add_run(run);
+    if (own.products) end_products(job, own.products);
 #endif
     if (job->streaming) vec_stream_end();
 }

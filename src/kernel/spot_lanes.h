@@ -5,10 +5,12 @@
  * it counts: so float suffices once z is known, for slopes, too. With the values g = exp(-z^2/2), e =
  * amplitude g, and what a parameter does to W and c as dz = G z + b, the derivative is
  *
- *   g d(amplitude) - e (z.G z + z.b),
+ *   g d(amplitude) - e (z.G z + z.b).
  *
- * columns g, e z_i, e z_i z_j times coefficients that the engine gets from wide duals
- * (engine/spot_slopes.c). Of a spot that moves through the range from..to,
+ * That is columns g, g y_i, g y_i y_j times coefficients that the engine gets from wide duals
+ * (kernel/spot_slopes_instance.c), y = z - z_0 as seen from a place inside the spot: of a spot that is
+ * cut far from its middle z hardly varies, and columns in z would be all but multiples of one another.
+ * Of a spot that moves through the range from..to,
  *
  *   e = amplitude exp(-(z_1^2 + z_2^2)/2) h(z_3),   h = Phi(to - z_3) - Phi(from - z_3),
  *
@@ -99,13 +101,17 @@ AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot, cons
     const fine e = f_mul(amplitude, column[0]);
     fine by_z[3];
     for (int i = 0; i < 3; i++) by_z[i] = f_neg(f_mul(e, z[i]));
-    if (motion == SPOTS_MOVE) by_z[2] = f_mul(f_mul(amplitude, u), s->by_z3);
-    for (int i = 0; i < 3; i++) column[1 + i] = by_z[i];
-    int c = 4;
     if (motion == SPOTS_REST) {
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j <= i; j++) column[c++] = f_mul(by_z[i], z[j]);
+        fine y[3];
+        int c = 4;
+        for (int i = 0; i < 3; i++) {
+            y[i] = f_sub(z[i], f_set(v[DB_SPOT_INSIDE + i]));
+            column[1 + i] = f_mul(column[0], y[i]);
+            for (int j = 0; j <= i; j++) column[c++] = f_mul(column[1 + i], y[j]);
+        }
     } else {
+        by_z[2] = f_mul(f_mul(amplitude, u), s->by_z3);
+        for (int i = 0; i < 3; i++) column[1 + i] = by_z[i];
         column[4] = f_mul(by_z[0], z[0]);
         column[5] = f_mul(by_z[1], z[0]);
         column[6] = f_mul(by_z[1], z[1]);

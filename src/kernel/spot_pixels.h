@@ -5,6 +5,7 @@
 
 #include "kernel/pixel_store.h"
 #include "kernel/spot_lanes.h"
+#include "kernel/spot_products.h"
 
 /* A tile is worked on in bands: so many rows together that a spot's numbers are read once for many
  * groups of pixels, whose directions stay in the level-1 cache. With slopes they would not. */
@@ -23,6 +24,7 @@ _Static_assert(SPOT_BAND <= 64, "a bit for each group");
 typedef struct {
     int fast, slow;       /* number of its first pixel */
     int rows, groups;     /* groups: of a row */
+    int summed;           /* 1: spot by spot, see kernel/spot_products.h */
     unsigned long wanted; /* bit row * SPOT_GROUPS + group: spots or background reach it */
 } spot_band;
 
@@ -32,12 +34,18 @@ typedef struct {
     site *place;      /* [SPOT_BAND], likewise: */
     beam_point *beam;
     pixel_sums *sums;
-    fine *slope; /* [SPOT_BAND][parameters] */
+    fine *slope;             /* [SPOT_BAND][parameters] */
+    spot_products *products; /* or NULL */
 } spot_room;
 
 AD_INLINE int band_wants(const spot_band *band, int place) { return band->wanted >> place & 1; }
 
 #if DB_INSTANCE_KIND > 0
+/* Number of the band's group g among those that are summed together. */
+AD_INLINE int product_group(const spot_band *band, const spot_products *products, int g) {
+    return products->groups + g / SPOT_GROUPS * band->groups + g % SPOT_GROUPS;
+}
+
 AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, size_t number,
                            const fine *column, fine *slope) {
     enum { REST = DB_SPOT_COLUMNS, MOVE = DB_SPOT_COLUMNS_MOVING };
@@ -64,10 +72,28 @@ AD_INLINE void spot_reach(const db_kernel_spot *spot, const spot_band *band, int
     row[1] = below < band->rows ? below : band->rows;
 }
 
-/* Adds a spot to the band. */
-AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot_band *band,
-                        uint32_t number, const spot_room *room) {
-    const db_kernel_spot *spot = &job->spots.spot[number];
+#if DB_INSTANCE_KIND > 0
+/* What a spot adds to the slopes of group g. i: its number among the band's. */
+AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, const spot_band *band,
+                               int i, const lane_spot *s, int g, const spot_room *room) {
+    const uint32_t number = room->number[i];
+    beam_point *const beam = &room->beam[g];
+    fine column[DB_SPOT_COLUMNS_MOVING];
+    spot_columns(motion, &job->spots.spot[number], s, beam->factor, column, beam->by_d);
+    if (motion == SPOTS_REST && band->summed) {
+        add_product_columns(room->products, room->products->slot[i],
+                            product_group(band, room->products, g), column);
+    } else {
+        spot_slopes(motion, &job->spots, number, column,
+                    room->slope + (size_t)g * job->spots.parameters);
+    }
+}
+#endif
+
+/* Adds a spot to the band. i: its number among the band's. */
+AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot_band *band, int i,
+                        const spot_room *room) {
+    const db_kernel_spot *spot = &job->spots.spot[room->number[i]];
     const fine amplitude = f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]);
     int group[2], row[2];
     spot_reach(spot, band, group, row);
@@ -79,10 +105,7 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
                 continue;
             beam->sum = f_fma(amplitude, s.g, beam->sum);
 #if DB_INSTANCE_KIND > 0
-            fine column[DB_SPOT_COLUMNS_MOVING];
-            spot_columns(motion, spot, &s, beam->factor, column, beam->by_d);
-            spot_slopes(motion, &job->spots, number, column,
-                        room->slope + (size_t)g * job->spots.parameters);
+            add_spot_slopes(motion, job, band, i, &s, g, room);
 #endif
         }
 }
@@ -107,7 +130,7 @@ AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
         if (end > begin || background) {
             for (int g = 0; g < SPOT_BAND; g++)
                 if (band_wants(band, g)) begin_beam(job, &room->place[g], j, &room->beam[g]);
-            for (int i = begin; i < end; i++) add_spot(motion, job, band, room->number[i], room);
+            for (int i = begin; i < end; i++) add_spot(motion, job, band, i, room);
             for (int g = 0; g < SPOT_BAND; g++)
                 if (band_wants(band, g))
                     end_beam(job, &room->place[g], j, background, &room->beam[g], &room->sums[g],
@@ -131,7 +154,7 @@ DB_GROUP_FN void render_spot_band(const db_kernel_job *job, const db_kernel_pane
         if (!band_wants(band, g)) continue;
         clear_sums(0, job, &room->sums[g]);
 #if DB_INSTANCE_KIND > 0
-        for (size_t k = 0; k < job->spots.parameters; k++)
+        for (size_t k = 0; k < job->spots.parameters && !band->summed; k++)
             room->slope[(size_t)g * job->spots.parameters + k] = f_set(0);
 #endif
     }
@@ -143,8 +166,8 @@ DB_GROUP_FN void render_spot_band(const db_kernel_job *job, const db_kernel_pane
                 const int fast = band->fast + g % SPOT_GROUPS * LANES,
                           slow = band->slow + g / SPOT_GROUPS;
                 const wide pixel = w_add(w_iota(), w_set(fast + (j + 0.5) * step));
-                room->place[g] = site_of(job, panel, 0, w_mul(pixel, w_set(panel->pixel_size[0])),
-                                         w_set((slow + (i + 0.5) * step) * panel->pixel_size[1]));
+                find_site(job, panel, 0, w_mul(pixel, w_set(panel->pixel_size[0])),
+                          w_set((slow + (i + 0.5) * step) * panel->pixel_size[1]), &room->place[g]);
             }
             if (job->spots.moving)
                 add_spot_sites(SPOTS_MOVE, job, panel, band, count, room);
@@ -167,7 +190,7 @@ AD_INLINE fine spot_derivative(const db_kernel_job *job, const db_kernel_contrac
     return k < job->spots.parameters ? f_fma(f_set(job->scale), slope[k], value) : value;
 }
 
-/* Adds the group's row of the normal equations to the run. sums NULL: nothing reaches the group. */
+/* Adds the group's row of the normal equations to the run. */
 AD_INLINE void add_spot_row(const db_kernel_job *job, const db_kernel_contraction *contraction,
                             const pixel_sums *sums, const fine *slope, const group_target *target,
                             normal_run *run) {
@@ -193,17 +216,23 @@ static void add_empty_row(const db_kernel_job *job, const group_target *target, 
 }
 #endif
 
-/* sums NULL: nothing reaches the group */
+/* count: of the band's spots */
 static __attribute__((noinline)) void finish_spots(const db_kernel_job *job,
-                                                   const db_region *region, const pixel_sums *sums,
-                                                   const fine *slope, const group_target *target,
-                                                   normal_run *run) {
+                                                   const db_region *region, const spot_band *band,
+                                                   int count, int g, const spot_room *room,
+                                                   const group_target *target, normal_run *run) {
     const store_kind kind = store_kind_of(job, target);
+    const pixel_sums *sums = band_wants(band, g) ? &room->sums[g] : NULL;
 #if DB_INSTANCE_KIND > 0
     const db_kernel_contraction *contraction =
         job->contraction + region->panel * job->parameter_count;
+    const fine *slope = room->slope + (size_t)g * job->spots.parameters;
     if (run && sums) {
-        add_spot_row(job, contraction, sums, slope, target, run);
+        if (band->summed)
+            weigh_group(job, contraction, sums, target, count,
+                        product_group(band, room->products, g), room->products);
+        else
+            add_spot_row(job, contraction, sums, slope, target, run);
         return;
     }
     if (run) {
@@ -214,7 +243,7 @@ static __attribute__((noinline)) void finish_spots(const db_kernel_job *job,
         store_group(kind, job, target, job->derivative[k],
                     sums ? spot_derivative(job, contraction, sums, slope, k) : f_set(0));
 #else
-    (void)region, (void)slope, (void)run;
+    (void)region, (void)count, (void)run;
 #endif
     store_group(kind, job, target, job->image,
                 sums ? f_mul(sums->intensity, f_set(job->scale)) : f_set(0));
@@ -222,8 +251,9 @@ static __attribute__((noinline)) void finish_spots(const db_kernel_job *job,
 
 /* Spots of a region that reach a band of it; sets what they want of it. */
 static int spots_of_band(const db_kernel_spots *spots, size_t region, spot_band *band,
-                         uint32_t *number) {
+                         uint32_t *number, int *visits) {
     int count = 0;
+    *visits = 0;
     for (uint32_t i = spots->first[region]; i < spots->first[region + 1]; i++) {
         int group[2], row[2];
         spot_reach(&spots->spot[spots->number[i]], band, group, row);
@@ -231,6 +261,7 @@ static int spots_of_band(const db_kernel_spots *spots, size_t region, spot_band 
         number[count++] = spots->number[i];
         const unsigned long reached = ((1UL << (group[1] - group[0])) - 1) << group[0];
         for (int r = row[0]; r < row[1]; r++) band->wanted |= reached << (r * SPOT_GROUPS);
+        *visits += (row[1] - row[0]) * (group[1] - group[0]);
     }
     return count;
 }
@@ -257,24 +288,35 @@ static void render_region_band(const db_kernel_job *job, size_t index, spot_band
             const group_target target = target_of(region, &band, r * SPOT_GROUPS + g);
             if (group_wanted(job, &target, run)) in_use |= 1UL << (r * SPOT_GROUPS + g);
         }
-    const int count = spots_of_band(&job->spots, index, &band, room->number);
+    int visits;
+    const int count = spots_of_band(&job->spots, index, &band, room->number, &visits);
     band.wanted = background ? in_use : band.wanted & in_use;
+#if DB_INSTANCE_KIND > 0
+    const int groups = band.rows * band.groups;
+    band.summed = room->products && band.wanted &&
+                  products_take(job, room->products, room->number, count, visits, groups);
+#endif
     if (band.wanted) render_spot_band(job, &job->panel[region->panel], &band, count, room);
     for (int g = 0; g < SPOT_BAND; g++) {
         if (!(in_use >> g & 1)) continue;
         const group_target target = target_of(region, &band, g);
-        finish_spots(job, region, band_wants(&band, g) ? &room->sums[g] : NULL,
-                     room->slope + (size_t)g * job->spots.parameters, &target, run);
+        finish_spots(job, region, &band, count, g, room, &target, run);
     }
+#if DB_INSTANCE_KIND > 0
+    if (band.summed) room->products->groups += groups;
+#endif
 }
 
 static void render_spot_rows(const db_kernel_job *job, size_t index, int row_begin, int row_end,
                              const spot_room *room, normal_run *run) {
     const db_region *region = &job->region[index];
     for (int row = row_begin; row < row_end; row += SPOT_ROWS) {
-        const spot_band band = { region->fast_start, region->slow_start + row,
+        const spot_band band = { region->fast_start,
+                                 region->slow_start + row,
                                  row_end - row < SPOT_ROWS ? row_end - row : SPOT_ROWS,
-                                 (region->fast_count + LANES - 1) / LANES, 0 };
+                                 (region->fast_count + LANES - 1) / LANES,
+                                 0,
+                                 0 };
         render_region_band(job, index, band, room, run);
     }
 }

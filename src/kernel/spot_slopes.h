@@ -17,6 +17,7 @@ typedef struct db_spot_slopes_work {
     const size_t *place;             /* of each among the parameters that move spots; or beyond */
     size_t parameters;               /* so many move spots */
     const struct db_spot_entry *entry;
+    const db_kernel_spot *spot;
     int moving;
     double *slope; /* [spots][parameters][columns] */
     float *narrow; /* the same in float */

@@ -28,14 +28,24 @@ static void shift_of(const spot_values *s, int p, double g[9], double b[3]) {
     }
 }
 
-static void columns_at_rest(const spot_values *s, int p, double column[DB_SPOT_COLUMNS]) {
+/* d(amplitude) - amplitude (z.G z + z.b) with z = o + y; G is a lower triangle, as W is. */
+static void columns_at_rest(const spot_values *s, const double o[3], int p,
+                            double column[DB_SPOT_COLUMNS]) {
+    const double a = s->amplitude.v;
     double g[9], b[3];
     shift_of(s, p, g, b);
     int c = 4;
     column[0] = s->amplitude.d[p];
     for (int i = 0; i < 3; i++) {
-        column[1 + i] = b[i];
-        for (int j = 0; j <= i; j++) column[c++] = g[3 * i + j];
+        double by_y = b[i], at_o = b[i];
+        for (int j = 0; j <= i; j++) {
+            column[c++] = -a * g[3 * i + j];
+            at_o += g[3 * i + j] * o[j];
+            by_y += g[3 * i + j] * o[j];
+        }
+        for (int j = i; j < 3; j++) by_y += g[3 * j + i] * o[j];
+        column[0] -= a * o[i] * at_o;
+        column[1 + i] = -a * by_y;
     }
 }
 
@@ -67,7 +77,8 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_spot_slopes_work *work, size_t spot
         if (work->moving)
             columns_moving(&s, p, work->slope + at);
         else
-            columns_at_rest(&s, p, work->slope + at);
+            columns_at_rest(&s, work->spot[spot].value_double + DB_SPOT_INSIDE, p,
+                            work->slope + at);
         for (size_t c = 0; c < length; c++) work->narrow[at + c] = (float)work->slope[at + c];
     }
 }
