@@ -52,23 +52,29 @@ static size_t pieces(int pixels, int piece) {
     return ((size_t)pixels + (size_t)piece - 1) / (size_t)piece;
 }
 
+/* Shoeboxes stay whole: their spots' numbers are then worked out once. */
+static int tile_rows(const db_region *r) {
+    return r->fast_count > TILE_FAST / 2 ? (int)TILE_SLOW : 2 * (int)TILE_SLOW;
+}
+
 db_status db_spots_cut_regions(db_plan *plan) {
     size_t count = 0, n = 0;
     for (size_t i = 0; i < plan->region_count; i++)
         count += pieces(plan->regions[i].fast_count, TILE_FAST) *
-                 pieces(plan->regions[i].slow_count, TILE_SLOW);
+                 pieces(plan->regions[i].slow_count, tile_rows(&plan->regions[i]));
     db_region *cut = malloc(count * sizeof *cut);
     if (!cut) return db_fail_memory(plan->context, "the tiles of a plan");
     for (size_t i = 0; i < plan->region_count; i++) {
         const db_region *r = &plan->regions[i];
-        for (int slow = 0; slow < r->slow_count; slow += TILE_SLOW)
+        const int rows = tile_rows(r);
+        for (int slow = 0; slow < r->slow_count; slow += rows)
             for (int fast = 0; fast < r->fast_count; fast += TILE_FAST) {
                 db_region *t = &cut[n++];
                 *t = *r;
                 t->fast_start += fast;
                 t->slow_start += slow;
                 t->fast_count = r->fast_count - fast < TILE_FAST ? r->fast_count - fast : TILE_FAST;
-                t->slow_count = r->slow_count - slow < TILE_SLOW ? r->slow_count - slow : TILE_SLOW;
+                t->slow_count = r->slow_count - slow < rows ? r->slow_count - slow : rows;
                 t->offset += (size_t)slow * r->stride + (size_t)fast;
             }
     }

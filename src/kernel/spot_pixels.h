@@ -1,5 +1,5 @@
 /* Pixels of spots in closed form: each pixel sums the spots that reach it. A region is a tile of at
- * most DB_SPOT_TILE_FAST x DB_SPOT_TILE_SLOW pixels, with a list of its spots. */
+ * most DB_SPOT_TILE_FAST pixels along a row, with a list of its spots. */
 #ifndef DB_KERNEL_SPOT_PIXELS_H
 #define DB_KERNEL_SPOT_PIXELS_H
 
