@@ -369,8 +369,8 @@ static db_status judge_pattern(const judge *j, float *model_image, const db_spot
     DB_TRY(judge_between(j, &found));
     judge_multiples(j, &found);
     judge_places(j, &found, best.log_chance);
-    DB_TRY(judge_quarters(j, p, &choice));
-    return judge_displaced(j, p, &found);
+    DB_TRY(judge_displaced(j, p, &found)); /* first, as it says by how much */
+    return judge_quarters(j, p, &choice);
 }
 
 static db_status judge_spots(judge *j, float *model_image) {
