@@ -320,9 +320,10 @@ void db_spots_outdate(db_plan *plan) {
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
     db_spot_list_clear(&spots->list);
-    void *const owned[] = { spots->panel,        spots->before,      spots->cell_first,
-                            spots->cell_tile,    spots->first,       spots->number,
-                            spots->slope_double, spots->slope_float, spots };
+    void *const owned[] = { spots->panel,  spots->before,       spots->cell_first,
+                            spots->run,    spots->cell_tile,    spots->first,
+                            spots->number, spots->slope_double, spots->slope_float,
+                            spots };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 
