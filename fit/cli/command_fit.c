@@ -198,8 +198,11 @@ static db_status read_precision(const char *given, db_precision *precision) {
 static db_status read_inputs(fit_run *run, int argc, char **argv) {
     const db_fit_options *const options = &run->options;
     db_fit_config *const config = &run->config;
-    db_status status = db_fit_config_read(run->context, options->config, options->overrides,
-                                          options->override_count, config);
+    db_status status = options->config
+                           ? db_fit_config_read(run->context, options->config, options->overrides,
+                                                options->override_count, config)
+                           : db_fit_config_make(run->context, options->image, options->overrides,
+                                                options->override_count, config);
     if (status != DB_OK) return complain(run, status);
     record_command(config, argc, argv);
     status = copy_path("--image", options->image, config->image_file);
@@ -389,20 +392,44 @@ static void run_clear(fit_run *run) {
     db_measured_image_clear(&run->image);
     db_fit_spots_clear(&run->spots);
     db_fit_config_clear(&run->config);
-    db_fit_options_clear(&run->options);
     db_context_destroy(&run->context);
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static db_status run_one(const db_fit_options *options, int argc, char **argv) {
     fit_run *const all = calloc(1, sizeof *all);
-    if (!all) return db_status_exit_code(db_complain("fit", DB_ERROR_MEMORY, "out of memory"));
-    db_status status = db_fit_options_read(&all->options, argc, argv);
-    if (status == DB_OK && all->options.help)
-        db_print_help(stdout, command);
-    else if (status == DB_OK)
-        status = run_fit(all, argc, argv);
+    if (!all) return db_complain("fit", DB_ERROR_MEMORY, "out of memory");
+    all->options = *options;
+    const db_status status = run_fit(all, argc, argv);
     run_clear(all);
     free(all);
+    return status;
+}
+
+/* Images without a configuration, one after the other; the first failure is the run's. */
+static db_status run_images(db_fit_options *options, int argc, char **argv) {
+    const char *const output = options->output;
+    db_status first = DB_OK;
+    if (options->image_count > 1 && output && output[strlen(output) - 1] != '/')
+        return db_complain("fit", DB_ERROR_USAGE,
+                           "--output: expected a folder (FOLDER/) for several images, found '%s'",
+                           output);
+    for (size_t i = 0; i < options->image_count && first != DB_ERROR_CANCELLED; i++) {
+        options->image = options->images[i];
+        const db_status status = run_one(options, argc, argv);
+        if (first == DB_OK || status == DB_ERROR_CANCELLED) first = status;
+    }
+    return first;
+}
+
+static int run(const db_command *command, int argc, char **argv) {
+    db_fit_options options;
+    db_status status = db_fit_options_read(&options, argc, argv);
+    if (status == DB_OK && options.help)
+        db_print_help(stdout, command);
+    else if (status == DB_OK)
+        status =
+            options.image_count ? run_images(&options, argc, argv) : run_one(&options, argc, argv);
+    db_fit_options_clear(&options);
     return db_status_exit_code(status);
 }
 

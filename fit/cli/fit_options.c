@@ -3,6 +3,7 @@
 
 #include "cli/complaint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,12 @@ static const db_flag flags[] = {
     // clang-format off
     { .name = "--image", .arguments = "FILE", DB_ONE(TEXT), DB_TO(image),
       .help = "the measured image, instead of the configuration's" },
+    { .name = "--cell", .arguments = "A,B,C[,ALPHA,BETA,GAMMA]", DB_ONE(TEXT), DB_TO(cell),
+      .help = "of images without a configuration: unit cell (A, degree; angles of 90 if they are left out)" },
+    { .name = "--symmetry", .arguments = "SYSTEM", DB_ONE(TEXT), DB_TO(symmetry),
+      .help = "likewise: crystal system, lattice or space group" },
+    { .name = "--matrix", .arguments = "FILE", DB_ONE(TEXT), DB_TO(matrix), .help = "likewise: MOSFLM matrix" },
+    { .name = "--expt", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt), .help = "likewise: experiment list of DIALS" },
     { .name = "--output", .arguments = "PREFIX", DB_ONE(TEXT), DB_TO(output),
       .help = "prefix of the output files, or a folder (ends in /), instead of the configuration's" },
     { .name = "--threads", .arguments = "COUNT", DB_ONE(INTEGER), DB_TO(threads), .help = "threads; 0 (default): all" },
@@ -37,40 +44,97 @@ const db_flag_table db_fit_flags = { .command = "fit",
                                      .takes_words = 1,
                                      .takes_equals = 1 };
 
+/* Without a configuration words are images. */
+static int names_images(const db_fit_options *options) {
+    return options->cell || options->matrix || options->expt;
+}
+
 static db_status take_word(db_fit_options *options, const char *word) {
-    if (!options->config) {
-        options->config = word;
+    if (strchr(word, '=')) {
+        options->overrides[options->override_count++] = word;
         return DB_OK;
     }
-    if (!strchr(word, '='))
+    if (names_images(options)) {
+        options->images[options->image_count++] = word;
+        return DB_OK;
+    }
+    if (options->config)
         return db_complain("fit", DB_ERROR_USAGE,
                            "expected KEY=VALUE after the configuration, found '%s'", word);
-    options->overrides[options->override_count++] = word;
+    options->config = word;
     return DB_OK;
 }
 
+static void put(db_fit_options *options, char **end, const char *key, const char *value,
+                const char *after) {
+    options->overrides[options->override_count++] = *end;
+    *end += sprintf(*end, "%s%s%s", key, value, after) + 1;
+}
+
+/* What flags say of the model, as keys of a configuration; what is named by KEY=VALUE goes over it. */
+static db_status say_model(db_fit_options *o, size_t given) {
+    const char *const flags_given[] = { o->cell, o->symmetry, o->matrix, o->expt };
+    size_t size = 200;
+    for (int i = 0; i < 4; i++) size += flags_given[i] ? strlen(flags_given[i]) : 0;
+    char *end = o->texts = malloc(size);
+    if (!end) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
+    int commas = 0;
+    for (const char *c = o->cell ? o->cell : ""; *c; c++) commas += *c == ',';
+    const size_t first = o->override_count;
+    if (o->cell) put(o, &end, "model.cell=[", o->cell, commas == 2 ? ",90,90,90]" : "]");
+    if (o->symmetry) put(o, &end, "model.symmetry=", o->symmetry, "");
+    if (o->matrix) put(o, &end, "model.matrix=", o->matrix, "");
+    if (o->expt) put(o, &end, "model.expt=", o->expt, "");
+    if (!o->matrix && !o->expt) put(o, &end, "model.find_orientation=", "yes", "");
+    /* first come, first overridden */
+    const char *moved[8];
+    const size_t own = o->override_count - first;
+    memcpy(moved, o->overrides + first, own * sizeof *moved);
+    memmove(o->overrides + own, o->overrides, given * sizeof *o->overrides);
+    memcpy(o->overrides, moved, own * sizeof *moved);
+    return DB_OK;
+}
+
+static db_status complete(db_fit_options *options) {
+    if (options->help || options->show_defaults || options->show_json) return DB_OK;
+    if (names_images(options)) {
+        if (!options->image_count && options->image)
+            options->images[options->image_count++] = options->image;
+        if (!options->image_count)
+            return db_complain("fit", DB_ERROR_USAGE,
+                               "expected images beside the flags of a model");
+        return say_model(options, options->override_count);
+    }
+    if (options->symmetry)
+        return db_complain("fit", DB_ERROR_USAGE, "--symmetry: expected --cell, too");
+    if (options->config) return DB_OK;
+    return db_complain(
+        "fit", DB_ERROR_USAGE,
+        "expected a configuration: dualbragg fit CONFIG.yaml (--show-defaults prints one), or an "
+        "image and its cell: dualbragg fit IMAGE --cell A,B,C --symmetry SYSTEM");
+}
+
 db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
+    const size_t room = (size_t)argc + 8;
     db_arguments given;
     memset(options, 0, sizeof *options);
-    options->overrides = calloc((size_t)argc, sizeof *options->overrides);
-    if (!options->overrides)
+    options->overrides = calloc(room, sizeof *options->overrides);
+    options->images = calloc(room, sizeof *options->images);
+    if (!options->overrides || !options->images)
         return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
     db_status status = db_arguments_read(&given, &db_fit_flags, argc, argv);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
-        if (given.argument[i].flag)
-            db_argument_store(&given.argument[i], options);
-        else
-            status = take_word(options, given.argument[i].text);
+        if (given.argument[i].flag) db_argument_store(&given.argument[i], options);
+    for (size_t i = 0; i < given.count && status == DB_OK; i++)
+        if (!given.argument[i].flag) status = take_word(options, given.argument[i].text);
     db_arguments_clear(&given);
-    const int prints = options->help || options->show_defaults || options->show_json;
-    if (status == DB_OK && !options->config && !prints)
-        status = db_complain(
-            "fit", DB_ERROR_USAGE,
-            "expected a configuration: dualbragg fit CONFIG.yaml; --show-defaults prints one");
-    return status;
+    return status == DB_OK ? complete(options) : status;
 }
 
 void db_fit_options_clear(db_fit_options *options) {
     free(options->overrides);
-    options->overrides = NULL;
+    free(options->images);
+    free(options->texts);
+    options->overrides = options->images = NULL;
+    options->texts = NULL;
 }

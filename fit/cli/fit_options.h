@@ -7,10 +7,14 @@
 #include <dualbragg/fit.h>
 
 typedef struct db_fit_options {
-    const char *config;     /* CONFIG.yaml */
-    const char **overrides; /* key=value; owned, the strings are argv's */
+    const char *config;  /* CONFIG.yaml; NULL: there are images instead */
+    const char **images; /* owned, the strings are argv's */
+    size_t image_count;
+    const char **overrides; /* key=value; owned, the strings are argv's or in `texts` */
     size_t override_count;
-    const char *image; /* NULL: not given */
+    const char *cell, *symmetry, *matrix, *expt; /* of images without a configuration */
+    char *texts;                                 /* owned */
+    const char *image;                           /* NULL: not given */
     const char *output;
     const char *isa;
     const char *device;

@@ -174,14 +174,22 @@ static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fi
     }
 }
 
-/* Stages that had to earn their parameters. */
+/* Stages that were not certain to run. */
 static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
     for (size_t i = 0; i < r->trial_count; i++) {
         const db_fit_trial *const t = &r->trials[i];
+        const char *const name = config->settings.stages[t->stage].name;
+        if (t->misfit > 0) {
+            if (t->kept) continue;
+            db_fit_say(log,
+                       "%sStage %s is left out: chi2 per degree of freedom is %.2f at its start, "
+                       "the model misses more than noise\n",
+                       i == 0 ? "\n" : "", name, t->misfit);
+            continue;
+        }
         db_fit_say(log, "%sStage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
-                   i == 0 ? "\n" : "", config->settings.stages[t->stage].name,
-                   t->kept ? "kept" : "left out", t->kept ? "better" : "no better", t->before,
-                   t->after);
+                   i == 0 ? "\n" : "", name, t->kept ? "kept" : "left out",
+                   t->kept ? "better" : "no better", t->before, t->after);
     }
 }
 

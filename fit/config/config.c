@@ -243,6 +243,27 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
     return DB_OK;
 }
 
+/* No section refine: one image with free intensities and spots in closed form says by itself what it
+ * can determine. */
+static db_status leave_open(const db_config_reader *reader, const db_yaml_node *root,
+                            db_fit_config *config) {
+    const db_yaml_node *const model = db_yaml_find(root, "model");
+    const db_yaml_node *const spots = model ? db_yaml_find(model, "spots") : NULL;
+    const int sampled = spots && config->setup.spread.spots == DB_SPOTS_SAMPLED;
+    if (config->settings.intensity != DB_FIT_FREE || sampled || *config->shot_list ||
+        config->find_orientation > 1)
+        return db_fail(
+            reader->context, DB_ERROR_USAGE,
+            "%s: the section refine is missing; nothing would be refined (it can be left "
+            "out for one crystal on one image with free intensities and spots in closed "
+            "form)",
+            reader->path);
+    config->automatic = 1;
+    config->blocks_given = model && db_yaml_find(model, "cells") != NULL;
+    config->setup.spread.spots = DB_SPOTS_CLOSED;
+    return DB_OK;
+}
+
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
     enum { OTHER_SECTIONS = 8 };
@@ -277,33 +298,24 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
     if (groups) DB_TRY(take_panel_groups(reader, groups, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");
-    if (!refine)
-        return db_fail(reader->context, DB_ERROR_USAGE,
-                       "%s: the section refine is missing; nothing would be refined", reader->path);
-    DB_TRY(db_config_take_refine(reader, refine, config));
+    if (refine)
+        DB_TRY(db_config_take_refine(reader, refine, config));
+    else
+        DB_TRY(leave_open(reader, root, config));
     const db_yaml_node *const stages = db_yaml_find(root, "stages");
     if (stages) DB_TRY(db_config_take_stages(reader, stages, config));
     return DB_OK;
 }
 
-db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
-                             size_t override_count, db_fit_config *config) {
-    db_fit_config_clear(config);
-    db_fit_config_init(config);
-    if (strlen(path) >= DB_FIT_PATH_SIZE)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "the configuration's file name is longer than %d characters",
-                       DB_FIT_PATH_SIZE - 1);
-    snprintf(config->config_file, sizeof config->config_file, "%s", path);
-    db_yaml_node *root = NULL;
-    DB_TRY(db_yaml_read(context, path, &root));
+static db_status take_tree(db_context *context, db_yaml_node *root, const char *const *overrides,
+                           size_t override_count, db_fit_config *config) {
     db_status status = DB_OK;
     for (size_t i = 0; i < override_count && status == DB_OK; i++)
         status = db_yaml_override(context, root, overrides[i]);
-    const db_config_reader reader = { context, path, &config->settings.panel_groups };
+    const db_config_reader reader = { context, config->config_file,
+                                      &config->settings.panel_groups };
     if (status == DB_OK) status = take_sections(&reader, root, config);
     if (status == DB_OK) status = db_fit_complete_output_prefix(context, config);
-    db_yaml_free(&root);
     if (status != DB_OK) return status;
     config->setup.matrix_file = *config->matrix_file ? config->matrix_file : NULL;
     config->setup.spectrum_file = *config->spectrum_file ? config->spectrum_file : NULL;
@@ -312,4 +324,36 @@ db_status db_fit_config_read(db_context *context, const char *path, const char *
     config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
     config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
     return DB_OK;
+}
+
+/* Everything but the tree; name: of the file that messages and outputs are named for. */
+static db_status begin(db_context *context, const char *name, db_fit_config *config) {
+    db_fit_config_clear(config);
+    db_fit_config_init(config);
+    if (strlen(name) >= DB_FIT_PATH_SIZE)
+        return db_fail(context, DB_ERROR_USAGE, "the file name is longer than %d characters",
+                       DB_FIT_PATH_SIZE - 1);
+    snprintf(config->config_file, sizeof config->config_file, "%s", name);
+    return DB_OK;
+}
+
+db_status db_fit_config_make(db_context *context, const char *image, const char *const *overrides,
+                             size_t override_count, db_fit_config *config) {
+    db_yaml_node *root = NULL;
+    DB_TRY(begin(context, image, config));
+    snprintf(config->image_file, sizeof config->image_file, "%s", image);
+    DB_TRY(db_yaml_empty_map(context, &root));
+    const db_status status = take_tree(context, root, overrides, override_count, config);
+    db_yaml_free(&root);
+    return status;
+}
+
+db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
+                             size_t override_count, db_fit_config *config) {
+    db_yaml_node *root = NULL;
+    DB_TRY(begin(context, path, config));
+    DB_TRY(db_yaml_read(context, path, &root));
+    const db_status status = take_tree(context, root, overrides, override_count, config);
+    db_yaml_free(&root);
+    return status;
 }

@@ -282,6 +282,8 @@ static const db_config_key stage_keys[] = {
         "the stage ends after so many"),
     CHOICE("earned", IN_STAGE(earned), no_yes, NULL, 0, NULL,
         "of moments: what this stage is the first to refine stays as it is unless held-out spots agree"),
+    NUMBERS("most_misfit", 1, IN_STAGE(most_misfit), (NOT_NEGATIVE), "", NULL, NULL,
+        "by pixels: the stage is left out if chi2 per degree of freedom is larger at its start; 0: any"),
 };
 
 static const db_config_key starts_keys[] = {

@@ -1,6 +1,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/misset.h"
 #include "fit/config/modes.h"
@@ -319,7 +320,8 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
     for (int i = 0; i < 2; i++) start->beam.tilt[i] = config->beam_tilt[i];
     start->beam.scale = config->scale;
-    db_status status = db_fit_tie_cell(context, config, start, notices, user);
+    db_status status = config->automatic ? db_fit_choose_parameters(context, config, start) : DB_OK;
+    if (status == DB_OK) status = db_fit_tie_cell(context, config, start, notices, user);
     if (status == DB_OK) start_ties(settings, start, notices, user);
     if (status == DB_OK) status = db_experiment_check(context, start);
     if (status == DB_OK) status = check_frame(context, config, start);

@@ -198,12 +198,12 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, stage_
         return;
     }
     snprintf(stage->algorithm, sizeof stage->algorithm, "moments");
-    stage->max_evaluations = 40;
     stage->earned = earned;
 }
 
-/* The same of spots in closed form with free intensities: first by the moments of spots, then, if
- * held-out spots agree, by their pixels. */
+/* The same of spots in closed form with free intensities: by the moments of spots, then, if the model
+ * is right but for noise, by their pixels. Otherwise the few strongest would decide, and intensities
+ * that are free would leave open which part of a bent crystal is its middle. */
 static void closed_stages(db_fit_settings *settings) {
     add_moment_stage(settings, "orientation", ORIENTATION, 4.0, 3, 0, 0);
     add_moment_stage(settings, "lattice", GEOMETRY, 3.2, 2, 0, 0);
@@ -213,6 +213,8 @@ static void closed_stages(db_fit_settings *settings) {
     add_moment_stage(settings, "mode 2", EVERYTHING, 0, 1, 3, 1);
     add_moment_stage(settings, "mode 3", EVERYTHING, 0, 1, 7, 1);
     add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+    settings->stages[settings->stage_count - 1].step = 0.1;
+    settings->stages[settings->stage_count - 1].most_misfit = 1.5;
 }
 
 void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings) {

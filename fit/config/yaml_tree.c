@@ -213,6 +213,11 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
     return status;
 }
 
+db_status db_yaml_empty_map(db_context *context, db_yaml_node **root) {
+    *root = NULL;
+    return parse(context, "{}", 2, "", NULL, root);
+}
+
 /* The element of a list that a step of a key path addresses; count if there is none. */
 static size_t list_element(const db_yaml_node *list, const char *step) {
     char *end;

@@ -24,6 +24,9 @@ typedef struct db_yaml_node {
  * documents that aliases blow up. */
 db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **root);
 
+/* A document that says nothing. */
+db_status db_yaml_empty_map(db_context *context, db_yaml_node **root);
+
 /* Puts "key.path=value" over the tree; value is YAML too, such as 3 or [1, 2]. Maps on the way are
  * created; an element of a list is addressed by its number (from 1) or by the value of its key
  * "name". */

@@ -19,7 +19,8 @@ static TABLE(start_fields, start_rows);
 #define OF db_fit_trial
 static const db_json_field trial_rows[] = {
     VALUE(stage, "", "index into the stages"),
-    FLAG(kept, "held-out spots agree"),
+    FLAG(kept, "held-out spots agree, or the misfit is small enough"),
+    VALUE(misfit, "", "of a stage by pixels: χ² per degree of freedom at its start; else 0"),
     VALUE(before, "", "loss of held-out spots without it, per spot"),
     VALUE(after, "", "with it"),
     VALUE(spots, "", "in both halves"),
@@ -293,8 +294,9 @@ static const db_json_field result_rows[] = {
          "what became of each of several starts, those that explained most first; empty if there "
          "was one"),
     LIST("trials", trials, trial_count, trial_fields,
-         "stages that had to earn their parameters: each was refined on one half of the spots and "
-         "judged by the other, both ways"),
+         "stages that were not certain to run: one that had to earn its parameters was refined on "
+         "one "
+         "half of the spots and judged by the other, both ways"),
     VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
     VALUE(shared_misfit, "",
           "how much regions of the detector disagree, over how much their shoeboxes do by "

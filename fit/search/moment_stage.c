@@ -73,7 +73,7 @@ static db_status try_halves(stage_run *s, db_fit_trial *trial) {
     double x[DB_FIT_MOST_PARAMETERS], loss;
     const size_t least = PER_VARIABLE * v->count;
     db_lm_end end;
-    *trial = (db_fit_trial){ .stage = s->number, .spots = m->count };
+    trial->spots = m->count;
     if (m->half < least || m->count - m->half < least) return DB_OK;
     for (int half = 0; half < 2; half++) {
         m->from = half ? m->half : 0;
@@ -115,14 +115,11 @@ static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
 static db_status run(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
     const db_variables *const v = &s->variables;
-    db_fit_result *const result = r->result;
     db_lm_end stop;
     if (s->stage->earned) {
-        if (!result->trials) result->trials = calloc(DB_FIT_MAX_STAGES, sizeof *result->trials);
-        if (!result->trials) return db_fail_memory(r->context, "the trial of a stage");
-        db_fit_trial *const trial = &result->trials[result->trial_count];
+        db_fit_trial *const trial = db_refinement_trial(r, s->number);
+        if (!trial) return db_fail_memory(r->context, "the trial of a stage");
         DB_TRY(try_halves(s, trial));
-        result->trial_count++;
         if (!trial->kept) return DB_OK;
     }
     memcpy(end->value, v->start, v->count * sizeof *v->start);

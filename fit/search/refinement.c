@@ -247,13 +247,39 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
     return status;
 }
 
+db_fit_trial *db_refinement_trial(db_refinement *r, int number) {
+    db_fit_result *const result = r->result;
+    if (!result->trials) result->trials = calloc(DB_FIT_MAX_STAGES, sizeof *result->trials);
+    if (!result->trials || result->trial_count == DB_FIT_MAX_STAGES) return NULL;
+    db_fit_trial *const trial = &result->trials[result->trial_count++];
+    *trial = (db_fit_trial){ .stage = number };
+    return trial;
+}
+
+/* Whether the model is near enough to the pixels for a stage. */
+static db_status is_near(db_refinement *r, int number, db_objective *objective, int *near) {
+    const double most = r->data.settings->stages[number].most_misfit;
+    *near = 1;
+    if (!(most > 0)) return DB_OK;
+    db_fit_trial *const trial = db_refinement_trial(r, number);
+    if (!trial) return db_fail_memory(r->context, "the trial of a stage");
+    DB_TRY(db_objective_evaluate(objective, objective->variables.start, DB_OBJECTIVE_LOSS));
+    trial->misfit = objective->loss / objective->degrees;
+    *near = trial->kept = trial->misfit <= most;
+    return DB_OK;
+}
+
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
     db_objective *const objective = malloc(sizeof *objective); /* large: stacks are small */
     double turned[3];
     if (!objective) return db_fail_memory(r->context, "the objective of a stage");
     db_status status = db_refinement_open_stage(r, number, &taken, objective, turned);
-    if (status == DB_OK) {
+    int near = 0;
+    memset(end, 0, sizeof *end);
+    const int open = status == DB_OK;
+    if (open) status = is_near(r, number, objective, &near);
+    if (status == DB_OK && near) {
         status = db_optimize_stage(objective, &r->data.settings->stages[number], number,
                                    r->result->experiment.crystal.orientation, &r->course, end);
         if (status == DB_OK)

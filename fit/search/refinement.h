@@ -44,6 +44,9 @@ void db_refinement_turned(const db_refinement *r, double turned[3]);
 db_status db_refinement_store(db_refinement *r, const db_variables *variables,
                               const db_crystal *from, const db_stage_result *end);
 
+/* A new entry for a stage that is not certain to run; NULL: no memory. */
+db_fit_trial *db_refinement_trial(db_refinement *r, int number);
+
 /* Parameters that this stage would be the first to refine are not refined. */
 void db_refinement_drop(db_refinement *r, int number);
 

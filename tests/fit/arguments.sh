@@ -39,6 +39,11 @@ echo 'not an image at all' > text.cbf
 grep -q '^# image: ' defaults.yaml || fail "--show-defaults has no image"
 
 expect 2 'expected a configuration'
+expect 2 'expected images' --cell 78,78,38
+expect 2 '--symmetry: expected --cell, too' good.yaml --symmetry tetragonal
+expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal
+expect 2 "model.cell: " text.cbf --cell 78,x,38
+expect 2 'expected a folder' a.cbf b.cbf --cell 78,78,38 --output result
 expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" good.yaml --quite
 expect 2 '--threads: expected a whole number' good.yaml --threads two
 expect 2 '--image: expected FILE' good.yaml --image

@@ -253,9 +253,9 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     r->shared_misfit = 1.7;
     r->trials = calloc(1, sizeof *r->trials);
     if (!r->trials) return DB_ERROR_MEMORY;
-    r->trials[r->trial_count++] = (db_fit_trial){ 1, 1, 12.5, 11.25, 340 };
     r->distance_step = -0.4;
     r->distance_error = 0.3;
+    r->trials[r->trial_count++] = (db_fit_trial){ 1, 1, 0, 12.5, 11.25, 340 };
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;
     r->history_count = EVALUATIONS;

@@ -172,7 +172,9 @@ static const struct {
     { MINIMAL, "data.dmin=", "expected key.path=value" },
     { MINIMAL, "data.dmin=[1", "argument 'data.dmin=[1'" },
     /* parameters */
-    { "image: a.img\n", NULL, "the section refine is missing" },
+    { "image: a.img\nintensity: {known: a.hkl}\n", NULL, "the section refine is missing" },
+    { "image: a.img\nmodel: {spots: sampled}\n", NULL, "the section refine is missing" },
+    { "shots: {list: a.txt}\n", NULL, "the section refine is missing" },
     { "refine: {}\n", NULL, "fit.yaml:1: refine: expected parameters" },
     { "refine:\n  misset_x: {min: 2, max: 1}\n", NULL,
       "fit.yaml:2: refine.misset_x: bounds cross: min 2 is not below max 1" },

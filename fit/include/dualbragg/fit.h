@@ -218,7 +218,10 @@ typedef struct db_fit_stage {
     /** 1: the stage is tried on each half of the spots first, and what it would be the first to
      * refine stays as it is unless it describes the other half better (algorithm "moments") */
     int earned;
-    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** by pixels: the stage is left out if chi2 per degree of freedom is larger at its start: a model
+     * that misses more than noise is refined better by moments; 0: any */
+    double most_misfit;
+    double reserved[2]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_stage;
 
 /** Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
@@ -499,10 +502,11 @@ typedef struct db_fit_start {
     int chosen;               /**< 1: the result goes on from here */
 } db_fit_start;
 
-/** What became of a stage that had to earn its parameters. */
+/** What became of a stage that was not certain to run. */
 typedef struct db_fit_trial {
     int stage; /**< index into the stages */
     int kept;
+    double misfit;        /**< by pixels: chi2 per degree of freedom at its start; else 0 */
     double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
                              falls by 0.25 */
     size_t spots;
@@ -607,7 +611,7 @@ typedef struct db_fit_result {
     size_t amplitude_count;
     db_fit_start *starts; /**< the best first; NULL if there was one */
     size_t start_count;
-    db_fit_trial *trials; /**< of stages that had to earn their parameters; NULL: none had to */
+    db_fit_trial *trials; /**< of stages that were not certain to run; NULL: all were */
     size_t trial_count;
     /** of the shoeboxes; the limit lies 5 robust standard deviations above the median */
     double sigma_z_median, sigma_z_limit;
@@ -788,7 +792,9 @@ typedef struct db_fit_config {
     double beam_centre[2];
     double beam_tilt[2]; /**< mrad: horizontal, vertical */
     double scale;        /**< overall factor of the starting model */
-    double reserved[16]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
+    int blocks_given;    /**< 1: the size of the crystal's blocks was given */
+    double reserved[15]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /** All defaults: header geometry, free intensities, no parameters.
@@ -809,6 +815,19 @@ DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *co
  *
  * @param config to clear */
 DB_API void db_fit_config_clear(db_fit_config *config);
+
+/** A configuration for an image without a file: defaults, what is refined left open, with overrides
+ * as below.
+ *
+ * @param context receives the message of a failure
+ * @param image name of the measured image
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param config replaced
+ * @return as db_fit_config_read */
+DB_API db_status db_fit_config_make(db_context *context, const char *image,
+                                    const char *const *overrides, size_t override_count,
+                                    db_fit_config *config);
 
 /** Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file;
  * their file names are relative to the working directory. *config is initialized or all zeros

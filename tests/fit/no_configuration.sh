@@ -1,0 +1,28 @@
+#!/bin/sh
+# An image and a cell are enough: the orientation is found, spreads start from the spots, and what held-out spots do not
+# bear out is left as it is.
+set -eu
+[ -n "${DUALBRAGG-}" ] && "$DUALBRAGG" --version | grep -q . || {
+    echo "no program to test"
+    exit 77
+}
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+"$DUALBRAGG" sim -cell 78 78 38 90 90 90 -misset 10 20 30 -N 60 -default_F 20000 -fluence 3e21 -lambda 1 -distance 150 -detpixels 1000 \
+    -pixel 0.1 -spots closed -mosaic_rms 0.15 -footprint_rms 0.15 0.1 -water 20 -noisefile still.img -seed 3 --quiet
+"$DUALBRAGG" fit still.img --cell 78.1,78.1,38 --symmetry tetragonal --no-report > printed || fail "$(tail -n 3 printed)"
+grep -q 'orientation found' printed || fail "the orientation was not looked for"
+grep -q 'Stage mode 1 is left out' printed || fail "a crystal that is not bent has a mode"
+number() { # KEY: a number of the refined model
+    awk -v key="$1:" '$1 == key { gsub(/[][,]/, " "); print $2 }' still_refined.yaml
+}
+near() { # NAME VALUE LEAST MOST
+    awk -v value="$2" -v least="$3" -v most="$4" 'BEGIN { exit !(value >= least && value <= most) }' ||
+        fail "$1 is $2, expected $3 to $4"
+}
+near "cell edge a" "$(number cell)" 77.95 78.05
+near "mosaic spread" "$(number mosaic_rms)" 0.13 0.17
+# a configuration that leaves open what is refined says the same
+printf 'image: still.img\nmodel: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, find_orientation: yes}\n' > still.yaml
+"$DUALBRAGG" fit still.yaml --no-report --quiet --output again || fail "the configuration failed"
+[ "$(number cell)" = "$(awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' again.yaml)" ] || fail "another result"
