@@ -31,7 +31,8 @@ struct db_spots {
     db_spot_list list;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
-    size_t number_room;
+    db_spot_part *part; /* likewise */
+    size_t number_room, part_room;
     uint32_t *run; /* [threads][tiles]: where the next of a thread's spots goes */
     size_t run_room;
     double *slope_double;
@@ -185,9 +186,9 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
 }
 
 /* Tiles that a spot reaches, each once: in that cell which holds the first of the pixels that
- * both have. Counts them at at[tile] (number NULL), or writes the spot's number there; at NULL:
- * stops at the first. */
-static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at, uint32_t *number,
+ * both have. Counts them at at[tile], or writes the spot's number there and which part of the tile it
+ * reaches; at NULL: stops at the first. */
+static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at, int write,
                        uint32_t own) {
     const db_spots *spots = plan->spots;
     const size_t panel = e->name.panel;
@@ -206,17 +207,25 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
                     slow[0] / CELL_SLOW != row)
                     continue;
                 if (!at) return 1;
-                if (number)
-                    number[at[tile]++] = own;
-                else
-                    at[tile]++;
+                if (write) {
+                    const db_region *t = &plan->regions[tile];
+                    db_spot_part *const part = &spots->part[at[tile]];
+                    part->fast[0] = (uint8_t)(fast[0] - t->fast_start);
+                    part->fast[1] =
+                        (uint8_t)((e->fast[1] < fast[1] ? e->fast[1] : fast[1]) - t->fast_start);
+                    part->slow[0] = (uint8_t)(slow[0] - t->slow_start);
+                    part->slow[1] =
+                        (uint8_t)((e->slow[1] < slow[1] ? e->slow[1] : slow[1]) - t->slow_start);
+                    spots->number[at[tile]] = own;
+                }
+                at[tile]++;
             }
         }
     return 0;
 }
 
 static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
-    return plan->spots->everywhere || reach_tiles(plan, entry, NULL, NULL, 0);
+    return plan->spots->everywhere || reach_tiles(plan, entry, NULL, 0, 0);
 }
 
 /* Each thread has a run of the list; for each tile those of the first thread come first. */
@@ -233,7 +242,7 @@ static db_status fill_tiles(db_plan *plan) {
 #endif
     for (size_t k = 0; k < runs; k++)
         for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
-            reach_tiles(plan, &entry[i], spots->run + k * tiles, NULL, 0);
+            reach_tiles(plan, &entry[i], spots->run + k * tiles, 0, 0);
     size_t most = 0, total = 0;
     for (size_t t = 0; t < tiles; t++) {
         const size_t first = total;
@@ -247,12 +256,13 @@ static db_status fill_tiles(db_plan *plan) {
     }
     spots->first[tiles] = (uint32_t)total;
     DB_GROW(plan->context, spots->number, spots->number_room, total + 1, "the spots of an image");
+    DB_GROW(plan->context, spots->part, spots->part_room, total + 1, "the spots of an image");
 #if defined(_OPENMP)
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 #endif
     for (size_t k = 0; k < runs; k++)
         for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
-            reach_tiles(plan, &entry[i], spots->run + k * tiles, spots->number, (uint32_t)i);
+            reach_tiles(plan, &entry[i], spots->run + k * tiles, 1, (uint32_t)i);
     plan->job.spots.most = most;
     return DB_OK;
 }
@@ -295,6 +305,7 @@ db_status db_spots_fill(db_plan *plan) {
         job->count = count;
         job->first = spots->first;
         job->number = spots->number;
+        job->part = spots->part;
         job->moving = plan->experiment.goniometer.phi_step != 0;
         job->one_beam = one_beam(plan);
         spots->current = 1;
@@ -320,10 +331,11 @@ void db_spots_outdate(db_plan *plan) {
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
     db_spot_list_clear(&spots->list);
-    void *const owned[] = { spots->panel,  spots->before,       spots->cell_first,
-                            spots->run,    spots->cell_tile,    spots->first,
-                            spots->number, spots->slope_double, spots->slope_float,
-                            spots };
+    void *const owned[] = {
+        spots->panel,  spots->before,       spots->cell_first,  spots->cell_tile, spots->first,
+        spots->number, spots->slope_double, spots->slope_float, spots->run,       spots->part,
+        spots
+    };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 

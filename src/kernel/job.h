@@ -115,17 +115,23 @@ typedef struct db_kernel_spot {
 /* Columns of a spot: what its slopes by a parameter multiply (kernel/spot_pixels.h). */
 enum { DB_SPOT_COLUMNS = 10, DB_SPOT_COLUMNS_MOVING = 14 };
 
+/* Pixels of a region that a spot reaches, counted from its corner: from, and to without that. */
+typedef struct {
+    uint8_t fast[2], slow[2];
+} db_spot_part;
+
 /* Spots of a job, in the order of sources, and which of them reach each region. */
 typedef struct db_kernel_spots {
     const db_kernel_spot *spot;
     size_t count;
-    const uint32_t *first;  /* [regions + 1]: where a region's numbers begin in the list */
-    const uint32_t *number; /* of spots, ascending for each region */
-    int moving;             /* 1: the crystal turns */
-    int one_beam;           /* 1: all sources have the same factors of a pixel */
-    size_t most;            /* of a region */
-    size_t parameters;      /* the first so many of the job's parameters move spots */
-    const double *step;     /* normal equations: a typical step of each parameter, a power of two */
+    const uint32_t *first;    /* [regions + 1]: where a region's numbers begin in the list */
+    const uint32_t *number;   /* of spots, ascending for each region */
+    const db_spot_part *part; /* likewise */
+    int moving;               /* 1: the crystal turns */
+    int one_beam;             /* 1: all sources have the same factors of a pixel */
+    size_t most;              /* of a region */
+    size_t parameters;        /* the first so many of the job's parameters move spots */
+    const double *step; /* normal equations: a typical step of each parameter, a power of two */
     /* [count][parameters][columns]: slopes, those of moving spots with more columns */
     const double *slope_double;
     const float *slope_float;
@@ -225,7 +231,7 @@ static inline size_t db_normal_size(size_t images) {
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
 }
 
-/* Room that the kernels of spots in closed form need: numbers of a tile's spots, and a fixed part and
+/* Room that the kernels of spots in closed form need: numbers and parts of a tile's spots, and a fixed part and
  * slopes for a band's pixels (kernel/spot_pixels.h), and products (kernel/spot_products.h); bytes. */
 enum {
     DB_SPOT_TILE_FAST = 64,
@@ -234,7 +240,7 @@ enum {
     DB_SPOT_PRODUCT_ROOM = 900 << 10
 };
 static inline size_t db_spot_numbers(const db_kernel_job *job) {
-    return ((job->spots.most + 1) * sizeof(uint32_t) + 63) / 64 * 64;
+    return ((job->spots.most + 1) * (sizeof(uint32_t) + sizeof(db_spot_part)) + 63) / 64 * 64;
 }
 static inline size_t db_spot_slope_room(const db_kernel_job *job) {
     /* at most two rows of doubles, where there are parameters */

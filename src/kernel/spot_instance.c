@@ -14,12 +14,14 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
         pixel_sums sums[SPOT_BAND];
     } *const fixed = (struct fixed *)(void *)((char *)room + db_spot_numbers(job));
     _Static_assert(sizeof *fixed <= DB_SPOT_FIXED_ROOM, "the room holds it");
-    spot_room own = { room,
-                      fixed->place,
-                      fixed->beam,
-                      fixed->sums,
-                      (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM),
-                      NULL };
+    spot_room own = {
+        .number = room,
+        .part = (db_spot_part *)((uint32_t *)room + job->spots.most + 1),
+        .place = fixed->place,
+        .beam = fixed->beam,
+        .sums = fixed->sums,
+        .slope = (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM),
+    };
     normal_run *run = NULL;
 #if DB_INSTANCE_KIND > 0
     normal_run normal;

@@ -23,6 +23,7 @@ _Static_assert(SPOT_BAND <= 64, "a bit for each group");
 /* A band of a tile. */
 typedef struct {
     int fast, slow;       /* number of its first pixel */
+    int top;              /* the same from the region's corner */
     int rows, groups;     /* groups: of a row */
     int summed;           /* 1: spot by spot, see kernel/spot_products.h */
     unsigned long wanted; /* bit row * SPOT_GROUPS + group: spots or background reach it */
@@ -30,8 +31,9 @@ typedef struct {
 
 /* Of a thread. */
 typedef struct {
-    uint32_t *number; /* spots that reach the band: [most] */
-    site *place;      /* [SPOT_BAND], likewise: */
+    uint32_t *number;   /* spots that reach the band: [most] */
+    db_spot_part *part; /* likewise: of the region */
+    site *place;        /* [SPOT_BAND], likewise: */
     beam_point *beam;
     pixel_sums *sums;
     fine *slope;             /* [SPOT_BAND][parameters] */
@@ -61,14 +63,11 @@ AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, siz
 #endif
 
 /* Groups and rows of a band that a spot reaches, each from, to without that. */
-AD_INLINE void spot_reach(const db_kernel_spot *spot, const spot_band *band, int group[2],
-                          int row[2]) {
-    const int fast = spot->fast[0] - band->fast, slow = spot->slow[0] - band->slow,
-              behind = (spot->fast[1] - band->fast + LANES - 1) / LANES,
-              below = spot->slow[1] - band->slow;
-    group[0] = fast > 0 ? fast / LANES : 0;
-    group[1] = behind < band->groups ? behind : band->groups;
-    row[0] = slow > 0 ? slow : 0;
+AD_INLINE void spot_reach(db_spot_part part, const spot_band *band, int group[2], int row[2]) {
+    const int above = part.slow[0] - band->top, below = part.slow[1] - band->top;
+    group[0] = part.fast[0] / LANES;
+    group[1] = (part.fast[1] + LANES - 1) / LANES;
+    row[0] = above > 0 ? above : 0;
     row[1] = below < band->rows ? below : band->rows;
 }
 
@@ -96,7 +95,7 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
     const db_kernel_spot *spot = &job->spots.spot[room->number[i]];
     const fine amplitude = f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]);
     int group[2], row[2];
-    spot_reach(spot, band, group, row);
+    spot_reach(room->part[i], band, group, row);
     for (int r = row[0]; r < row[1]; r++)
         for (int g = r * SPOT_GROUPS + group[0]; g < r * SPOT_GROUPS + group[1]; g++) {
             beam_point *const beam = &room->beam[g];
@@ -251,14 +250,20 @@ static __attribute__((noinline)) void finish_spots(const db_kernel_job *job,
 
 /* Spots of a region that reach a band of it; sets what they want of it. */
 static int spots_of_band(const db_kernel_spots *spots, size_t region, spot_band *band,
-                         uint32_t *number, int *visits) {
+                         const spot_room *room, int *visits) {
     int count = 0;
     *visits = 0;
     for (uint32_t i = spots->first[region]; i < spots->first[region + 1]; i++) {
         int group[2], row[2];
-        spot_reach(&spots->spot[spots->number[i]], band, group, row);
+        spot_reach(spots->part[i], band, group, row);
         if (row[1] <= row[0]) continue;
-        number[count++] = spots->number[i];
+        /* a tile's spots are all over the list: they come from memory meanwhile */
+        const db_kernel_spot *spot = &spots->spot[spots->number[i]];
+        __builtin_prefetch(spot->FINE(value));
+        __builtin_prefetch(spot->white);
+        __builtin_prefetch(spot->offset);
+        room->part[count] = spots->part[i];
+        room->number[count++] = spots->number[i];
         const unsigned long reached = ((1UL << (group[1] - group[0])) - 1) << group[0];
         for (int r = row[0]; r < row[1]; r++) band->wanted |= reached << (r * SPOT_GROUPS);
         *visits += (row[1] - row[0]) * (group[1] - group[0]);
@@ -289,7 +294,7 @@ static void render_region_band(const db_kernel_job *job, size_t index, spot_band
             if (group_wanted(job, &target, run)) in_use |= 1UL << (r * SPOT_GROUPS + g);
         }
     int visits;
-    const int count = spots_of_band(&job->spots, index, &band, room->number, &visits);
+    const int count = spots_of_band(&job->spots, index, &band, room, &visits);
     band.wanted = background ? in_use : band.wanted & in_use;
 #if DB_INSTANCE_KIND > 0
     const int groups = band.rows * band.groups;
@@ -311,12 +316,11 @@ static void render_spot_rows(const db_kernel_job *job, size_t index, int row_beg
                              const spot_room *room, normal_run *run) {
     const db_region *region = &job->region[index];
     for (int row = row_begin; row < row_end; row += SPOT_ROWS) {
-        const spot_band band = { region->fast_start,
-                                 region->slow_start + row,
-                                 row_end - row < SPOT_ROWS ? row_end - row : SPOT_ROWS,
-                                 (region->fast_count + LANES - 1) / LANES,
-                                 0,
-                                 0 };
+        const spot_band band = { .fast = region->fast_start,
+                                 .slow = region->slow_start + row,
+                                 .top = row,
+                                 .rows = row_end - row < SPOT_ROWS ? row_end - row : SPOT_ROWS,
+                                 .groups = (region->fast_count + LANES - 1) / LANES };
         render_region_band(job, index, band, room, run);
     }
 }
