@@ -205,7 +205,11 @@ static db_status judge(db_context *context, const db_fit_data *data, const db_fi
                        db_fit_result *result) {
     DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
                                 &result->verdict));
-    if (data->settings->intensity == DB_FIT_FREE) return DB_OK;
+    if (data->settings->intensity == DB_FIT_FREE) {
+        db_verdict_of_explained(result->before.strong_explained, result->after.strong_explained,
+                                &result->verdict);
+        return DB_OK;
+    }
     db_verdict_of_brightness(result->shoeboxes, result->shoebox_count, &result->verdict);
     return db_verdict_of_order(context, &result->experiment.structure_factors, compared->shoeboxes,
                                compared->shoebox_count, &result->verdict);

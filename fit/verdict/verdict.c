@@ -455,6 +455,16 @@ void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_
         brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least, v->test[DB_FIT_TEST_BRIGHTNESS].most);
 }
 
+void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {
+    const double few = 0.02; /* of the strong pixels: chance explains as many */
+    db_verdict_test(
+        v, DB_FIT_TEST_EXPLAINED, before > few ? after / before : (double)NAN,
+        "the refined model explains %.1f %% of the strong pixels, the start %.1f %%: "
+        "refinement has made it worse; expected at least %g times as many: refine fewer "
+        "parameters, or within bounds",
+        100 * after, 100 * before, v->test[DB_FIT_TEST_EXPLAINED].least);
+}
+
 db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
                               const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
     intensity *const list = malloc((count + 1) * sizeof *list);

@@ -18,4 +18,8 @@ void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_
 db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
                               const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
 
+/* Free intensities: does the refined model explain the pixels at least about as well as the start?
+ * before, after: fractions of the strong pixels. */
+void db_verdict_of_explained(double before, double after, db_fit_verdict *verdict);
+
 #endif

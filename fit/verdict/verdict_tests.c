@@ -28,6 +28,10 @@ static const double LEAST_ORDER = 5;
 /* Least squares make a model fainter if its spots overlap the measured ones only in part. */
 static const double MOST_BRIGHTNESS = 10;
 
+/* Places of spots may come nearer, and chance takes some pixels; a model that explains much less than
+ * its start did has the spots' shapes wrong. */
+static const double LEAST_OF_START = 0.75;
+
 static const struct {
     const char *name;
     const char *meaning;
@@ -54,6 +58,8 @@ static const struct {
                                   LEAST_ORDER, INFINITY },
     [DB_FIT_TEST_BRIGHTNESS] = { "brightness", "light of the model for that measured",
                                  1 / MOST_BRIGHTNESS, MOST_BRIGHTNESS },
+    [DB_FIT_TEST_EXPLAINED] = { "explained", "strong pixels explained for each that the start did",
+                                LEAST_OF_START, INFINITY },
 };
 
 const char *db_fit_test_name(db_fit_test_kind kind) { return tests[kind].name; }

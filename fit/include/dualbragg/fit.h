@@ -531,6 +531,8 @@ typedef enum db_fit_test_kind {
      * chance */
     DB_FIT_TEST_INTENSITIES,
     DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model / measured light */
+    /** free: strong pixels that the refined model explains / that the start did */
+    DB_FIT_TEST_EXPLAINED,
     DB_FIT_TESTS
 } db_fit_test_kind;
 
