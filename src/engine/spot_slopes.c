@@ -1,37 +1,58 @@
-/* Slopes of a plan's spots: passes of wide duals over all of them. */
+/* Slopes of a plan's spots: passes over blocks of them for each wide interface. */
 #include "engine/spots.h"
 
 #include "base/threads.h"
 #include "kernel/spot_slopes.h"
 
+/* Of a block of spots. */
+static void fill_block(const db_plan *plan, const db_spot_slopes_work *work, long block) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    const size_t first = (size_t)block * DB_SPOT_SLOPES_BLOCK, left = plan->job.spots.count - first;
+    const int count = left < DB_SPOT_SLOPES_BLOCK ? (int)left : (int)DB_SPOT_SLOPES_BLOCK;
+    double amplitude[DB_SPOT_SLOPES_BLOCK];
+    for (int i = 0; i < count; i++) {
+        const int *hkl = work->entry[first + (size_t)i].name.hkl;
+        const double node[3] = { hkl[0], hkl[1], hkl[2] };
+        amplitude[i] = node_amplitude_double_0(f, NULL, node).v;
+    }
+    db_spot_slopes_instance(plan->context->isa)(work, first, count, amplitude);
+}
+
 db_status db_spots_fill_slopes(db_plan *plan) {
     db_kernel_spots *job = &plan->job.spots;
     const size_t length = job->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS;
-    const long count = (long)job->count;
-    const db_spot_slopes_function fill = db_spot_slopes_instance(plan->context->isa);
-    float *narrow;
-    double *slope = db_spots_slope_room(plan, job->count * job->parameters * length, &narrow);
+    const long blocks = (long)((job->count + DB_SPOT_SLOPES_BLOCK - 1) / DB_SPOT_SLOPES_BLOCK);
+    void *const slope = db_spots_slope_room(plan, job->count * job->parameters * length);
     if (!slope) return db_fail_memory(plan->context, "the slopes of spots");
+    const int mixed = plan->precision == DB_PRECISION_MIXED;
+    double *const slope_double = mixed ? NULL : slope;
+    float *const slope_float = mixed ? slope : NULL;
     for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
         const db_parameter_slots slots = db_plan_slots(plan, first);
+        const db_dual_interface *z = &plan->dual;
         db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
-        const db_spot_slopes_work work = { &plan->experiment,
-                                           &plan->dual,
-                                           &slots,
-                                           plan->position + first,
-                                           job->parameters,
-                                           db_spots_entries(plan),
-                                           job->spot,
-                                           job->moving,
-                                           slope,
-                                           narrow };
+        const db_spot_slopes_work work = { .experiment = &plan->experiment,
+                                           .slots = &slots,
+                                           .place = plan->position + first,
+                                           .parameters = job->parameters,
+                                           .spread = (const double *)(const void *)&z->spread,
+                                           .panel = (const double *)(const void *)z->panel,
+                                           .source = (const double *)(const void *)z->source,
+                                           .layer_step = &z->layer_step.v,
+                                           .attenuation = &z->attenuation.v,
+                                           .parts = z->spread.parts,
+                                           .entry = db_spots_entries(plan),
+                                           .spot = job->spot,
+                                           .moving = job->moving,
+                                           .slope_double = slope_double,
+                                           .slope_float = slope_float };
 #if defined(_OPENMP)
-        const int threads = db_threads_for(plan->context, count);
+        const int threads = db_threads_for(plan->context, blocks);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
-        for (long i = 0; i < count; i++) fill(&work, (size_t)i);
+        for (long i = 0; i < blocks; i++) fill_block(plan, &work, i);
     }
-    job->slope_double = slope;
-    job->slope_float = narrow;
+    job->slope_double = slope_double;
+    job->slope_float = slope_float;
     return DB_OK;
 }

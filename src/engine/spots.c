@@ -35,8 +35,7 @@ struct db_spots {
     size_t number_room, part_room;
     uint32_t *run; /* [threads][tiles]: where the next of a thread's spots goes */
     size_t run_room;
-    double *slope_double;
-    float *slope_float;
+    void *slope;
     size_t slope_room;
     int current; /* 1: lists belong to the experiment's present values */
 };
@@ -331,26 +330,23 @@ void db_spots_outdate(db_plan *plan) {
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
     db_spot_list_clear(&spots->list);
-    void *const owned[] = {
-        spots->panel,  spots->before,       spots->cell_first,  spots->cell_tile, spots->first,
-        spots->number, spots->slope_double, spots->slope_float, spots->run,       spots->part,
-        spots
-    };
+    void *const owned[] = { spots->panel, spots->before, spots->cell_first, spots->cell_tile,
+                            spots->first, spots->number, spots->slope,      spots->run,
+                            spots->part,  spots };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 
-double *db_spots_slope_room(db_plan *plan, size_t size, float **narrow) {
+void *db_spots_slope_room(db_plan *plan, size_t size) {
     db_spots *spots = plan->spots;
     if (size + 1 > spots->slope_room) {
-        free(spots->slope_double);
-        free(spots->slope_float);
+        free(spots->slope);
         spots->slope_room = size + size / 4 + 1;
-        spots->slope_double = malloc(spots->slope_room * sizeof *spots->slope_double);
-        spots->slope_float = malloc(spots->slope_room * sizeof *spots->slope_float);
-        if (!spots->slope_double || !spots->slope_float) spots->slope_room = 0;
+        spots->slope =
+            malloc(spots->slope_room *
+                   (plan->precision == DB_PRECISION_MIXED ? sizeof(float) : sizeof(double)));
+        if (!spots->slope) spots->slope_room = 0;
     }
-    *narrow = spots->slope_float;
-    return spots->slope_room ? spots->slope_double : NULL;
+    return spots->slope;
 }
 
 const db_spot_entry *db_spots_entries(const db_plan *plan) { return plan->spots->list.entry; }

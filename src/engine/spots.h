@@ -80,8 +80,9 @@ db_status db_spots_fill(db_plan *plan);
 /* Their slopes by the plan's parameters, too (spot_slopes.c). */
 db_status db_spots_fill_slopes(db_plan *plan);
 
-/* Room for the slopes of all spots, [spots][parameters][columns]; NULL without memory. */
-double *db_spots_slope_room(db_plan *plan, size_t size, float **narrow);
+/* Room for the slopes of all spots, [spots][parameters][columns], in the plan's precision; NULL without
+ * memory. */
+void *db_spots_slope_room(db_plan *plan, size_t size);
 
 /* Names of the job's spots. */
 const db_spot_entry *db_spots_entries(const db_plan *plan);

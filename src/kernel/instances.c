@@ -44,7 +44,8 @@ db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_ker
     return table[isa][precision == DB_PRECISION_MIXED][kind];
 }
 
-#define DECLARE_SLOPES(isa) void db_spot_slopes_##isa(const db_spot_slopes_work *, size_t);
+#define DECLARE_SLOPES(isa)                                                                        \
+    void db_spot_slopes_##isa(const db_spot_slopes_work *, size_t, int, const double *);
 DB_INSTANCES(DECLARE_SLOPES)
 
 db_spot_slopes_function db_spot_slopes_instance(db_isa isa) {

@@ -13,6 +13,7 @@
 #define spot_values AD_NUM(spot_values)
 #define spot_step AD_NUM(spot_step)
 #define spot_angles AD_NUM(spot_angles)
+#define spot_turns AD_NUM(spot_turns)
 #define spot_angles_of AD_NUM(spot_angles_of)
 #define spot_node_of AD_NUM(spot_node_of)
 #define spot_node AD_NUM(spot_node)
@@ -108,6 +109,12 @@ typedef struct {
     num at, from, to, cosine, sine;
 } spot_angles;
 
+/* Passages of nodes: at, from and to, and what these angles are; none of both: SPOT_FIXED. */
+typedef struct {
+    lane angle[3], cosine[3], sine[3];
+    lane_mask crossing[3], turning[3];
+} spot_turns;
+
 AD_FN spot_circle spot_circle_of(vec3 spindle, vec3 start) {
     spot_circle k;
     k.along = v3_scale(spindle, v3_dot(spindle, start));
@@ -116,36 +123,33 @@ AD_FN spot_circle spot_circle_of(vec3 spindle, vec3 start) {
     return k;
 }
 
-#if LANES == 1
 /* How far an angle is from its number, with its slopes: Newton's step on the equation that
  * defines it, which is 0 but for rounding and has the right slopes. The node is on the sphere
  * where |s0 + r| = |s0|, that is r.s0 = -r^2/2; its distance turns where that of r.s0 does. */
-AD_FN num spot_step(db_spot_angle kind, REAL cosine, REAL sine, const spot_circle *k, vec3 s0) {
-    if (kind == SPOT_FIXED) return n_constant(0);
+AD_FN num spot_step(const spot_turns *turns, int i, const spot_circle *k, vec3 s0) {
+    const lane cosine = turns->cosine[i], sine = turns->sine[i];
     const num a = v3_dot(k->across, s0), b = v3_dot(k->side, s0);
     const num even = n_add(n_scale(a, cosine), n_scale(b, sine)),
               odd = n_sub(n_scale(b, cosine), n_scale(a, sine));
-    if (kind == SPOT_TURNING) return n_div(odd, even);
     const num square = n_add(v3_square(k->along), v3_square(k->across));
-    const num excess = n_add(even, n_add(v3_dot(k->along, s0), n_scale(square, (REAL)0.5)));
-    return n_neg(n_div(excess, odd));
+    const num excess = n_add(even, n_add(v3_dot(k->along, s0), n_scale(square, l_set((REAL)0.5))));
+    const num none = n_constant(0), turning = n_select(turns->turning[i], n_div(odd, even), none);
+    return n_select(turns->crossing[i], n_neg(n_div(excess, odd)), turning);
 }
 
-/* The angles of a passage. */
-AD_FN spot_angles spot_angles_of(const interface_values *z, const db_spot_name *name, vec3 r) {
-    const db_spot_passage *p = &name->passage;
+/* The angles of passages. r: nodes at the start of the rotation. */
+AD_FN spot_angles spot_angles_of(const interface_values *z, size_t source, const spot_turns *turns,
+                                 vec3 r) {
     const spot_circle k = spot_circle_of(z->spread.spindle, r);
-    const vec3 s0 = z->source[name->source].s0;
-    const double angle[3] = { p->at, p->from, p->to };
-    const db_spot_angle kind[3] = { p->at_kind, p->from_kind, p->to_kind };
-    num exact[3];
+    num step[3], exact[3];
     for (int i = 0; i < 3; i++) {
-        const num given = n_constant((REAL)angle[i]);
-        exact[i] = n_add(given, spot_step(kind[i], n_cos(given).v, n_sin(given).v, &k, s0));
+        step[i] = spot_step(turns, i, &k, z->source[source].s0);
+        exact[i] = n_shift(step[i], turns->angle[i]);
     }
-    return (spot_angles){ exact[0], exact[1], exact[2], n_cos(exact[0]), n_sin(exact[0]) };
+    return (spot_angles){ exact[0], exact[1], exact[2],
+                          n_affine(step[0], l_neg(turns->sine[0]), turns->cosine[0]),
+                          n_affine(step[0], turns->cosine[0], turns->sine[0]) };
 }
-#endif
 
 /* The node; angles NULL: the crystal is at the start of the rotation. */
 AD_FN spot_node spot_node_of(const interface_values *z, const lane hkl[3],
@@ -177,7 +181,19 @@ AD_FN spot_node spot_turn_of(const interface_values *z, const db_spot_name *name
     const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
     const spot_node start = spot_node_of(z, hkl, NULL);
     if (name->passage.at == 0 && !name->passage.moves) return start;
-    const spot_angles angles = spot_angles_of(z, name, start.r);
+    const db_spot_passage *p = &name->passage;
+    const double angle[3] = { p->at, p->from, p->to };
+    const db_spot_angle kind[3] = { p->at_kind, p->from_kind, p->to_kind };
+    spot_turns turns;
+    for (int i = 0; i < 3; i++) {
+        const num given = n_constant((REAL)angle[i]);
+        turns.angle[i] = given.v;
+        turns.cosine[i] = n_cos(given).v;
+        turns.sine[i] = n_sin(given).v;
+        turns.crossing[i] = kind[i] == SPOT_CROSSING;
+        turns.turning[i] = kind[i] == SPOT_TURNING;
+    }
+    const spot_angles angles = spot_angles_of(z, name->source, &turns, start.r);
     return spot_node_of(z, hkl, &angles);
 }
 #endif

@@ -7,7 +7,7 @@
  *
  *   g d(amplitude) - e (z.G z + z.b).
  *
- * That is columns g, g y_i, g y_i y_j times coefficients that the engine gets from wide duals
+ * That is columns g, g y_i, g y_i y_j times coefficients that the engine gets from dual numbers
  * (kernel/spot_slopes_instance.c), y = z - z_0 as seen from a place inside the spot: of a spot that is
  * cut far from its middle z hardly varies, and columns in z would be all but multiples of one another.
  * Of a spot that moves through the range from..to,
