@@ -191,6 +191,8 @@ static db_status refine(many *m) {
     options.resume = m->options->resume;
     options.scratch = slash ? scratch : NULL;
     options.outlier_sigma = m->config->shot_outlier_sigma;
+    options.series = m->config->series;
+    options.knots = m->config->series_knots;
     options.progress = db_shots_progress_event;
     options.cancelled = cancelled;
     options.user = progress;

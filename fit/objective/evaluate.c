@@ -66,7 +66,7 @@ static void derive_block(db_objective *objective, size_t b, db_objective_depth d
     const size_t n = db_objective_block_variables(objective, b, list), all = n + DB_LINEAR;
     const double *const linear = objective->solution[b].linear;
     db_block block = db_objective_block(objective, b);
-    const int own = objective->rule == DB_INTENSITY_EACH || db_objective_has_reflections(objective);
+    const int own = objective->rule == DB_INTENSITY_EACH || db_objective_has_parts(objective);
     if (own && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
     const size_t link_count =
         db_variables_links(&objective->variables, work->links, &objective->placement,
@@ -86,7 +86,7 @@ static void derive_block(db_objective *objective, size_t b, db_objective_depth d
 static void add_block(db_objective *objective, size_t b, db_objective_depth depth) {
     const size_t count = objective->variables.count, rows = count + 1;
     const int reflections =
-        db_objective_has_reflections(objective); /* parts are theirs, not the blocks' */
+        db_objective_has_parts(objective); /* pulls are theirs, not the blocks' */
     size_t list[DB_BLOCK_MOST + 1];
     const size_t n = db_objective_block_variables(objective, b, list), all = n + DB_LINEAR;
     const double *const gradient = db_objective_block_gradient(objective, b);
@@ -178,6 +178,15 @@ static db_status render(db_objective *objective, const double *values, db_object
 
 db_status db_objective_render(db_objective *objective, const double *values) {
     return render(objective, values, DB_OBJECTIVE_LOSS);
+}
+
+db_status db_objective_render_derivatives(db_objective *objective, const double *values) {
+    return render(objective, values, DB_OBJECTIVE_NORMAL);
+}
+
+void db_objective_derive(db_objective *objective) {
+    each_block(objective, DB_OBJECTIVE_NORMAL, derive_block);
+    add_up(objective, DB_OBJECTIVE_NORMAL);
 }
 
 void db_objective_solve(db_objective *objective) {

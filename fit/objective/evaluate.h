@@ -13,4 +13,10 @@ db_status db_objective_evaluate(db_objective *objective, const double *values,
 db_status db_objective_render(db_objective *objective, const double *values);
 void db_objective_solve(db_objective *objective);
 
+/* The parts of an evaluation where several objectives share intensities, which are found between
+ * them: the image with its derivatives; then loss, gradient and normal matrix at these intensities,
+ * which stay unknowns of the blocks (db_objective_block_normal). */
+db_status db_objective_render_derivatives(db_objective *objective, const double *values);
+void db_objective_derive(db_objective *objective);
+
 #endif

@@ -131,7 +131,8 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
     objective->blur = options->blur;
     objective->amplitudes = options->amplitudes;
     objective->loss_of = db_loss_make(settings, options->target);
-    objective->rule = settings->intensity == DB_FIT_FREE ? DB_INTENSITY_EACH
+    const db_intensity_rule free_rule = options->is_frame ? DB_INTENSITY_FRAMES : DB_INTENSITY_EACH;
+    objective->rule = settings->intensity == DB_FIT_FREE ? free_rule
                       : refines_scale(settings)          ? DB_INTENSITY_ONE
                                                          : DB_INTENSITY_SHARED;
     const db_status status = build(objective, experiment, options);
@@ -165,13 +166,14 @@ void db_objective_destroy(db_objective *objective) {
 /* The background begins at the mean of the local one over the pixels in use. */
 void db_objective_restart(db_objective *objective) {
     const int refined = plane_terms(objective->settings) > 0 && !objective->blocks.holds_light;
+    const int is_free =
+        objective->rule == DB_INTENSITY_EACH || objective->rule == DB_INTENSITY_FRAMES;
     objective->work->fresh = 1;
     for (size_t b = 0; b < objective->blocks.count; b++) {
         double background;
         const size_t used = pixels_in_use(&objective->blocks, b, &background);
         objective->solution[b] = (db_linear_solution){
-            .linear = { objective->rule == DB_INTENSITY_EACH ? 0 : 1,
-                        refined && used ? background / (double)used : 0 },
+            .linear = { is_free ? 0 : 1, refined && used ? background / (double)used : 0 },
         };
     }
 }
@@ -190,6 +192,6 @@ db_block db_objective_block(const db_objective *objective, size_t block) {
                        .loss = &objective->loss_of,
                        .ridge = objective->blocks.ridge ? objective->blocks.ridge[block] : 0,
                        .used = { objective->rule != DB_INTENSITY_ONE ||
-                                     db_objective_has_reflections(objective),
+                                     db_objective_has_parts(objective),
                                  terms > 0, terms > 1, terms > 1 } };
 }

@@ -14,7 +14,9 @@
 typedef enum db_intensity_rule {
     DB_INTENSITY_EACH,   /* free: every block has its own */
     DB_INTENSITY_SHARED, /* known: one for all blocks */
-    DB_INTENSITY_ONE     /* known: 1, the scale being a refined parameter */
+    DB_INTENSITY_ONE,    /* known: 1, the scale being a refined parameter */
+    DB_INTENSITY_FRAMES  /* free: one of each reflection, whose parts are on several frames
+                            (fit/objective/frames.h) */
 } db_intensity_rule;
 
 typedef struct db_linear_solution {
@@ -78,6 +80,7 @@ typedef struct db_objective_options {
                                         NULL: they are as given. Borrowed */
     double blur;                     /* >= 1: divides the cell counts */
     db_fit_target target;
+    int is_frame; /* 1: free intensities are those of reflections on several frames */
 } db_objective_options;
 
 /* *objective is zeroed on failure. Starts from the experiment's values; borrows its structure
@@ -131,6 +134,11 @@ static inline double db_objective_shared_part(const db_objective *objective, siz
  */
 static inline int db_objective_has_reflections(const db_objective *objective) {
     return objective->amplitudes && objective->rule == DB_INTENSITY_ONE;
+}
+
+/* Whether blocks have the intensities of reflections, which are eliminated after all blocks. */
+static inline int db_objective_has_parts(const db_objective *objective) {
+    return objective->rule == DB_INTENSITY_FRAMES || db_objective_has_reflections(objective);
 }
 
 #endif

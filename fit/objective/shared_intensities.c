@@ -8,7 +8,9 @@
 
 /* Blocks that share an intensity. */
 typedef struct sharing {
-    const size_t *box; /* NULL: all of the objective */
+    const db_objective *objective; /* of the boxes */
+    const size_t *box;             /* NULL: all of the objective */
+    const db_part *part;           /* instead of boxes: blocks of several objectives; NULL: none */
     size_t count;
     double inverse_variance; /* of the restraint to 1; 0: none */
     int threads;
@@ -16,37 +18,55 @@ typedef struct sharing {
 
 static sharing boxes_of(const db_objective *objective, size_t r) {
     const db_amplitudes *const a = objective->amplitudes;
-    return (sharing){ a->box + a->first[r], a->first[r + 1] - a->first[r],
-                      1 / (a->sigma[r] * a->sigma[r]), 1 };
+    return (sharing){ .objective = objective,
+                      .box = a->box + a->first[r],
+                      .count = a->first[r + 1] - a->first[r],
+                      .inverse_variance = 1 / (a->sigma[r] * a->sigma[r]),
+                      .threads = 1 };
 }
 
-static size_t box_at(const sharing *of, size_t i) { return of->box ? of->box[i] : i; }
-
-static double intensity_of(const db_objective *objective, const sharing *of) {
-    return objective->solution[box_at(of, 0)].linear[0];
+static size_t box_at(const sharing *of, size_t i) {
+    return of->part ? of->part[i].block : of->box ? of->box[i] : i;
 }
 
-static double sum_boxes(db_objective *objective, const sharing *of) {
-    const double off = intensity_of(objective, of) - 1;
+static const db_objective *objective_at(const sharing *of, size_t i) {
+    return of->part ? of->part[i].objective : of->objective;
+}
+
+static db_linear_solution *solution_at(const sharing *of, size_t i) {
+    return &objective_at(of, i)->solution[box_at(of, i)];
+}
+
+static db_block_sums *sums_at(const sharing *of, size_t i) {
+    return &objective_at(of, i)->work->linear_sums[box_at(of, i)];
+}
+
+static double *steps_at(const sharing *of, size_t i) {
+    return objective_at(of, i)->work->steps[box_at(of, i)];
+}
+
+static double intensity_of(const sharing *of) { return solution_at(of, 0)->linear[0]; }
+
+static double sum_boxes(const sharing *of) {
+    const double off = intensity_of(of) - 1;
     double value = off * off * of->inverse_variance;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(of->threads)
     for (long i = 0; i < (long)of->count; i++) {
-        const size_t b = box_at(of, (size_t)i);
-        const db_block block = db_objective_block(objective, b);
-        db_block_sum(&block, objective->solution[b].linear, &objective->work->linear_sums[b]);
+        const db_block block =
+            db_objective_block(objective_at(of, (size_t)i), box_at(of, (size_t)i));
+        db_block_sum(&block, solution_at(of, (size_t)i)->linear, sums_at(of, (size_t)i));
     }
-    for (size_t i = 0; i < of->count; i++)
-        value += objective->work->linear_sums[box_at(of, i)].value;
+    for (size_t i = 0; i < of->count; i++) value += sums_at(of, i)->value;
     return value;
 }
 
 /* A step of the intensity, not below 0, and all planes; returns the decrease that it promises. */
-static double step_boxes(db_objective *objective, const sharing *of, double *variance) {
-    const double intensity = intensity_of(objective, of);
+static double step_boxes(const sharing *of, double *variance) {
+    const double intensity = intensity_of(of);
     double gradient = 2 * (intensity - 1) * of->inverse_variance;
     double curvature = of->inverse_variance, promise = 0;
     for (size_t i = 0; i < of->count; i++) {
-        db_block_sums *const s = &objective->work->linear_sums[box_at(of, i)];
+        db_block_sums *const s = sums_at(of, i);
         promise += db_eliminate(DB_LINEAR, 1, s->gradient, s->normal, DB_LINEAR);
         gradient += s->gradient[0];
         curvature += s->normal[0];
@@ -55,46 +75,43 @@ static double step_boxes(db_objective *objective, const sharing *of, double *var
     promise -= step * (gradient + curvature * step);
     *variance = 1 / curvature;
     for (size_t i = 0; i < of->count; i++) {
-        const size_t b = box_at(of, i);
-        const db_block_sums *const s = &objective->work->linear_sums[b];
-        double *const steps = objective->work->steps[b];
+        const db_block_sums *const s = sums_at(of, i);
+        double *const steps = steps_at(of, i);
         steps[0] = step;
         for (size_t k = 1; k < DB_LINEAR; k++)
             steps[k] = db_eliminated_step(s->normal + k * DB_LINEAR, k, s->gradient[k], steps);
-        for (size_t k = 0; k < DB_LINEAR; k++) objective->solution[b].linear[k] += steps[k];
+        for (size_t k = 0; k < DB_LINEAR; k++) solution_at(of, i)->linear[k] += steps[k];
     }
     return promise;
 }
 
-static void step_back(db_objective *objective, const sharing *of) {
-    for (size_t i = 0; i < of->count; i++) {
-        const size_t b = box_at(of, i);
+static void step_back(const sharing *of) {
+    for (size_t i = 0; i < of->count; i++)
         for (int k = 0; k < DB_LINEAR; k++)
-            objective->solution[b].linear[k] -= objective->work->steps[b][k] *= 0.5;
-    }
+            solution_at(of, i)->linear[k] -= steps_at(of, i)[k] *= 0.5;
 }
 
 /* The shared intensity, and every plane with it. Returns the variance of the intensity. */
-static double solve_together(db_objective *objective, const sharing *of) {
+static double solve_together(const sharing *of) {
     enum { PASSES = 40 };
     double before = INFINITY, variance = 0;
     for (int pass = 0; pass < PASSES && of->count; pass++) {
-        const double value = sum_boxes(objective, of);
+        const double value = sum_boxes(of);
         if (value > before + 1e-9 * fabs(before)) { /* too far: halfway back */
-            step_back(objective, of);
+            step_back(of);
             continue;
         }
         before = value;
-        const double promise = step_boxes(objective, of, &variance);
-        if (promise <= 1e-10 * fmax(1, value) || objective->loss_of.target == DB_FIT_WEIGHTED)
+        const double promise = step_boxes(of, &variance);
+        if (promise <= 1e-10 * fmax(1, value) ||
+            objective_at(of, 0)->loss_of.target == DB_FIT_WEIGHTED)
             break;
     }
     /* The planes once more by themselves, which also gives each block its loss. */
 #pragma omp parallel for schedule(dynamic, 4) num_threads(of->threads)
     for (long i = 0; i < (long)of->count; i++) {
-        const size_t b = box_at(of, (size_t)i);
-        db_linear_solution *const solution = &objective->solution[b];
-        db_block block = db_objective_block(objective, b);
+        db_linear_solution *const solution = solution_at(of, (size_t)i);
+        db_block block = db_objective_block(objective_at(of, (size_t)i), box_at(of, (size_t)i));
         block.used[0] = 0;
         solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
     }
@@ -102,21 +119,32 @@ static double solve_together(db_objective *objective, const sharing *of) {
 }
 
 void db_objective_solve_common(db_objective *objective, int threads) {
-    const sharing all = { NULL, objective->blocks.count, 0, threads };
-    (void)solve_together(objective, &all);
+    const sharing all = { .objective = objective,
+                          .count = objective->blocks.count,
+                          .threads = threads };
+    (void)solve_together(&all);
+}
+
+static void solve_all(const sharing *of) {
+    const double variance = solve_together(of);
+    for (size_t i = 0; i < of->count; i++) solution_at(of, i)->variance = variance;
 }
 
 void db_objective_solve_reflection(db_objective *objective, size_t reflection) {
     const sharing of = boxes_of(objective, reflection);
-    const double variance = solve_together(objective, &of);
-    for (size_t i = 0; i < of.count; i++) objective->solution[box_at(&of, i)].variance = variance;
+    solve_all(&of);
+}
+
+void db_parts_solve(const db_part *part, size_t count) {
+    const sharing of = { .part = part, .count = count, .threads = 1 };
+    solve_all(&of);
 }
 
 double db_objective_restraint_loss(const db_objective *objective) {
     double sum = 0;
     for (size_t r = 0; r < objective->amplitudes->count; r++) {
         const sharing of = boxes_of(objective, r);
-        const double off = intensity_of(objective, &of) - 1;
+        const double off = intensity_of(&of) - 1;
         sum += off * off * of.inverse_variance;
     }
     return sum;
@@ -143,7 +171,7 @@ void db_objective_reflection_sums(const db_objective *objective, size_t reflecti
 static int add_restraint(const db_objective *objective, size_t r, double *gradient,
                          double *normal) {
     const sharing of = boxes_of(objective, r);
-    const double intensity = intensity_of(objective, &of);
+    const double intensity = intensity_of(&of);
     *gradient += 2 * (intensity - 1) * of.inverse_variance;
     *normal += of.inverse_variance;
     return intensity > 0;

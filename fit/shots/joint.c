@@ -2,9 +2,9 @@
 #include "fit/shots/joint.h"
 
 #include "base/context_internal.h"
-#include "fit/config/misset.h"
 #include "fit/config/physical_range.h"
 #include "fit/shots/joint_conclude.h"
+#include "fit/shots/joint_models.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
@@ -127,24 +127,36 @@ static void add_priors(const joint *j, double *loss, double *gradient, double *n
     }
 }
 
-static void record(joint *j, double loss, const double *gradient) {
-    db_shots *const all = j->all;
-    double square = 0;
-    db_fit_history *const entry = isfinite(loss) ? db_fit_course_add(&all->course) : NULL;
+void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_history *now,
+                     const double *shared) {
+    db_fit_history *const entry = isfinite(now->target) ? db_fit_course_add(&all->course) : NULL;
     if (!entry) return;
-    for (size_t i = 0; i < j->order.shared; i++)
-        square += pow(gradient[i] / j->degrees * j->unknowns.scale[i], 2);
-    entry->stage = j->stage;
-    entry->evaluation = j->evaluations;
-    entry->target = loss / j->degrees;
-    entry->gradient_norm = sqrt(square);
+    double *const value = entry->value;
+    *entry = *now;
+    entry->value = value;
     for (size_t i = 0; i < all->parameters; i++)
-        entry->value[i] = all->shared[i] ? all->common[i] : (double)NAN;
-    for (size_t i = 0; i < j->order.shared; i++) entry->value[j->order.index[i]] = j->at[i];
+        value[i] = all->shared[i] ? all->common[i] : (double)NAN;
+    for (size_t i = 0; i < order->shared; i++) value[order->index[i]] = shared[i];
     const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
-                                       .stage = j->stage,
+                                       .stage = now->stage,
                                        .entry = entry };
     db_shots_report(all, &event);
+}
+
+double db_joint_gradient_norm(const db_unknowns *unknowns, const double *gradient, double degrees) {
+    double square = 0;
+    for (size_t i = 0; i < unknowns->count; i++)
+        square += pow(gradient[i] / degrees * unknowns->scale[i], 2);
+    return sqrt(square);
+}
+
+static void record(joint *j, double loss, const double *gradient) {
+    const db_fit_history now = { .stage = j->stage,
+                                 .evaluation = j->evaluations,
+                                 .target = loss / j->degrees,
+                                 .gradient_norm =
+                                     db_joint_gradient_norm(&j->unknowns, gradient, j->degrees) };
+    db_joint_record(j->all, &j->order, &now, j->at);
 }
 
 /* The trial points become the best ones. */
@@ -235,57 +247,6 @@ static db_status prepare(joint *j) {
                                  2 * (size_t)j->settings->max_evaluations + 16);
 }
 
-/* Moves a model to the best point of its shot. */
-static db_status move_model(const joint *j, db_context *context, size_t shot, db_shot_model *model,
-                            db_fit_settings *settings, db_variables *variables) {
-    db_shots *const all = j->all;
-    const db_arrow_order *const order = &j->order;
-    db_experiment *const e = &model->experiment;
-    db_experiment folded = *e;
-    double values[DB_FIT_MOST_PARAMETERS];
-    const int turns = db_refinement_turns(&all->settings, j->stage);
-    if (turns) db_misset_fold(&folded.crystal);
-    DB_TRY(db_shots_settings(all, context, shot, settings));
-    db_variables_make(settings, 1u << j->stage, turns ? all->state[shot].turned : NULL, &folded,
-                      &model->placement, variables);
-    for (size_t i = 0; i < order->shared + order->local; i++)
-        values[order->variable[i]] =
-            i < order->shared ? j->best_at[i] : all->state[shot].best.local[i - order->shared];
-    db_refinement_move(variables, values, &folded.crystal, e);
-    db_variables_place(variables, values, &model->placement);
-    DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
-    db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
-    memcpy(all->summary[shot].misset, e->crystal.misset, sizeof all->summary[shot].misset);
-    all->summary[shot].stage = j->stage + 1;
-    return DB_OK;
-}
-
-/* The values of a shot become those of its best point. */
-static db_status store_shot(db_shots *all, db_context *context, size_t shot, void *user) {
-    const joint *const j = user;
-    db_shot_model model = { .panels = NULL };
-    db_fit_settings settings = { .parameters = NULL };
-    db_variables *const variables = malloc(sizeof *variables);
-    db_status status = variables ? DB_OK : db_fail_memory(context, "the model of a shot");
-    if (status == DB_OK) status = db_shot_model_make(all, context, shot, &model);
-    if (status == DB_OK) status = move_model(j, context, shot, &model, &settings, variables);
-    db_shot_model_clear(&model);
-    db_fit_settings_clear(&settings);
-    free(variables);
-    return status;
-}
-
-/* All models move to the best point. */
-static db_status store(joint *j) {
-    db_shots *const all = j->all;
-    DB_TRY(db_workers_each(all, "models", j->stage, 0, all->count, store_shot, j));
-    DB_TRY(db_workers_gather(all, all->value, all->parameters * sizeof *all->value, 0));
-    DB_TRY(db_workers_gather(all, all->summary, sizeof *all->summary, 0));
-    for (size_t i = 0; i < j->order.shared; i++) all->common[j->order.index[i]] = j->best_at[i];
-    db_shots_tie_common(all);
-    return DB_OK;
-}
-
 /* How the search ended at the best point, whose sums are those of the last evaluation. */
 static void judge(joint *j, db_lm_end how, db_stage_result *end) {
     const size_t n = j->order.shared;
@@ -374,7 +335,7 @@ db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_res
     if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
     if (status == DB_OK || (all->ending && j->started)) {
-        const db_status stored = store(j);
+        const db_status stored = db_joint_models_store(all, stage, j->best_at);
         if (stored != DB_OK) status = stored;
     }
     free(j->sums);

@@ -56,6 +56,12 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     return DB_OK;
 }
 
+db_status db_shot_measure(db_shots *all, db_context *context, size_t shot,
+                          const db_open_shot *open) {
+    measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
+    return measure_start(all, context, shot, open);
+}
+
 /* Errors of local quantities at fixed shared ones. */
 static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
                                 const db_open_shot *open) {
@@ -147,8 +153,7 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
     if (status == DB_OK) {
         status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
-        if (status == DB_OK) measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
-        if (status == DB_OK) status = measure_start(all, context, shot, open);
+        if (status == DB_OK) status = db_shot_measure(all, context, shot, open);
         if (status == DB_OK) status = estimate_local(c, context, shot, open);
         if (status == DB_OK) {
             add_pull(c, shot, open);

@@ -56,15 +56,20 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
 }
 
 void db_stages_mark_shared(db_shots *all) {
-    for (size_t i = 0; i < all->parameters; i++)
-        all->shared[i] = is_shared(&all->settings, &all->settings.parameters[i]) != 0;
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[i];
+        const int shared = is_shared(&all->settings, p) != 0;
+        all->varies[i] = shared && all->options->series && all->options->knots > 0 &&
+                         p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z;
+        all->shared[i] = shared && !all->varies[i];
+    }
 }
 
-/* Does a stage refine something shared? */
+/* Does a stage refine something that shots share, or that varies along them? */
 static int is_joint(const db_shots *all, int stage) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
-        if (all->shared[i] && !db_fit_parameter_is_tied(p) &&
+        if ((all->shared[i] || all->varies[i]) && !db_fit_parameter_is_tied(p) &&
             db_fit_parameter_in_stage(p, (size_t)stage))
             return 1;
     }

@@ -6,6 +6,7 @@
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/own_stages.h"
+#include "fit/shots/series_stage.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
@@ -114,7 +115,8 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
                            db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
-    DB_TRY(db_joint_run(all, stage, log, &end, last ? result : NULL));
+    DB_TRY(all->shares_intensities ? db_series_run(all, stage, &end, last ? result : NULL)
+                                   : db_joint_run(all, stage, log, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     if (last) return DB_OK;
@@ -365,6 +367,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     db_status status = all->options->checkpoint ? identify(all) : DB_OK;
     if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_lattices_find(all);
+    if (status == DB_OK) status = db_series_begin(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
     return db_workers_common_status(all, status);

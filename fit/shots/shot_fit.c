@@ -31,7 +31,8 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                                                .placement = &open->model.placement,
                                                .blur = s->blur,
                                                .target = s->target < 0 ? all->settings.target
-                                                                       : (db_fit_target)s->target };
+                                                                       : (db_fit_target)s->target,
+                                               .is_frame = all->shares_intensities };
         status = db_objective_create(context, &open->model.experiment, &open->settings,
                                      &open->pixels.blocks, &options, &open->objective);
     }

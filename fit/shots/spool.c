@@ -45,7 +45,7 @@ db_status db_spool_empty(db_context *context, db_spool *spool) {
 }
 
 /* The arrays of a shot, one after the other. */
-enum { REGION, RIDGE, VALUE, WEIGHT, SHAPE_VARIANCE, BACKGROUND, OWN, STRONG, PIECES };
+enum { REGION, RIDGE, REFLECTION, VALUE, WEIGHT, SHAPE_VARIANCE, BACKGROUND, OWN, STRONG, PIECES };
 
 static size_t round_up(size_t size) { return (size + 15) / 16 * 16; }
 
@@ -56,6 +56,7 @@ static size_t sizes_of(const db_spool_place *place, size_t size[PIECES]) {
     size_t sum = 0;
     size[REGION] = place->blocks * sizeof(db_region);
     size[RIDGE] = place->has_ridge ? place->blocks * sizeof(double) : 0;
+    size[REFLECTION] = place->width ? place->blocks * sizeof(db_reflection) : 0;
     size[VALUE] = size[WEIGHT] = size[SHAPE_VARIANCE] = size[BACKGROUND] = per_pixel;
     size[OWN] = size[STRONG] = marks;
     for (int i = 0; i < PIECES; i++) sum += round_up(size[i]);
@@ -117,6 +118,7 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
                          const db_shoeboxes *boxes, db_spool_place *place) {
     const void *const bytes[PIECES] = { [REGION] = blocks->region,
                                         [RIDGE] = blocks->ridge,
+                                        [REFLECTION] = boxes ? boxes->reflection : NULL,
                                         [VALUE] = blocks->value,
                                         [WEIGHT] = blocks->weight,
                                         [SHAPE_VARIANCE] = blocks->shape_variance,
@@ -152,6 +154,7 @@ static void lay_out(const db_spool_place *place, void *const array[PIECES], db_s
     spooled->boxes = (db_shoeboxes){ .count = place->blocks,
                                      .width = place->width,
                                      .pixels = (size_t)place->width * (size_t)place->width,
+                                     .reflection = array[REFLECTION],
                                      .region = array[REGION],
                                      .value = array[VALUE],
                                      .background = array[BACKGROUND],

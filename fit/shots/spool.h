@@ -39,7 +39,7 @@ db_status db_spool_get(db_context *context, const db_spool *spool, long long beg
 /* Blocks in memory again. */
 typedef struct db_spooled {
     db_fit_blocks blocks; /* points into memory */
-    db_shoeboxes boxes;   /* likewise, without reflections; count 0: they are none */
+    db_shoeboxes boxes;   /* likewise; count 0: they are none */
     void *memory;         /* owned */
 } db_spooled;
 db_status db_spool_read(db_context *context, const db_spool *spool, const db_spool_place *place,

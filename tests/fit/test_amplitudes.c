@@ -323,7 +323,7 @@ static void impossible_settings_are_refused(void **state) {
     settings.amplitude_group[0] = '\0';
     expect_refused("expected the space group");
     refine_amplitudes(-1);
-    expect_refused("amplitude_sigma is -1");
+    expect_refused("refine_amplitudes -1, expected a number greater than 0");
 }
 
 int main(void) {

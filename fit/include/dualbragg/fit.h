@@ -781,6 +781,7 @@ typedef struct db_fit_config {
     /** 1: the shots are frames of one crystal on a turning spindle, whose angles come from the
      * images' headers */
     int series;
+    double series_knots;                /**< see db_fit_shots_options.knots */
     char command[2 * DB_FIT_PATH_SIZE]; /**< command line, for the record; "" */
     /** 1: wavelength, distance, pixels, beam centre come from the image header unless given */
     int header_geometry;
@@ -796,7 +797,7 @@ typedef struct db_fit_config {
     double scale;        /**< overall factor of the starting model */
     int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
     int blocks_given;    /**< 1: the size of the crystal's blocks was given */
-    double reserved[15]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    double reserved[14]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /** All defaults: header geometry, free intensities, no parameters.

@@ -101,6 +101,11 @@ typedef struct db_fit_shots_options {
      * models so far as its result. May be NULL. */
     int (*cancelled)(void *user);
     void *user;
+    /** 1: shots are frames of one turning crystal in the order of time; with free intensities parts
+     * of a reflection on neighbouring frames have one intensity, and the angles of the misset, if
+     * they are shared, may vary along the series */
+    int series;
+    double knots; /**< they are linear between knots that are so many frames apart; 0: constant */
 } db_fit_shots_options;
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
     { .outlier_sigma = 8 }
