@@ -43,20 +43,22 @@ AD_INLINE void spot_slopes(int moves, const spot_list *list, int n, const fine *
 }
 #endif
 
-/* Spots number begin to end - 1 of the list, at one point. */
+/* Spots number begin to end - 1 of the list, at one point. sum: without the beam's factors. */
 AD_INLINE void add_spots(spot_motion motion, const spot_list *list, int begin, int end,
-                         const site *place, beam_point *beam, fine *slope) {
+                         const site *place, beam_point *beam, fine *sum, fine *slope) {
     for (int i = begin; i < end; i++) {
+        if (!(list->reach >> i & 1)) continue;
+        const db_kernel_spot *spot = &list->spot[i];
+        const spot_constants constants = constants_of(motion, spot);
         lane_spot s;
-        if (!(list->reach >> i & 1) || !spot_in_lanes(motion, &list->spot[i], place->wide_d, &s))
-            continue;
-        beam->sum = f_fma(f_set(list->spot[i].FINE(value)[DB_SPOT_AMPLITUDE]), s.g, beam->sum);
+        if (!spot_in_lanes(motion, spot, &constants, place->wide_d, &s)) continue;
+        *sum = f_fma(f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]), s.g, *sum);
 #if DB_INSTANCE_KIND > 0
         fine column[DB_SPOT_COLUMNS_MOVING];
-        spot_columns(motion, &list->spot[i], &s, beam->factor, column, beam->by_d);
+        spot_columns(motion, spot, &constants, &s, beam->factor, column, beam->by_d);
         spot_slopes(motion, list, i, column, slope);
 #else
-        (void)slope;
+        (void)beam, (void)slope;
 #endif
     }
 }
@@ -73,9 +75,10 @@ AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
         while (end < list->count && (job->spots.one_beam || list->spot[end].source == j)) end++;
         if (end > begin || list->background) {
             beam_point beam;
+            fine sum = f_set(0);
             begin_beam(job, place, j, &beam);
-            add_spots(motion, list, begin, end, place, &beam, slope);
-            end_beam(job, place, j, list->background, &beam, sums, by_d, &by_omega);
+            add_spots(motion, list, begin, end, place, &beam, &sum, slope);
+            end_beam(job, place, j, list->background, &beam, sum, sums, by_d, &by_omega);
         }
         begin = end;
     }

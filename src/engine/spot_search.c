@@ -389,6 +389,7 @@ static db_spot_find find_of(const row_search *s, size_t source) {
                            .spread = (const double *)(const void *)&z->spread,
                            .source = (const double *)(const void *)&z->source[source],
                            .parts = z->spread.parts,
+                           .slopes = plan->parameter_count > 0,
                            .layer_step = z->layer_step.v,
                            .attenuation = z->attenuation.v,
                            .turns = plan->experiment.goniometer.phi_step != 0,

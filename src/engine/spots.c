@@ -28,6 +28,7 @@ struct db_spots {
     uint32_t *cell_tile;  /* tiles of each cell */
     uint32_t *before;     /* db_spot_cells of all panels */
     int everywhere;       /* 1: all cells have tiles */
+    int cells_are_tiles;  /* 1: each cell is a tile of its own */
     db_spot_list list;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
@@ -162,6 +163,12 @@ static db_spot_cells cells_of(const db_plan *plan, size_t panel) {
                             own->rows };
 }
 
+/* Whether a tile is a cell. */
+static int is_cell(const db_region *t) {
+    return t->fast_start % CELL_FAST == 0 && t->slow_start % CELL_SLOW == 0 &&
+           t->fast_count <= CELL_FAST && t->slow_count <= CELL_SLOW;
+}
+
 static db_status make_cells(db_plan *plan, db_spots *spots) {
     const db_detector *d = &plan->experiment.detector;
     spots->panel = calloc(d->panel_count, sizeof *spots->panel);
@@ -181,7 +188,39 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     if (!spots->cell_tile) return db_fail_memory(plan->context, "the tiles of a plan");
     put_tiles(plan, spots, spots->cell_first, spots->cell_tile);
     move_back(spots->cell_first, spots->cell_count);
-    return sum_cells(plan, spots);
+    DB_TRY(sum_cells(plan, spots));
+    spots->cells_are_tiles = spots->everywhere && total == spots->cell_count;
+    for (size_t t = 0; t < plan->region_count; t++)
+        if (!is_cell(&plan->regions[t])) spots->cells_are_tiles = 0;
+    return DB_OK;
+}
+
+/* Which part of a tile a spot reaches. */
+static db_spot_part part_of(const db_spot_entry *e, const int32_t fast[2], const int32_t slow[2]) {
+    const db_spot_part part = {
+        { (uint8_t)(e->fast[0] > fast[0] ? e->fast[0] - fast[0] : 0),
+          (uint8_t)((e->fast[1] < fast[1] ? e->fast[1] : fast[1]) - fast[0]) },
+        { (uint8_t)(e->slow[0] > slow[0] ? e->slow[0] - slow[0] : 0),
+          (uint8_t)((e->slow[1] < slow[1] ? e->slow[1] : slow[1]) - slow[0]) }
+    };
+    return part;
+}
+
+/* reach_tiles where cells are tiles. */
+static void reach_cells(const db_spots *spots, const db_spot_entry *e, uint32_t *at, int write,
+                        uint32_t own) {
+    for (int row = e->slow[0] / CELL_SLOW; row <= (e->slow[1] - 1) / CELL_SLOW; row++)
+        for (int column = e->fast[0] / CELL_FAST; column <= (e->fast[1] - 1) / CELL_FAST;
+             column++) {
+            const uint32_t tile = spots->cell_tile[cell_of(spots, e->name.panel, column, row)];
+            if (write) {
+                const int32_t fast[2] = { column * CELL_FAST, (column + 1) * CELL_FAST },
+                              slow[2] = { row * CELL_SLOW, (row + 1) * CELL_SLOW };
+                spots->part[at[tile]] = part_of(e, fast, slow);
+                spots->number[at[tile]] = own;
+            }
+            at[tile]++;
+        }
 }
 
 /* Tiles that a spot reaches, each once: in that cell which holds the first of the pixels that
@@ -191,6 +230,10 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
                        uint32_t own) {
     const db_spots *spots = plan->spots;
     const size_t panel = e->name.panel;
+    if (spots->cells_are_tiles) {
+        reach_cells(spots, e, at, write, own);
+        return 1;
+    }
     for (int row = e->slow[0] / CELL_SLOW; row <= (e->slow[1] - 1) / CELL_SLOW; row++)
         for (int column = e->fast[0] / CELL_FAST; column <= (e->fast[1] - 1) / CELL_FAST;
              column++) {
@@ -199,22 +242,14 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
                 const uint32_t tile = spots->cell_tile[i];
                 int32_t fast[2], slow[2];
                 tile_ends(&plan->regions[tile], fast, slow);
-                if (e->fast[0] > fast[0]) fast[0] = e->fast[0];
-                if (e->slow[0] > slow[0]) slow[0] = e->slow[0];
-                if (fast[0] >= fast[1] || fast[0] >= e->fast[1] || slow[0] >= slow[1] ||
-                    slow[0] >= e->slow[1] || fast[0] / CELL_FAST != column ||
-                    slow[0] / CELL_SLOW != row)
+                const int32_t left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
+                              top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
+                if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
+                    left / CELL_FAST != column || top / CELL_SLOW != row)
                     continue;
                 if (!at) return 1;
                 if (write) {
-                    const db_region *t = &plan->regions[tile];
-                    db_spot_part *const part = &spots->part[at[tile]];
-                    part->fast[0] = (uint8_t)(fast[0] - t->fast_start);
-                    part->fast[1] =
-                        (uint8_t)((e->fast[1] < fast[1] ? e->fast[1] : fast[1]) - t->fast_start);
-                    part->slow[0] = (uint8_t)(slow[0] - t->slow_start);
-                    part->slow[1] =
-                        (uint8_t)((e->slow[1] < slow[1] ? e->slow[1] : slow[1]) - t->slow_start);
+                    spots->part[at[tile]] = part_of(e, fast, slow);
                     spots->number[at[tile]] = own;
                 }
                 at[tile]++;

@@ -99,15 +99,14 @@ enum {
     DB_SPOT_FROM, /* of a spot that moves */
     DB_SPOT_TO,
     DB_SPOT_AT_REST, /* 1: z_3 counts as z_1 and z_2 do; 0: the spot moves along z_3 */
-    DB_SPOT_WHITE,   /* 9: W, for slopes by d */
     /* 3: z at a place inside a spot at rest, as a float has it; see kernel/spot_lanes.h */
-    DB_SPOT_INSIDE = DB_SPOT_WHITE + 9,
+    DB_SPOT_INSIDE,
     DB_SPOT_VALUES = DB_SPOT_INSIDE + 3
 };
 typedef struct db_kernel_spot {
     double white[9], offset[3];
-    double value_double[DB_SPOT_VALUES];
     float value_float[DB_SPOT_VALUES];
+    double value_double[DB_SPOT_VALUES];
     int32_t fast[2], slow[2]; /* pixels of the panel that it reaches: from, and to without that */
     uint32_t source;
 } db_kernel_spot;
@@ -231,7 +230,7 @@ static inline size_t db_normal_size(size_t images) {
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
 }
 
-/* Room that the kernels of spots in closed form need: numbers and parts of a tile's spots, and a fixed part and
+/* Room that the kernels of spots in closed form need: numbers and groups of a tile's spots, and a fixed part and
  * slopes for a band's pixels (kernel/spot_pixels.h), and products (kernel/spot_products.h); bytes. */
 enum {
     DB_SPOT_TILE_FAST = 64,
@@ -240,7 +239,7 @@ enum {
     DB_SPOT_PRODUCT_ROOM = 900 << 10
 };
 static inline size_t db_spot_numbers(const db_kernel_job *job) {
-    return ((job->spots.most + 1) * (sizeof(uint32_t) + sizeof(db_spot_part)) + 63) / 64 * 64;
+    return ((job->spots.most + 1) * (sizeof(uint32_t) + sizeof(unsigned long)) + 63) / 64 * 64;
 }
 static inline size_t db_spot_slope_room(const db_kernel_job *job) {
     /* at most two rows of doubles, where there are parameters */

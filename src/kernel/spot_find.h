@@ -78,6 +78,7 @@ typedef struct db_spot_find {
     const db_spot_bounds *bounds;
     const double *spread, *source; /* spread_interface and source_interface */
     int parts;                     /* of spread_interface */
+    int slopes;                    /* 1: derivatives are wanted */
     double layer_step, attenuation;
     int turns;       /* 1: the crystal turns */
     uint32_t number; /* of the source */

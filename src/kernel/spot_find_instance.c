@@ -221,13 +221,12 @@ static void kernel_spot(const db_spot_find *find, const db_kernel_panel *panel,
     s->value_double[DB_SPOT_AT_REST] = moves ? 0 : 1;
     s->value_double[DB_SPOT_FROM] = moves ? v->value[FROM][j] : -all;
     s->value_double[DB_SPOT_TO] = moves ? v->value[TO][j] : all;
-    for (int i = 0; i < 9; i++) s->value_double[DB_SPOT_WHITE + i] = s->white[i];
     for (int i = 0; i < 2; i++) {
         s->fast[i] = found->fast[i];
         s->slow[i] = found->slow[i];
     }
     for (int i = 0; i < 3; i++) s->value_double[DB_SPOT_INSIDE + i] = 0;
-    if (!moves) find_inside(panel, v, j, s);
+    if (!moves && find->slopes) find_inside(panel, v, j, s);
     for (int i = 0; i < DB_SPOT_VALUES; i++) s->value_float[i] = (float)s->value_double[i];
     s->source = find->number;
 }

@@ -9,14 +9,18 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
 void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
                                     int row_end, double *sums, void *room) {
     struct fixed {
+        wide_vec3 direction[SPOT_BAND];
+        fine sum[SPOT_BAND];
         site place[SPOT_BAND];
         beam_point beam[SPOT_BAND];
         pixel_sums sums[SPOT_BAND];
     } *const fixed = (struct fixed *)(void *)((char *)room + db_spot_numbers(job));
     _Static_assert(sizeof *fixed <= DB_SPOT_FIXED_ROOM, "the room holds it");
     spot_room own = {
-        .number = room,
-        .part = (db_spot_part *)((uint32_t *)room + job->spots.most + 1),
+        .reach = room,
+        .number = (uint32_t *)((unsigned long *)room + job->spots.most + 1),
+        .direction = fixed->direction,
+        .sum = fixed->sum,
         .place = fixed->place,
         .beam = fixed->beam,
         .sums = fixed->sums,

@@ -51,49 +51,74 @@ AD_INLINE void spot_seen(const SHAPE_REAL *v, lane_spot *s, fine z3) {
 #undef DIRS
 #undef REAL
 
+/* What all groups of pixels have in common; in registers, which pointers would not be. */
+typedef struct {
+    wide white[9], offset[3];
+    fine cut, rest, from, to;
+#if DB_INSTANCE_KIND > 0
+    fine by_d[9]; /* W, for slopes by d */
+#endif
+} spot_constants;
+
+AD_INLINE spot_constants constants_of(spot_motion motion, const db_kernel_spot *spot) {
+    const SHAPE_REAL *v = spot->FINE(value);
+    spot_constants c = { .cut = f_set(v[DB_SPOT_CUT]) };
+    for (int i = 0; i < 9; i++) c.white[i] = w_set(spot->white[i]);
+    for (int i = 0; i < 3; i++) c.offset[i] = w_set(spot->offset[i]);
+#if DB_INSTANCE_KIND > 0
+    for (int i = 0; i < 9; i++) c.by_d[i] = f_set((SHAPE_REAL)spot->white[i]);
+#endif
+    if (motion == SPOTS_MOVE) {
+        c.rest = f_set(v[DB_SPOT_AT_REST]);
+        c.from = f_set(v[DB_SPOT_FROM]);
+        c.to = f_set(v[DB_SPOT_TO]);
+    }
+    return c;
+}
+
 /* z; of a spot at rest W is a lower triangle. */
-AD_INLINE void spot_place(spot_motion motion, const db_kernel_spot *spot, wide_vec3 d, fine z[3]) {
-    const double *w = spot->white;
-    const double *o = spot->offset;
+AD_INLINE void spot_place(spot_motion motion, const spot_constants *spot, wide_vec3 d, fine z[3]) {
+    const wide *w = spot->white;
     const int moves = motion == SPOTS_MOVE;
     for (int i = 0; i < 3; i++) {
-        wide sum = w_fma(w_set(w[3 * i]), d.x.v, w_set(o[i]));
-        if (moves || i > 0) sum = w_fma(w_set(w[3 * i + 1]), d.y.v, sum);
-        if (moves || i > 1) sum = w_fma(w_set(w[3 * i + 2]), d.z.v, sum);
+        wide sum = w_fma(w[3 * i], d.x.v, spot->offset[i]);
+        if (moves || i > 0) sum = w_fma(w[3 * i + 1], d.y.v, sum);
+        if (moves || i > 1) sum = w_fma(w[3 * i + 2], d.z.v, sum);
         z[i] = narrow(sum);
     }
 }
 
 /* 0 if no lane counts. */
-AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot, wide_vec3 d,
-                            lane_spot *s) {
+AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
+                            const spot_constants *constants, wide_vec3 d, lane_spot *s) {
     const SHAPE_REAL *v = spot->FINE(value);
     const int moves = motion == SPOTS_MOVE;
-    spot_place(motion, spot, d, s->z);
+    spot_place(motion, constants, d, s->z);
     fine square = f_fma(s->z[0], s->z[0], f_mul(s->z[1], s->z[1]));
-    const fine z3 = s->z[2], rest = f_set(v[DB_SPOT_AT_REST]);
-    square = f_fma(moves ? f_mul(rest, z3) : z3, z3, square);
+    const fine z3 = s->z[2];
+    square = f_fma(moves ? f_mul(constants->rest, z3) : z3, z3, square);
     fine nearest = square; /* within the range */
     if (moves) {
-        const fine outside = f_max(
-            f_max(f_sub(f_set(v[DB_SPOT_FROM]), z3), f_sub(z3, f_set(v[DB_SPOT_TO]))), f_set(0));
+        const fine outside =
+            f_max(f_max(f_sub(constants->from, z3), f_sub(z3, constants->to)), f_set(0));
         nearest = f_fma(outside, outside, nearest);
     }
-    const fine_mask counts = f_lt(nearest, f_set(v[DB_SPOT_CUT]));
-    if (!f_any(counts)) return 0;
+    const fine_mask counts = f_lt(nearest, constants->cut);
+    if ((moves || DB_INSTANCE_KIND > 0) && !f_any(counts)) return 0;
     s->g = f_keep(counts, f_exp(f_mul(f_set(-0.5), square)));
     if (!moves) return 1;
-    spot_seen(v, s, f_fnma(rest, z3, z3)); /* of one at rest the whole range */
+    spot_seen(v, s, f_fnma(constants->rest, z3, z3)); /* of one at rest the whole range */
 #if DB_INSTANCE_KIND > 0
-    s->by_z3 = f_fnma(rest, f_add(s->by_z3, f_mul(z3, s->g)), s->by_z3);
+    s->by_z3 = f_fnma(constants->rest, f_add(s->by_z3, f_mul(z3, s->g)), s->by_z3);
 #endif
     return 1;
 }
 
 #if DB_INSTANCE_KIND > 0
 /* Columns, times u. by_d: adds the slope by the direction. */
-AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot, const lane_spot *s,
-                            fine u, fine *column, fine by_d[3]) {
+AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot,
+                            const spot_constants *constants, const lane_spot *s, fine u,
+                            fine *column, fine by_d[3]) {
     const SHAPE_REAL *v = spot->FINE(value);
     const fine *z = s->z;
     const fine amplitude = f_set(v[DB_SPOT_AMPLITUDE]);
@@ -124,7 +149,7 @@ AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot, cons
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
             if (motion == SPOTS_MOVE || k <= i)
-                by_d[k] = f_fma(by_z[i], f_set(v[DB_SPOT_WHITE + 3 * i + k]), by_d[k]);
+                by_d[k] = f_fma(by_z[i], constants->by_d[3 * i + k], by_d[k]);
 }
 
 #endif
@@ -134,7 +159,6 @@ typedef struct {
     fine omega;   /* solid angle, absorbed part included */
     fine p;       /* polarization factor */
     fine thermal; /* Debye-Waller factor */
-    fine sum;     /* of spots, without these factors */
 #if DB_INSTANCE_KIND > 0
     fine q[3], p_by_d[3];
     struct thermal of_q;
@@ -148,10 +172,9 @@ AD_INLINE void begin_beam(const db_kernel_job *job, const site *s, size_t j, bea
     fine p_by_d[3] = { s->capture, s->capture, s->capture };
     b->omega = f_mul(s->omega.v, s->capture);
     b->p = polarization_of(s->d, &job->FINE(source)[j], p_by_d);
-    b->thermal = b->sum = f_set(0);
+    b->thermal = f_set(1);
 #if DB_INSTANCE_KIND > 0
     narrow_vector(q, b->q);
-    b->thermal = f_set(1);
     if (job->debye_waller) b->thermal = thermal_at(job, b->q[0], b->q[1], b->q[2], &b->of_q);
     b->factor = f_mul(f_mul(b->omega, b->p), b->thermal);
     for (int c = 0; c < 3; c++) {
@@ -159,7 +182,6 @@ AD_INLINE void begin_beam(const db_kernel_job *job, const site *s, size_t j, bea
         b->p_by_d[c] = p_by_d[c];
     }
 #else
-    b->thermal = f_set(1);
     if (job->debye_waller) b->thermal = thermal_sum(job, w3_square(q).v, b->thermal);
 #endif
 }
@@ -169,12 +191,13 @@ AD_INLINE int has_background(const db_kernel_job *job) {
 }
 
 /* Adds what the beam has become to the pixels, with slopes by all but the spots' own numbers. j: the
- * source; background: 1 to add it, too. */
+ * source; background: 1 to add it, too; sum: of spots, without the beam's factors. */
 AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int background,
-                        const beam_point *b, pixel_sums *sums, fine by_d[3], fine *by_omega) {
+                        const beam_point *b, fine sum, pixel_sums *sums, fine by_d[3],
+                        fine *by_omega) {
     const fine_source *source = &job->FINE(source)[j];
     const fine u = f_mul(b->omega, b->p);
-    fine total = f_mul(b->sum, b->thermal);
+    fine total = f_mul(sum, b->thermal);
     lattice_free free_matter;
     if (background) {
         free_matter = lattice_free_scattering(job, q_of(&job->source_double[j], s->wide_d));
@@ -184,7 +207,7 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
 #if DB_INSTANCE_KIND > 0
     fine by_q[3] = { f_set(0), f_set(0), f_set(0) }, of_background = f_set(0);
     if (job->debye_waller) {
-        const fine weight = f_mul(u, b->sum);
+        const fine weight = f_mul(u, sum);
         fine *const column = &sums->column[DB_COLUMN_DEBYE_WALLER];
         *column = f_fma(weight, b->of_q.by_b, *column);
         for (int c = 0; c < 3; c++) by_q[c] = f_mul(weight, b->of_q.by_q[c]);

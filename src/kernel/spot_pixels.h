@@ -7,14 +7,18 @@
 #include "kernel/spot_lanes.h"
 #include "kernel/spot_products.h"
 
-/* A tile is worked on in bands: so many rows together that a spot's numbers are read once for many
- * groups of pixels, whose directions stay in the level-1 cache. With slopes they would not. */
+/* A group is a block of pixels, since fewer blocks than runs along rows meet a spot. A tile is worked
+ * on in bands: so many rows of groups together that a spot's numbers are read once for many groups,
+ * whose directions stay in the level-1 cache. With slopes they would not. */
 enum {
-    SPOT_GROUPS = DB_SPOT_TILE_FAST / LANES, /* of a row */
+    GROUP_FAST = LANES < 4 ? LANES : 4, /* pixels of a group along a row */
+    GROUP_SLOW = LANES / GROUP_FAST,
+    SPOT_GROUPS = DB_SPOT_TILE_FAST / GROUP_FAST, /* of a row of groups */
 #if DB_INSTANCE_KIND > 0
-    SPOT_ROWS = 2,
+    SPOT_ROWS = GROUP_SLOW > 1 ? 1 : 2, /* of groups */
 #else
-    SPOT_ROWS = SPOT_GROUPS * DB_SPOT_TILE_SLOW <= 64 ? DB_SPOT_TILE_SLOW : 64 / SPOT_GROUPS,
+    SPOT_ROWS = SPOT_GROUPS * DB_SPOT_TILE_SLOW / GROUP_SLOW <= 64 ? DB_SPOT_TILE_SLOW / GROUP_SLOW
+                                                                   : 64 / SPOT_GROUPS,
 #endif
     SPOT_BAND = SPOT_ROWS * SPOT_GROUPS
 };
@@ -24,16 +28,19 @@ _Static_assert(SPOT_BAND <= 64, "a bit for each group");
 typedef struct {
     int fast, slow;       /* number of its first pixel */
     int top;              /* the same from the region's corner */
-    int rows, groups;     /* groups: of a row */
+    int width, height;    /* of the region, from there on */
+    int rows, groups;     /* rows of groups, and groups of a row */
     int summed;           /* 1: spot by spot, see kernel/spot_products.h */
     unsigned long wanted; /* bit row * SPOT_GROUPS + group: spots or background reach it */
 } spot_band;
 
 /* Of a thread. */
 typedef struct {
-    uint32_t *number;   /* spots that reach the band: [most] */
-    db_spot_part *part; /* likewise: of the region */
-    site *place;        /* [SPOT_BAND], likewise: */
+    uint32_t *number;     /* spots that reach the band: [most] */
+    unsigned long *reach; /* likewise: groups of the band, a bit for each */
+    wide_vec3 *direction; /* [SPOT_BAND], likewise: packed, since each spot reads them */
+    fine *sum;            /* of a beam's spots, without its factors */
+    site *place;
     beam_point *beam;
     pixel_sums *sums;
     fine *slope;             /* [SPOT_BAND][parameters] */
@@ -62,23 +69,68 @@ AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, siz
 }
 #endif
 
-/* Groups and rows of a band that a spot reaches, each from, to without that. */
-AD_INLINE void spot_reach(db_spot_part part, const spot_band *band, int group[2], int row[2]) {
-    const int above = part.slow[0] - band->top, below = part.slow[1] - band->top;
-    group[0] = part.fast[0] / LANES;
-    group[1] = (part.fast[1] + LANES - 1) / LANES;
-    row[0] = above > 0 ? above : 0;
-    row[1] = below < band->rows ? below : band->rows;
+/* Groups of a band that a spot reaches, a bit for each. */
+AD_INLINE unsigned long spot_reach(db_spot_part part, const spot_band *band) {
+    const int above = part.slow[0] - band->top,
+              below = (part.slow[1] - band->top + GROUP_SLOW - 1) / GROUP_SLOW,
+              first = above > 0 ? above / GROUP_SLOW : 0,
+              last = below < band->rows ? below : band->rows, left = part.fast[0] / GROUP_FAST,
+              right = (part.fast[1] + GROUP_FAST - 1) / GROUP_FAST;
+    if (last <= first) return 0;
+    const unsigned long row = ((1UL << (right - left)) - 1) << left;
+    unsigned long all = 0;
+    for (int r = 0; r < SPOT_ROWS; r++)
+        all |= r >= first && r < last ? row << (r * SPOT_GROUPS) : 0;
+    return all;
+}
+
+/* Pixels of a group, numbered from the band's first: those that the region has, and the last one
+ * again in the rest of the lanes. Returns how many there are. */
+AD_INLINE int group_pixels(const spot_band *band, int g, int fast[LANES], int slow[LANES]) {
+    const int left = g % SPOT_GROUPS * GROUP_FAST, top = g / SPOT_GROUPS * GROUP_SLOW,
+              across = band->width - left < GROUP_FAST ? band->width - left : (int)GROUP_FAST,
+              down = band->height - top < GROUP_SLOW ? band->height - top : (int)GROUP_SLOW,
+              count = across * down;
+    for (int i = 0; i < LANES; i++) {
+        const int n = i < count ? i : count - 1;
+        fast[i] = left + n % across;
+        slow[i] = top + n / across;
+    }
+    return count;
+}
+
+/* The same for find_site. */
+AD_INLINE void group_places(const spot_band *band, int g, wide *fast, wide *slow) {
+    const int left = g % SPOT_GROUPS * GROUP_FAST, top = g / SPOT_GROUPS * GROUP_SLOW;
+    double f[LANES], s[LANES];
+    if (left + GROUP_FAST <= band->width && top + GROUP_SLOW <= band->height) {
+        for (int i = 0; i < LANES; i++) {
+            f[i] = i % GROUP_FAST;
+            s[i] = i / GROUP_FAST;
+        }
+        *fast = w_add(w_load(f), w_set(band->fast + left));
+        *slow = w_add(w_load(s), w_set(band->slow + top));
+        return;
+    }
+    int column[LANES], row[LANES];
+    group_pixels(band, g, column, row);
+    for (int i = 0; i < LANES; i++) {
+        f[i] = band->fast + column[i];
+        s[i] = band->slow + row[i];
+    }
+    *fast = w_load(f);
+    *slow = w_load(s);
 }
 
 #if DB_INSTANCE_KIND > 0
 /* What a spot adds to the slopes of group g. i: its number among the band's. */
 AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, const spot_band *band,
-                               int i, const lane_spot *s, int g, const spot_room *room) {
+                               int i, const spot_constants *constants, const lane_spot *s, int g,
+                               const spot_room *room) {
     const uint32_t number = room->number[i];
     beam_point *const beam = &room->beam[g];
     fine column[DB_SPOT_COLUMNS_MOVING];
-    spot_columns(motion, &job->spots.spot[number], s, beam->factor, column, beam->by_d);
+    spot_columns(motion, &job->spots.spot[number], constants, s, beam->factor, column, beam->by_d);
     if (motion == SPOTS_REST && band->summed) {
         add_product_columns(room->products, room->products->slot[i],
                             product_group(band, room->products, g), column);
@@ -94,19 +146,16 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
                         const spot_room *room) {
     const db_kernel_spot *spot = &job->spots.spot[room->number[i]];
     const fine amplitude = f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]);
-    int group[2], row[2];
-    spot_reach(room->part[i], band, group, row);
-    for (int r = row[0]; r < row[1]; r++)
-        for (int g = r * SPOT_GROUPS + group[0]; g < r * SPOT_GROUPS + group[1]; g++) {
-            beam_point *const beam = &room->beam[g];
-            lane_spot s;
-            if (!band_wants(band, g) || !spot_in_lanes(motion, spot, room->place[g].wide_d, &s))
-                continue;
-            beam->sum = f_fma(amplitude, s.g, beam->sum);
+    const spot_constants constants = constants_of(motion, spot);
+    for (unsigned long left = room->reach[i] & band->wanted; left; left &= left - 1) {
+        const int g = __builtin_ctzl(left);
+        lane_spot s;
+        if (!spot_in_lanes(motion, spot, &constants, room->direction[g], &s)) continue;
+        room->sum[g] = f_fma(amplitude, s.g, room->sum[g]);
 #if DB_INSTANCE_KIND > 0
-            add_spot_slopes(motion, job, band, i, &s, g, room);
+        add_spot_slopes(motion, job, band, i, &constants, &s, g, room);
 #endif
-        }
+    }
 }
 
 /* All beams at one point of each pixel. count: of the band's spots, in the order of sources. */
@@ -127,13 +176,25 @@ AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
                (job->spots.one_beam || job->spots.spot[room->number[end]].source == j))
             end++;
         if (end > begin || background) {
-            for (int g = 0; g < SPOT_BAND; g++)
+            for (int g = 0; g < SPOT_BAND; g++) {
+                room->sum[g] = f_set(0);
+#if DB_INSTANCE_KIND > 0
                 if (band_wants(band, g)) begin_beam(job, &room->place[g], j, &room->beam[g]);
+#endif
+            }
             for (int i = begin; i < end; i++) add_spot(motion, job, band, i, room);
-            for (int g = 0; g < SPOT_BAND; g++)
-                if (band_wants(band, g))
-                    end_beam(job, &room->place[g], j, background, &room->beam[g], &room->sums[g],
-                             by_d[g], &by_omega[g]);
+            for (int g = 0; g < SPOT_BAND; g++) {
+                if (!band_wants(band, g)) continue;
+#if DB_INSTANCE_KIND > 0
+                beam_point *const beam = &room->beam[g];
+#else
+                beam_point own;
+                beam_point *const beam = &own;
+                begin_beam(job, &room->place[g], j, beam);
+#endif
+                end_beam(job, &room->place[g], j, background, beam, room->sum[g], &room->sums[g],
+                         by_d[g], &by_omega[g]);
+            }
         }
         begin = end;
     }
@@ -162,11 +223,12 @@ DB_GROUP_FN void render_spot_band(const db_kernel_job *job, const db_kernel_pane
         for (int j = 0; j < job->oversample; j++) {
             for (int g = 0; g < SPOT_BAND; g++) {
                 if (!band_wants(band, g)) continue;
-                const int fast = band->fast + g % SPOT_GROUPS * LANES,
-                          slow = band->slow + g / SPOT_GROUPS;
-                const wide pixel = w_add(w_iota(), w_set(fast + (j + 0.5) * step));
-                find_site(job, panel, 0, w_mul(pixel, w_set(panel->pixel_size[0])),
-                          w_set((slow + (i + 0.5) * step) * panel->pixel_size[1]), &room->place[g]);
+                wide fast, slow;
+                group_places(band, g, &fast, &slow);
+                fast = w_mul(w_add(fast, w_set((j + 0.5) * step)), w_set(panel->pixel_size[0]));
+                slow = w_mul(w_add(slow, w_set((i + 0.5) * step)), w_set(panel->pixel_size[1]));
+                find_site(job, panel, 0, fast, slow, &room->place[g]);
+                room->direction[g] = room->place[g].wide_d;
             }
             if (job->spots.moving)
                 add_spot_sites(SPOTS_MOVE, job, panel, band, count, room);
@@ -215,37 +277,101 @@ static void add_empty_row(const db_kernel_job *job, const group_target *target, 
 }
 #endif
 
-/* count: of the band's spots */
-static __attribute__((noinline)) void finish_spots(const db_kernel_job *job,
-                                                   const db_region *region, const spot_band *band,
-                                                   int count, int g, const spot_room *room,
-                                                   const group_target *target, normal_run *run) {
-    const store_kind kind = store_kind_of(job, target);
-    const pixel_sums *sums = band_wants(band, g) ? &room->sums[g] : NULL;
+/* Where group g of a band goes. */
+AD_INLINE group_target target_of(const db_region *region, const spot_band *band, int g) {
+    const size_t first = region->offset + (size_t)band->top * region->stride;
+    int fast[LANES], slow[LANES];
+    group_target target = { .count = group_pixels(band, g, fast, slow) };
+    for (int i = 0; i < LANES; i++)
+        target.element[i] = first + (size_t)slow[i] * region->stride + (size_t)fast[i];
+    return target;
+}
+
 #if DB_INSTANCE_KIND > 0
+/* Adds a group to the normal equations. count: of the band's spots. */
+static __attribute__((noinline)) void finish_group_sums(const db_kernel_job *job,
+                                                        const db_region *region,
+                                                        const spot_band *band, int count, int g,
+                                                        const spot_room *room, normal_run *run) {
     const db_kernel_contraction *contraction =
         job->contraction + region->panel * job->parameter_count;
-    const fine *slope = room->slope + (size_t)g * job->spots.parameters;
-    if (run && sums) {
-        if (band->summed)
-            weigh_group(job, contraction, sums, target, count,
-                        product_group(band, room->products, g), room->products);
-        else
-            add_spot_row(job, contraction, sums, slope, target, run);
-        return;
-    }
-    if (run) {
-        add_empty_row(job, target, run);
-        return;
-    }
-    for (size_t k = 0; k < job->parameter_count; k++)
-        store_group(kind, job, target, job->derivative[k],
-                    sums ? spot_derivative(job, contraction, sums, slope, k) : f_set(0));
-#else
-    (void)region, (void)count, (void)run;
+    const pixel_sums *sums = &room->sums[g];
+    const group_target target = target_of(region, band, g);
+    if (!band_wants(band, g))
+        add_empty_row(job, &target, run);
+    else if (band->summed)
+        weigh_group(job, contraction, sums, &target, count, product_group(band, room->products, g),
+                    room->products);
+    else
+        add_spot_row(job, contraction, sums, room->slope + (size_t)g * job->spots.parameters,
+                     &target, run);
+}
 #endif
-    store_group(kind, job, target, job->image,
-                sums ? f_mul(sums->intensity, f_set(job->scale)) : f_set(0));
+
+/* What image k, the derivatives first, has in group g. */
+AD_INLINE fine spot_image(const db_kernel_job *job, const db_kernel_contraction *contraction,
+                          const spot_room *room, int g, size_t k) {
+    const pixel_sums *sums = &room->sums[g];
+#if DB_INSTANCE_KIND > 0
+    if (k < job->parameter_count)
+        return spot_derivative(job, contraction, sums,
+                               room->slope + (size_t)g * job->spots.parameters, k);
+#else
+    (void)contraction, (void)k;
+#endif
+    return f_mul(sums->intensity, f_set(job->scale));
+}
+
+/* A row of pixels of an image, from element `to` on. */
+AD_INLINE void store_row(const db_kernel_job *job, void *image, size_t to, const SHAPE_REAL *pixel,
+                         int count) {
+    int i = 0;
+    if (job->pixel_type == DB_FLOAT64) {
+        for (; i < count; i++) ((double *)image)[to + (size_t)i] = (double)pixel[i];
+        return;
+    }
+    float *const out = (float *)image + to;
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+    for (; i + LANES <= count; i += LANES) {
+        if (job->streaming)
+            vec_stream_float(out + i, f_load(pixel + i));
+        else
+            f_store(out + i, f_load(pixel + i));
+    }
+#endif
+    for (; i < count; i++) out[i] = (float)pixel[i];
+}
+
+/* The band of all images. */
+static __attribute__((noinline)) void store_band(const db_kernel_job *job, const db_region *region,
+                                                 const spot_band *band, const spot_room *room) {
+    enum { TALL = SPOT_ROWS * GROUP_SLOW };
+    SHAPE_REAL pixel[TALL][DB_SPOT_TILE_FAST] = { { 0 } };
+    const db_kernel_contraction *contraction =
+        job->contraction + region->panel * job->parameter_count;
+    const size_t images = job->parameter_count + 1,
+                 first = region->offset + (size_t)band->top * region->stride;
+    const int rows = band->height < TALL ? band->height : (int)TALL;
+    for (size_t k = DB_INSTANCE_KIND > 0 ? 0 : images - 1; k < images; k++) {
+        for (unsigned long left = band->wanted; left; left &= left - 1) {
+            const int g = __builtin_ctzl(left), column = g % SPOT_GROUPS * GROUP_FAST,
+                      row = g / SPOT_GROUPS * GROUP_SLOW;
+            SHAPE_REAL lane[LANES];
+            f_store(lane, spot_image(job, contraction, room, g, k));
+            if (column + GROUP_FAST <= band->width && row + GROUP_SLOW <= band->height) {
+                for (int r = 0; r < GROUP_SLOW; r++)
+                    memcpy(&pixel[row + r][column], lane + r * GROUP_FAST,
+                           GROUP_FAST * sizeof *lane);
+            } else {
+                int fast[LANES], slow[LANES];
+                const int count = group_pixels(band, g, fast, slow);
+                for (int i = 0; i < count; i++) pixel[slow[i]][fast[i]] = lane[i];
+            }
+        }
+        void *const image = k < images - 1 ? job->derivative[k] : job->image;
+        for (int r = 0; r < rows; r++)
+            store_row(job, image, first + (size_t)r * region->stride, pixel[r], band->width);
+    }
 }
 
 /* Spots of a region that reach a band of it; sets what they want of it. */
@@ -254,73 +380,64 @@ static int spots_of_band(const db_kernel_spots *spots, size_t region, spot_band 
     int count = 0;
     *visits = 0;
     for (uint32_t i = spots->first[region]; i < spots->first[region + 1]; i++) {
-        int group[2], row[2];
-        spot_reach(spots->part[i], band, group, row);
-        if (row[1] <= row[0]) continue;
+        const unsigned long reach = spot_reach(spots->part[i], band);
+        if (!reach) continue;
         /* a tile's spots are all over the list: they come from memory meanwhile */
         const db_kernel_spot *spot = &spots->spot[spots->number[i]];
         __builtin_prefetch(spot->FINE(value));
         __builtin_prefetch(spot->white);
         __builtin_prefetch(spot->offset);
-        room->part[count] = spots->part[i];
+        room->reach[count] = reach;
         room->number[count++] = spots->number[i];
-        const unsigned long reached = ((1UL << (group[1] - group[0])) - 1) << group[0];
-        for (int r = row[0]; r < row[1]; r++) band->wanted |= reached << (r * SPOT_GROUPS);
-        *visits += (row[1] - row[0]) * (group[1] - group[0]);
+        band->wanted |= reach;
+        *visits += __builtin_popcountl(reach);
     }
     return count;
-}
-
-/* Where group g of a band goes. */
-AD_INLINE group_target target_of(const db_region *region, const spot_band *band, int g) {
-    const int column = g % SPOT_GROUPS * LANES, left = region->fast_count - column;
-    group_target target = { left < LANES ? left : LANES, 1, { 0 } };
-    target.element[0] =
-        region->offset +
-        (size_t)(band->slow - region->slow_start + g / SPOT_GROUPS) * region->stride +
-        (size_t)column;
-    return target;
 }
 
 /* A band of region number `index`, which its list of spots belongs to. */
 static void render_region_band(const db_kernel_job *job, size_t index, spot_band band,
                                const spot_room *room, normal_run *run) {
     const db_region *region = &job->region[index];
-    const int background = has_background(job);
     unsigned long in_use = 0;
     for (int r = 0; r < band.rows; r++)
-        for (int g = 0; g < band.groups; g++) {
-            const group_target target = target_of(region, &band, r * SPOT_GROUPS + g);
-            if (group_wanted(job, &target, run)) in_use |= 1UL << (r * SPOT_GROUPS + g);
-        }
+        in_use |= ((1UL << (band.groups - 1) << 1) - 1) << (r * SPOT_GROUPS);
+#if DB_INSTANCE_KIND > 0
+    for (unsigned long left = run && job->weight ? in_use : 0; left; left &= left - 1) {
+        const group_target target = target_of(region, &band, __builtin_ctzl(left));
+        if (!group_wanted(job, &target, run)) in_use &= ~(left & -left);
+    }
+#endif
     int visits;
     const int count = spots_of_band(&job->spots, index, &band, room, &visits);
-    band.wanted = background ? in_use : band.wanted & in_use;
+    band.wanted = has_background(job) ? in_use : band.wanted & in_use;
 #if DB_INSTANCE_KIND > 0
     const int groups = band.rows * band.groups;
     band.summed = room->products && band.wanted &&
                   products_take(job, room->products, room->number, count, visits, groups);
 #endif
     if (band.wanted) render_spot_band(job, &job->panel[region->panel], &band, count, room);
-    for (int g = 0; g < SPOT_BAND; g++) {
-        if (!(in_use >> g & 1)) continue;
-        const group_target target = target_of(region, &band, g);
-        finish_spots(job, region, &band, count, g, room, &target, run);
-    }
 #if DB_INSTANCE_KIND > 0
+    for (unsigned long left = run ? in_use : 0; left; left &= left - 1)
+        finish_group_sums(job, region, &band, count, __builtin_ctzl(left), room, run);
     if (band.summed) room->products->groups += groups;
 #endif
+    if (!run) store_band(job, region, &band, room);
 }
 
 static void render_spot_rows(const db_kernel_job *job, size_t index, int row_begin, int row_end,
                              const spot_room *room, normal_run *run) {
     const db_region *region = &job->region[index];
-    for (int row = row_begin; row < row_end; row += SPOT_ROWS) {
+    const int step = SPOT_ROWS * GROUP_SLOW;
+    for (int row = row_begin; row < row_end; row += step) {
+        const int rows = (row_end - row + GROUP_SLOW - 1) / GROUP_SLOW;
         const spot_band band = { .fast = region->fast_start,
                                  .slow = region->slow_start + row,
                                  .top = row,
-                                 .rows = row_end - row < SPOT_ROWS ? row_end - row : SPOT_ROWS,
-                                 .groups = (region->fast_count + LANES - 1) / LANES };
+                                 .width = region->fast_count,
+                                 .height = row_end - row,
+                                 .rows = rows < SPOT_ROWS ? rows : (int)SPOT_ROWS,
+                                 .groups = (region->fast_count + GROUP_FAST - 1) / GROUP_FAST };
         render_region_band(job, index, band, room, run);
     }
 }
