@@ -102,6 +102,15 @@ static const db_json_field verdict_rows[] = {
 static TABLE(verdict_fields, verdict_rows);
 #undef OF
 
+#define OF db_fit_orientation
+static const db_json_field orientation_rows[] = {
+    VALUE(spots, "", "of those left, that tell orientations apart"),
+    VALUE(indexed, "", "of them, near nodes of another lattice; 0: there is none, or few are left"),
+    VALUE(by_chance, "", "of `indexed`, for a lattice turned at random"),
+};
+static TABLE(orientation_fields, orientation_rows);
+#undef OF
+
 #define OF db_fit_goodness
 static const db_json_field goodness_rows[] = {
     VALUE(pixels, "", ""),
@@ -306,6 +315,10 @@ static const db_json_field result_rows[] = {
         "by how much the data ask for another distance where it is held and edges of the cell are "
         "refined; null: not asked"),
     VALUE(distance_error, "mm", "its standard error"),
+    VALUE(all_spots, "", "of the image, in the resolution range"),
+    VALUE(left_spots, "", "of them, at no reflection of the model"),
+    PART(other_lattice, orientation_fields,
+         "what a search for another lattice of the same cell has found among them"),
     VALUE(sigma_z_median, "", "of the shoeboxes"),
     VALUE(sigma_z_limit, "", "outliers lie above"),
     SELF("distrusted", distrusted_fields,

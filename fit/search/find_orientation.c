@@ -1,6 +1,7 @@
 /* Finding the orientations of crystals on an image. */
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
+#include "fit/search/find_orientation.h"
 #include "fit/config/misset.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
@@ -85,13 +86,14 @@ static void turn_crystal(const db_experiment *experiment, const double turn[9],
 /* The lattice that has most of the strongest spots; DB_ERROR_INPUT if chance may have made it. */
 static db_status find_one(db_context *context, const db_fit_settings *settings,
                           const double a_star[9], const spot_list *left, size_t lattices,
-                          double turn[9], db_fit_orientation *found) {
+                          double effort, double turn[9], db_fit_orientation *found) {
     db_search_spot spots[MOST];
     const size_t count = left->count < MOST ? left->count : MOST;
     db_agreement agreement;
     memcpy(spots, left->spot, count * sizeof *spots);
     qsort(spots, count, sizeof *spots, lower_angle_first);
-    DB_TRY(db_orientation_search(context, a_star, spots, count, lattices, turn, &agreement));
+    DB_TRY(
+        db_orientation_search(context, a_star, spots, count, lattices, effort, turn, &agreement));
     *found = (db_fit_orientation){ agreement.count, agreement.near, agreement.by_chance,
                                    db_agreement_log_probability(&agreement) };
     if (count < FEWEST)
@@ -146,6 +148,7 @@ typedef struct series {
     double turn[DB_FIT_MOST_LATTICES][9];
     size_t count; /* of lattices */
     db_fit_lattice *lattice;
+    double effort; /* of each search */
 } series;
 
 static db_status find_next(db_context *context, const db_fit_settings *settings, size_t most,
@@ -153,8 +156,8 @@ static db_status find_next(db_context *context, const db_fit_settings *settings,
     db_fit_lattice *const one = &s->lattice[s->count];
     spot_list *const left = &s->left;
     size_t known = 0;
-    DB_TRY(find_one(context, settings, s->a_star, left, most - s->count, s->turn[s->count],
-                    &one->found));
+    DB_TRY(find_one(context, settings, s->a_star, left, most - s->count, s->effort,
+                    s->turn[s->count], &one->found));
     (void)db_orientation_agreement(s->a_star, s->turn[s->count], 1, left->spot, left->count,
                                    s->marked);
     while (known < s->count &&
@@ -228,6 +231,40 @@ static db_status search_in(db_context *context, const db_fit_settings *settings,
     return status;
 }
 
+/* Lattices that are parts of the known one are passed over. The refined model is there already, so that a
+ * search that is cancelled has found none. */
+static db_status find_other(db_context *context, const db_fit_settings *settings, series *s) {
+    db_status status = DB_OK;
+    while (status == DB_OK && s->count < 2) status = find_next(context, settings, 2, s);
+    return status == DB_ERROR_INPUT || status == DB_ERROR_CANCELLED ? DB_OK : status;
+}
+
+db_status db_find_other_lattice(db_context *context, const db_experiment *model,
+                                const db_fit_settings *settings, const db_observed_spots *spots,
+                                db_fit_orientation *found) {
+    const double some = 0.1;
+    db_fit_lattice lattices[2];
+    db_fit_geometry geometry;
+    series s = { .experiment = model,
+                 .lattice = lattices,
+                 .effort = some,
+                 .count = 1,
+                 .all_count = spots->count,
+                 .turn = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } } };
+    memset(found, 0, sizeof *found);
+    DB_TRY(db_fit_geometry_of(context, model, &geometry));
+    memcpy(s.a_star, geometry.a_star, sizeof s.a_star);
+    db_status status = list_spots(context, &geometry, settings, spots, &s.left);
+    db_fit_geometry_clear(&geometry);
+    s.marked = malloc(2 * spots->count + 1);
+    if (status == DB_OK && !s.marked) status = db_fail_memory(context, "another lattice's spots");
+    if (status == DB_OK) status = find_other(context, settings, &s);
+    if (status == DB_OK && s.count == 2) *found = lattices[1].found;
+    free(s.marked);
+    free(s.left.spot);
+    return status;
+}
+
 db_status db_fit_find_lattices(db_context *context, const db_measured_image *image,
                                const db_fit_settings *settings, const db_experiment *experiment,
                                size_t most, db_fit_lattice *lattices, size_t *count) {
@@ -240,7 +277,7 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     db_status status = db_observed_spots_find(context, image, &strong, &seen);
     db_strong_pixels_clear(&strong);
     DB_TRY(status);
-    series s = { .experiment = experiment, .lattice = lattices };
+    series s = { .experiment = experiment, .lattice = lattices, .effort = 1 };
     status = search_in(context, settings, &seen, most, &s);
     *count = s.count;
     db_observed_spots_clear(&seen);

@@ -23,7 +23,7 @@ enum {
 static const double degree = 3.14159265358979323846 / 180;
 static const double first_angle = 0.8; /* degree: a candidate's error, and that of the spots */
 static const double last_angle = 0.3;  /* degree: mosaic spread and what is left of that error */
-static const double most_work = 3e9;   /* operations, roughly: some seconds */
+static const double most_work = 3e9;   /* operations, roughly: some seconds; of an effort of 1 */
 
 typedef struct node {
     double q[3], length;
@@ -40,10 +40,10 @@ typedef struct search {
     size_t count;              /* spots, from low to high angles */
     const db_search_spot *spots;
     size_t node_count;
-    node *nodes;     /* from low to high angles */
-    size_t probed;   /* spots with which candidates are tried */
-    size_t lattices; /* of which the spots may be */
-    double work;     /* so far */
+    node *nodes;            /* from low to high angles */
+    size_t probed;          /* spots with which candidates are tried */
+    size_t lattices;        /* of which the spots may be */
+    double work, most_work; /* so far, at most */
     db_context *context;
     int cancelled;
     size_t candidate_count;
@@ -278,7 +278,7 @@ static int is_still_best(const search *s, const db_agreement *before, const db_a
 static void report(search *s) {
     db_context *const context = s->context;
     if (context->progress &&
-        context->progress(context->progress_user, fmin(1, s->work / most_work)))
+        context->progress(context->progress_user, fmin(1, s->work / s->most_work)))
         s->cancelled = 1;
 }
 
@@ -286,7 +286,7 @@ static void report(search *s) {
 static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
     size_t next = FIRST_PAIRED;
     s->probed = s->count < FIRST_PROBED ? s->count : FIRST_PROBED;
-    for (size_t j = 1; j < s->count && j < MOST_PAIRED && s->work < most_work; j++) {
+    for (size_t j = 1; j < s->count && j < MOST_PAIRED && s->work < s->most_work; j++) {
         for (size_t i = 0; i < j && !s->cancelled; i++) {
             try_pair(s, &s->spots[i], &s->spots[j]);
             report(s);
@@ -334,7 +334,7 @@ db_agreement db_orientation_agreement(const double a_star[9], const double turn[
 
 db_status db_orientation_search(db_context *context, const double a_star[9],
                                 const db_search_spot *spots, size_t count, size_t lattices,
-                                double turn[9], db_agreement *agreement) {
+                                double effort, double turn[9], db_agreement *agreement) {
     search *const s = calloc(1, sizeof *s);
     memset(agreement, 0, sizeof *agreement);
     for (int i = 0; i < 9; i++) turn[i] = i % 4 == 0;
@@ -343,6 +343,7 @@ db_status db_orientation_search(db_context *context, const double a_star[9],
     s->spots = spots;
     s->count = count;
     s->lattices = lattices;
+    s->most_work = effort * most_work;
     s->context = context;
     db_status status = DB_OK;
     if (!db_invert(a_star, s->real))

@@ -28,10 +28,10 @@ double db_agreement_log_probability(const db_agreement *agreement);
 
 /* Finds the turn (row-major rotation) that brings nodes of a* (columns, 1/angstrom) to most of the
  * spots, which go from low to high angles. lattices: how many crystals there may be, of which this finds one.
- * The identity, and no agreement, if there are none. */
+ * effort: 1, or a part of the work that may be spent. The identity, and no agreement, if there are none. */
 db_status db_orientation_search(db_context *context, const double a_star[9],
                                 const db_search_spot *spots, size_t count, size_t lattices,
-                                double turn[9], db_agreement *agreement);
+                                double effort, double turn[9], db_agreement *agreement);
 
 /* How spots agree with nodes of a* turned by `turn`, within so many of the tolerances of a crystal
  * that was found. near: 1 for those that are near a node, and else 0; spots that chance would put so

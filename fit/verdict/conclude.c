@@ -8,6 +8,7 @@
 #include "fit/verdict/goodness.h"
 #include "fit/verdict/held_distance.h"
 #include "fit/objective/model_image.h"
+#include "fit/verdict/other_lattice.h"
 #include "fit/verdict/result_boxes.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
@@ -205,6 +206,9 @@ static db_status judge(db_context *context, const db_fit_data *data, const db_fi
                        db_fit_result *result) {
     DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
                                 &result->verdict));
+    const db_fit_test *const test = result->verdict.test;
+    if (test[DB_FIT_TEST_CHANCE].passed && test[DB_FIT_TEST_PART].passed)
+        DB_TRY(db_other_lattice_look(context, &result->experiment, data, result));
     if (data->settings->intensity == DB_FIT_FREE) {
         db_verdict_of_explained(result->before.strong_explained, result->after.strong_explained,
                                 &result->verdict);

@@ -8,13 +8,12 @@
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
+#include "fit/verdict/judged_spots.h"
 #include "fit/verdict/spot_pattern.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { MOST = 400 }; /* strongest spots, which count, as in the search for the orientation */
 
 typedef struct judge {
     db_context *context;
@@ -30,10 +29,6 @@ static double least_of(const judge *j, db_fit_test_kind kind) {
     return j->verdict->test[kind].least;
 }
 static double most_of(const judge *j, db_fit_test_kind kind) { return j->verdict->test[kind].most; }
-
-static db_spot_choice all_of(const db_observed_spots *spots) {
-    return (db_spot_choice){ spots->spot, spots->count < MOST ? spots->count : MOST, 1, -1, 1 };
-}
 
 static int is_significant(const judge *j, const db_spot_places *found) {
     return found->log_chance < log(most_of(j, DB_FIT_TEST_CHANCE)) &&
@@ -113,7 +108,7 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
             longer.crystal.cell[k] *= m;
             longer.crystal.cells[k] = fmax(1, longer.crystal.cells[k] / m);
             DB_TRY(db_spot_pattern_make(j->context, &longer, j->data, j->well_excited, &p));
-            db_spot_choice choice = all_of(&j->spots);
+            db_spot_choice choice = db_strongest_spots(&j->spots);
             choice.axis = k;
             choice.divisor = m;
             const db_spot_places between = db_spot_places_best(&p, &choice);
@@ -191,55 +186,19 @@ static db_status judge_excitation(const judge *j) {
     return DB_OK;
 }
 
-static int stronger_first(const void *a, const void *b) {
-    const double x = ((const db_observed_spot *)a)->counts,
-                 y = ((const db_observed_spot *)b)->counts;
-    return (x < y) - (x > y);
-}
-
-static int in_range(const db_fit_geometry *geometry, const db_fit_settings *settings,
-                    const db_observed_spot *spot) {
-    const int *const roi = settings->roi;
-    const double *const at = spot->position;
-    const double d = db_fit_geometry_resolution(geometry, spot->panel, at[0], at[1]);
-    if (d < settings->dmin || (settings->dmax > 0 && d > settings->dmax)) return 0;
-    return settings->intensity == DB_FIT_FREE ||
-           ((roi[0] < 0 || at[0] >= roi[0]) && (roi[1] < 0 || at[0] <= roi[1] + 1) &&
-            (roi[2] < 0 || at[1] >= roi[2]) && (roi[3] < 0 || at[1] <= roi[3] + 1));
-}
-
-/* Those of an image in the resolution range, the strongest first. */
-static db_status find_spots(const judge *j, const db_measured_image *image,
-                            const db_strong_pixels *strong, db_observed_spots *spots) {
-    db_fit_geometry geometry;
-    size_t count = 0;
-    DB_TRY(db_observed_spots_divide(j->context, image, strong, j->data->settings, spots));
-    const db_status status = db_fit_geometry_of(j->context, j->model, &geometry);
-    if (status != DB_OK) {
-        db_observed_spots_clear(spots);
-        return status;
-    }
-    for (size_t i = 0; i < spots->count; i++)
-        if (in_range(&geometry, j->data->settings, &spots->spot[i]))
-            spots->spot[count++] = spots->spot[i];
-    db_fit_geometry_clear(&geometry);
-    qsort(spots->spot, count, sizeof *spots->spot, stronger_first);
-    spots->count = count;
-    return DB_OK;
-}
-
 /* Where the spots of the model's own image lie, found in the same way as the measured ones. */
 static db_status look_at_own(const judge *j, float *model_image, const db_spot_pattern *p,
                              db_spot_places *own) {
     db_measured_image image = *j->data->image; /* borrows */
     db_strong_pixels strong;
     db_observed_spots spots;
+    const db_fit_data own_data = { &image, &strong, j->data->settings };
     image.value = model_image;
     DB_TRY(db_strong_pixels_find(j->context, &image, j->data->settings, &strong));
-    const db_status status = find_spots(j, &image, &strong, &spots);
+    const db_status status = db_judged_spots_find(j->context, j->model, &own_data, &spots);
     db_strong_pixels_clear(&strong);
     DB_TRY(status);
-    const db_spot_choice choice = all_of(&spots);
+    const db_spot_choice choice = db_strongest_spots(&spots);
     *own = db_spot_places_look(p, &choice);
     db_observed_spots_clear(&spots);
     return DB_OK;
@@ -288,7 +247,7 @@ static int shift_of(const db_spot_pattern *p, const db_observed_spot *spot, doub
 static size_t most_displaced(const judge *j, const db_spot_pattern *well,
                              const db_spot_pattern *pattern, const db_observed_spot *spot,
                              size_t count, double shift[2]) {
-    db_observed_spot moved[MOST];
+    db_observed_spot moved[DB_MOST_JUDGED];
     const db_spot_choice as_they_are = { spot, count, 1, -1, 1 },
                          choice = { moved, count, 1, -1, 1 };
     const db_spot_places here = db_spot_places_look(pattern, &as_they_are);
@@ -319,8 +278,8 @@ static size_t most_displaced(const judge *j, const db_spot_pattern *well,
 static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
                                  const db_spot_places *found) {
     db_fit_verdict *const v = j->verdict;
-    const db_spot_choice all = all_of(&j->spots);
-    db_observed_spot spot[MOST];
+    const db_spot_choice all = db_strongest_spots(&j->spots);
+    db_observed_spot spot[DB_MOST_JUDGED];
     double shift[2] = { 0 };
     const size_t count = spots_elsewhere(p, &all, spot);
     size_t displaced = 0;
@@ -362,7 +321,7 @@ static db_status judge_quarters(const judge *j, const db_spot_pattern *p,
 static db_status judge_pattern(const judge *j, float *model_image, const db_spot_pattern *p) {
     /* The widest rings include most spots, so they tell whether only a part of the spots agrees.
      * Narrower rings may be more significant for few spots. */
-    const db_spot_choice choice = all_of(&j->spots);
+    const db_spot_choice choice = db_strongest_spots(&j->spots);
     const db_spot_places found = db_spot_places_look(p, &choice),
                          best = db_spot_places_best(p, &choice);
     DB_TRY(expect_contrast(j, model_image, p, &found, &best));
@@ -380,7 +339,7 @@ static db_status judge_spots(judge *j, float *model_image) {
     /* three standard deviations, which those in closed form have anyway */
     j->well_excited = j->model->spread.spots == DB_SPOTS_CLOSED ? 0 : 3 * geometry.mosaic_angle;
     db_fit_geometry_clear(&geometry);
-    j->verdict->spots = j->strongest = all_of(&j->spots).count;
+    j->verdict->spots = j->strongest = db_strongest_spots(&j->spots).count;
     DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->well_excited, &p));
     const db_status status = judge_pattern(j, model_image, &p);
     db_spot_pattern_clear(&p);
@@ -392,7 +351,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                db_fit_verdict *verdict) {
     judge j = { .context = context, .model = model, .data = data, .verdict = verdict };
     db_verdict_forget(verdict);
-    DB_TRY(find_spots(&j, data->image, data->strong, &j.spots));
+    DB_TRY(db_judged_spots_find(context, model, data, &j.spots));
     const db_status status = judge_spots(&j, model_image);
     db_observed_spots_clear(&j.spots);
     return status;

@@ -116,14 +116,28 @@ static void about_distance(list *l) {
     if (isnan(step)) return;
     if (fabs(step) > SIGNIFICANT_STEP * error && fabs(step) > WRONG_DISTANCE * held)
         warn(l, "check the distance; to see what the data say refine it, with a range",
-             "the data ask for another distance than the %.6g mm that are held: %.6g mm, +- %.2g; "
-             "edges of the cell are wrong by as many percent as the distance",
+             "the distance was held at %.6g mm, but the data ask for %.6g +- %.2g mm: edges of the "
+             "cell are wrong by as many percent as the distance",
              held, held + step, error);
     else if (!(error < DETERMINED_DISTANCE * held))
         warn(l, "calibrate the distance by other means, or refine it with many images together",
-             "the distance is held at %.6g mm, and these data do not determine it, but to %.2g "
-             "percent: edges of the cell are wrong by as many percent as the distance",
-             held, 100 * error / held);
+             "the distance is not determined by this image: it was held at %.6g mm, and the data "
+             "ask "
+             "for %.6g +- %.2g mm; edges of the cell are wrong by as many percent as the distance",
+             held, held + step, error);
+}
+
+/* Spots that the model leaves. */
+static void about_other_lattice(list *l) {
+    const db_fit_result *const r = l->result;
+    const db_fit_orientation *const other = &r->other_lattice;
+    if (other->indexed == 0) return;
+    warn(
+        l, "model.find_orientation: {lattices: 2} finds both and refines them together",
+        "a second lattice: %zu of %zu spots lie at no reflection of the model, and of %zu of these "
+        "%zu lie near nodes of another lattice of the same cell, where chance would bring %.0f; "
+        "where spots of both overlap, intensities are of both",
+        r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
 }
 
 static void about_fit(list *l) {
@@ -223,6 +237,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     result->warning_count = 0;
     about_parameters(&l);
     about_distance(&l);
+    about_other_lattice(&l);
     about_fit(&l);
     about_sizes(&l);
     about_places(&l);

@@ -255,6 +255,9 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     if (!r->trials) return DB_ERROR_MEMORY;
     r->distance_step = -0.4;
     r->distance_error = 0.3;
+    r->all_spots = 412;
+    r->left_spots = 60;
+    r->other_lattice = (db_fit_orientation){ 55, 31, 1.5, -60 };
     r->trials[r->trial_count++] = (db_fit_trial){ 1, 1, 0, 12.5, 11.25, 340 };
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;

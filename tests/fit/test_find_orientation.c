@@ -181,8 +181,8 @@ static void random_points_are_no_lattice(void **state) {
         }
         double turn[9];
         db_agreement agreement;
-        assert_int_equal(db_orientation_search(context, a_star, spots, POINTS, 1, turn, &agreement),
-                         DB_OK);
+        assert_int_equal(
+            db_orientation_search(context, a_star, spots, POINTS, 1, 1, turn, &agreement), DB_OK);
         print_message("%zu near nodes, %.1f by chance: ln p %.1f\n", agreement.near,
                       agreement.by_chance, db_agreement_log_probability(&agreement));
         assert_true(db_agreement_log_probability(&agreement) > DB_AGREEMENT_SIGNIFICANT);
@@ -196,8 +196,8 @@ static void no_spots_are_no_lattice(void **state) {
     double turn[9];
     db_agreement agreement;
     for (size_t count = 0; count < 2; count++) {
-        assert_int_equal(db_orientation_search(context, a_star, &one, count, 1, turn, &agreement),
-                         DB_OK);
+        assert_int_equal(
+            db_orientation_search(context, a_star, &one, count, 1, 1, turn, &agreement), DB_OK);
         assert_int_equal(agreement.near, 0);
         assert_true(turn[0] == 1 && turn[1] == 0);
     }

@@ -45,8 +45,8 @@ static void a_wrong_distance_is_noticed(void **state) {
         db_fit_result *r = refine(&truth, &image, 0.01 * sign, 0);
         const double wrong = 0.01 * sign * truth.detector.distance;
         assert_true(fabs(r->distance_step + wrong) < 4 * r->distance_error);
-        assert_int_equal(warns(r, "the data ask for another distance"), sign != 0);
-        assert_false(warns(r, "these data do not determine it"));
+        assert_int_equal(warns(r, "but the data ask for"), sign != 0);
+        assert_false(warns(r, "the distance is not determined by this image"));
         db_fit_result_destroy(&r);
     }
     db_measured_image_clear(&image);
@@ -63,13 +63,13 @@ static void an_open_distance_is_said_to_be_open(void **state) {
     assert_int_equal(rendered_image(context, &truth, 4, &image), DB_OK);
     for (int sign = -1; sign <= 1; sign++) {
         db_fit_result *r = refine(&truth, &image, 0.01 * sign, 0);
-        assert_true(warns(r, "the distance is held at"));
-        assert_true(warns(r, "these data do not determine it"));
+        assert_true(warns(r, "it was held at"));
+        assert_true(warns(r, "the distance is not determined by this image"));
         db_fit_result_destroy(&r);
     }
     db_fit_result *r = refine(&truth, &image, 0, 1);
     assert_true(isnan(r->distance_step) && isnan(r->distance_error));
-    assert_false(warns(r, "the distance is held at"));
+    assert_false(warns(r, "held at"));
     db_fit_result_destroy(&r);
     db_measured_image_clear(&image);
     db_experiment_clear(&truth);

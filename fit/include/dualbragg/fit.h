@@ -571,6 +571,14 @@ DB_API const char *db_fit_test_meaning(db_fit_test_kind kind);
 
 enum { DB_FIT_WARNING_SIZE = 320 };
 
+/** What a search for the orientation has found. */
+typedef struct db_fit_orientation {
+    size_t spots;           /**< that tell orientations apart */
+    size_t indexed;         /**< of them, near nodes of the lattice */
+    double by_chance;       /**< of `indexed`, for a lattice turned at random */
+    double log_probability; /**< ln of the probability that one turned at random has as many */
+} db_fit_orientation;
+
 /** What a refinement has found. */
 typedef struct db_fit_result {
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
@@ -645,6 +653,11 @@ typedef struct db_fit_result {
     /** where edges of the cell are refined and the distance is held: by how much (mm) the data ask for
      * another distance, were it refined, too, and the error of that; NAN: not asked */
     double distance_step, distance_error;
+    /** all spots of the image in the resolution range; of them, those that lie at no reflection that is
+     * predicted; if they are many, what a search among these has found: another lattice of the same cell
+     * (indexed 0: none) */
+    size_t all_spots, left_spots;
+    db_fit_orientation other_lattice;
 } db_fit_result;
 
 /** Called after each evaluation; a non-zero return cancels: the refinement ends with the best model
@@ -686,14 +699,6 @@ DB_API void db_fit_result_destroy(db_fit_result **result);
 DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
                                  const db_experiment *placed_by, const db_measured_image *image,
                                  const db_fit_settings *settings, db_fit_statistics *statistics);
-
-/** What a search for the orientation has found. */
-typedef struct db_fit_orientation {
-    size_t spots;           /**< that tell orientations apart */
-    size_t indexed;         /**< of them, near nodes of the lattice */
-    double by_chance;       /**< of `indexed`, for a lattice turned at random */
-    double log_probability; /**< ln of the probability that one turned at random has as many */
-} db_fit_orientation;
 
 /** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
  * spots best. Its previous orientation does not matter, and the misset becomes 0. Of orientations

@@ -1,0 +1,13 @@
+/* Finding the orientation of another crystal than that of a model. */
+#ifndef DB_FIT_SEARCH_FIND_ORIENTATION_H
+#define DB_FIT_SEARCH_FIND_ORIENTATION_H
+
+#include "fit/pixels/observed_spots.h"
+
+/* Looks among spots that a model leaves, the strongest first, for another lattice of the same cell, in
+ * another orientation. found: 0 indexed if there is none. */
+db_status db_find_other_lattice(db_context *context, const db_experiment *model,
+                                const db_fit_settings *settings, const db_observed_spots *spots,
+                                db_fit_orientation *found);
+
+#endif

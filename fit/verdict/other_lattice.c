@@ -1,0 +1,57 @@
+/* Another crystal on the image: among the spots that lie at no reflection of the model, whether excited
+ * well or weakly, a lattice of the same cell is looked for (docs/theory/verdict.md, Another lattice). */
+#include "fit/verdict/other_lattice.h"
+
+#include "base/context_internal.h"
+#include "fit/search/find_orientation.h"
+#include "fit/verdict/judged_spots.h"
+
+#include <string.h>
+
+/* Of all spots, since a weaker crystal's are not among the strongest: fewer are those of ice and artefacts, and spots that are far off. */
+static const double MANY_LEFT = 0.1;
+static const size_t FEWEST_LEFT = 20;
+/* So many of the strongest of them are searched: enough to tell a lattice, and quickly. */
+static const size_t MOST_SEARCHED = 120;
+/* Least part of these, beyond chance: another cell may agree in a row or a layer of nodes. */
+static const double LEAST_PART = 0.2;
+
+/* Drops spots that lie at a reflection. */
+static void keep_left(const db_spot_pattern *p, db_observed_spots *spots) {
+    size_t count = 0;
+    for (size_t i = 0; i < spots->count; i++) {
+        double distance;
+        const size_t n = db_spot_pattern_around(p, &spots->spot[i], &distance);
+        if (n < p->prediction.count && distance < 0.5 * p->reach[n]) continue;
+        spots->spot[count++] = spots->spot[i];
+    }
+    spots->count = count;
+}
+
+static db_status look(db_context *context, const db_experiment *model, const db_fit_data *data,
+                      db_observed_spots *spots, db_fit_result *result) {
+    db_spot_pattern predicted;
+    const size_t all = spots->count;
+    db_fit_orientation *const found = &result->other_lattice;
+    DB_TRY(
+        db_spot_pattern_make(context, model, data, data->settings->excitation_angle, &predicted));
+    keep_left(&predicted, spots);
+    db_spot_pattern_clear(&predicted);
+    result->all_spots = all;
+    result->left_spots = spots->count;
+    if (spots->count < FEWEST_LEFT || (double)spots->count < MANY_LEFT * (double)all) return DB_OK;
+    if (spots->count > MOST_SEARCHED) spots->count = MOST_SEARCHED;
+    DB_TRY(db_find_other_lattice(context, model, data->settings, spots, found));
+    if ((double)found->indexed - found->by_chance < LEAST_PART * (double)found->spots)
+        memset(found, 0, sizeof *found);
+    return DB_OK;
+}
+
+db_status db_other_lattice_look(db_context *context, const db_experiment *model,
+                                const db_fit_data *data, db_fit_result *result) {
+    db_observed_spots spots;
+    DB_TRY(db_judged_spots_find(context, model, data, &spots));
+    const db_status status = look(context, model, data, &spots, result);
+    db_observed_spots_clear(&spots);
+    return status;
+}
