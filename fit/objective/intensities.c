@@ -2,6 +2,7 @@
 #include "fit/objective/intensities.h"
 
 #include "fit/objective/eliminate.h"
+#include "fit/objective/statistics.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static db_fit_reflection intensity_of(const db_objective *objective, const db_sh
     memcpy(i.hkl, r->hkl, sizeof i.hkl);
     memcpy(i.position, r->position, sizeof i.position);
     i.region.offset = 0;
+    if (!db_statistics_observed_centroid(boxes, b, i.observed)) i.observed[0] = i.observed[1] = NAN;
     add_up(objective, boxes, b, &shape, &i);
     const double degrees = fmax(1, i.pixels - DB_LINEAR);
     i.square_sigma = sqrt(f->variance * fmax(1, f->chi2 / degrees));

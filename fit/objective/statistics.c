@@ -32,28 +32,52 @@ void db_statistics_residuals(const db_objective *objective, db_fit_statistics *s
     statistics->correlation = isnan(correlation) ? 0 : correlation;
 }
 
+/* Sums of a weight, and of it times fast and slow, in the own pixels of a box. */
+typedef struct sums {
+    double weight, fast, slow;
+} sums;
+
+static void add(double weight, int fast, int slow, sums *m) {
+    m->weight += weight;
+    m->fast += weight * fast;
+    m->slow += weight * slow;
+}
+
+static sums observed_sums(const db_shoeboxes *boxes, size_t b) {
+    sums m = { 0 };
+    for (int s = 0; s < boxes->width; s++) {
+        for (int f = 0; f < boxes->width; f++) {
+            const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
+            if (boxes->strong[i])
+                add((double)boxes->value[i] - (double)boxes->background[i], f, s, &m);
+        }
+    }
+    return m;
+}
+
+int db_statistics_observed_centroid(const db_shoeboxes *boxes, size_t b, double place[2]) {
+    const sums m = observed_sums(boxes, b);
+    if (!(m.weight > 0)) return 0;
+    place[0] = boxes->region[b].fast_start + 0.5 + m.fast / m.weight;
+    place[1] = boxes->region[b].slow_start + 0.5 + m.slow / m.weight;
+    return 1;
+}
+
 /* Observed centroid over the strong pixels, model centroid over all own pixels. */
 int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,
                                   size_t b, double offset[2]) {
     const double *const linear = objective->solution[b].linear;
-    double observed[3] = { 0 }, model[3] = { 0 }; /* sums of weight, weight x fast, weight x slow */
+    const sums observed = observed_sums(boxes, b);
+    sums model = { 0 };
     for (int s = 0; s < boxes->width; s++) {
         for (int f = 0; f < boxes->width; f++) {
             const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
-            if (!boxes->own[i]) continue;
-            const double bragg = linear[0] * (double)objective->shape[i];
-            const double excess =
-                boxes->strong[i] ? (double)boxes->value[i] - (double)boxes->background[i] : 0;
-            observed[0] += excess;
-            observed[1] += excess * f;
-            observed[2] += excess * s;
-            model[0] += bragg;
-            model[1] += bragg * f;
-            model[2] += bragg * s;
+            if (boxes->own[i]) add(linear[0] * (double)objective->shape[i], f, s, &model);
         }
     }
-    if (!(observed[0] > 0) || !(model[0] > 0)) return 0;
-    for (int i = 0; i < 2; i++) offset[i] = observed[1 + i] / observed[0] - model[1 + i] / model[0];
+    if (!(observed.weight > 0) || !(model.weight > 0)) return 0;
+    offset[0] = observed.fast / observed.weight - model.fast / model.weight;
+    offset[1] = observed.slow / observed.weight - model.slow / model.weight;
     return 1;
 }
 

@@ -46,6 +46,9 @@ void db_statistics_residuals(const db_objective *objective, db_fit_statistics *s
 void db_statistics_centroids(const db_objective *objective, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics);
 
+/* Centroid of the strong pixels of a box (pixels of the panel, fast, slow); 0 if there are none. */
+int db_statistics_observed_centroid(const db_shoeboxes *boxes, size_t b, double place[2]);
+
 /* Observed minus model centroid of a box (pixels, fast, slow); 0 if one of them cannot be located.
  */
 int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,

@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 
 #include <dualbragg/reflections.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ db_status db_fit_write_intensities(db_context *context, const char *path,
 typedef struct row {
     int32_t hkl[3], experiment, box[6], pixels;
     uint64_t panel, flags;
-    double position[3], counts, variance, partiality, d_spacing, background;
+    double position[3], observed[3], counts, variance, partiality, d_spacing, background;
 } row;
 
 /* Flags of DIALS: predicted, indexed, strong, integrated by profile fitting. */
@@ -65,6 +66,10 @@ static row row_of(const db_fit_reflection *i) {
               .background = i->background };
     memcpy(w.hkl, i->hkl, sizeof w.hkl);
     if (i->strong >= fewest_strong) w.flags |= STRONG;
+    if (isfinite(i->observed[0])) {
+        memcpy(w.observed, i->observed, sizeof i->observed);
+        w.observed[2] = w.position[2];
+    }
     return w;
 }
 
@@ -80,6 +85,7 @@ static const struct {
     COLUMN("flags", "std::size_t", flags),
     COLUMN("bbox", "int6", box),
     COLUMN("xyzcal.px", "vec3<double>", position),
+    COLUMN("xyzobs.px.value", "vec3<double>", observed),
     COLUMN("intensity.prf.value", "double", counts),
     COLUMN("intensity.prf.variance", "double", variance),
     COLUMN("partiality", "double", partiality),

@@ -34,6 +34,16 @@ boxes = json.load(open('listed.json'))['shoeboxes']
 print('$list: %d shoeboxes' % len(boxes))
 sys.exit(len(boxes) < 200)" || exit 1
         done
+        # DIALS reads the intensities: places that were seen are near those that are predicted
+        step dials.show listed.refl listed.expt
+        "$python" -c "
+import sys
+from dials.array_family import flex
+table = flex.reflection_table.from_file('listed.refl')
+seen = table.select(table.get_flags(table.flags.strong))
+off = flex.mean((seen['xyzobs.px.value'] - seen['xyzcal.px']).norms())
+print('%d intensities, %d of spots that stand out, off by %.2f pixels on average' % (len(table), len(seen), off))
+sys.exit(len(seen) < 200 or off > 1)" || exit 1
     done
     # the comparison tells a cell that is 1 % larger
     step "$DUALBRAGG" sim -cell 57.57 66 39 90 98 90 -misset 12 34 56 -default_F 1 -detpixels 16 -exptfile other.expt

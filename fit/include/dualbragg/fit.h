@@ -398,6 +398,7 @@ typedef struct db_fit_reflection {
     int hkl[3];
     double d_spacing;    /**< A */
     double position[2];  /**< predicted (pixels of the panel, fast, slow) */
+    double observed[2];  /**< centroid of the strong pixels (the same); NAN: there are none */
     db_region region;    /**< the shoebox */
     double counts;       /**< of the spot, in the pixels used */
     double counts_sigma; /**< its standard error */
