@@ -7,17 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 7 }; /* place 2, covariance 3, excitation 2 */
+enum {
+    ROWS = 7,   /* place 2, covariance 3, excitation 2 */
+    AROUND = 2, /* rings of pixels around strong ones that hold the rest of a spot */
+};
 
 static const double INDEPENDENT =
     10;                          /* parts of a spot whose places are independent of each other */
-static const double FREEDOM = 4; /* of Student's distribution, that of misplaced spots */
+static const double FREEDOM = 4; /* of Student's distribution: spots unlike the model count less */
 static const double STEP = 1e-3; /* of the differences, in typical steps of the parameters */
 
-/* Strong pixels and their neighbours. */
+/* Strong pixels and those around. */
 static int is_of_spot(const db_shoeboxes *boxes, size_t first, int fast, int slow) {
-    for (int s = slow - 1; s <= slow + 1; s++)
-        for (int f = fast - 1; f <= fast + 1; f++)
+    for (int s = slow - AROUND; s <= slow + AROUND; s++)
+        for (int f = fast - AROUND; f <= fast + AROUND; f++)
             if (s >= 0 && f >= 0 && s < boxes->width && f < boxes->width &&
                 boxes->strong[first + (size_t)(s * boxes->width + f)])
                 return 1;
@@ -37,8 +40,19 @@ static void add(double counts, double fast, double slow, sums *m) {
     m->second[2] += counts * fast * slow;
 }
 
-/* Centroid of the strong pixels; covariance of these and their neighbours, whose sum is that of
- * most of the spot. 0: there is no spot. */
+/* No spot is narrower than a pixel along any line; noise can make it seem so. */
+static void widen(double v[3]) {
+    const double pixel = 1.0 / 12, mean = 0.5 * (v[0] + v[1]), half = 0.5 * (v[0] - v[1]);
+    const double radius = hypot(half, v[2]), shrink = radius > 0 ? 1 / radius : 0;
+    const double most = fmax(mean + radius, pixel), least = fmax(mean - radius, pixel);
+    const double middle = 0.5 * (most + least), reach = 0.5 * (most - least) * shrink;
+    v[0] = middle + reach * half;
+    v[1] = middle - reach * half;
+    v[2] *= reach;
+}
+
+/* Centroid of the strong pixels; covariance of these and those around, whose sum is that of most of
+ * the spot. 0: there is no spot. */
 static int observe(const db_shoeboxes *boxes, size_t b, db_observed_moments *seen) {
     const size_t first = b * boxes->pixels;
     sums peak = { 0 }, whole = { 0 };
@@ -56,12 +70,11 @@ static int observe(const db_shoeboxes *boxes, size_t b, db_observed_moments *see
     seen->place[1] = boxes->region[b].slow_start + 0.5 + peak.first[1] / peak.counts;
     if (!(whole.counts > 0)) return 1;
     const double mean[2] = { whole.first[0] / whole.counts, whole.first[1] / whole.counts };
-    const double v[3] = { whole.second[0] / whole.counts - mean[0] * mean[0],
-                          whole.second[1] / whole.counts - mean[1] * mean[1],
-                          whole.second[2] / whole.counts - mean[0] * mean[1] };
-    const double pixel = 1.0 / 12;
-    if (v[0] > pixel && v[1] > pixel && v[0] * v[1] > v[2] * v[2])
-        memcpy(seen->covariance, v, sizeof v);
+    double *const v = seen->covariance;
+    v[0] = whole.second[0] / whole.counts - mean[0] * mean[0];
+    v[1] = whole.second[1] / whole.counts - mean[1] * mean[1];
+    v[2] = whole.second[2] / whole.counts - mean[0] * mean[1];
+    widen(v);
     return 1;
 }
 
@@ -117,7 +130,7 @@ typedef struct white {
     double l00, l10, l11;
     double off[2];   /* observed minus predicted, by L^-1 */
     double shape[3]; /* observed covariance, by L^-1 on both sides */
-    double trust, excitation;
+    double trust;    /* in the spot, as it is unlike the model */
 } white;
 
 static void whiten(const white *w, const double v[2], double out[2]) {
@@ -155,16 +168,17 @@ static double look_at(const db_moments *m, size_t i, white *w) {
     const double off[2] = { m->observed[i].place[0] - s->position[0],
                             m->observed[i].place[1] - s->position[1] };
     whiten(w, off, w->off);
-    const double square = INDEPENDENT * (w->off[0] * w->off[0] + w->off[1] * w->off[1]);
-    w->trust = (FREEDOM + 2) / (FREEDOM + square);
-    w->excitation = s->excitation;
-    double loss =
-        (FREEDOM + 2) * log1p(square / FREEDOM) + s->excitation * s->excitation + 2 * log(s->width);
+    double unlike = INDEPENDENT * (w->off[0] * w->off[0] + w->off[1] * w->off[1]) +
+                    s->excitation * s->excitation;
+    double numbers = 3;
     if (has_shape(m, i)) {
-        whiten_tensor(w, m->observed[i].covariance, w->shape);
-        loss += INDEPENDENT * (log(determinant) + w->shape[0] + w->shape[1]);
+        double *const t = w->shape;
+        whiten_tensor(w, m->observed[i].covariance, t);
+        unlike += INDEPENDENT * (t[0] + t[1] - 2 - log(t[0] * t[1] - t[2] * t[2]));
+        numbers = 6;
     }
-    return loss;
+    w->trust = (FREEDOM + numbers) / (FREEDOM + unlike);
+    return (FREEDOM + numbers) * log1p(unlike / FREEDOM) + log(determinant) + 2 * log(s->width);
 }
 
 /* Slopes of the loss's parts by a variable: rows whose products are the normal matrix; returns the
@@ -179,24 +193,26 @@ static double slopes_of(const db_moments *m, size_t i, const white *w, const db_
     whiten(w, d, u);
     whiten_tensor(w, dv, b);
     const double share = INDEPENDENT * w->trust, root = sqrt(share);
-    slope -= share * (2 * (w->off[0] * u[0] + w->off[1] * u[1]) + w->off[0] * w->off[0] * b[0] +
+    double by_shape = 0;
+    slope += b[0] + b[1] -
+             share * (2 * (w->off[0] * u[0] + w->off[1] * u[1]) + w->off[0] * w->off[0] * b[0] +
                       w->off[1] * w->off[1] * b[1] + 2 * w->off[0] * w->off[1] * b[2]);
+    if (has_shape(m, i)) {
+        by_shape = share;
+        slope += share *
+                 (b[0] + b[1] - b[0] * w->shape[0] - b[1] * w->shape[1] - 2 * b[2] * w->shape[2]);
+    }
+    const double half = sqrt(0.5 * (by_shape + 1));
     row[0] = root * u[0];
     row[stride] = root * u[1];
-    row[2 * stride] = row[3 * stride] = row[4 * stride] = 0;
-    if (has_shape(m, i)) {
-        const double half = sqrt(0.5 * INDEPENDENT);
-        slope += INDEPENDENT *
-                 (b[0] + b[1] - b[0] * w->shape[0] - b[1] * w->shape[1] - 2 * b[2] * w->shape[2]);
-        row[2 * stride] = half * b[0];
-        row[3 * stride] = half * b[1];
-        row[4 * stride] = half * sqrt(2.0) * b[2];
-    }
+    row[2 * stride] = half * b[0];
+    row[3 * stride] = half * b[1];
+    row[4 * stride] = half * sqrt(2.0) * b[2];
     /* by the distance and the width */
-    const double distance = s->turn, moved = (ahead->turn - distance) / (step * s->width),
-                 wider = (ahead->width - s->width) / (step * s->width), e = w->excitation;
-    slope += 2 * e * moved - 2 * e * e * wider + 2 * wider;
-    row[5 * stride] = moved;
+    const double moved = (ahead->turn - s->turn) / (step * s->width),
+                 wider = (ahead->width - s->width) / (step * s->width), e = s->excitation;
+    slope += w->trust * 2 * e * (moved - e * wider) + 2 * wider;
+    row[5 * stride] = sqrt(w->trust) * moved;
     row[6 * stride] = sqrt(2.0) * wider;
     return slope;
 }

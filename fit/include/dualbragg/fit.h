@@ -509,7 +509,7 @@ typedef struct db_fit_trial {
     int kept;
     double misfit;        /**< by pixels: chi2 per degree of freedom at its start; else 0 */
     double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
-                             falls by 0.2 */
+                             falls by 0.25 */
     size_t spots;
 } db_fit_trial;
 
