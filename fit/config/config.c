@@ -291,6 +291,8 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         const db_yaml_node *const map = db_yaml_find(root, section->name);
         if (map) DB_TRY(db_config_take_section(reader, section->name, section, map, config));
     }
+    const db_yaml_node *const model = db_yaml_find(root, "model");
+    config->phi_given = model && db_yaml_find(model, "phi") != NULL;
     DB_TRY(check_axes(reader, root, &config->setup));
     DB_TRY(check_data(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");

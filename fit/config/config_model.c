@@ -165,7 +165,7 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
         setup->sensor_layers = 1; /* the place is right, the time short */
     if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
-    if (config->series && fabs(setup->phi) <= 0 && !isnan(image->phi)) setup->phi = image->phi;
+    if (config->series && !config->phi_given && !isnan(image->phi)) setup->phi = image->phi;
     fill(&setup->sensor_thickness, 0);
     if (setup->spectrum_file) fill(&setup->wavelength, 1); /* its mean replaces it */
     if (isnan(setup->wavelength)) return missing(context, config, "wavelength");

@@ -120,7 +120,8 @@ static db_status render(db_frames *f, const double *value) {
         memset(own, 0, frame->objective->variables.count * sizeof *own);
         for (size_t l = 0; l < frame->link_count; l++)
             own[frame->link[l].variable] += frame->link[l].weight * value[frame->link[l].unknown];
-        DB_TRY(db_objective_render_derivatives(frame->objective, own));
+        DB_TRY(f->unknowns ? db_objective_render_derivatives(frame->objective, own)
+                           : db_objective_render(frame->objective, own));
     }
     return DB_OK;
 }
@@ -231,7 +232,8 @@ db_status db_frames_evaluate(db_frames *frames, const double *value) {
     DB_TRY(render(frames, value));
     if (frames->fresh) solve_first(frames);
     solve(frames);
-    for (size_t k = 0; k < frames->count; k++) db_objective_derive(frames->frame[k].objective);
-    add_up(frames);
+    for (size_t k = 0; k < frames->count && frames->unknowns; k++)
+        db_objective_derive(frames->frame[k].objective);
+    if (frames->unknowns) add_up(frames);
     return DB_OK;
 }

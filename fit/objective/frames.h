@@ -46,7 +46,8 @@ db_status db_frames_make(db_context *context, const db_frame *frame, size_t coun
                          db_frames *frames);
 void db_frames_clear(db_frames *frames);
 
-/* Fills the results at values of the unknowns. DB_ERROR_INPUT: a model is not possible. */
+/* Fills the results at values of the unknowns; without unknowns only the frames' coefficients.
+ * DB_ERROR_INPUT: a model is not possible. */
 db_status db_frames_evaluate(db_frames *frames, const double *value);
 
 /* How many intensities the blocks of a frame take: each reflection is divided by its parts. */

@@ -35,16 +35,34 @@ static db_status render_own(db_context *context, const db_fit_settings *settings
     return status;
 }
 
-/* Marks what is left of a box; returns whether that is enough. */
-static int clear_pixels(const db_shoeboxes *boxes, size_t box, const float *own, const float *all,
-                        uint8_t *left) {
-    const size_t first = box * boxes->pixels;
-    double highest = 0, light = 0, kept = 0;
-    size_t count = 0;
-    for (size_t i = first; i < first + boxes->pixels; i++) {
+static double highest_of(const db_shoeboxes *boxes, size_t box, const float *own) {
+    double highest = 0;
+    for (size_t i = box * boxes->pixels; i < (box + 1) * boxes->pixels; i++)
         highest = fmax(highest, (double)own[i]);
-        light += (double)own[i];
-    }
+    return highest;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Highest pixel of a reflection that is wholly recorded (90th percentile of the boxes). */
+static double highest_of_whole(const db_shoeboxes *boxes, const float *own, double *room) {
+    for (size_t b = 0; b < boxes->count; b++) room[b] = highest_of(boxes, b, own);
+    qsort(room, boxes->count, sizeof *room, ascending);
+    return room[boxes->count * 9 / 10];
+}
+
+/* Marks what is left of a box; returns whether that is enough. least: of the highest pixel that
+ * foreign light is compared with. */
+static int clear_pixels(const db_shoeboxes *boxes, size_t box, double least, const float *own,
+                        const float *all, uint8_t *left) {
+    const size_t first = box * boxes->pixels;
+    const double highest = fmax(least, highest_of(boxes, box, own));
+    double light = 0, kept = 0;
+    size_t count = 0;
+    for (size_t i = first; i < first + boxes->pixels; i++) light += (double)own[i];
     for (size_t i = first; i < first + boxes->pixels; i++) {
         const double foreign = (double)all[i] - (double)own[i];
         left[i] = boxes->own[i] && foreign <= NEGLIGIBLE * highest;
@@ -52,7 +70,7 @@ static int clear_pixels(const db_shoeboxes *boxes, size_t box, const float *own,
         kept += (double)own[i];
         count++;
     }
-    return count >= LEAST_PIXELS && kept >= LEAST_LIGHT * light && light > 0;
+    return count >= LEAST_PIXELS && kept >= LEAST_LIGHT * light && highest > 0;
 }
 
 /* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
@@ -84,6 +102,7 @@ typedef struct lights {
     float *all;      /* of all reflections */
     uint8_t *left;   /* pixels that stay */
     uint8_t *enough; /* boxes that stay */
+    double *room;    /* for a number of each box */
 } lights;
 
 static db_status choose(db_context *context, const db_experiment *experiment,
@@ -97,8 +116,9 @@ static db_status choose(db_context *context, const db_experiment *experiment,
     if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->own);
     db_experiment_clear(&unit);
     DB_TRY(status);
+    const double least = boxes->holds_parts ? highest_of_whole(boxes, l->own, l->room) : 0;
     for (size_t b = 0; b < boxes->count; b++)
-        count += l->enough[b] = (uint8_t)clear_pixels(boxes, b, l->own, l->all, l->left);
+        count += l->enough[b] = (uint8_t)clear_pixels(boxes, b, least, l->own, l->all, l->left);
     if (count >= fewest) exclude(l->enough, l->left, boxes);
     return DB_OK;
 }
@@ -108,13 +128,14 @@ db_status db_overlap_exclude(db_context *context, const db_experiment *experimen
     const size_t pixels = boxes->count * boxes->pixels;
     if (!boxes->count) return DB_OK;
     lights l = { calloc(pixels, sizeof *l.own), calloc(pixels, sizeof *l.all), calloc(pixels, 1),
-                 calloc(boxes->count, 1) };
-    const db_status status = l.own && l.all && l.left && l.enough
+                 calloc(boxes->count, 1), calloc(boxes->count, sizeof *l.room) };
+    const db_status status = l.own && l.all && l.left && l.enough && l.room
                                  ? choose(context, experiment, settings, fewest, &l, boxes)
                                  : db_fail_memory(context, "the overlaps of the shoeboxes");
     free(l.own);
     free(l.all);
     free(l.left);
     free(l.enough);
+    free(l.room);
     return status;
 }

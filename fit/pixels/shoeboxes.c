@@ -322,6 +322,7 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
     boxes->width = 2 * data->settings->shoebox_half_width + 1;
     boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
     boxes->holds_light = data->strong->holds_light;
+    boxes->holds_parts = data->settings->spots && data->settings->spots->are_parts;
     DB_TRY(db_predict(context, experiment, &range, &prediction));
     double *light = NULL;
     db_status status = DB_OK;

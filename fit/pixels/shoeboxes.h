@@ -17,6 +17,7 @@ typedef struct db_shoeboxes {
     int width;                 /* of a box (pixels) */
     size_t pixels;             /* width^2 */
     int holds_light;           /* 1: the background holds light of other crystals */
+    int holds_parts;           /* 1: boxes are parts of reflections, however weak */
     db_reflection *reflection; /* [count] */
     db_region *region;         /* [count]; offsets into the arrays */
     float *value;              /* counts */
@@ -75,7 +76,8 @@ db_status db_shoebox_size_settle(db_context *context, const db_experiment *exper
 /* Takes away pixels that the model of another reflection reaches, before the boxes are weighed: a
  * shoebox has one intensity, and light of a neighbour with another would bias the parameters. These
  * are pixels where all other reflections together, were they as strong as the box's own, are above
- * a thousandth of its own highest pixel. Boxes whose pixels left hold less than half of their own
+ * a thousandth of its own highest pixel, or, where boxes are parts of reflections, of that of a
+ * whole one. Boxes whose pixels left hold less than half of their own
  * spot, or are too few, go, too. Where fewer than `fewest` boxes would be left, all stay as they
  * are. Own and foreign light are those of the experiment, so that the choice does not depend on
  * what was counted. */

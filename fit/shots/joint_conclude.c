@@ -27,8 +27,8 @@ typedef struct conclusion {
     double *covariance; /* [shared][shared], as quoted */
 } conclusion;
 
-static void measure(const db_objective *objective, const db_spooled *pixels, int after,
-                    db_shot_summary *summary) {
+void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
+                     db_shot_summary *summary) {
     db_fit_statistics statistics = { 0 };
     db_statistics_residuals(objective, &statistics);
     statistics.chi2_reduced = statistics.centroid_rms = NAN; /* degrees of freedom stay */
@@ -37,29 +37,32 @@ static void measure(const db_objective *objective, const db_spooled *pixels, int
     summary->shoeboxes = pixels->blocks.count;
 }
 
+db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
+                                     const db_open_shot *open, db_objective *before) {
+    const db_objective_options options = { .blur = 1,
+                                           .target = open->objective.loss_of.target,
+                                           .is_frame = all->shares_intensities };
+    db_experiment start = all->state[shot].start; /* borrows */
+    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
+    return db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
+                               before);
+}
+
+void db_shot_start_is_impossible(db_shot_summary *summary) {
+    summary->chi2[0] = summary->correlation[0] = summary->centroid_rms[0] = NAN;
+}
+
 /* The starting model on the same pixels. */
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
-    const db_objective_options options = { .blur = 1, .target = open->objective.loss_of.target };
-    db_experiment start = all->state[shot].start; /* borrows */
-    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
     db_objective before;
-    DB_TRY(db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
-                               &before));
-    db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK) measure(&before, &open->pixels, 0, &all->summary[shot]);
+    DB_TRY(db_shot_objective_at_start(all, context, shot, open, &before));
+    const db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
+    if (status == DB_OK) db_shot_measure(&before, &open->pixels, 0, &all->summary[shot]);
     db_objective_destroy(&before);
     if (status != DB_ERROR_INPUT) return status;
-    /* Without the statistics of the starting model the result is still valid. */
-    db_shot_summary *const summary = &all->summary[shot];
-    summary->chi2[0] = summary->correlation[0] = summary->centroid_rms[0] = NAN;
+    db_shot_start_is_impossible(&all->summary[shot]);
     return DB_OK;
-}
-
-db_status db_shot_measure(db_shots *all, db_context *context, size_t shot,
-                          const db_open_shot *open) {
-    measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
-    return measure_start(all, context, shot, open);
 }
 
 /* Errors of local quantities at fixed shared ones. */
@@ -153,7 +156,9 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
     if (status == DB_OK) {
         status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
-        if (status == DB_OK) status = db_shot_measure(all, context, shot, open);
+        if (status == DB_OK)
+            db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
+        if (status == DB_OK) status = measure_start(all, context, shot, open);
         if (status == DB_OK) status = estimate_local(c, context, shot, open);
         if (status == DB_OK) {
             add_pull(c, shot, open);

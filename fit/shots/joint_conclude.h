@@ -10,9 +10,13 @@
 db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
                             db_fit_shots_result *result);
 
-/* Statistics of a shot's refined model, which the objective has, and of the starting one on the
- * same pixels. */
-db_status db_shot_measure(db_shots *all, db_context *context, size_t shot,
-                          const db_open_shot *open);
+/* The starting model of a shot as an objective of its pixels; what it gives when it has been
+ * evaluated, or (after) the refined one, to the statistics of the shot. */
+db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
+                                     const db_open_shot *open, db_objective *before);
+void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
+                     db_shot_summary *summary);
+/* Without statistics of the starting model the result is still valid. */
+void db_shot_start_is_impossible(db_shot_summary *summary);
 
 #endif

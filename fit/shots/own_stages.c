@@ -6,6 +6,7 @@
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/shots/lattices.h"
+#include "fit/shots/series_parts.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict.h"
 
@@ -23,6 +24,7 @@ typedef struct work {
     db_fit_settings settings;
     db_refinement refinement;
     db_experiment tied; /* the start, with ties kept */
+    db_fit_spots parts; /* of a series: reflections that the frame or a neighbour shows */
     int is_fatal;       /* 1: what failed ends the run, not only this shot */
 } work;
 
@@ -34,6 +36,7 @@ static void clear(work *w) {
     db_panel_placement_clear(&w->refinement.placement);
     db_fit_result_destroy(&w->refinement.result);
     db_fit_settings_clear(&w->settings);
+    db_fit_spots_clear(&w->parts);
     free(w);
 }
 
@@ -128,6 +131,17 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
     return check_places(w, context);
 }
 
+/* Of a series: takes the parts of what the frame and its neighbours have shown to the last stage,
+ * unless the user has listed reflections. */
+static db_status choose_parts(work *w, db_context *context) {
+    if (!w->all->shares_intensities || w->settings.spots) return DB_OK;
+    DB_TRY(db_series_parts_of(w->all, context, w->shot, &w->parts));
+    if (!w->parts.count) return DB_OK;
+    w->settings.spots = &w->parts;
+    w->settings.max_shoeboxes *= 3; /* the parts of a reflection on three frames */
+    return DB_OK;
+}
+
 /* Puts the pixels of a joint stage into the spool, and sets the start of the shot's local
  * quantities. */
 static db_status spool_pixels(work *w, db_context *context, int stage) {
@@ -137,6 +151,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     db_stage_data taken;
     db_objective objective;
     w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
+    DB_TRY(choose_parts(w, context));
     DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &objective, state->turned));
     all->summary[w->shot].opened = stage + 1;
     /* The scale may have changed. */
@@ -144,8 +159,10 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     for (size_t i = 0; i < order.local; i++)
         state->best.local[i] = objective.variables.start[order.variable[order.shared + i]];
     all->summary[w->shot].degrees = objective.degrees + (double)order.shared;
-    const db_status status = db_spool_write(context, &all->spool, &taken.blocks,
-                                            taken.boxes.count ? &taken.boxes : NULL, &state->place);
+    db_status status = db_spool_write(context, &all->spool, &taken.blocks,
+                                      taken.boxes.count ? &taken.boxes : NULL, &state->place);
+    if (status == DB_OK && all->shares_intensities)
+        status = db_series_note(context, &taken.boxes, &state->seen[0]);
     w->is_fatal = status != DB_OK;
     db_objective_destroy(&objective);
     db_stage_data_clear(&taken);

@@ -6,6 +6,7 @@
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/own_stages.h"
+#include "fit/shots/series_parts.h"
 #include "fit/shots/series_stage.h"
 #include "fit/shots/workers.h"
 
@@ -122,7 +123,8 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
     if (last) return DB_OK;
     DB_TRY(db_workers_common_status(all, db_shots_set_outliers_aside(all)));
     DB_TRY(db_shots_check_count(all));
-    DB_TRY(db_checkpoint_keep(all));
+    /* Stages of a series know what frames have shown to the one before, so none is left out. */
+    if (!all->shares_intensities) DB_TRY(db_checkpoint_keep(all));
     return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
 }
 
@@ -135,6 +137,7 @@ static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_res
         const db_segment segment = db_segment_from(all, stage);
         if (segment.joint >= 0) {
             const db_status room = db_joint_make_room(all, segment.joint);
+            db_series_begin_pass(all);
             DB_TRY(db_workers_common_status(all, room));
         }
         DB_TRY(db_lattices_share(all, segment.from));
@@ -325,6 +328,7 @@ static void clear(db_shots *all) {
         db_experiment_clear(&all->state[i].start);
         free(all->state[i].lower);
         free(all->state[i].best.local);
+        for (int k = 0; k < 2; k++) db_fit_spots_clear(&all->state[i].seen[k]);
     }
     db_workers_destroy(all);
     db_spool_close(&all->spool);

@@ -122,19 +122,48 @@ static db_status estimate_errors(const db_series *s, const double *normal, const
     return status;
 }
 
+/* The starting models on the same pixels, which share intensities as the refined ones do. */
+static db_status measure_starts(const db_series *s) {
+    db_shots *const all = s->all;
+    db_objective *const before = calloc(s->count + 1, sizeof *before);
+    db_frame *const frame = calloc(s->count + 1, sizeof *frame);
+    db_frames frames = { .count = 0 };
+    db_status status =
+        before && frame ? DB_OK : db_fail_memory(all->context, "the start of a series");
+    for (size_t k = 0; k < s->count && status == DB_OK; k++) {
+        frame[k] = (db_frame){ &before[k], s->open[k].pixels.boxes.reflection, NULL, 0 };
+        status = db_shot_objective_at_start(all, all->context, s->shot[k], &s->open[k], &before[k]);
+    }
+    if (status == DB_OK) status = db_frames_make(all->context, frame, s->count, 0, &frames);
+    if (status == DB_OK) status = db_frames_evaluate(&frames, NULL);
+    for (size_t k = 0; k < s->count && (status == DB_OK || status == DB_ERROR_INPUT); k++)
+        if (status == DB_OK)
+            db_shot_measure(&before[k], &s->open[k].pixels, 0, &all->summary[s->shot[k]]);
+        else
+            db_shot_start_is_impossible(&all->summary[s->shot[k]]);
+    db_frames_clear(&frames);
+    for (size_t k = 0; k < s->count && before; k++)
+        if (before[k].context) db_objective_destroy(&before[k]);
+    free(before);
+    free(frame);
+    return status == DB_ERROR_INPUT ? DB_OK : status;
+}
+
+static db_status measure(const db_series *s) {
+    DB_TRY(measure_starts(s));
+    for (size_t k = 0; k < s->count; k++)
+        db_shot_measure(&s->open[k].objective, &s->open[k].pixels, 1, &s->all->summary[s->shot[k]]);
+    return DB_OK;
+}
+
 db_status db_series_conclude(const db_series *series, const db_stage_result *end,
                              const double *normal, db_fit_shots_result *result) {
     const size_t n = series->unknowns;
-    db_shots *const all = series->all;
     int used[DB_FIT_MOST_PARAMETERS];
     for (size_t i = 0; i < n; i++) used[i] = end->at_bound[i] == 0;
-    for (size_t k = 0; k < series->count; k++) {
-        const double degrees = all->summary[series->shot[k]].degrees;
-        DB_TRY(db_shot_measure(all, all->context, series->shot[k], &series->open[k]));
-        all->summary[series->shot[k]].degrees = degrees;
-    }
+    DB_TRY(measure(series));
     double *const numbers = malloc((4 * n + 1) * sizeof *numbers);
-    if (!numbers) return db_fail_memory(all->context, "the errors of a series");
+    if (!numbers) return db_fail_memory(series->all->context, "the errors of a series");
     for (size_t i = 0; i < 4 * n; i++) numbers[i] = NAN;
     errors e = { numbers, numbers + n, numbers + 2 * n, numbers + 3 * n };
     db_status status = estimate_errors(series, normal, used, &e, result);

@@ -28,7 +28,9 @@ typedef struct db_shot_state {
     db_spool_place place;
     long long light; /* in the spool: of the other lattices of its image; -1: none */
     db_shot_point best, trial;
-    int reported; /* 1: the caller knows that it was set aside */
+    db_fit_spots seen[2]; /* of a series: reflections that the frame shows, found by this joint
+                             stage and by the one before; owned */
+    int reported;         /* 1: the caller knows that it was set aside */
 } db_shot_state;
 
 /* What all processes know of a shot, beside its values (db_shots.value). */

@@ -121,7 +121,7 @@ static void boxes_find_their_reflections(void **state) {
     db_fit_spot spot[3] = { { .box = { 15, 26, 15, 25 } },
                             { .hkl = { 4, 5, 6 }, .box = { 15, 26, 15, 25 } },
                             { .hkl = { 4, 5, 6 }, .box = { 75, 85, 75, 85 } } };
-    const db_fit_spots all = { DB_FIT_LISTED_BY_BOX, 3, spot };
+    const db_fit_spots all = { DB_FIT_LISTED_BY_BOX, 3, spot, 0 };
     const db_fit_spot **given;
     assert_int_equal(db_given_boxes_assign(context, &all, &prediction, &given), DB_OK);
     assert_ptr_equal(given[0], &spot[0]);

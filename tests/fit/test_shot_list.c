@@ -79,6 +79,37 @@ static void a_name_beyond_all_length_is_refused(void **state) {
     db_fit_shot_list_destroy(&list);
 }
 
+/* Spindle angle of a frame of a series whose header says 5 degree. */
+static double angle_with(const char *said) {
+    static db_fit_config frame;
+    char text[400];
+    db_measured_image image = { .fast_pixels = 100, .slow_pixels = 100, .phi = 5 };
+    db_experiment start;
+    snprintf(text, sizeof text,
+             "image: frame.img\n"
+             "shots: {series: yes}\n"
+             "model: {geometry: given, cell: [50, 50, 50, 90, 90, 90], wavelength: 1,"
+             " distance: 100, pixel_size: 0.1, detector_pixels: [100, 100],"
+             " beam_centre_px: [50, 50]%s}\n"
+             "refine: {misset_x: }\n",
+             said);
+    const char *const path = scratch_file("frame.yaml", text);
+    if (db_fit_config_read(context, path, NULL, 0, &frame) != DB_OK ||
+        db_fit_config_start(context, &frame, &image, &start, NULL, NULL) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    const double angle = start.goniometer.phi;
+    db_experiment_clear(&start);
+    db_fit_config_clear(&frame);
+    return angle;
+}
+
+static void an_angle_that_is_said_counts_though_it_is_0(void **state) {
+    (void)state;
+    assert_true(angle_with("") == 5);
+    assert_true(angle_with(", phi: 7") == 7);
+    assert_true(angle_with(", phi: 0") == 0);
+}
+
 static int set_up(void **state) {
     (void)state;
     db_fit_config_init(&config);
@@ -97,6 +128,7 @@ int main(void) {
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
+        cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

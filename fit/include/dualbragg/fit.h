@@ -242,6 +242,9 @@ typedef struct db_fit_spots {
     db_fit_listing listing;
     size_t count;
     db_fit_spot *spot; /**< ordered by hkl, or as read; owned */
+    /** 1: of neighbouring frames, so that what the image shows of a reflection counts even where
+     * that is nothing */
+    int are_parts;
 } db_fit_spots;
 
 /** Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
@@ -803,6 +806,7 @@ typedef struct db_fit_config {
     double scale;        /**< overall factor of the starting model */
     int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
     int blocks_given;    /**< 1: the size of the crystal's blocks was given */
+    int phi_given;       /**< 1: the spindle angle was given */
     double reserved[14]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
