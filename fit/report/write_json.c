@@ -63,7 +63,7 @@ static const db_json_field test_rows[] = {
     VALUE(
         name, "",
         "`places`, `chance`, `part`, `multiple`, `between`, `displaced`, `quarters`, `excitation`, "
-        "`intensities`, `brightness`, `explained`"),
+        "`intensities`, `brightness`, `explained`, `distance`"),
     VALUE(meaning, "", "what its figure is"),
     NAMED("found", test.found, "", "null: not asked"),
     NAMED("least", test.least, "", "the test is passed from here"),

@@ -209,6 +209,8 @@ static db_status judge(db_context *context, const db_fit_data *data, const db_fi
     const db_fit_test *const test = result->verdict.test;
     if (test[DB_FIT_TEST_CHANCE].passed && test[DB_FIT_TEST_PART].passed)
         DB_TRY(db_other_lattice_look(context, &result->experiment, data, result));
+    db_verdict_of_distance(result->experiment.detector.distance, result->distance_step,
+                           result->distance_error, &result->verdict);
     if (data->settings->intensity == DB_FIT_FREE) {
         db_verdict_of_explained(result->before.strong_explained, result->after.strong_explained,
                                 &result->verdict);

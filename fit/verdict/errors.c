@@ -122,11 +122,13 @@ db_status db_errors_of_step(db_context *context, const db_objective *objective, 
     if (status == DB_OK) {
         *error = fmax(c.error[variable] * sqrt(fmax(1, chi2_reduced)),
                       db_covariance_robust_error(&c, variable, parts, n));
-        *step = 0;
-        for (size_t k = 0; k < n; k++)
-            if (isfinite(c.error[k]))
-                *step -= 0.5 * c.error[variable] * c.error[k] * c.correlation[variable][k] *
-                         objective->gradient[k];
+        for (size_t i = 0; i < n; i++) {
+            step[i] = 0;
+            for (size_t k = 0; k < n; k++)
+                if (isfinite(c.error[i]) && isfinite(c.error[k]))
+                    step[i] -= 0.5 * c.error[i] * c.error[k] * c.correlation[i][k] *
+                               objective->gradient[k];
+        }
     }
     db_covariance_clear(&c);
     return status;

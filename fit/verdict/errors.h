@@ -9,8 +9,8 @@
 db_status db_errors_estimate(db_context *context, const db_objective *objective,
                              double chi2_reduced, db_fit_result *result);
 
-/* One variable of an objective, so evaluated: how far it would go in a Gauss-Newton step of all, and
- * its error as quoted. at_bound: of the settings' quantities. */
+/* Of an objective, so evaluated: the Gauss-Newton step of all variables (0 at a bound), and the error of one of
+ * them, as quoted. at_bound: of the settings' quantities. */
 db_status db_errors_of_step(db_context *context, const db_objective *objective, const int *at_bound,
                             double chi2_reduced, size_t variable, double *step, double *error);
 

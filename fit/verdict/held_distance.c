@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
+#include "fit/objective/statistics.h"
 #include "fit/verdict/errors.h"
 
 #include <math.h>
@@ -42,17 +43,36 @@ static size_t values_of(const db_variables *variables, const db_fit_result *resu
     return distance;
 }
 
-static db_status ask(db_context *context, db_objective *objective, db_fit_result *result) {
+/* Evaluates with everything that an error needs; adds the step to values where they stay in bounds. */
+static db_status step_on(db_context *context, db_objective *objective, const int *at_bound,
+                         size_t distance, double *values, double *error) {
     const db_variables *const variables = &objective->variables;
-    double values[DB_FIT_MOST_PARAMETERS], loss = 0;
-    int at_bound[DB_FIT_MOST_PARAMETERS] = { 0 };
-    const size_t distance = values_of(variables, result, values);
-    for (size_t i = 0; i < result->parameter_count; i++) at_bound[i] = result->at_bound[i];
+    double step[DB_FIT_MOST_PARAMETERS] = { 0 }, loss = 0;
+    db_fit_statistics statistics;
     DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_NORMAL));
     db_variables_add_priors(variables, values, &loss, objective->gradient, objective->normal);
     db_variables_add_priors(variables, values, &loss, NULL, objective->scatter);
-    return db_errors_of_step(context, objective, at_bound, result->after.chi2_reduced, distance,
-                             &result->distance_step, &result->distance_error);
+    db_statistics_residuals(objective, &statistics);
+    DB_TRY(db_errors_of_step(context, objective, at_bound, statistics.chi2_reduced, distance, step,
+                             error));
+    for (size_t k = 0; k < variables->count; k++)
+        values[k] = fmin(variables->upper[k], fmax(variables->lower[k], values[k] + step[k]));
+    return DB_OK;
+}
+
+/* What a wrong distance leaves is a misfit, by which errors grow: the error is that after a first
+ * step. */
+static db_status ask(db_context *context, db_objective *objective, db_fit_result *result) {
+    const db_variables *const variables = &objective->variables;
+    double values[DB_FIT_MOST_PARAMETERS] = { 0 };
+    int at_bound[DB_FIT_MOST_PARAMETERS] = { 0 };
+    const size_t distance = values_of(variables, result, values);
+    for (size_t i = 0; i < result->parameter_count; i++) at_bound[i] = result->at_bound[i];
+    const double held = values[distance];
+    for (int steps = 0; steps < 2; steps++)
+        DB_TRY(step_on(context, objective, at_bound, distance, values, &result->distance_error));
+    result->distance_step = values[distance] - held;
+    return DB_OK;
 }
 
 static db_status measure(db_context *context, const db_fit_data *data, const db_stage_data *taken,

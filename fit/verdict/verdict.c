@@ -424,6 +424,17 @@ void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {
         100 * after, 100 * before, v->test[DB_FIT_TEST_EXPLAINED].least);
 }
 
+void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *v) {
+    const double few = 5e-3; /* of the distance: an image is hardly ever taken with a better one */
+    db_verdict_test(v, DB_FIT_TEST_DISTANCE, fabs(step) < few * held ? 0 : fabs(step) / error,
+                    "the distance was held at %.6g mm, and the data surely ask for %.6g +- %.2g "
+                    "mm; expected at "
+                    "most %g errors: edges of the cell are wrong by as many percent; refine the "
+                    "distance, with a "
+                    "range, or correct it",
+                    held, held + step, error, v->test[DB_FIT_TEST_DISTANCE].most);
+}
+
 db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
                               const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
     intensity *const list = malloc((count + 1) * sizeof *list);

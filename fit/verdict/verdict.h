@@ -22,4 +22,8 @@ db_status db_verdict_of_order(db_context *context, const db_structure_factors *f
  * before, after: fractions of the strong pixels. */
 void db_verdict_of_explained(double before, double after, db_fit_verdict *verdict);
 
+/* Do the data surely ask for another distance than the one held, and so for another cell? step: by how
+ * much, NAN: not asked. */
+void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *verdict);
+
 #endif

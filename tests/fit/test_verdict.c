@@ -9,6 +9,7 @@
 #include "fit/pixels/shoeboxes.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
+#include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -341,6 +342,22 @@ static void too_bright_is_as_wrong_as_too_faint(void **state) {
     db_fit_result_destroy(&result);
 }
 
+/* Spreads that ran away make spots that no longer look like those measured. */
+static void explaining_less_than_the_start_fails(void **state) {
+    (void)state;
+    static const struct {
+        double before, after;
+        int passes;
+    } of[] = { { 0.4, 0.5, 1 }, { 0.4, 0.31, 1 }, { 0.4, 0.29, 0 }, { 0.4, 0, 0 }, { 0.01, 0, 1 } };
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        db_fit_verdict v;
+        db_verdict_forget(&v);
+        db_verdict_of_explained(of[i].before, of[i].after, &v);
+        assert_int_equal(v.usable, of[i].passes);
+        assert_int_equal(strstr(v.reason, "refinement has made it worse") != NULL, !of[i].passes);
+    }
+}
+
 /* Amplitudes that belong to other reflections. */
 static void intensities_of_another_crystal_fail(void **state) {
     (void)state;
@@ -380,6 +397,7 @@ int main(void) {
         cmocka_unit_test(spots_of_weakly_excited_reflections_are_not_displaced),
         cmocka_unit_test(a_refinement_from_a_wrong_cell_does_not_succeed),
         cmocka_unit_test(too_bright_is_as_wrong_as_too_faint),
+        cmocka_unit_test(explaining_less_than_the_start_fails),
         cmocka_unit_test(intensities_of_another_crystal_fail),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -537,6 +537,9 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model / measured light */
     /** free: strong pixels that the refined model explains / that the start did */
     DB_FIT_TEST_EXPLAINED,
+    /** edges refined, distance held: by how many errors the data ask for another one, if off by 0.5 % or
+     * more; else 0 */
+    DB_FIT_TEST_DISTANCE,
     DB_FIT_TESTS
 } db_fit_test_kind;
 
