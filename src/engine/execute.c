@@ -38,24 +38,21 @@ static db_status make_room(db_plan *plan, int threads) {
     return DB_OK;
 }
 
-static void run_kernel(const db_execution *x, const db_tile *tile, double *sums, int thread) {
-    const db_plan *plan = x->plan;
-    const int reported = plan->context->stage != NULL;
-    if (reported) report_rendering(plan, "kernel", 1, 0);
-    x->kernel(x->job, tile->region, tile->row_begin, tile->row_end, sums,
-              plan->room ? plan->room + (size_t)thread * plan->room_size : NULL);
-    if (reported)
-        report_rendering(plan, "kernel", 0,
-                         (double)plan->regions[tile->region].fast_count *
-                             (tile->row_end - tile->row_begin));
-}
-
 static void run_tiles(const db_execution *x, size_t slot, int thread) {
-    const size_t tiles = x->plan->tile_count;
+    const db_plan *plan = x->plan;
+    const size_t first = plan->tile_count * slot / x->slots,
+                 end = plan->tile_count * (slot + 1) / x->slots;
+    const int reported = plan->context->stage != NULL;
     double *const sums = x->sums ? x->sums + slot * x->sums_size : NULL;
+    double pixels = 0;
+    if (reported) report_rendering(plan, "kernel", 1, 0);
     if (sums) memset(sums, 0, x->sums_size * sizeof *sums);
-    for (size_t t = tiles * slot / x->slots; t < tiles * (slot + 1) / x->slots; t++)
-        run_kernel(x, &x->plan->tiles[t], sums, thread);
+    x->kernel(x->job, plan->tiles + first, end - first, sums,
+              plan->room ? plan->room + (size_t)thread * plan->room_size : NULL);
+    if (!reported) return;
+    for (const db_tile *t = plan->tiles + first; t < plan->tiles + end; t++)
+        pixels += (double)plan->regions[t->region].fast_count * (t->row_end - t->row_begin);
+    report_rendering(plan, "kernel", 0, pixels);
 }
 
 /* One slot, by one of the threads; number 0, which started the work, tells the caller how far it

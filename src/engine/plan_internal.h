@@ -11,12 +11,6 @@
 
 #include <dualbragg/plan.h>
 
-/* Some rows of one region: the unit of work of a thread. */
-typedef struct db_tile {
-    size_t region;
-    int row_begin, row_end;
-} db_tile;
-
 struct db_plan {
     db_context *context;
     db_experiment experiment; /* own copy */

@@ -9,9 +9,11 @@
 
 #define INSTANCE_NAME_(tag) db_kernel_##tag
 #define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
-void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end, double *sums, void *room);
-void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end, double *sums, void *room) {
-    render_rows(job, &job->region[region], row_begin, row_end, sums, room);
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *tile, size_t tiles,
+                                    double *sums, void *room);
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *tile, size_t tiles,
+                                    double *sums, void *room) {
+    for (size_t t = 0; t < tiles; t++)
+        render_rows(job, &job->region[tile[t].region], tile[t].row_begin, tile[t].row_end, sums,
+                    room);
 }

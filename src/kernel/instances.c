@@ -28,7 +28,8 @@
 
 #define NAME(kind, precision, isa) db_kernel_##kind##_##precision##_##isa
 #define DECLARE_ONE(kind, precision, isa)                                                          \
-    void NAME(kind, precision, isa)(const db_kernel_job *, size_t, int, int, double *, void *);
+    void NAME(kind, precision, isa)(const db_kernel_job *, const db_tile *, size_t, double *,      \
+                                    void *);
 #define DECLARE(isa) DB_KINDS(DECLARE_ONE, double, isa) DB_KINDS(DECLARE_ONE, mixed, isa)
 DB_INSTANCES(DECLARE)
 

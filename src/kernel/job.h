@@ -236,7 +236,7 @@ enum {
     DB_SPOT_TILE_FAST = 64,
     DB_SPOT_TILE_SLOW = 16,
     DB_SPOT_FIXED_ROOM = 256 << 10,
-    DB_SPOT_PRODUCT_ROOM = 900 << 10
+    DB_SPOT_PRODUCT_ROOM = 1300 << 10
 };
 static inline size_t db_spot_numbers(const db_kernel_job *job) {
     return ((job->spots.most + 1) * (sizeof(uint32_t) + sizeof(unsigned long)) + 63) / 64 * 64;
@@ -264,10 +264,16 @@ static inline int db_offsets_suffice(const db_kernel_job *job) {
  * it. */
 enum { DB_TABLE_MARGIN = 4 };
 
-/* Renders rows [row_begin, row_end) of one region: into the job's images, or adds to sums where
- * they are not NULL (gradient instances only). room: db_row_room bytes (kernel/row_room.h), aligned
- * for doubles, that nobody else uses meanwhile. */
-typedef void (*db_kernel_function)(const db_kernel_job *job, size_t region, int row_begin,
-                                   int row_end, double *sums, void *room);
+/* Rows [row_begin, row_end) of a region. */
+typedef struct db_tile {
+    size_t region;
+    int row_begin, row_end;
+} db_tile;
+
+/* Renders tiles: into the job's images, or adds to sums where they are not NULL (gradient instances
+ * only). room: db_row_room bytes (kernel/row_room.h), aligned for doubles, that nobody else uses
+ * meanwhile. */
+typedef void (*db_kernel_function)(const db_kernel_job *job, const db_tile *tile, size_t tiles,
+                                   double *sums, void *room);
 
 #endif

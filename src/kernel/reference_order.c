@@ -154,19 +154,23 @@ static double pixel_value(const db_kernel_job *job, int fast, int slow, int firs
     return value;
 }
 
-void db_kernel_reference_order(const db_kernel_job *job, size_t number, int row_begin, int row_end,
-                               double *sums, void *room) {
-    (void)sums, (void)room;
-    const db_region *region = &job->region[number];
-    for (int row = row_begin; row < row_end; row++)
+static void render_tile(const db_kernel_job *job, const db_tile *tile) {
+    const db_region *region = &job->region[tile->region];
+    for (int row = tile->row_begin; row < tile->row_end; row++)
         for (int column = 0; column < region->fast_count; column++) {
             const double value =
                 pixel_value(job, region->fast_start + column, region->slow_start + row,
-                            number == 0 && row == 0 && column == 0);
+                            tile->region == 0 && row == 0 && column == 0);
             const size_t element = region->offset + (size_t)row * region->stride + (size_t)column;
             if (job->pixel_type == DB_FLOAT32)
                 ((float *)job->image)[element] = (float)value;
             else
                 ((double *)job->image)[element] = value;
         }
+}
+
+void db_kernel_reference_order(const db_kernel_job *job, const db_tile *tile, size_t tiles,
+                               double *sums, void *room) {
+    (void)sums, (void)room;
+    for (size_t t = 0; t < tiles; t++) render_tile(job, &tile[t]);
 }

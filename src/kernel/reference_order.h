@@ -17,7 +17,7 @@ typedef struct db_kernel_reference {
 
 /* A db_kernel_function for images; job->reference must be set. Double precision whatever the
  * plan's. */
-void db_kernel_reference_order(const db_kernel_job *job, size_t region, int row_begin, int row_end,
+void db_kernel_reference_order(const db_kernel_job *job, const db_tile *tile, size_t tiles,
                                double *sums, void *room);
 
 #endif

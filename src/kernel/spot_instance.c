@@ -4,10 +4,10 @@
 
 #define INSTANCE_NAME_(tag) db_kernel_##tag
 #define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
-void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end, double *sums, void *room);
-void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int row_begin,
-                                    int row_end, double *sums, void *room) {
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *tile, size_t tiles,
+                                    double *sums, void *room);
+void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *tile, size_t tiles,
+                                    double *sums, void *room) {
     struct fixed {
         wide_vec3 direction[SPOT_BAND];
         fine sum[SPOT_BAND];
@@ -29,6 +29,7 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
     normal_run *run = NULL;
 #if DB_INSTANCE_KIND > 0
     normal_run normal;
+    spot_products *products = NULL;
     if (sums) {
         enum { ROOM = NORMAL_RUN * (DB_NORMAL_MOST + 1) };
         normal.sums = sums;
@@ -36,18 +37,25 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, size_t region, int
         normal.rows = 0;
         normal.most = (int)(ROOM / normal.length < NORMAL_RUN ? ROOM / normal.length : NORMAL_RUN);
         run = &normal;
-        own.products = (spot_products *)(void *)((char *)own.slope + db_spot_slope_room(job));
-        _Static_assert(sizeof *own.products <= DB_SPOT_PRODUCT_ROOM, "the room holds it");
-        if (!begin_products(job, job->region[region].panel, sums, own.products))
-            own.products = NULL;
+        products = (spot_products *)(void *)((char *)own.slope + db_spot_slope_room(job));
+        _Static_assert(sizeof *products <= DB_SPOT_PRODUCT_ROOM, "the room holds it");
     }
 #else
     (void)sums;
 #endif
-    render_spot_rows(job, region, row_begin, row_end, &own, run);
+    for (size_t t = 0; t < tiles; t++) {
+#if DB_INSTANCE_KIND > 0
+        const size_t panel = job->region[tile[t].region].panel;
+        if (products && (t == 0 || panel != products->panel)) {
+            if (own.products) end_products(job, products);
+            own.products = begin_products(job, panel, sums, products) ? products : NULL;
+        }
+#endif
+        render_spot_rows(job, tile[t].region, tile[t].row_begin, tile[t].row_end, &own, run);
+    }
 #if DB_INSTANCE_KIND > 0
     if (run && run->rows) add_run(run);
-    if (own.products) end_products(job, own.products);
+    if (own.products) end_products(job, products);
 #endif
     if (job->streaming) vec_stream_end();
 }

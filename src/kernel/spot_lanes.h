@@ -25,6 +25,7 @@ typedef struct {
     fine z[3];
     fine g;                     /* without the amplitude; 0 where the spot does not count */
     fine by_z3, by_from, by_to; /* slopes of g, of a job whose crystal turns */
+    fine_mask counts;           /* lanes in which it does */
 } lane_spot;
 
 typedef enum { SPOTS_REST, SPOTS_MOVE } spot_motion;
@@ -103,9 +104,9 @@ AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
             f_max(f_max(f_sub(constants->from, z3), f_sub(z3, constants->to)), f_set(0));
         nearest = f_fma(outside, outside, nearest);
     }
-    const fine_mask counts = f_lt(nearest, constants->cut);
-    if ((moves || DB_INSTANCE_KIND > 0) && !f_any(counts)) return 0;
-    s->g = f_keep(counts, f_exp(f_mul(f_set(-0.5), square)));
+    s->counts = f_lt(nearest, constants->cut);
+    if ((moves || DB_INSTANCE_KIND > 0) && !f_any(s->counts)) return 0;
+    s->g = f_keep(s->counts, f_exp(f_mul(f_set(-0.5), square)));
     if (!moves) return 1;
     spot_seen(v, s, f_fnma(constants->rest, z3, z3)); /* of one at rest the whole range */
 #if DB_INSTANCE_KIND > 0

@@ -26,12 +26,13 @@ _Static_assert(SPOT_BAND <= 64, "a bit for each group");
 
 /* A band of a tile. */
 typedef struct {
-    int fast, slow;       /* number of its first pixel */
-    int top;              /* the same from the region's corner */
-    int width, height;    /* of the region, from there on */
-    int rows, groups;     /* rows of groups, and groups of a row */
-    int summed;           /* 1: spot by spot, see kernel/spot_products.h */
-    unsigned long wanted; /* bit row * SPOT_GROUPS + group: spots or background reach it */
+    int fast, slow;            /* number of its first pixel */
+    int top;                   /* the same from the region's corner */
+    int width, height;         /* of the region, from there on */
+    int rows, groups;          /* rows of groups, and groups of a row */
+    int summed;                /* 1: spot by spot, see kernel/spot_products.h */
+    unsigned long wanted;      /* bit row * SPOT_GROUPS + group: spots or background reach it */
+    uint8_t number[SPOT_BAND]; /* of each of these groups among those that are summed together */
 } spot_band;
 
 /* Of a thread. */
@@ -50,11 +51,6 @@ typedef struct {
 AD_INLINE int band_wants(const spot_band *band, int place) { return band->wanted >> place & 1; }
 
 #if DB_INSTANCE_KIND > 0
-/* Number of the band's group g among those that are summed together. */
-AD_INLINE int product_group(const spot_band *band, const spot_products *products, int g) {
-    return products->groups + g / SPOT_GROUPS * band->groups + g % SPOT_GROUPS;
-}
-
 AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, size_t number,
                            const fine *column, fine *slope) {
     enum { REST = DB_SPOT_COLUMNS, MOVE = DB_SPOT_COLUMNS_MOVING };
@@ -84,6 +80,12 @@ AD_INLINE unsigned long spot_reach(db_spot_part part, const spot_band *band) {
     return all;
 }
 
+/* All pixels of the group are in the region. */
+AD_INLINE int is_whole(const spot_band *band, int g) {
+    return g % SPOT_GROUPS * GROUP_FAST + GROUP_FAST <= band->width &&
+           g / SPOT_GROUPS * GROUP_SLOW + GROUP_SLOW <= band->height;
+}
+
 /* Pixels of a group, numbered from the band's first: those that the region has, and the last one
  * again in the rest of the lanes. Returns how many there are. */
 AD_INLINE int group_pixels(const spot_band *band, int g, int fast[LANES], int slow[LANES]) {
@@ -103,7 +105,7 @@ AD_INLINE int group_pixels(const spot_band *band, int g, int fast[LANES], int sl
 AD_INLINE void group_places(const spot_band *band, int g, wide *fast, wide *slow) {
     const int left = g % SPOT_GROUPS * GROUP_FAST, top = g / SPOT_GROUPS * GROUP_SLOW;
     double f[LANES], s[LANES];
-    if (left + GROUP_FAST <= band->width && top + GROUP_SLOW <= band->height) {
+    if (is_whole(band, g)) {
         for (int i = 0; i < LANES; i++) {
             f[i] = i % GROUP_FAST;
             s[i] = i / GROUP_FAST;
@@ -132,8 +134,8 @@ AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, con
     fine column[DB_SPOT_COLUMNS_MOVING];
     spot_columns(motion, &job->spots.spot[number], constants, s, beam->factor, column, beam->by_d);
     if (motion == SPOTS_REST && band->summed) {
-        add_product_columns(room->products, room->products->slot[i],
-                            product_group(band, room->products, g), column);
+        add_product_columns(room->products, room->products->slot[i], band->number[g], s->counts,
+                            column);
     } else {
         spot_slopes(motion, &job->spots, number, column,
                     room->slope + (size_t)g * job->spots.parameters);
@@ -253,58 +255,105 @@ AD_INLINE fine spot_derivative(const db_kernel_job *job, const db_kernel_contrac
 
 /* Adds the group's row of the normal equations to the run. */
 AD_INLINE void add_spot_row(const db_kernel_job *job, const db_kernel_contraction *contraction,
-                            const pixel_sums *sums, const fine *slope, const group_target *target,
+                            const pixel_sums *sums, const fine *slope, pixel_weight w, fine data,
                             normal_run *run) {
     fine *const row = run->row + (size_t)run->rows * run->length;
-    const pixel_weight w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
     size_t k = 0;
     for (; k < job->parameter_count; k++)
         row[k] = weighted(
             w, f_mul(f_set(job->spots.step[k]), spot_derivative(job, contraction, sums, slope, k)));
-    row[k] = weighted(w, residual_of(job, sums->intensity, load_group(job->data, target)));
+    row[k] = weighted(w, residual_of(job, sums->intensity, data));
     if (++run->rows == run->most) add_run(run);
 }
 
-/* Pixels that no spot reaches have their residual only: its square goes to the last sum. */
-static void add_empty_row(const db_kernel_job *job, const group_target *target, normal_run *run) {
-    const pixel_weight w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
-    const fine r = weighted(w, residual_of(job, f_set(0), load_group(job->data, target)));
-    SHAPE_REAL square[LANES];
-    f_store(square, f_mul(r, r));
-    double sum = 0;
-    for (int i = 0; i < LANES; i++) sum += (double)square[i];
-    run->sums[db_normal_index(run->length - 1, run->length - 1)] += sum;
-}
-#endif
-
-/* Where group g of a band goes. */
-AD_INLINE group_target target_of(const db_region *region, const spot_band *band, int g) {
+/* Pixels of data or weights in group g; pixels NULL: 1. Lanes without a pixel have 0. */
+AD_INLINE fine load_pixels(const float *pixels, const db_region *region, const spot_band *band,
+                           int g) {
     const size_t first = region->offset + (size_t)band->top * region->stride;
+    SHAPE_REAL lane[LANES] = { 0 };
     int fast[LANES], slow[LANES];
-    group_target target = { .count = group_pixels(band, g, fast, slow) };
-    for (int i = 0; i < LANES; i++)
-        target.element[i] = first + (size_t)slow[i] * region->stride + (size_t)fast[i];
-    return target;
+    if (is_whole(band, g)) {
+        if (!pixels) return f_set(1);
+        const size_t corner = first + (size_t)(g / SPOT_GROUPS * GROUP_SLOW) * region->stride +
+                              (size_t)(g % SPOT_GROUPS * GROUP_FAST);
+        for (int i = 0; i < LANES; i++)
+            lane[i] = (SHAPE_REAL)pixels[corner + (size_t)(i / GROUP_FAST) * region->stride +
+                                         (size_t)(i % GROUP_FAST)];
+        return f_load(lane);
+    }
+    const int count = group_pixels(band, g, fast, slow);
+    for (int i = 0; i < count; i++)
+        lane[i] =
+            pixels ? (SHAPE_REAL)pixels[first + (size_t)slow[i] * region->stride + (size_t)fast[i]]
+                   : 1;
+    return f_load(lane);
 }
 
-#if DB_INSTANCE_KIND > 0
-/* Adds a group to the normal equations. count: of the band's spots. */
-static __attribute__((noinline)) void finish_group_sums(const db_kernel_job *job,
-                                                        const db_region *region,
-                                                        const spot_band *band, int count, int g,
-                                                        const spot_room *room, normal_run *run) {
+/* Whether a weight in the group is not 0. */
+AD_INLINE int group_counts_in(const db_kernel_job *job, const db_region *region,
+                              const spot_band *band, int g) {
+    const fine weight = load_pixels(job->weight, region, band, g);
+    return f_bitmask(f_eq(weight, f_set(0))) != f_bitmask(f_eq(f_set(0), f_set(0)));
+}
+
+/* Pixels in groups that are not wanted have their residual only: its square goes to the last sum.
+ * They are taken row by row, a vector of pixels at a time: of as many groups as a group has rows. */
+static void add_empty_pixels(const db_kernel_job *job, const db_region *region,
+                             const spot_band *band, normal_run *run) {
+    const int rows =
+        band->rows * GROUP_SLOW < band->height ? band->rows * GROUP_SLOW : band->height;
+    const unsigned all = (1U << GROUP_SLOW) - 1;
+    fine sum = f_set(0);
+    for (int row = 0; row < rows; row++)
+        for (int column = 0; column < band->width; column += LANES) {
+            const int left = band->width - column;
+            const group_target target = {
+                left < LANES ? left : LANES,
+                1,
+                { region->offset + (size_t)(band->top + row) * region->stride + (size_t)column }
+            };
+            const unsigned empty =
+                all &
+                (unsigned)~(band->wanted >> (row / GROUP_SLOW * SPOT_GROUPS + column / GROUP_FAST));
+            if (!empty) continue;
+            fine weight = load_group(job->weight, &target);
+            if (empty != all) {
+                SHAPE_REAL counts[LANES];
+                for (int i = 0; i < LANES; i++)
+                    counts[i] = (SHAPE_REAL)(empty >> i / GROUP_FAST & 1);
+                weight = f_mul(weight, f_load(counts));
+            }
+            const fine r = weighted(pixel_weight_of(weight, job->weight != NULL),
+                                    residual_of(job, f_set(0), load_group(job->data, &target)));
+            sum = f_fma(r, r, sum);
+        }
+    SHAPE_REAL lane[LANES];
+    double square = 0;
+    f_store(lane, sum);
+    for (int i = 0; i < LANES; i++) square += (double)lane[i];
+    run->sums[db_normal_index(run->length - 1, run->length - 1)] += square;
+}
+
+/* Adds the band to the normal equations. count: of its spots. */
+static __attribute__((noinline)) void sum_band(const db_kernel_job *job, const db_region *region,
+                                               const spot_band *band, int count,
+                                               const spot_room *room, normal_run *run) {
     const db_kernel_contraction *contraction =
         job->contraction + region->panel * job->parameter_count;
-    const pixel_sums *sums = &room->sums[g];
-    const group_target target = target_of(region, band, g);
-    if (!band_wants(band, g))
-        add_empty_row(job, &target, run);
-    else if (band->summed)
-        weigh_group(job, contraction, sums, &target, count, product_group(band, room->products, g),
-                    room->products);
-    else
-        add_spot_row(job, contraction, sums, room->slope + (size_t)g * job->spots.parameters,
-                     &target, run);
+    for (unsigned long left = band->wanted; left; left &= left - 1) {
+        const int g = __builtin_ctzl(left);
+        const pixel_sums *sums = &room->sums[g];
+        const fine data = load_pixels(job->data, region, band, g);
+        const pixel_weight w =
+            pixel_weight_of(load_pixels(job->weight, region, band, g), job->weight != NULL);
+        if (band->summed)
+            weigh_group(job, contraction, sums, w, !job->weight && is_whole(band, g), data, count,
+                        band->number[g], room->products);
+        else
+            add_spot_row(job, contraction, sums, room->slope + (size_t)g * job->spots.parameters, w,
+                         data, run);
+    }
+    add_empty_pixels(job, region, band, run);
 }
 #endif
 
@@ -358,7 +407,7 @@ static __attribute__((noinline)) void store_band(const db_kernel_job *job, const
                       row = g / SPOT_GROUPS * GROUP_SLOW;
             SHAPE_REAL lane[LANES];
             f_store(lane, spot_image(job, contraction, room, g, k));
-            if (column + GROUP_FAST <= band->width && row + GROUP_SLOW <= band->height) {
+            if (is_whole(band, g)) {
                 for (int r = 0; r < GROUP_SLOW; r++)
                     memcpy(&pixel[row + r][column], lane + r * GROUP_FAST,
                            GROUP_FAST * sizeof *lane);
@@ -399,28 +448,24 @@ static int spots_of_band(const db_kernel_spots *spots, size_t region, spot_band 
 static void render_region_band(const db_kernel_job *job, size_t index, spot_band band,
                                const spot_room *room, normal_run *run) {
     const db_region *region = &job->region[index];
-    unsigned long in_use = 0;
-    for (int r = 0; r < band.rows; r++)
-        in_use |= ((1UL << (band.groups - 1) << 1) - 1) << (r * SPOT_GROUPS);
-#if DB_INSTANCE_KIND > 0
-    for (unsigned long left = run && job->weight ? in_use : 0; left; left &= left - 1) {
-        const group_target target = target_of(region, &band, __builtin_ctzl(left));
-        if (!group_wanted(job, &target, run)) in_use &= ~(left & -left);
-    }
-#endif
     int visits;
     const int count = spots_of_band(&job->spots, index, &band, room, &visits);
-    band.wanted = has_background(job) ? in_use : band.wanted & in_use;
+    if (has_background(job))
+        for (int r = 0; r < band.rows; r++)
+            band.wanted |= ((1UL << (band.groups - 1) << 1) - 1) << (r * SPOT_GROUPS);
 #if DB_INSTANCE_KIND > 0
-    const int groups = band.rows * band.groups;
+    for (unsigned long left = run && job->weight ? band.wanted : 0; left; left &= left - 1)
+        if (!group_counts_in(job, region, &band, __builtin_ctzl(left)))
+            band.wanted &= ~(left & -left);
     band.summed = room->products && band.wanted &&
-                  products_take(job, room->products, room->number, count, visits, groups);
+                  products_take(job, room->products, room->number, count, visits,
+                                __builtin_popcountl(band.wanted));
+    for (unsigned long left = band.summed ? band.wanted : 0; left; left &= left - 1)
+        band.number[__builtin_ctzl(left)] = (uint8_t)room->products->groups++;
 #endif
     if (band.wanted) render_spot_band(job, &job->panel[region->panel], &band, count, room);
 #if DB_INSTANCE_KIND > 0
-    for (unsigned long left = run ? in_use : 0; left; left &= left - 1)
-        finish_group_sums(job, region, &band, count, __builtin_ctzl(left), room, run);
-    if (band.summed) room->products->groups += groups;
+    if (run) sum_band(job, region, &band, count, room, run);
 #endif
     if (!run) store_band(job, region, &band, room);
 }

@@ -4,8 +4,8 @@
  * times the spot's coefficients C_s, and what panel, beam and factors add to a few of them, L.
  * With M_st = sum of X_s X_t^T over pixels
  *
- *   sum J J^T = sum over s, t of C_s M_st C_t^T + (sum over s of C_s (sum X_s L^T)) + its transpose
- *               + sum L L^T,
+ *   sum J J^T = sum over s of C_s H_s + (sum over s of C_s (sum X_s L^T)) + its transpose
+ *               + sum L L^T,    H_s = sum over t of M_st C_t^T,
  *
  * so that a pixel costs products of ten columns, whatever the number of parameters, and the
  * coefficients come in once per spot and pair of spots that overlap. Of spots at rest: the columns of
@@ -22,9 +22,13 @@ enum {
     PRODUCT_GROUPS = 64, /* of pixels at a time: a bit for each */
     PRODUCT_SPOTS = 64,
     PRODUCT_VISITS = 512, /* of spots to groups */
-    PRODUCT_LOOSE = 24,   /* parameters that have columns of pixels */
-    PRODUCT_IMAGES = (DB_NORMAL_MOST + DB_NORMAL_BLOCK) / DB_NORMAL_BLOCK * DB_NORMAL_BLOCK
+    PRODUCT_LOOSE = 27,   /* parameters that have columns of pixels */
+    PRODUCT_ROW = (PRODUCT_LOOSE + DB_NORMAL_BLOCK) / DB_NORMAL_BLOCK * DB_NORMAL_BLOCK,
+    PRODUCT_WIDTH = 8,                  /* parameters whose products are summed at once */
+    PRODUCT_VECTOR = AD_VEC_BYTES / 8,  /* of doubles */
+    PRODUCT_PARAMETERS = DB_NORMAL_MOST /* that move spots */
 };
+_Static_assert(PRODUCT_PARAMETERS % PRODUCT_WIDTH == 0, "whole blocks");
 
 /* A spot, and where its columns are in each group of pixels that it reaches. */
 typedef struct {
@@ -33,47 +37,66 @@ typedef struct {
     uint16_t visit[PRODUCT_GROUPS];
 } product_spot;
 
+/* Of each parameter that moves spots, for each of a spot's columns. */
+typedef double product_half[DB_SPOT_COLUMNS][PRODUCT_PARAMETERS];
+
 typedef struct spot_products {
     double *sums;
-    size_t images;                     /* parameters, and the residual */
-    int loose;                         /* parameters that have columns of pixels, and which */
-    uint16_t image[PRODUCT_LOOSE + 1]; /* the residual behind them */
-    int spots, visits, groups;         /* so far */
-    uint64_t rows;                     /* bit of each group: it has a row */
-    uint16_t slot[PRODUCT_SPOTS];      /* of the band's spots: where they are among ours */
+    size_t panel;
+    size_t moving, padded; /* parameters that move spots; the same in whole blocks */
+    int loose, row_length; /* parameters that have columns of pixels; their row, in whole blocks */
+    uint16_t image[PRODUCT_ROW];  /* which they are, the residual behind them */
+    int spots, visits, groups;    /* so far */
+    uint64_t rows;                /* bit of each group: it has a row */
+    uint16_t slot[PRODUCT_SPOTS]; /* of the band's spots: where they are among ours */
     product_spot spot[PRODUCT_SPOTS];
+    unsigned lanes[PRODUCT_VISITS]; /* bits of those in which the spot counts */
     fine column[PRODUCT_VISITS][DB_SPOT_COLUMNS];
-    fine row[PRODUCT_GROUPS][PRODUCT_LOOSE + 1]; /* L and the residual */
-    double coefficient[PRODUCT_SPOTS][DB_SPOT_COLUMNS][PRODUCT_IMAGES];
+    fine row[PRODUCT_GROUPS][PRODUCT_ROW];   /* L, the residual, and zeros */
+    product_half coefficient[PRODUCT_SPOTS]; /* C^T */
+    product_half half[PRODUCT_SPOTS];        /* H */
+    /* sums so far, without steps and scale, of both: [parameter][other] */
+    double whole[PRODUCT_PARAMETERS][PRODUCT_PARAMETERS]; /* other >= parameter */
+    double by_loose[PRODUCT_ROW][PRODUCT_PARAMETERS];
 } spot_products;
 
-/* 0 where the job is none that is summed so. */
+/* Begins with a panel; 0 where the job is none that is summed so. */
 AD_INLINE int begin_products(const db_kernel_job *job, size_t panel, double *sums,
                              spot_products *p) {
     const db_kernel_contraction *contraction = job->contraction + panel * job->parameter_count;
     p->sums = sums;
-    p->images = job->parameter_count + 1;
+    p->panel = panel;
+    p->moving = job->spots.parameters;
+    p->padded = (p->moving + PRODUCT_WIDTH - 1) / PRODUCT_WIDTH * PRODUCT_WIDTH;
     p->loose = p->spots = p->visits = p->groups = 0;
     p->rows = 0;
-    if (job->spots.moving || p->images > PRODUCT_IMAGES) return 0;
+    if (job->spots.moving || p->moving > PRODUCT_PARAMETERS) return 0;
     for (size_t k = 0; k < job->parameter_count; k++)
         if (contraction[k].columns > 0) {
             if (p->loose == PRODUCT_LOOSE) return 0;
             p->image[p->loose++] = (uint16_t)k;
         }
     p->image[p->loose] = (uint16_t)job->parameter_count;
+    p->row_length = (p->loose + DB_NORMAL_BLOCK) / DB_NORMAL_BLOCK * DB_NORMAL_BLOCK;
+    for (size_t k = 0; k < p->padded; k++)
+        memset(p->whole[k], 0, p->padded * sizeof p->whole[k][0]);
+    for (int i = 0; i <= p->loose; i++)
+        memset(p->by_loose[i], 0, p->padded * sizeof p->by_loose[i][0]);
     return 1;
 }
 
 /* Adds to a spot's columns in a group of pixels. */
-AD_INLINE void add_product_columns(spot_products *p, int slot, int group, const fine *column) {
+AD_INLINE void add_product_columns(spot_products *p, int slot, int group, fine_mask counts,
+                                   const fine *column) {
     product_spot *const s = &p->spot[slot];
     if (s->groups >> group & 1) {
         fine *const sum = p->column[s->visit[group]];
         for (int i = 0; i < DB_SPOT_COLUMNS; i++) sum[i] = f_add(sum[i], column[i]);
+        p->lanes[s->visit[group]] |= f_bitmask(counts);
     } else {
         fine *const sum = p->column[p->visits];
         for (int i = 0; i < DB_SPOT_COLUMNS; i++) sum[i] = column[i];
+        p->lanes[p->visits] = f_bitmask(counts);
         s->groups |= (uint64_t)1 << group;
         s->visit[group] = (uint16_t)p->visits++;
     }
@@ -104,15 +127,16 @@ AD_INLINE void add_product_block(int rows, const fine *const *a, int i, int heig
                 (double)folded[c * DB_NORMAL_BLOCK + r];
 }
 
-/* Adds all products of columns of a, of which there are DB_SPOT_COLUMNS, and of b. */
-static __attribute__((noinline)) void add_run_products(int rows, const fine *const *a,
+/* Adds all products of columns of a, `height` of them, and of b. symmetric: b is a, and products
+ * with columns far behind are left out. */
+static __attribute__((noinline)) void add_run_products(int rows, const fine *const *a, int height,
                                                        const fine *const *b, int columns,
                                                        int symmetric, double *sum, size_t stride) {
-    for (int i = 0; i < DB_SPOT_COLUMNS; i += DB_NORMAL_BLOCK)
-        for (int j = 0; j < (symmetric ? i + DB_NORMAL_BLOCK : columns); j += NORMAL_COLUMNS) {
+    for (int i = 0; i < height; i += DB_NORMAL_BLOCK)
+        for (int j = 0; j < columns && j < (symmetric ? i + DB_NORMAL_BLOCK : columns);
+             j += NORMAL_COLUMNS) {
             const int width = columns - j < NORMAL_COLUMNS ? columns - j : NORMAL_COLUMNS;
-            if (width <= 0) break;
-            const int whole = DB_SPOT_COLUMNS - i >= DB_NORMAL_BLOCK;
+            const int whole = height - i >= DB_NORMAL_BLOCK;
             switch (2 * width + whole) {
             case 2: add_product_block(rows, a, i, 2, b, j, 1, sum, stride); break;
             case 3: add_product_block(rows, a, i, 4, b, j, 1, sum, stride); break;
@@ -128,137 +152,158 @@ static __attribute__((noinline)) void add_run_products(int rows, const fine *con
 #endif
             }
         }
-    _Static_assert(DB_SPOT_COLUMNS % DB_NORMAL_BLOCK == 2, "the last block is two high");
+    _Static_assert(DB_SPOT_COLUMNS % DB_NORMAL_BLOCK == 2, "the last block is two high, or whole");
 }
 
-/* The same in runs that are short enough for float, into sums of any values. symmetric: b is a. */
-static void sum_products(int rows, const fine *const *a, const fine *const *b, int columns,
-                         int symmetric, double *sum, size_t stride) {
-    for (int i = 0; i < DB_SPOT_COLUMNS; i++)
+/* The same in runs that are short enough for float, into sums of any values. */
+static void sum_products(int rows, const fine *const *a, int height, const fine *const *b,
+                         int columns, int symmetric, double *sum, size_t stride) {
+    for (int i = 0; i < height; i++)
         memset(sum + (size_t)i * stride, 0, (size_t)columns * sizeof *sum);
     for (int g = 0; g < rows; g += NORMAL_RUN)
-        add_run_products(rows - g < NORMAL_RUN ? rows - g : (int)NORMAL_RUN, a + g, b + g, columns,
-                         symmetric, sum, stride);
-    for (int i = 0; symmetric && i < DB_SPOT_COLUMNS; i++)
-        for (int j = i + 1; j < DB_SPOT_COLUMNS; j++)
+        add_run_products(rows - g < NORMAL_RUN ? rows - g : (int)NORMAL_RUN, a + g, height, b + g,
+                         columns, symmetric, sum, stride);
+    for (int i = 0; symmetric && i < height; i++)
+        for (int j = i + 1; j < height; j++)
             sum[(size_t)i * stride + (size_t)j] = sum[(size_t)j * stride + (size_t)i];
 }
 
-/* half[c] += sum over e of factor product[c][e] coefficient[e] */
-AD_INLINE void add_half(size_t images, double factor, double product[][DB_SPOT_COLUMNS],
-                        double coefficient[][PRODUCT_IMAGES], double half[][PRODUCT_IMAGES]) {
-    for (int c = 0; c < DB_SPOT_COLUMNS; c++)
-        for (size_t k = 0; k < images; k += DB_NORMAL_BLOCK) {
-            double sum[DB_NORMAL_BLOCK] = { 0 };
+AD_INLINE vec_double product_load(const double *p) {
+    vec_double v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* to[c] += sum over e of factor[c][e] from[e], for all parameters. down, across: from one factor to
+ * the next c, and to the next e. */
+AD_INLINE void add_half(size_t parameters, const double *factor, size_t down, size_t across,
+                        product_half from, product_half to) {
+    const vec_double zero = { 0 };
+    for (size_t k = 0; k < parameters; k += PRODUCT_VECTOR) {
+        vec_double x[DB_SPOT_COLUMNS];
+        for (int e = 0; e < DB_SPOT_COLUMNS; e++) x[e] = product_load(from[e] + k);
+        for (int c = 0; c < DB_SPOT_COLUMNS; c++) {
+            vec_double sum = product_load(to[c] + k);
+#pragma GCC unroll 10
             for (int e = 0; e < DB_SPOT_COLUMNS; e++)
-                for (int i = 0; i < DB_NORMAL_BLOCK; i++)
-                    sum[i] += product[c][e] * coefficient[e][k + (size_t)i];
-            for (int i = 0; i < DB_NORMAL_BLOCK; i++) half[c][k + (size_t)i] += factor * sum[i];
+                sum =
+                    vec_fma_double(x[e], factor[(size_t)c * down + (size_t)e * across] - zero, sum);
+            memcpy(to[c] + k, &sum, sizeof sum);
         }
+    }
 }
 
-/* sums += C half + (C half)^T, its lower triangle in blocks */
-AD_INLINE void add_whole(size_t images, double coefficient[][PRODUCT_IMAGES],
-                         double half[][PRODUCT_IMAGES], double *sums) {
-    enum { N = DB_NORMAL_BLOCK };
-    for (size_t i = 0; i < images; i += N)
-        for (size_t j = 0; j <= i; j += N, sums += N * N) {
-            double block[N][N] = { 0 };
-            for (int c = 0; c < DB_SPOT_COLUMNS; c++) {
-                const double *by_row = coefficient[c] + i;
-                const double *half_row = half[c] + i;
-#pragma GCC unroll 4
-                for (int column = 0; column < N; column++) {
-                    const double x = half[c][j + (size_t)column],
-                                 y = coefficient[c][j + (size_t)column];
-                    for (int row = 0; row < N; row++)
-                        block[column][row] += by_row[row] * x + half_row[row] * y;
+/* whole += C H of all spots, blocks on and below its diagonal. */
+static __attribute__((noinline)) void add_whole(spot_products *p) {
+    const vec_double zero = { 0 };
+    for (size_t i = 0; i < p->padded; i += PRODUCT_VECTOR)
+        for (size_t j = 0; j < i + PRODUCT_VECTOR; j += PRODUCT_WIDTH) {
+            vec_double sum[PRODUCT_WIDTH];
+            for (int m = 0; m < PRODUCT_WIDTH; m++)
+                sum[m] = product_load(p->whole[j + (size_t)m] + i);
+            for (int s = 0; s < p->spots; s++)
+                for (int c = 0; c < DB_SPOT_COLUMNS; c++) {
+                    const vec_double x = product_load(p->coefficient[s][c] + i);
+                    const double *y = p->half[s][c] + j;
+#pragma GCC unroll 8
+                    for (int m = 0; m < PRODUCT_WIDTH; m++)
+                        sum[m] = vec_fma_double(x, y[m] - zero, sum[m]);
                 }
-            }
-            for (int m = 0; m < N * N; m++) sums[m] += block[m / N][m % N];
+            for (int m = 0; m < PRODUCT_WIDTH; m++)
+                memcpy(p->whole[j + (size_t)m] + i, &sum[m], sizeof sum[m]);
         }
 }
 
-/* The spot's coefficients, transposed, for images in their typical steps. */
-static void fill_coefficient(const db_kernel_job *job, uint32_t number,
-                             double coefficient[][PRODUCT_IMAGES]) {
-    const size_t count = job->spots.parameters,
-                 end = (job->parameter_count + DB_NORMAL_BLOCK) / DB_NORMAL_BLOCK * DB_NORMAL_BLOCK;
-    const SHAPE_REAL *slope = job->spots.FINE(slope) + number * count * DB_SPOT_COLUMNS;
-    for (size_t k = 0; k < end; k++)
-        for (int c = 0; c < DB_SPOT_COLUMNS; c++)
-            coefficient[c][k] = k < count ? job->spots.step[k] * job->scale *
-                                                (double)slope[k * DB_SPOT_COLUMNS + (size_t)c]
-                                          : 0;
+/* A spot's coefficients, transposed. */
+static void fill_coefficient(const db_kernel_job *job, const spot_products *p, uint32_t number,
+                             product_half coefficient) {
+    const SHAPE_REAL *slope = job->spots.FINE(slope) + number * p->moving * DB_SPOT_COLUMNS;
+    for (size_t k = 0; k < p->moving; k++, slope += DB_SPOT_COLUMNS)
+        for (int c = 0; c < DB_SPOT_COLUMNS; c++) coefficient[c][k] = (double)slope[c];
+    for (size_t k = p->moving; k < p->padded; k++)
+        for (int c = 0; c < DB_SPOT_COLUMNS; c++) coefficient[c][k] = 0;
 }
 
-/* Columns of two spots in the groups that both reach; b NULL: and rows of pixels. Returns how many. */
+/* Columns of two spots in the groups where both count in a pixel; b NULL: and rows of pixels.
+ * Returns how many. */
 AD_INLINE int shared_groups(const spot_products *p, const product_spot *a, const product_spot *b,
                             const fine **of_a, const fine **of_b) {
     int rows = 0;
     for (uint64_t left = b ? a->groups & b->groups : a->groups; left; left &= left - 1) {
-        const int g = __builtin_ctzll(left);
-        of_a[rows] = p->column[a->visit[g]];
+        const int g = __builtin_ctzll(left), of = a->visit[g];
+        if (b && !(p->lanes[of] & p->lanes[b->visit[g]])) continue;
+        of_a[rows] = p->column[of];
         of_b[rows++] = b ? p->column[b->visit[g]] : p->row[g];
     }
     return rows;
 }
 
-/* What spot s and those before it, and the pixels, add. */
+/* What spot s and the pixels add; and s and those before it to each other's halves. */
 static __attribute__((noinline)) void add_spot_products(spot_products *p, int s) {
+    enum { COLUMNS = DB_SPOT_COLUMNS };
     const fine *a[PRODUCT_GROUPS];
     const fine *b[PRODUCT_GROUPS];
-    double product[DB_SPOT_COLUMNS][DB_SPOT_COLUMNS];
-    double loose[DB_SPOT_COLUMNS][PRODUCT_LOOSE + 1];
-    double half[DB_SPOT_COLUMNS][PRODUCT_IMAGES];
-    double(*own)[PRODUCT_IMAGES] = p->coefficient[s];
-    const size_t end = (p->images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK * DB_NORMAL_BLOCK;
+    double product[COLUMNS * COLUMNS], loose[COLUMNS * PRODUCT_ROW];
+    for (int c = 0; c < COLUMNS; c++) memset(p->half[s][c], 0, p->padded * sizeof p->half[s][c][0]);
     int rows = shared_groups(p, &p->spot[s], &p->spot[s], a, b);
     if (rows == 0) return;
-    for (int c = 0; c < DB_SPOT_COLUMNS; c++) memset(half[c], 0, end * sizeof half[c][0]);
-    sum_products(rows, a, b, DB_SPOT_COLUMNS, 1, product[0], DB_SPOT_COLUMNS);
-    add_half(end, 0.5, product, own, half);
+    sum_products(rows, a, COLUMNS, b, COLUMNS, 1, product, COLUMNS);
+    add_half(p->padded, product, COLUMNS, 1, p->coefficient[s], p->half[s]);
     for (int t = 0; t < s; t++) {
         rows = shared_groups(p, &p->spot[s], &p->spot[t], a, b);
         if (rows == 0) continue;
-        sum_products(rows, a, b, DB_SPOT_COLUMNS, 0, product[0], DB_SPOT_COLUMNS);
-        add_half(end, 1, product, p->coefficient[t], half);
+        sum_products(rows, a, COLUMNS, b, COLUMNS, 0, product, COLUMNS);
+        add_half(p->padded, product, COLUMNS, 1, p->coefficient[t], p->half[s]);
+        add_half(p->padded, product, 1, COLUMNS, p->coefficient[s], p->half[t]);
     }
     rows = shared_groups(p, &p->spot[s], NULL, a, b);
-    sum_products(rows, a, b, p->loose + 1, 0, loose[0], PRODUCT_LOOSE + 1);
-    for (int c = 0; c < DB_SPOT_COLUMNS; c++)
-        for (int i = 0; i <= p->loose; i++) half[c][p->image[i]] += loose[c][i];
-    add_whole(end, own, half, p->sums);
+    sum_products(rows, a, COLUMNS, b, p->loose + 1, 0, loose, PRODUCT_ROW);
+    for (int i = 0; i <= p->loose; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            for (size_t k = 0; k < p->padded; k++)
+                p->by_loose[i][k] += loose[c * PRODUCT_ROW + i] * p->coefficient[s][c][k];
 }
 
 /* Products of what pixels have without their spots, and of the residuals. */
 static __attribute__((noinline)) void add_loose_products(const spot_products *p) {
+    const fine *row[PRODUCT_GROUPS];
+    double product[PRODUCT_ROW * PRODUCT_ROW];
+    int rows = 0;
+    for (uint64_t left = p->rows; left; left &= left - 1)
+        row[rows++] = p->row[__builtin_ctzll(left)];
+    sum_products(rows, row, p->row_length, row, p->row_length, 1, product, PRODUCT_ROW);
     for (int i = 0; i <= p->loose; i++)
-        for (int j = 0; j <= i; j++) {
-            double all = 0;
-            for (uint64_t left = p->rows; left;) {
-                fine sum = f_set(0);
-                SHAPE_REAL lane[LANES];
-                for (int g = 0; g < NORMAL_RUN && left; g++, left &= left - 1) {
-                    const fine *row = p->row[__builtin_ctzll(left)];
-                    sum = f_fma(row[i], row[j], sum);
-                }
-                f_store(lane, sum);
-                for (int l = 0; l < LANES; l++) all += (double)lane[l];
-            }
-            p->sums[db_normal_index(p->image[i], p->image[j])] += all;
-        }
+        for (int j = 0; j <= i; j++)
+            p->sums[db_normal_index(p->image[i], p->image[j])] += product[i * PRODUCT_ROW + j];
+}
+
+/* Makes room for other groups of pixels. */
+static void turn_products(const db_kernel_job *job, spot_products *p) {
+    for (int s = 0; s < p->spots; s++)
+        fill_coefficient(job, p, p->spot[s].number, p->coefficient[s]);
+    for (int s = 0; s < p->spots; s++) add_spot_products(p, s);
+    add_whole(p);
+    if (p->rows) add_loose_products(p);
+    p->spots = p->visits = p->groups = 0;
+    p->rows = 0;
 }
 
 /* Adds all to the sums. */
 static void end_products(const db_kernel_job *job, spot_products *p) {
-    for (int s = 0; s < p->spots; s++) {
-        fill_coefficient(job, p->spot[s].number, p->coefficient[s]);
-        add_spot_products(p, s);
+    double factor[PRODUCT_PARAMETERS];
+    turn_products(job, p);
+    for (size_t k = 0; k < p->moving; k++) {
+        factor[k] = job->spots.step[k] * job->scale;
+        for (size_t j = 0; j <= k; j++)
+            p->sums[db_normal_index(k, j)] += factor[k] * factor[j] * p->whole[j][k];
     }
-    if (p->rows) add_loose_products(p);
-    p->spots = p->visits = p->groups = 0;
-    p->rows = 0;
+    for (int i = 0; i <= p->loose; i++)
+        for (size_t k = 0; k < p->moving; k++) {
+            const size_t l = p->image[i];
+            const double sum = factor[k] * p->by_loose[i][k];
+            p->sums[k > l ? db_normal_index(k, l) : db_normal_index(l, k)] +=
+                k == l ? 2 * sum : sum;
+        }
 }
 
 /* Whether a band's spots are to be summed so, which then have their slots. reached: groups that each of
@@ -268,7 +313,7 @@ static int products_take(const db_kernel_job *job, spot_products *p, const uint3
     if (count > PRODUCT_SPOTS || reached > PRODUCT_VISITS) return 0;
     if (p->spots + count > PRODUCT_SPOTS || p->visits + reached > PRODUCT_VISITS ||
         p->groups + groups > PRODUCT_GROUPS)
-        end_products(job, p);
+        turn_products(job, p);
     for (int i = 0; i < count; i++) {
         int slot = 0;
         while (slot < p->spots && p->spot[slot].number != number[i]) slot++;
@@ -284,10 +329,8 @@ static int products_take(const db_kernel_job *job, spot_products *p, const uint3
 
 /* A group of pixels, all of whose spots have added their columns. */
 AD_INLINE void weigh_group(const db_kernel_job *job, const db_kernel_contraction *contraction,
-                           const pixel_sums *sums, const group_target *target, int count, int group,
-                           spot_products *p) {
-    const pixel_weight w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
-    const int all_weigh_one = !job->weight && target->count == LANES;
+                           const pixel_sums *sums, pixel_weight w, int all_weigh_one, fine data,
+                           int count, int group, spot_products *p) {
     for (int i = 0; i < count && !all_weigh_one; i++) {
         const product_spot *s = &p->spot[p->slot[i]];
         if (!(s->groups >> group & 1)) continue;
@@ -300,7 +343,8 @@ AD_INLINE void weigh_group(const db_kernel_job *job, const db_kernel_contraction
         const size_t k = p->image[i];
         row[i] = weighted(w, f_mul(f_set(job->spots.step[k]), contract(&contraction[k], sums)));
     }
-    row[p->loose] = weighted(w, residual_of(job, sums->intensity, load_group(job->data, target)));
+    for (int i = p->loose + 1; i < p->row_length; i++) row[i] = f_set(0);
+    row[p->loose] = weighted(w, residual_of(job, sums->intensity, data));
 }
 #else
 typedef struct spot_products spot_products; /* forward instances have none */

@@ -54,9 +54,11 @@ static db_status run_kernel(db_context *context, const db_device_work *work, dou
     assert_non_null(room);
     abacus.rendered++;
     abacus.kind = work->kind;
-    for (size_t r = 0; r < work->region_count; r++)
-        db_kernel_instance(context->isa, work->precision, work->kind)(
-            &work->job, r, 0, work->job.region[r].slow_count, sums, room);
+    for (size_t r = 0; r < work->region_count; r++) {
+        const db_tile whole = { r, 0, work->job.region[r].slow_count };
+        db_kernel_instance(context->isa, work->precision, work->kind)(&work->job, &whole, 1, sums,
+                                                                      room);
+    }
     free(room);
     return DB_OK;
 }
