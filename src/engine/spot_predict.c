@@ -63,19 +63,21 @@ static on_sphere maximum_on_plane(const double c[3], const double s[9], double *
  * standard deviations off the sphere, the plane has to do. */
 static on_sphere maximum_on_sphere(const double c[3], const double s[9]) {
     enum { STEPS = 4 };
-    const double small = 0.3;
+    const double small = 0.3, trace = s[0] + s[4] + s[8];
     double l, inside[9], inverse[9], difference[3], square[9];
     on_sphere m = maximum_on_plane(c, s, &l);
-    if (fabs(l) * (s[0] + s[4] + s[8]) > small) return m;
-    for (int step = 0;; step++) {
+    if (fabs(l) * trace > small) return m;
+    for (int step = 0, last = 0;; step++) {
         double sd[3], slope[3];
         for (int i = 0; i < 9; i++) inside[i] = (i % 4 == 0) - l * s[i];
         if (!db_invert(inside, inverse)) return m;
         db_apply(inverse, c, m.d);
-        if (step == STEPS) break;
+        if (step == STEPS || last) break;
         db_apply(s, m.d, sd);
         db_apply(inverse, sd, slope);
-        l += 0.5 * (1 - db_dot(m.d, m.d)) / db_dot(m.d, slope);
+        const double more = 0.5 * (1 - db_dot(m.d, m.d)) / db_dot(m.d, slope);
+        l += more;
+        last = fabs(more) * trace < 1e-9; /* the next step would be about the square of this one */
     }
     for (int i = 0; i < 3; i++) difference[i] = m.d[i] - c[i];
     m.exponent = -0.5 * l * db_dot(m.d, difference);
@@ -272,6 +274,10 @@ static int compare(const void *first, const void *second) {
 /* Of components of one spot: moments of their sum. The best excited of them says how well it is. */
 static component merged(const component *part, size_t count) {
     component sum = part[0];
+    if (count == 1) {
+        sum.spot.photons = exp(sum.log_photons);
+        return sum;
+    }
     double whole = 0, strongest = -INFINITY, nearest = INFINITY;
     for (size_t i = 0; i < count; i++) {
         if (part[i].log_photons > strongest) {

@@ -2,11 +2,13 @@
  * crystal that is not bent is left out; and the places of given spots. */
 #include "support/unit_test.h"
 #include "fit/rendered_image.h"
+#include "fit/search/moments.h"
 
 #include <dualbragg/spots.h>
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIXELS = 800 };
@@ -123,6 +125,73 @@ static void given_spots_are_placed_as_predicted(void **state) {
     }
 }
 
+/* Spots that are all a little beside and wider than the model's. */
+static void observe_all(const db_experiment *e, size_t most, const db_variables *v, db_moments *m) {
+    db_predicted_spots predicted;
+    assert_int_equal(db_spots_predict(context, e, NULL, &predicted), DB_OK);
+    const size_t n = predicted.count < most ? predicted.count : most;
+    *m = (db_moments){ .context = context, .variables = v, .experiment = *e };
+    m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
+    m->count = m->to = n;
+    m->spot = calloc(2 * n, sizeof *m->spot);
+    m->observed = calloc(n, sizeof *m->observed);
+    m->rows = calloc(7 * n * v->table_count, sizeof *m->rows);
+    assert_true(m->spot && m->observed && m->rows);
+    for (size_t i = 0; i < n; i++) {
+        const db_spot *const s = &predicted.spot[i];
+        db_observed_moments *const seen = &m->observed[i];
+        m->spot[i] = *s;
+        for (int c = 0; c < 2; c++)
+            seen->place[c] = s->position[c] + 0.1 * (double)((int)i % 7 - 3);
+        for (int c = 0; c < 3; c++)
+            seen->covariance[c] = (1 + 0.1 * (double)(i % 5)) * s->covariance[c];
+    }
+    db_predicted_spots_clear(&predicted);
+}
+
+/* Against central differences, at spreads that are not those of the spots. */
+static void slopes_are_those_of_the_loss(void **state) {
+    enum { MOST = 60 };
+    const double part = 1e-3; /* of a typical step */
+    static const db_panel_placement still;
+    db_experiment truth;
+    db_fit_settings settings;
+    db_variables v;
+    db_moments m;
+    double x[MOST], ahead[MOST], gradient[MOST], unused[MOST], loss, sides[2];
+    (void)state;
+    arrange(1, &truth);
+    make_settings(&settings);
+    truth.spread.divergence[0] = 0.1;
+    truth.spread.mode[1][4] = 1;
+    db_variables_make(&settings, DB_FIT_ALL_STAGES, NULL, &truth, &still, &v);
+    assert_true(v.count > 20 && v.count <= MOST);
+    double *const normal = malloc(v.count * v.count * sizeof *normal);
+    assert_non_null(normal);
+    observe_all(&truth, 150, &v, &m);
+    memcpy(x, v.start, v.count * sizeof *x);
+    assert_int_equal(db_moments_evaluate(&m, x, &loss, gradient, normal), 0);
+    double all = 0;
+    for (size_t k = 0; k < v.count; k++)
+        all = hypot(all, gradient[k] * db_parameter_describe(v.parameter[k])->scale);
+    for (size_t k = 0; k < v.count; k++) {
+        const double scale = db_parameter_describe(v.parameter[k])->scale;
+        for (int side = 0; side < 2; side++) {
+            memcpy(ahead, x, v.count * sizeof *x);
+            ahead[k] += (side ? part : -part) * scale;
+            assert_int_equal(db_moments_evaluate(&m, ahead, &sides[side], unused, normal), 0);
+        }
+        const double slope = (sides[1] - sides[0]) / (2 * part);
+        if (!(fabs(gradient[k] * scale - slope) <= 1e-4 * fabs(slope) + 1e-6 * all))
+            fail_msg("%s: slope %g, difference %g, all %g",
+                     db_parameter_describe(v.parameter[k])->name, gradient[k] * scale, slope, all);
+    }
+    free(normal);
+    db_moments_clear(&m);
+    db_fit_settings_clear(&settings);
+    db_experiment_clear(&truth);
+}
+
 static void moments_need_spots_in_closed_form(void **state) {
     db_experiment truth;
     db_measured_image image;
@@ -165,6 +234,7 @@ int main(void) {
         cmocka_unit_test(a_mode_is_earned_by_a_bent_crystal),
         cmocka_unit_test(a_mode_that_is_not_earned_stays_0),
         cmocka_unit_test(given_spots_are_placed_as_predicted),
+        cmocka_unit_test(slopes_are_those_of_the_loss),
         cmocka_unit_test(moments_need_spots_in_closed_form),
     };
     return cmocka_run_group_tests(tests, begin, end);
