@@ -189,7 +189,7 @@ static const db_config_key data_keys[] = {
     CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
         "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the surroundings, "
         "smooth a surface through what is no spot on the panel"),
-    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1", "1.0",
+    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1, or measured where pixels scatter more", "1.0",
         "of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL, NULL,
         "standard deviation of one pixel without photons"),

@@ -1,5 +1,6 @@
 /* The measured image of a configuration, with everything masked that must not count. */
 #include "base/context_internal.h"
+#include "fit/pixels/image_noise.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/measured_image.h"
 
@@ -134,7 +135,7 @@ static db_status mask_all(const reading *r) {
     DB_TRY(apply_mask_file(r));
     DB_TRY(apply_hot_pixels(r));
     count_masked(r->image);
-    if (isnan(settings.gain)) settings.gain = isnan(r->image->gain) ? 1 : r->image->gain;
+    db_image_noise_settle(r->image, &settings);
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
     if (hot && r->line) {
         char text[128];

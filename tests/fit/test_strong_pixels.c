@@ -1,6 +1,7 @@
 /* Background and strong pixels of a made-up image. */
 
 #include "support/unit_test.h"
+#include "fit/pixels/image_noise.h"
 #include "fit/pixels/strong_pixels.h"
 
 #include <gsl/gsl_randist.h>
@@ -165,6 +166,36 @@ static void threads_do_not_change_a_bit(void **state) {
     db_strong_pixels_clear(&three);
 }
 
+/* Counts of photons say their noise; those of a detector that scatters more are measured. */
+static void noise_is_measured_where_it_is_more_than_that_of_photons(void **state) {
+    const double gain = 5, readout_noise = 3;
+    db_fit_settings own = settings;
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    enum { WIDE = 512 };
+    static float counts[WIDE * WIDE];
+    static uint8_t trusted[WIDE * WIDE];
+    db_measured_image noisy = { .fast_pixels = WIDE, .slow_pixels = WIDE, .gain = 1 };
+    noisy.value = counts;
+    noisy.mask = trusted;
+    (void)state;
+    for (int i = 0; i < WIDE * WIDE; i++)
+        counts[i] = (float)gsl_ran_poisson(random, 2 + 0.02 * (i % WIDE));
+    own.gain = NAN;
+    assert_false(db_image_noise_settle(&noisy, &own));
+    assert_true(fabs(own.gain - 1) < 1e-12);
+    for (int i = 0; i < WIDE * WIDE; i++)
+        counts[i] = (float)(gain * counts[i] + gsl_ran_gaussian(random, readout_noise));
+    own.gain = NAN;
+    assert_true(db_image_noise_settle(&noisy, &own));
+    print_message("gain %.3f, readout noise %.3f\n", own.gain, own.readout_noise);
+    assert_true(fabs(own.gain - gain) < 0.15 * gain);
+    assert_true(fabs(own.readout_noise - readout_noise) < 0.5 * readout_noise);
+    own.gain = 2; /* given */
+    assert_false(db_image_noise_settle(&noisy, &own));
+    assert_true(fabs(own.gain - 2) < 1e-12);
+    gsl_rng_free(random);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(background_is_the_local_mean_without_spots, make, drop),
@@ -173,6 +204,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),
         cmocka_unit_test_setup_teardown(squares_hold_the_strong_pixels, make, drop),
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
+        cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
+                                        make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
