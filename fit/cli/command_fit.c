@@ -352,11 +352,11 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     }
     status = read_inputs(run, argc, argv);
     if (status != DB_OK) return status;
-    if (*run->config.shot_list && run->options.model_image)
+    const int many = *run->config.shot_list || run->config.find_orientation > 1;
+    if (many && run->options.model_image && run->config.settings.intensity == DB_FIT_KNOWN)
         return db_complain("fit", DB_ERROR_USAGE,
-                           "--model-image: expected one image, found shots.list");
-    if (*run->config.shot_list || run->config.find_orientation > 1)
-        return db_fit_many_shots(run->context, &run->options, &run->config);
+                           "--model-image: expected intensity: free for many shots, found known");
+    if (many) return db_fit_many_shots(run->context, &run->options, &run->config);
     status = check_outputs(run);
     if (status == DB_OK) status = db_run_lock_take(&run->lock, run->config.output_prefix);
     if (status != DB_OK) return status;

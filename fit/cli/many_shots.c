@@ -33,6 +33,10 @@ static const struct {
     [OUT_CHECKPOINT] = { ".checkpoint", "state of an unfinished run" },
 };
 static const char models[] = "_shots"; /* ending of the folder of single models */
+/* Endings there, from ALWAYS on with --model-image. */
+static const char *const of_each_shot[] = { ".yaml",           ".expt", "_model.bin",
+                                            "_background.bin", ".hkl",  ".refl" };
+enum { ALWAYS = 2, FILES = sizeof of_each_shot / sizeof *of_each_shot };
 
 enum { PATH_SIZE = DB_FIT_PATH_SIZE + 32 };
 
@@ -65,14 +69,14 @@ static int wanted(const many *m, int output) {
 /* Adds the shots of the list, which are inputs, and the files of their models. */
 static void add_shots(const many *m, db_named_files *files) {
     const db_fit_shot_source source = db_fit_shot_list_source(m->list);
-    char name[DB_FIT_PATH_SIZE], path[PATH_SIZE + DB_FIT_PATH_SIZE + 8];
+    char name[DB_FIT_PATH_SIZE], path[PATH_SIZE + DB_FIT_PATH_SIZE + 24];
     for (size_t s = 0; s < source.count; s++) {
         const char *const shot = source.name(source.user, s);
         db_named_files_add(files, DB_ROLE_INPUT, "shots.list", shot);
         db_shots_model_name(shot, s, source.count, name);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < (m->options->model_image ? FILES : ALWAYS); i++) {
             snprintf(path, sizeof path, "%s%s/%s%s", m->config->output_prefix, models, name,
-                     i ? ".expt" : ".yaml");
+                     of_each_shot[i]);
             db_named_files_add(files, DB_ROLE_OUTPUT, "output", path);
         }
     }
@@ -211,6 +215,8 @@ static db_status write_models(const many *m) {
         const db_fit_shot_result *const shot = &m->result->shot[s];
         if (shot->used && shot->model.oversample > 0)
             status = db_fit_shots_write_model(m->context, folder, m->list, m->result, s);
+        if (shot->used && shot->model.oversample > 0 && status == DB_OK && m->options->model_image)
+            status = db_fit_shots_write_images(m->context, folder, m->list, m->result, s);
     }
     if (status != DB_OK) db_complain_context("fit", status, m->context);
     return agree(m, status);

@@ -6,7 +6,7 @@
 
 /* The whole image of a model, in counts, fast_pixels x slow_pixels. */
 typedef struct db_model_images {
-    float *whole;      /* room for it; NULL: not wanted */
+    float *whole;      /* room for it */
     float *background; /* likewise: what of it is not the crystal's: the local background (free), or
                           planes where there are some (known) */
     double scale;      /* known: that of all spots, beside the model's own; free: 1 */

@@ -15,4 +15,8 @@ void db_trusted_range(const db_measured_image *image, double range[2]);
 /* As db_fit_shots_model_name, for a shot whose image is `image`, one of `count`. */
 void db_shots_model_name(const char *image, size_t shot, size_t count, char name[DB_FIT_PATH_SIZE]);
 
+/* FOLDER/NAME with an ending: a file of a shot. */
+db_status db_shots_path(db_context *context, const char *folder, const db_fit_shots_result *result,
+                        size_t shot, const char *ending, char path[DB_FIT_PATH_SIZE]);
+
 #endif

@@ -19,8 +19,8 @@ void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
     db_shots_model_name(result->shot[shot].name, shot, result->shot_count, name);
 }
 
-static db_status path_of(db_context *context, const char *folder, const db_fit_shots_result *result,
-                         size_t shot, const char *ending, char path[DB_FIT_PATH_SIZE]) {
+db_status db_shots_path(db_context *context, const char *folder, const db_fit_shots_result *result,
+                        size_t shot, const char *ending, char path[DB_FIT_PATH_SIZE]) {
     char name[DB_FIT_PATH_SIZE];
     db_fit_shots_model_name(result, shot, name);
     return snprintf(path, DB_FIT_PATH_SIZE, "%s/%s%s", folder, name, ending) < DB_FIT_PATH_SIZE
@@ -82,10 +82,10 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
     db_fit_config *const config = calloc(1, sizeof *config);
     if (!config) return db_fail_memory(context, "the configuration of a shot");
     db_status status = db_shot_list_completed(context, list, shot, config);
-    if (status == DB_OK) status = path_of(context, folder, result, shot, ".expt", path);
+    if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".expt", path);
     if (status == DB_OK)
         status = write_list_of_one(context, path, config, &list->entry[shot], model);
-    if (status == DB_OK) status = path_of(context, folder, result, shot, ".yaml", path);
+    if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".yaml", path);
     if (status == DB_OK) status = write_config(context, path, config, result, shot);
     db_fit_config_clear(config);
     free(config);
@@ -115,7 +115,7 @@ db_status db_fit_shots_write_list(db_context *context, const char *path, const c
     for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
         const db_fit_shot_result *const shot = &result->shot[s];
         char model[DB_FIT_PATH_SIZE];
-        status = path_of(context, folder, result, s, ".yaml", model);
+        status = db_shots_path(context, folder, result, s, ".yaml", model);
         if (shot->used)
             print_name(text.stream, seen_from(path, model));
         else

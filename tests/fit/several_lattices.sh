@@ -46,13 +46,26 @@ refine:
 data: {model_error: 0}
 END
 
-fit 0 fit.yaml --output one --threads 1
+fit 0 fit.yaml --output one --threads 1 --model-image
 grep -q '^3 lattices of image.img' out || fail "three crystals are not three lattices: $(cat out)"
 grep -q '^3 of 3 shots in use' out || fail "lattices were set aside: $(cat out)"
 near "cell a" "$(refined one.json cell_a)" 58 0.002
 near "cell c" "$(refined one.json cell_c)" 92 0.005
 chi2=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' out)
 near "chi2 per degree of freedom" "$chi2" 1 0.15
+
+# each lattice's images: with the light of the others as background they are the measured image, alone the light of one crystal
+for number in 1 2 3; do
+    files=one_shots/000${number}_image
+    [ -s $files.hkl ] && [ -s $files.refl ] || fail "lattice $number: no intensities"
+    "$DUALBRAGG" add ${files}_model.bin ${files}_background.bin -o whole.bin > /dev/null
+    "$DUALBRAGG" compare image.img whole.bin -absolute 1e9 -correlation 0.9 > out || fail "lattice $number and its background: $(cat out)"
+    alone=0
+    for crystal in 1 2 3; do
+        ! "$DUALBRAGG" compare crystal_$crystal.f32 ${files}_model.bin -absolute 1e9 -correlation 0.9 > out || alone=$((alone + 1))
+    done
+    [ $alone -eq 1 ] || fail "lattice $number: its image is that of $alone crystals"
+done
 
 # any number of threads, and the refined models, which are lattices of one image again
 fit 0 fit.yaml --output two --threads 2

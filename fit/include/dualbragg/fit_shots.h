@@ -294,6 +294,19 @@ DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                           const db_fit_shot_list *list,
                                           const db_fit_shots_result *result, size_t shot);
+/** Writes what db_fit_write_spots, _background, _intensities and _table do of a single image:
+ * FOLDER/NAME_model.bin, NAME_background.bin, NAME.hkl and NAME.refl. Intensities are free. Where several
+ * lattices share an image, the light of the others is a part of the background.
+ *
+ * @param context receives the message of a failure
+ * @param folder where the files go; it exists
+ * @param list the shots, from which the image is read again
+ * @param result has the models
+ * @param shot its number, from 0
+ * @return DB_OK or an error */
+DB_API db_status db_fit_shots_write_images(db_context *context, const char *folder,
+                                           db_fit_shot_list *list,
+                                           const db_fit_shots_result *result, size_t shot);
 /** Name of the files of db_fit_shots_write_model without ending: the number of the shot in the
  * list, and the image's name, in which '_' stands for what a list would take for something else.
  *
