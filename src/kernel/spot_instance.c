@@ -14,6 +14,10 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *til
         site place[SPOT_BAND];
         beam_point beam[SPOT_BAND];
         pixel_sums sums[SPOT_BAND];
+#if DB_INSTANCE_KIND > 0
+        fine by_d[SPOT_BAND][3], by_omega[SPOT_BAND];
+        spot_hits hits;
+#endif
     } *const fixed = (struct fixed *)(void *)((char *)room + db_spot_numbers(job));
     _Static_assert(sizeof *fixed <= DB_SPOT_FIXED_ROOM, "the room holds it");
     spot_room own = {
@@ -24,6 +28,11 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *til
         .place = fixed->place,
         .beam = fixed->beam,
         .sums = fixed->sums,
+#if DB_INSTANCE_KIND > 0
+        .by_d = fixed->by_d,
+        .by_omega = fixed->by_omega,
+        .hits = &fixed->hits,
+#endif
         .slope = (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM),
     };
     normal_run *run = NULL;

@@ -35,6 +35,12 @@ typedef struct {
     uint8_t number[SPOT_BAND]; /* of each of these groups among those that are summed together */
 } spot_band;
 
+/* Groups of a band in which a spot counts, or that have a background, a bit for each: of a beam at one
+ * point of the pixels, of all beams there, and at all points. */
+typedef struct {
+    unsigned long beam, site, band;
+} spot_hits;
+
 /* Of a thread. */
 typedef struct {
     uint32_t *number;     /* spots that reach the band: [most] */
@@ -44,6 +50,11 @@ typedef struct {
     site *place;
     beam_point *beam;
     pixel_sums *sums;
+#if DB_INSTANCE_KIND > 0
+    fine (*by_d)[3]; /* slopes by direction and solid angle, at one point of each pixel */
+    fine *by_omega;
+    spot_hits *hits;
+#endif
     fine *slope;             /* [SPOT_BAND][parameters] */
     spot_products *products; /* or NULL */
 } spot_room;
@@ -125,6 +136,25 @@ AD_INLINE void group_places(const spot_band *band, int g, wide *fast, wide *slow
 }
 
 #if DB_INSTANCE_KIND > 0
+/* Begins with beam j in group g. */
+static __attribute__((noinline)) void begin_group(const db_kernel_job *job, const spot_band *band,
+                                                  size_t j, int g, const spot_room *room) {
+    const unsigned long bit = 1UL << g;
+    spot_hits *const hits = room->hits;
+    begin_beam(job, &room->place[g], j, &room->beam[g]);
+    room->sum[g] = f_set(0);
+    hits->beam |= bit;
+    if (hits->site & bit) return;
+    for (int c = 0; c < 3; c++) room->by_d[g][c] = f_set(0);
+    room->by_omega[g] = f_set(0);
+    hits->site |= bit;
+    if (hits->band & bit) return;
+    clear_sums(0, job, &room->sums[g]);
+    for (size_t k = 0; k < job->spots.parameters && !band->summed; k++)
+        room->slope[(size_t)g * job->spots.parameters + k] = f_set(0);
+    hits->band |= bit;
+}
+
 /* What a spot adds to the slopes of group g. i: its number among the band's. */
 AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, const spot_band *band,
                                int i, const spot_constants *constants, const lane_spot *s, int g,
@@ -143,9 +173,9 @@ AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, con
 }
 #endif
 
-/* Adds a spot to the band. i: its number among the band's. */
-AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot_band *band, int i,
-                        const spot_room *room) {
+/* Adds a spot of beam j to the band. i: its number among the band's. */
+AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot_band *band,
+                        size_t j, int i, const spot_room *room) {
     const db_kernel_spot *spot = &job->spots.spot[room->number[i]];
     const fine amplitude = f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]);
     const spot_constants constants = constants_of(motion, spot);
@@ -153,11 +183,44 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
         const int g = __builtin_ctzl(left);
         lane_spot s;
         if (!spot_in_lanes(motion, spot, &constants, room->direction[g], &s)) continue;
+#if DB_INSTANCE_KIND > 0
+        if (!(room->hits->beam >> g & 1)) begin_group(job, band, j, g, room);
+#endif
         room->sum[g] = f_fma(amplitude, s.g, room->sum[g]);
 #if DB_INSTANCE_KIND > 0
         add_spot_slopes(motion, job, band, i, &constants, &s, g, room);
 #endif
     }
+    (void)j;
+}
+
+/* Beam j at one point of each pixel, with the band's spots from `begin` to `end`. */
+AD_INLINE void add_spot_beam(spot_motion motion, const db_kernel_job *job, const spot_band *band,
+                             size_t j, int begin, int end, const spot_room *room) {
+    const int background = has_background(job);
+#if DB_INSTANCE_KIND > 0
+    room->hits->beam = 0;
+    for (unsigned long left = background ? band->wanted : 0; left; left &= left - 1)
+        begin_group(job, band, j, __builtin_ctzl(left), room);
+#else
+    for (int g = 0; g < SPOT_BAND; g++) room->sum[g] = f_set(0);
+#endif
+    for (int i = begin; i < end; i++) add_spot(motion, job, band, j, i, room);
+#if DB_INSTANCE_KIND > 0
+    for (unsigned long left = room->hits->beam; left; left &= left - 1) {
+        const int g = __builtin_ctzl(left);
+        end_beam(job, &room->place[g], j, background, &room->beam[g], room->sum[g], &room->sums[g],
+                 room->by_d[g], &room->by_omega[g]);
+    }
+#else
+    for (int g = 0; g < SPOT_BAND; g++) {
+        beam_point own;
+        if (!band_wants(band, g)) continue;
+        begin_beam(job, &room->place[g], j, &own);
+        end_beam(job, &room->place[g], j, background, &own, room->sum[g], &room->sums[g], NULL,
+                 NULL);
+    }
+#endif
 }
 
 /* All beams at one point of each pixel. count: of the band's spots, in the order of sources. */
@@ -165,45 +228,25 @@ AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
                               const db_kernel_panel *panel, const spot_band *band, int count,
                               const spot_room *room) {
     const size_t beams = job->spots.one_beam ? 1 : job->source_count;
-    const int background = has_background(job);
-    fine by_d[SPOT_BAND][3], by_omega[SPOT_BAND];
-    for (int g = 0; g < SPOT_BAND; g++) {
-        for (int c = 0; c < 3; c++) by_d[g][c] = f_set(0);
-        by_omega[g] = f_set(0);
-    }
     int begin = 0;
+#if DB_INSTANCE_KIND > 0
+    room->hits->site = 0;
+#endif
     for (size_t j = 0; j < beams; j++) {
         int end = begin;
         while (end < count &&
                (job->spots.one_beam || job->spots.spot[room->number[end]].source == j))
             end++;
-        if (end > begin || background) {
-            for (int g = 0; g < SPOT_BAND; g++) {
-                room->sum[g] = f_set(0);
-#if DB_INSTANCE_KIND > 0
-                if (band_wants(band, g)) begin_beam(job, &room->place[g], j, &room->beam[g]);
-#endif
-            }
-            for (int i = begin; i < end; i++) add_spot(motion, job, band, i, room);
-            for (int g = 0; g < SPOT_BAND; g++) {
-                if (!band_wants(band, g)) continue;
-#if DB_INSTANCE_KIND > 0
-                beam_point *const beam = &room->beam[g];
-#else
-                beam_point own;
-                beam_point *const beam = &own;
-                begin_beam(job, &room->place[g], j, beam);
-#endif
-                end_beam(job, &room->place[g], j, background, beam, room->sum[g], &room->sums[g],
-                         by_d[g], &by_omega[g]);
-            }
-        }
+        if (end > begin || has_background(job))
+            add_spot_beam(motion, job, band, j, begin, end, room);
         begin = end;
     }
 #if DB_INSTANCE_KIND > 0
-    for (int g = 0; g < SPOT_BAND; g++)
-        if (band_wants(band, g))
-            add_site_slopes(0, job, panel, &room->place[g], by_d[g], by_omega[g], &room->sums[g]);
+    for (unsigned long left = room->hits->site; left; left &= left - 1) {
+        const int g = __builtin_ctzl(left);
+        add_site_slopes(0, job, panel, &room->place[g], room->by_d[g], room->by_omega[g],
+                        &room->sums[g]);
+    }
 #else
     (void)panel;
 #endif
@@ -212,14 +255,12 @@ AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
 /* The band's pixels. */
 DB_GROUP_FN void render_spot_band(const db_kernel_job *job, const db_kernel_panel *panel,
                                   const spot_band *band, int count, const spot_room *room) {
-    for (int g = 0; g < SPOT_BAND; g++) {
-        if (!band_wants(band, g)) continue;
-        clear_sums(0, job, &room->sums[g]);
 #if DB_INSTANCE_KIND > 0
-        for (size_t k = 0; k < job->spots.parameters && !band->summed; k++)
-            room->slope[(size_t)g * job->spots.parameters + k] = f_set(0);
+    room->hits->band = 0;
+#else
+    for (int g = 0; g < SPOT_BAND; g++)
+        if (band_wants(band, g)) clear_sums(0, job, &room->sums[g]);
 #endif
-    }
     const double step = job->sub_pixel;
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++) {
@@ -238,9 +279,10 @@ DB_GROUP_FN void render_spot_band(const db_kernel_job *job, const db_kernel_pane
                 add_spot_sites(SPOTS_REST, job, panel, band, count, room);
         }
 #if DB_INSTANCE_KIND > 0
-    for (int g = 0; g < SPOT_BAND; g++)
-        if (band_wants(band, g))
-            room->sums[g].column[DB_COLUMN_INTENSITY] = room->sums[g].intensity;
+    for (unsigned long left = room->hits->band; left; left &= left - 1) {
+        pixel_sums *const sums = &room->sums[__builtin_ctzl(left)];
+        sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
+    }
 #endif
 }
 
@@ -465,6 +507,7 @@ static void render_region_band(const db_kernel_job *job, size_t index, spot_band
 #endif
     if (band.wanted) render_spot_band(job, &job->panel[region->panel], &band, count, room);
 #if DB_INSTANCE_KIND > 0
+    if (band.wanted) band.wanted = room->hits->band;
     if (run) sum_band(job, region, &band, count, room, run);
 #endif
     if (!run) store_band(job, region, &band, room);

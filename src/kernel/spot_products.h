@@ -102,12 +102,22 @@ AD_INLINE void add_product_columns(spot_products *p, int slot, int group, fine_m
     }
 }
 
-/* Products of columns i.. of a and j.. of b, summed over rows, to sum[i][j]. */
+/* Where the product of columns i and j is: blocks of DB_NORMAL_BLOCK x DB_NORMAL_BLOCK, so many of them
+ * in a row; none: of a symmetric matrix the lower triangle of blocks. */
+AD_INLINE size_t product_index(int blocks, int i, int j) {
+    enum { N = DB_NORMAL_BLOCK };
+    if (blocks) return (size_t)((i / N * blocks + j / N) * N * N + j % N * N + i % N);
+    return i / N < j / N ? db_normal_index((size_t)j, (size_t)i)
+                         : db_normal_index((size_t)i, (size_t)j);
+}
+
+/* Products of `height` columns of a and `width` columns of b, summed over rows: to sum, or, unless
+ * first, added to it. */
 AD_INLINE void add_product_block(int rows, const fine *const *a, int i, int height,
-                                 const fine *const *b, int j, int width, double *sum,
-                                 size_t stride) {
-    fine block[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
-    for (int m = 0; m < DB_NORMAL_BLOCK * NORMAL_COLUMNS; m++) block[m] = f_set(0);
+                                 const fine *const *b, int j, int width, int first, double *sum) {
+    enum { SUMS = DB_NORMAL_BLOCK * NORMAL_COLUMNS };
+    fine block[SUMS];
+    for (int m = 0; m < SUMS; m++) block[m] = f_set(0);
     for (int g = 0; g < rows; g++) {
         const fine *x = a[g] + i;
         const fine *y = b[g] + j;
@@ -117,55 +127,40 @@ AD_INLINE void add_product_block(int rows, const fine *const *a, int i, int heig
             for (int r = 0; r < height; r++)
                 block[c * DB_NORMAL_BLOCK + r] = f_fma(x[r], y[c], block[c * DB_NORMAL_BLOCK + r]);
     }
-    fold_lanes(block, DB_NORMAL_BLOCK * NORMAL_COLUMNS);
-    SHAPE_REAL folded[DB_NORMAL_BLOCK * NORMAL_COLUMNS];
-    for (int m = 0; m < DB_NORMAL_BLOCK * NORMAL_COLUMNS / LANES; m++)
-        f_store(folded + m * LANES, block[m]);
-    for (int c = 0; c < width; c++)
-        for (int r = 0; r < height; r++)
-            sum[(size_t)(i + r) * stride + (size_t)(j + c)] +=
-                (double)folded[c * DB_NORMAL_BLOCK + r];
+    fold_lanes(block, SUMS);
+    SHAPE_REAL folded[SUMS];
+    for (int m = 0; m < SUMS / LANES; m++) f_store(folded + m * LANES, block[m]);
+    for (int m = 0; m < SUMS; m++) sum[m] = (double)folded[m] + (first ? 0 : sum[m]);
 }
 
-/* Adds all products of columns of a, `height` of them, and of b. symmetric: b is a, and products
- * with columns far behind are left out. */
-static __attribute__((noinline)) void add_run_products(int rows, const fine *const *a, int height,
-                                                       const fine *const *b, int columns,
-                                                       int symmetric, double *sum, size_t stride) {
-    for (int i = 0; i < height; i += DB_NORMAL_BLOCK)
-        for (int j = 0; j < columns && j < (symmetric ? i + DB_NORMAL_BLOCK : columns);
-             j += NORMAL_COLUMNS) {
-            const int width = columns - j < NORMAL_COLUMNS ? columns - j : NORMAL_COLUMNS;
-            const int whole = height - i >= DB_NORMAL_BLOCK;
-            switch (2 * width + whole) {
-            case 2: add_product_block(rows, a, i, 2, b, j, 1, sum, stride); break;
-            case 3: add_product_block(rows, a, i, 4, b, j, 1, sum, stride); break;
-            case 4: add_product_block(rows, a, i, 2, b, j, 2, sum, stride); break;
-            case 5: add_product_block(rows, a, i, 4, b, j, 2, sum, stride); break;
-#if AD_VEC_BYTES == 64
-            case 6: add_product_block(rows, a, i, 2, b, j, 3, sum, stride); break;
-            case 7: add_product_block(rows, a, i, 4, b, j, 3, sum, stride); break;
-            case 8: add_product_block(rows, a, i, 2, b, j, 4, sum, stride); break;
-            default: add_product_block(rows, a, i, 4, b, j, 4, sum, stride); break;
-#else
-            default: break;
-#endif
-            }
-        }
-    _Static_assert(DB_SPOT_COLUMNS % DB_NORMAL_BLOCK == 2, "the last block is two high, or whole");
+/* The same for a block at i, j: heights and widths are whole, or 2. */
+static __attribute__((noinline)) void add_any_block(int rows, const fine *const *a, int i,
+                                                    int height, const fine *const *b, int j,
+                                                    int width, int first, double *sum) {
+    enum { N = DB_NORMAL_BLOCK, W = NORMAL_COLUMNS };
+    if (height == N && width == W)
+        add_product_block(rows, a, i, N, b, j, W, first, sum);
+    else if (width == W)
+        add_product_block(rows, a, i, 2, b, j, W, first, sum);
+    else if (height == N)
+        add_product_block(rows, a, i, N, b, j, 2, first, sum);
+    else
+        add_product_block(rows, a, i, 2, b, j, 2, first, sum);
+    _Static_assert(DB_SPOT_COLUMNS % N == 2, "the last block is two high, or whole");
 }
 
-/* The same in runs that are short enough for float, into sums of any values. */
+/* All products of columns of a, `height` of them, and of b, in runs that are short enough for float.
+ * blocks: as in product_index. */
 static void sum_products(int rows, const fine *const *a, int height, const fine *const *b,
-                         int columns, int symmetric, double *sum, size_t stride) {
-    for (int i = 0; i < height; i++)
-        memset(sum + (size_t)i * stride, 0, (size_t)columns * sizeof *sum);
-    for (int g = 0; g < rows; g += NORMAL_RUN)
-        add_run_products(rows - g < NORMAL_RUN ? rows - g : (int)NORMAL_RUN, a + g, height, b + g,
-                         columns, symmetric, sum, stride);
-    for (int i = 0; symmetric && i < height; i++)
-        for (int j = i + 1; j < height; j++)
-            sum[(size_t)i * stride + (size_t)j] = sum[(size_t)j * stride + (size_t)i];
+                         int width, int blocks, double *product) {
+    enum { N = DB_NORMAL_BLOCK, W = NORMAL_COLUMNS };
+    for (int i = 0; i < height; i += N)
+        for (int j = 0; j < (blocks || width < i + N ? width : i + N); j += W)
+            for (int g = 0; g < rows; g += NORMAL_RUN)
+                add_any_block(rows - g < NORMAL_RUN ? rows - g : (int)NORMAL_RUN, a + g, i,
+                              height - i < N ? height - i : N, b + g, j,
+                              width - j < W ? width - j : W, g == 0,
+                              product + product_index(blocks, i, j));
 }
 
 AD_INLINE vec_double product_load(const double *p) {
@@ -174,20 +169,22 @@ AD_INLINE vec_double product_load(const double *p) {
     return v;
 }
 
-/* to[c] += sum over e of factor[c][e] from[e], for all parameters. down, across: from one factor to
- * the next c, and to the next e. */
-AD_INLINE void add_half(size_t parameters, const double *factor, size_t down, size_t across,
+/* to[c] += sum over e of product (c, e), or (e, c), times from[e], for all parameters. */
+AD_INLINE void add_half(size_t parameters, const double *product, int blocks, int transposed,
                         product_half from, product_half to) {
     const vec_double zero = { 0 };
     for (size_t k = 0; k < parameters; k += PRODUCT_VECTOR) {
         vec_double x[DB_SPOT_COLUMNS];
         for (int e = 0; e < DB_SPOT_COLUMNS; e++) x[e] = product_load(from[e] + k);
+#pragma GCC unroll 10
         for (int c = 0; c < DB_SPOT_COLUMNS; c++) {
             vec_double sum = product_load(to[c] + k);
 #pragma GCC unroll 10
-            for (int e = 0; e < DB_SPOT_COLUMNS; e++)
-                sum =
-                    vec_fma_double(x[e], factor[(size_t)c * down + (size_t)e * across] - zero, sum);
+            for (int e = 0; e < DB_SPOT_COLUMNS; e++) {
+                const size_t at =
+                    transposed ? product_index(blocks, e, c) : product_index(blocks, c, e);
+                sum = vec_fma_double(x[e], product[at] - zero, sum);
+            }
             memcpy(to[c] + k, &sum, sizeof sum);
         }
     }
@@ -240,41 +237,48 @@ AD_INLINE int shared_groups(const spot_products *p, const product_spot *a, const
 
 /* What spot s and the pixels add; and s and those before it to each other's halves. */
 static __attribute__((noinline)) void add_spot_products(spot_products *p, int s) {
-    enum { COLUMNS = DB_SPOT_COLUMNS };
+    enum {
+        COLUMNS = DB_SPOT_COLUMNS,
+        BLOCKS = (DB_SPOT_COLUMNS + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK,
+        BLOCK = DB_NORMAL_BLOCK * DB_NORMAL_BLOCK
+    };
     const fine *a[PRODUCT_GROUPS];
     const fine *b[PRODUCT_GROUPS];
-    double product[COLUMNS * COLUMNS], loose[COLUMNS * PRODUCT_ROW];
+    double product[BLOCKS * BLOCKS * BLOCK], loose[BLOCKS * PRODUCT_ROW * DB_NORMAL_BLOCK];
     for (int c = 0; c < COLUMNS; c++) memset(p->half[s][c], 0, p->padded * sizeof p->half[s][c][0]);
     int rows = shared_groups(p, &p->spot[s], &p->spot[s], a, b);
     if (rows == 0) return;
-    sum_products(rows, a, COLUMNS, b, COLUMNS, 1, product, COLUMNS);
-    add_half(p->padded, product, COLUMNS, 1, p->coefficient[s], p->half[s]);
+    sum_products(rows, a, COLUMNS, b, COLUMNS, 0, product);
+    add_half(p->padded, product, 0, 0, p->coefficient[s], p->half[s]);
     for (int t = 0; t < s; t++) {
         rows = shared_groups(p, &p->spot[s], &p->spot[t], a, b);
         if (rows == 0) continue;
-        sum_products(rows, a, COLUMNS, b, COLUMNS, 0, product, COLUMNS);
-        add_half(p->padded, product, COLUMNS, 1, p->coefficient[t], p->half[s]);
-        add_half(p->padded, product, 1, COLUMNS, p->coefficient[s], p->half[t]);
+        sum_products(rows, a, COLUMNS, b, COLUMNS, BLOCKS, product);
+        add_half(p->padded, product, BLOCKS, 0, p->coefficient[t], p->half[s]);
+        add_half(p->padded, product, BLOCKS, 1, p->coefficient[s], p->half[t]);
     }
+    const int of_row = p->row_length / DB_NORMAL_BLOCK;
     rows = shared_groups(p, &p->spot[s], NULL, a, b);
-    sum_products(rows, a, COLUMNS, b, p->loose + 1, 0, loose, PRODUCT_ROW);
+    sum_products(rows, a, COLUMNS, b, p->row_length, of_row, loose);
     for (int i = 0; i <= p->loose; i++)
-        for (int c = 0; c < COLUMNS; c++)
+        for (int c = 0; c < COLUMNS; c++) {
+            const double factor = loose[product_index(of_row, c, i)];
             for (size_t k = 0; k < p->padded; k++)
-                p->by_loose[i][k] += loose[c * PRODUCT_ROW + i] * p->coefficient[s][c][k];
+                p->by_loose[i][k] += factor * p->coefficient[s][c][k];
+        }
 }
 
 /* Products of what pixels have without their spots, and of the residuals. */
 static __attribute__((noinline)) void add_loose_products(const spot_products *p) {
     const fine *row[PRODUCT_GROUPS];
-    double product[PRODUCT_ROW * PRODUCT_ROW];
+    double product[PRODUCT_ROW * (PRODUCT_ROW + DB_NORMAL_BLOCK) / 2];
     int rows = 0;
     for (uint64_t left = p->rows; left; left &= left - 1)
         row[rows++] = p->row[__builtin_ctzll(left)];
-    sum_products(rows, row, p->row_length, row, p->row_length, 1, product, PRODUCT_ROW);
+    sum_products(rows, row, p->row_length, row, p->row_length, 0, product);
     for (int i = 0; i <= p->loose; i++)
         for (int j = 0; j <= i; j++)
-            p->sums[db_normal_index(p->image[i], p->image[j])] += product[i * PRODUCT_ROW + j];
+            p->sums[db_normal_index(p->image[i], p->image[j])] += product[product_index(0, i, j)];
 }
 
 /* Makes room for other groups of pixels. */
@@ -318,6 +322,10 @@ static int products_take(const db_kernel_job *job, spot_products *p, const uint3
         int slot = 0;
         while (slot < p->spots && p->spot[slot].number != number[i]) slot++;
         if (slot == p->spots) {
+            const char *slope =
+                (const char *)(job->spots.FINE(slope) + number[i] * p->moving * DB_SPOT_COLUMNS);
+            for (size_t at = 0; at < p->moving * DB_SPOT_COLUMNS * sizeof(SHAPE_REAL); at += 64)
+                __builtin_prefetch(slope + at);
             p->spot[slot].number = number[i];
             p->spot[slot].groups = 0;
             p->spots++;
