@@ -27,36 +27,27 @@ static void put(const mode *m, const double *component, double factor, double *v
     for (size_t i = 0; i < m->count; i++) values[m->variable[i]] = factor * component[i];
 }
 
-/* How a loss is evaluated. */
-typedef struct evaluation {
-    db_lm_evaluate call;
-    void *user;
-    double *gradient;
-    double *normal;
-} evaluation;
-
-static int loss_at(const evaluation *e, const double *x, double *loss) {
-    return e->call(e->user, x, loss, e->gradient, e->normal) == 0 && isfinite(*loss);
-}
-
 /* The loss depends on a small mode m by m.G m/2, G being the slopes of its slopes: each row from
- * the slopes where one component alone is a little off 0. */
-static int second_slopes(const evaluation *e, const mode *m, double *x, double *second) {
+ * the slopes where one component alone is a little off 0. Sets possible to 0 where it cannot be. */
+static db_status second_slopes(db_moments *moments, const mode *m, double *x, double *second,
+                               int *possible) {
     const double little = 0.5;
     double loss;
+    *possible = 1;
     for (size_t i = 0; i < m->count; i++) {
         double alone[COMPONENTS] = { 0 };
         alone[i] = 1;
         put(m, alone, little, x);
-        if (!loss_at(e, x, &loss)) return 0;
-        for (size_t j = 0; j < m->count; j++)
-            second[i * m->count + j] = e->gradient[m->variable[j]] / little;
+        double *const row = second + i * m->count;
+        DB_TRY(db_moments_slopes(moments, x, m->variable, m->count, &loss, row));
+        *possible &= isfinite(loss) != 0;
+        for (size_t j = 0; j < m->count; j++) row[j] /= little;
     }
     for (size_t i = 0; i < m->count; i++)
         for (size_t j = 0; j < i; j++)
             second[i * m->count + j] = second[j * m->count + i] =
                 0.5 * (second[i * m->count + j] + second[j * m->count + i]);
-    return 1;
+    return DB_OK;
 }
 
 /* The direction in which the loss falls fastest. */
@@ -77,15 +68,18 @@ static db_status steepest(db_context *context, size_t n, double *second, double 
 }
 
 /* The best of some lengths along it. */
-static double best_length(const evaluation *e, const mode *m, const double *direction, double *x) {
-    double least = INFINITY, best = DB_MODE_OFF_ZERO, loss;
+static db_status best_length(db_moments *moments, const mode *m, const double *direction, double *x,
+                             double *best) {
+    double least = INFINITY, loss;
+    *best = DB_MODE_OFF_ZERO;
     for (double length = 0.5; length < 20; length *= 1.6) {
         put(m, direction, length, x);
-        if (!loss_at(e, x, &loss) || !(loss < least)) continue;
+        DB_TRY(db_moments_slopes(moments, x, NULL, 0, &loss, NULL));
+        if (!(loss < least)) continue;
         least = loss;
-        best = length;
+        *best = length;
     }
-    return best;
+    return DB_OK;
 }
 
 static int is_small(const double *x, const mode *m) {
@@ -94,27 +88,31 @@ static int is_small(const double *x, const mode *m) {
     return m->count > 0;
 }
 
-db_status db_mode_starts(db_context *context, const db_variables *variables,
-                         db_lm_evaluate evaluate, void *user, double *gradient, double *normal,
-                         double *x) {
-    const evaluation e = { evaluate, user, gradient, normal };
+static db_status start_mode(db_moments *moments, const mode *m, double *x) {
+    const db_variables *const v = moments->variables;
+    double second[COMPONENTS * COMPONENTS], direction[COMPONENTS] = { 0 }, before[COMPONENTS];
+    double length;
+    int possible;
+    for (size_t i = 0; i < m->count; i++) before[i] = x[m->variable[i]];
+    DB_TRY(second_slopes(moments, m, x, second, &possible));
+    if (!possible) {
+        put(m, before, 1, x);
+        return DB_OK;
+    }
+    DB_TRY(steepest(moments->context, m->count, second, direction));
+    DB_TRY(best_length(moments, m, direction, x, &length));
+    put(m, direction, length, x);
+    for (size_t i = 0; i < m->count; i++) {
+        const size_t k = m->variable[i];
+        x[k] = fmin(fmax(x[k], v->lower[k]), v->upper[k]);
+    }
+    return DB_OK;
+}
+
+db_status db_mode_starts(db_moments *moments, double *x) {
     for (unsigned k = 0; k < DB_SPREAD_MODES; k++) {
-        const mode m = find_mode(variables, k);
-        double second[COMPONENTS * COMPONENTS], direction[COMPONENTS] = { 0 };
-        double before[COMPONENTS];
-        if (!is_small(x, &m)) continue;
-        for (size_t i = 0; i < m.count; i++) before[i] = x[m.variable[i]];
-        if (!second_slopes(&e, &m, x, second)) {
-            put(&m, before, 1, x);
-            continue;
-        }
-        DB_TRY(steepest(context, m.count, second, direction));
-        const double length = best_length(&e, &m, direction, x);
-        put(&m, direction, length, x);
-        for (size_t i = 0; i < m.count; i++) {
-            double *const at = &x[m.variable[i]];
-            *at = fmin(fmax(*at, variables->lower[m.variable[i]]), variables->upper[m.variable[i]]);
-        }
+        const mode m = find_mode(moments->variables, k);
+        if (is_small(x, &m)) DB_TRY(start_mode(moments, &m, x));
     }
     return DB_OK;
 }

@@ -60,8 +60,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
 /* From x, with the spots that the moments have in use. */
 static db_status minimize(stage_run *s, db_lm_evaluate how, void *user, double *x, db_lm_end *end) {
     db_moments *const m = &s->moments;
-    DB_TRY(db_mode_starts(m->context, &s->variables, db_moments_evaluate, m, s->gradient, s->normal,
-                          x));
+    DB_TRY(db_mode_starts(m, x));
     *end = db_stage_minimize(&s->unknowns, s->stage, (double)(m->to - m->from), how, user, x).end;
     return m->status;
 }
@@ -79,10 +78,10 @@ static db_status try_halves(stage_run *s, db_fit_trial *trial) {
         m->from = half ? m->half : 0;
         m->to = half ? m->count : m->half;
         memcpy(x, v->start, v->count * sizeof *x);
-        db_moments_evaluate(m, x, &loss, s->gradient, s->normal);
+        DB_TRY(db_moments_slopes(m, x, NULL, 0, &loss, NULL));
         trial->before += m->held_out / (double)m->count;
         DB_TRY(minimize(s, db_moments_evaluate, m, x, &end));
-        db_moments_evaluate(m, x, &loss, s->gradient, s->normal);
+        DB_TRY(db_moments_slopes(m, x, NULL, 0, &loss, NULL));
         trial->after += m->held_out / (double)m->count;
     }
     m->from = 0;

@@ -238,47 +238,67 @@ static db_status derive_by(db_moments *m, const double *x, size_t k, const white
     return DB_OK;
 }
 
-static db_status derive(db_moments *m, const double *x, double *gradient, double *normal) {
-    const size_t all = m->variables->count, n = m->variables->table_count;
+/* Slopes of the loss by some variables, and the rows of these. */
+static db_status derive(db_moments *m, const double *x, const size_t *variable, size_t count,
+                        double *slope) {
     white *const seen = malloc((m->count + 1) * sizeof *seen);
     if (!seen) return db_fail_memory(m->context, "the slopes of moments");
     db_status status = DB_OK;
     for (size_t i = m->from; i < m->to; i++) (void)look_at(m, i, &seen[i]);
-    for (size_t k = 0; k < n && status == DB_OK; k++)
-        status = derive_by(m, x, k, seen, &gradient[k]);
+    for (size_t k = 0; k < count && status == DB_OK; k++)
+        status = derive_by(m, x, variable ? variable[k] : k, seen, &slope[k]);
     free(seen);
-    for (size_t r = m->from * ROWS; r < m->to * ROWS && status == DB_OK; r++) {
+    return status;
+}
+
+static void add_products(const db_moments *m, double *normal) {
+    const size_t all = m->variables->count, n = m->variables->table_count;
+    for (size_t r = m->from * ROWS; r < m->to * ROWS; r++) {
         const double *const row = m->rows + r * n;
         for (size_t k = 0; k < n; k++)
             for (size_t l = 0; l <= k; l++) normal[k * all + l] += row[k] * row[l];
     }
     for (size_t k = 0; k < n; k++)
         for (size_t l = 0; l < k; l++) normal[l * all + k] = normal[k * all + l];
-    return status;
+}
+
+/* Without priors. */
+static double loss_at(db_moments *m, const double *x) {
+    double sum = 0;
+    white w;
+    m->held_out = 0;
+    db_variables_set(m->variables, x, &m->experiment);
+    if (!db_spread_is_possible(&m->experiment)) return INFINITY;
+    m->status = db_spots_place(m->context, &m->experiment, m->spot, m->count);
+    if (m->status == DB_ERROR_INPUT) {
+        m->status = DB_OK;
+        return INFINITY;
+    }
+    for (size_t i = 0; i < m->count && m->status == DB_OK; i++)
+        *(i >= m->from && i < m->to ? &sum : &m->held_out) += look_at(m, i, &w);
+    return m->status == DB_OK && isfinite(sum) ? sum : INFINITY;
+}
+
+db_status db_moments_slopes(db_moments *m, const double *x, const size_t *variable, size_t count,
+                            double *loss, double *slope) {
+    *loss = loss_at(m, x);
+    for (size_t k = 0; k < count; k++) slope[k] = 0;
+    DB_TRY(m->status);
+    if (!isfinite(*loss)) return DB_OK;
+    db_variables_add_priors(m->variables, x, loss, NULL, NULL);
+    return m->status = derive(m, x, variable, count, slope);
 }
 
 int db_moments_evaluate(void *user, const double *x, double *loss, double *gradient,
                         double *normal) {
     db_moments *const m = user;
     const size_t all = m->variables->count;
-    white w;
-    *loss = INFINITY;
     memset(gradient, 0, all * sizeof *gradient);
     memset(normal, 0, all * all * sizeof *normal);
-    db_variables_set(m->variables, x, &m->experiment);
-    if (!db_spread_is_possible(&m->experiment)) return 0;
-    m->status = db_spots_place(m->context, &m->experiment, m->spot, m->count);
-    if (m->status == DB_ERROR_INPUT) {
-        m->status = DB_OK;
-        return 0;
-    }
-    double sum = 0;
-    m->held_out = 0;
-    for (size_t i = 0; i < m->count && m->status == DB_OK; i++)
-        *(i >= m->from && i < m->to ? &sum : &m->held_out) += look_at(m, i, &w);
-    if (m->status == DB_OK && isfinite(sum)) {
-        *loss = sum;
-        m->status = derive(m, x, gradient, normal);
+    *loss = loss_at(m, x);
+    if (isfinite(*loss)) {
+        m->status = derive(m, x, NULL, m->variables->table_count, gradient);
+        add_products(m, normal);
         db_variables_add_priors(m->variables, x, loss, gradient, normal);
     }
     return m->status != DB_OK;

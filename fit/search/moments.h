@@ -41,4 +41,9 @@ void db_moments_clear(db_moments *moments);
 int db_moments_evaluate(void *user, const double *x, double *loss, double *gradient,
                         double *normal);
 
+/* The same loss, INFINITY of impossible values, and its slopes, without those of priors, by some of
+ * the variables: for the little that each of these costs. */
+db_status db_moments_slopes(db_moments *moments, const double *x, const size_t *variable,
+                            size_t count, double *loss, double *slope);
+
 #endif
