@@ -130,6 +130,15 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config, const d
     }
 }
 
+static void say_shared_misfit(db_fit_log *log, double shared_misfit) {
+    if (shared_misfit > 1)
+        db_fit_say(
+            log,
+            "  Whole regions of the detector disagree %.1f times as much as their spots do by "
+            "themselves.\n",
+            shared_misfit);
+}
+
 /* How much larger the errors are than noise alone makes them. */
 static void say_errors(db_fit_log *log, const db_fit_result *r) {
     double most = 0;
@@ -140,12 +149,7 @@ static void say_errors(db_fit_log *log, const db_fit_result *r) {
         db_fit_say(log,
                    "  Errors allow for misfit: they are up to %.1f times what noise alone gives.\n",
                    most);
-    if (r->shared_misfit > 1)
-        db_fit_say(
-            log,
-            "  Whole regions of the detector disagree %.1f times as much as their spots do by "
-            "themselves.\n",
-            r->shared_misfit);
+    say_shared_misfit(log, r->shared_misfit);
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {
@@ -335,6 +339,7 @@ void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
                r->used, r->shot_count, r->pixels, r->shoeboxes, r->chi2_reduced[0],
                r->chi2_reduced[1]);
     say_shared(log, r);
+    say_shared_misfit(log, r->shared_misfit);
     say_local(log, r);
     if (r->used < r->shot_count)
         db_fit_say(log, "\n%zu shot%s set aside:\n", r->shot_count - r->used,

@@ -3,7 +3,8 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
-#include "fit/verdict/covariance.h"
+#include "fit/objective/region_scatter.h"
+#include "fit/verdict/errors.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 #include "fit/objective/statistics.h"
@@ -13,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUMS = 3 };
+/* The model; then, of the products of half the gradients, the lower triangles: of shots, of their
+ * blocks, of regions of their detectors. */
+enum { SUMS = 4 };
 
 typedef struct conclusion {
     db_shots *all;
@@ -21,8 +24,7 @@ typedef struct conclusion {
     const db_fit_stage *settings;
     db_arrow_order order;
     const double *at; /* shared values */
-    double *sums;     /* [chunks][2][db_arrow_sums_size]: the model, and of the products
-                         of half the shots' gradients the lower triangle */
+    double *sums;     /* [chunks][SUMS][db_arrow_sums_size] */
     size_t chunks, sums_size;
     double *covariance; /* [shared][shared], as quoted */
 } conclusion;
@@ -65,51 +67,81 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     return DB_OK;
 }
 
-/* Errors of local quantities at fixed shared ones. */
-static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
-                                const db_open_shot *open) {
+/* Products of the gradients of regions of the detector; of single blocks where these are too few. */
+static db_status scatter_of_regions(db_context *context, const db_objective *objective,
+                                    double **scatter) {
+    const size_t n = objective->variables.count;
+    int made;
+    *scatter = malloc((n * n + 1) * sizeof **scatter);
+    if (!*scatter) return db_fail_memory(context, "the errors of a shot");
+    const db_status status = db_objective_region_scatter(objective, *scatter, &made);
+    if (!made) memcpy(*scatter, objective->scatter, n * n * sizeof **scatter);
+    return status;
+}
+
+/* The part of a matrix by a shot's variables that is by its local quantities. */
+static void take_local(const conclusion *c, const db_open_shot *open, const double *from,
+                       double *to) {
     const size_t n = open->objective.variables.count, m = c->order.local;
     const size_t *const local = c->order.variable + c->order.shared;
-    const size_t parts = open->objective.blocks.count;
-    double *const memory = malloc((2 * m * m + 1) * sizeof *memory);
-    double *const scatter = memory + m * m;
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < m; k++) to[i * m + k] = from[local[i] * n + local[k]];
+}
+
+static void store_local(const conclusion *c, size_t shot, const db_open_shot *open, const int *used,
+                        const db_covariance *estimate) {
+    const size_t m = c->order.local, parts = open->objective.blocks.count;
+    const size_t *const local = c->order.variable + c->order.shared;
+    const double misfit =
+        sqrt(fmax(1, c->all->summary[shot].chi2[1] / c->all->summary[shot].degrees));
+    for (size_t i = 0; i < m; i++) {
+        const size_t index = c->order.index[c->order.shared + i];
+        c->all->error[shot * c->all->parameters + index] =
+            fmax(estimate->error[i] * misfit, db_covariance_robust_error(estimate, i, parts, m));
+        c->all->at_bound[shot * c->all->parameters + index] =
+            used[i]                                  ? 0
+            : open->objective.gradient[local[i]] > 0 ? -1
+                                                     : 1;
+    }
+}
+
+/* Errors of local quantities at fixed shared ones. regions: their scatter, by all variables. */
+static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
+                                const db_open_shot *open, const double *regions) {
+    const size_t m = c->order.local;
+    const size_t *const local = c->order.variable + c->order.shared;
+    double *const normal = malloc((3 * m * m + 1) * sizeof *normal);
+    double *const scatter[2] = { normal + m * m, normal + 2 * m * m };
     int *const used = malloc((m + 1) * sizeof *used);
+    double shared_misfit;
     db_covariance estimate = { .error = NULL };
-    db_status status = memory && used ? DB_OK : db_fail_memory(context, "the errors of a shot");
-    for (size_t i = 0; i < m && status == DB_OK; i++) {
-        used[i] = !open->held[local[i]];
-        for (size_t k = 0; k < m; k++) {
-            memory[i * m + k] = open->objective.normal[local[i] * n + local[k]];
-            scatter[i * m + k] = open->objective.scatter[local[i] * n + local[k]];
+    db_status status = normal && used ? DB_OK : db_fail_memory(context, "the errors of a shot");
+    if (status == DB_OK) {
+        take_local(c, open, open->objective.normal, normal);
+        take_local(c, open, open->objective.scatter, scatter[0]);
+        take_local(c, open, regions, scatter[1]);
+        for (size_t i = 0; i < m; i++) {
+            const double sigma = open->objective.variables.sigma[local[i]];
+            used[i] = !open->held[local[i]];
+            for (int k = 0; k < 2; k++)
+                if (sigma < INFINITY) scatter[k][i * m + i] += 1 / (sigma * sigma);
         }
-        const double sigma = open->objective.variables.sigma[local[i]];
-        if (sigma < INFINITY) scatter[i * m + i] += 1 / (sigma * sigma);
+        status = db_covariance_estimate(context, normal, scatter[0], m, used, &estimate);
     }
     if (status == DB_OK)
-        status = db_covariance_estimate(context, memory, scatter, m, used, &estimate);
-    if (status == DB_OK) {
-        const double misfit =
-            sqrt(fmax(1, c->all->summary[shot].chi2[1] / c->all->summary[shot].degrees));
-        for (size_t i = 0; i < m; i++) {
-            const size_t index = c->order.index[c->order.shared + i];
-            c->all->error[shot * c->all->parameters + index] = fmax(
-                estimate.error[i] * misfit, db_covariance_robust_error(&estimate, i, parts, m));
-            c->all->at_bound[shot * c->all->parameters + index] =
-                used[i]                                  ? 0
-                : open->objective.gradient[local[i]] > 0 ? -1
-                                                         : 1;
-        }
-    }
-    free(memory);
+        status = db_errors_by_regions(context, normal, scatter[0], scatter[1], m, used, 1,
+                                      &estimate, &shared_misfit);
+    if (status == DB_OK) store_local(c, shot, open, used, &estimate);
+    free(normal);
     free(used);
     db_covariance_clear(&estimate);
     return status;
 }
 
-/* Adds the scatter of single blocks' gradients by the shared quantities, with the shot's local
- * quantities free: T scatter T' with T = (1, dependence of the local quantities). */
-static db_status add_block_pulls(const conclusion *c, db_context *context, size_t shot,
-                                 const db_open_shot *open, double *scatter) {
+/* Adds products of gradients (`of`, by the variables) of parts of a shot by the shared quantities,
+ * with its local quantities free: T of T' with T = (1, dependence of the local quantities). */
+static db_status add_pulls_of_parts(const conclusion *c, db_context *context, size_t shot,
+                                    const double *of, double *scatter) {
     const size_t s = c->order.shared, m = c->order.local, n = s + m;
     const size_t *const variable = c->order.variable;
     const db_arrow_tail *const tail = &c->all->state[shot].best.tail;
@@ -124,7 +156,7 @@ static db_status add_block_pulls(const conclusion *c, db_context *context, size_
         for (size_t j = 0; j < n; j++) {
             row[j] = 0;
             for (size_t i = 0; i < n; i++)
-                row[j] += t[k * n + i] * open->objective.scatter[variable[i] * n + variable[j]];
+                row[j] += t[k * n + i] * of[variable[i] * n + variable[j]];
         }
         for (size_t l = 0; l <= k; l++, at++)
             for (size_t j = 0; j < n; j++) scatter[at] += row[j] * t[l * n + j];
@@ -149,6 +181,25 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
     }
 }
 
+/* What a shot says of the shared quantities, and what single parts of it do; errors of its local
+ * quantities. */
+static db_status conclude_errors(const conclusion *c, db_context *context, size_t shot,
+                                 db_open_shot *open) {
+    double *const sums = c->sums + SUMS * (shot / c->all->chunk) * c->sums_size;
+    double *regions = NULL;
+    db_status status = scatter_of_regions(context, &open->objective, &regions);
+    if (status == DB_OK) status = estimate_local(c, context, shot, open, regions);
+    if (status == DB_OK) {
+        add_pull(c, shot, open);
+        status =
+            add_pulls_of_parts(c, context, shot, open->objective.scatter, sums + 2 * c->sums_size);
+    }
+    if (status == DB_OK)
+        status = add_pulls_of_parts(c, context, shot, regions, sums + 3 * c->sums_size);
+    free(regions);
+    return status;
+}
+
 static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user) {
     conclusion *const c = user;
     db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
@@ -159,12 +210,7 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
         if (status == DB_OK)
             db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);
-        if (status == DB_OK) status = estimate_local(c, context, shot, open);
-        if (status == DB_OK) {
-            add_pull(c, shot, open);
-            status = add_block_pulls(c, context, shot, open,
-                                     c->sums + (SUMS * (shot / all->chunk) + 2) * c->sums_size);
-        }
+        if (status == DB_OK) status = conclude_errors(c, context, shot, open);
         db_open_shot_destroy(open);
     }
     free(open);
@@ -201,14 +247,17 @@ static void add_up(const conclusion *c) {
         c->sums[k % (SUMS * c->sums_size)] += c->sums[k];
 }
 
-/* Errors by how much parts of the data, shots or blocks, disagree. */
+/* Errors by how much parts of the data, shots or blocks, disagree. regions: of blocks, the scatter
+ * of whole regions; NULL: none. */
 static db_status estimate_robust(const conclusion *c, const double *normal, const double *scatter,
-                                 size_t parts, size_t quantities, const int *used,
-                                 db_fit_shots_result *result) {
+                                 const double *regions, size_t parts, size_t quantities,
+                                 const int *used, db_fit_shots_result *result) {
     const size_t s = c->order.shared;
     db_covariance estimate = { .error = NULL };
-    const db_status status =
-        db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
+    db_status status = db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
+    if (status == DB_OK && regions)
+        status = db_errors_by_regions(c->all->context, normal, scatter, regions, s, used,
+                                      db_shots_used(c->all), &estimate, &result->shared_misfit);
     for (size_t i = 0; i < s && status == DB_OK; i++) {
         double *const error = &result->error_robust[c->order.index[i]];
         *error = fmax(*error, db_covariance_robust_error(&estimate, i, parts, quantities));
@@ -229,17 +278,18 @@ static size_t block_count(const db_shots *all) {
     return blocks;
 }
 
-/* Errors of the shared quantities; normal, scatter of shots and of blocks: [shared][shared]. */
+/* Errors of the shared quantities; normal, scatter of shots, blocks and regions:
+ * [shared][shared]. */
 static db_status estimate_shared(const conclusion *c, const double *normal,
-                                 double *const scatter[2], double misfit, db_covariance *estimate,
+                                 double *const scatter[3], double misfit, db_covariance *estimate,
                                  db_fit_shots_result *result) {
     const size_t s = c->order.shared;
     int used[DB_FIT_MOST_PARAMETERS];
     for (size_t i = 0; i < s; i++) used[i] = c->all->at_bound[c->order.index[i]] == 0;
     DB_TRY(db_covariance_estimate(c->all->context, normal, NULL, s, used, estimate));
-    DB_TRY(estimate_robust(c, normal, scatter[0], db_shots_used(c->all), s, used, result));
-    DB_TRY(estimate_robust(c, normal, scatter[1], block_count(c->all), quantity_count(c), used,
-                           result));
+    DB_TRY(estimate_robust(c, normal, scatter[0], NULL, db_shots_used(c->all), s, used, result));
+    DB_TRY(estimate_robust(c, normal, scatter[1], scatter[2], block_count(c->all),
+                           quantity_count(c), used, result));
     for (size_t i = 0; i < s; i++) {
         const size_t a = c->order.index[i];
         result->error_unscaled[a] = estimate->error[i];
@@ -259,15 +309,15 @@ static db_status estimate_shared(const conclusion *c, const double *normal,
 
 static db_status describe_shared(const conclusion *c, db_fit_shots_result *result) {
     const size_t s = c->order.shared;
-    double *const normal = calloc(3 * s * s + s + 1, sizeof *normal);
-    double *const scatter[2] = { normal + s * s, normal + 2 * s * s };
-    double *const gradient = normal + 3 * s * s;
+    double *const normal = calloc(4 * s * s + s + 1, sizeof *normal);
+    double *const scatter[3] = { normal + s * s, normal + 2 * s * s, normal + 3 * s * s };
+    double *const gradient = normal + 4 * s * s;
     db_covariance estimate = { .error = NULL };
     double loss, degrees = -(double)s;
     db_status status =
         normal ? DB_OK : db_fail_memory(c->all->context, "the errors of the refinement");
     if (status == DB_OK) {
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < SUMS - 1; k++)
             db_arrow_total(s, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient,
                            scatter[k]);
         db_arrow_total(s, c->sums, &loss, gradient, normal);
@@ -275,7 +325,7 @@ static db_status describe_shared(const conclusion *c, db_fit_shots_result *resul
             const double sigma = c->all->settings.parameters[c->order.index[i]].prior[1];
             if (!(sigma < INFINITY)) continue;
             normal[i * s + i] += 1 / (sigma * sigma);
-            for (int k = 0; k < 2; k++) scatter[k][i * s + i] += 1 / (sigma * sigma);
+            for (int k = 0; k < SUMS - 1; k++) scatter[k][i * s + i] += 1 / (sigma * sigma);
         }
         double chi2 = 0;
         for (size_t i = 0; i < c->all->count; i++) {

@@ -210,6 +210,7 @@ static db_status create_result(const db_shots *all, db_fit_shots_result **result
     db_fit_shots_result *const r = calloc(1, sizeof *r);
     *result = r;
     if (!r) return db_fail_memory(all->context, "the result");
+    r->shared_misfit = 1;
     DB_TRY(make_lists(all->context, n, r));
     r->shot = calloc(all->count, sizeof *r->shot);
     r->memory[1] = malloc(each * (3 * sizeof(double) + sizeof(int)));

@@ -228,6 +228,9 @@ static const db_json_field result_rows[] = {
          "first"),
     VALUE(chi2_reduced, "",
           "χ² per degree of freedom of starting and refined models, all shots in use"),
+    VALUE(shared_misfit, "",
+          "how much regions of the detector disagree, over how much their shoeboxes do by "
+          "themselves; 1: no more than chance brings"),
     VALUE(pixels, "", "in use"),
     VALUE(shoeboxes, "", "in use"),
     VALUE(used, "", "shots in use"),

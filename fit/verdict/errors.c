@@ -5,7 +5,6 @@
 #include "base/context_internal.h"
 #include "fit/objective/region_scatter.h"
 #include "fit/objective/shared_intensities.h"
-#include "fit/verdict/covariance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,15 +59,31 @@ static double scatter_in_units_of_noise(const db_covariance *c, const double *sc
 
 /* Errors by regions take the place of those by blocks where they are larger, if over all directions
  * they are larger than chance brings: by three standard deviations, where the ratio of variances has
- * DB_REGIONS - 1 degrees of freedom for each. Returns the ratio of errors. */
-static double share_misfit(const db_covariance *of_regions, double ratio, size_t n,
+ * DB_REGIONS - 1 degrees of freedom for each and each image. Returns the ratio of errors. */
+static double share_misfit(const db_covariance *of_regions, double ratio, size_t n, size_t images,
                            db_covariance *of_blocks) {
     const double degrees = DB_REGIONS - 1, enlarged = DB_REGIONS / degrees;
+    const double all = degrees * (double)images * (double)of_blocks->direction_count;
     ratio *= enlarged;
-    if (!(ratio > 1 + 3 * sqrt(2 / (degrees * (double)of_blocks->direction_count)))) return 1;
+    if (!(ratio > 1 + 3 * sqrt(2 / all))) return 1;
     for (size_t k = 0; k < n; k++)
         of_blocks->robust[k] = fmax(of_blocks->robust[k], of_regions->robust[k] * sqrt(enlarged));
     return sqrt(ratio);
+}
+
+db_status db_errors_by_regions(db_context *context, const double *normal, const double *of_blocks,
+                               const double *of_regions, size_t count, const int *used,
+                               size_t images, db_covariance *estimate, double *shared_misfit) {
+    db_covariance by_regions = { .error = NULL };
+    const db_status status =
+        db_covariance_estimate(context, normal, of_regions, count, used, &by_regions);
+    if (status == DB_OK)
+        *shared_misfit = share_misfit(&by_regions,
+                                      scatter_in_units_of_noise(estimate, of_regions, count) /
+                                          scatter_in_units_of_noise(estimate, of_blocks, count),
+                                      count, images, estimate);
+    db_covariance_clear(&by_regions);
+    return status;
 }
 
 /* Whole regions of the detector may disagree more than their blocks do by themselves. */
@@ -76,19 +91,13 @@ static db_status look_at_regions(db_context *context, const db_objective *object
                                  const int *used, db_covariance *of_blocks, double *misfit) {
     const size_t n = objective->variables.count;
     double *const scatter = malloc((n * n + 1) * sizeof *scatter);
-    db_covariance of_regions = { .error = NULL };
     int made = 0;
     *misfit = 1;
     if (!scatter) return db_fail_memory(context, "the regions' scatter");
     db_status status = db_objective_region_scatter(objective, scatter, &made);
     if (status == DB_OK && made)
-        status = db_covariance_estimate(context, objective->normal, scatter, n, used, &of_regions);
-    if (status == DB_OK && made)
-        *misfit = share_misfit(&of_regions,
-                               scatter_in_units_of_noise(of_blocks, scatter, n) /
-                                   scatter_in_units_of_noise(of_blocks, objective->scatter, n),
-                               n, of_blocks);
-    db_covariance_clear(&of_regions);
+        status = db_errors_by_regions(context, objective->normal, objective->scatter, scatter, n,
+                                      used, 1, of_blocks, misfit);
     free(scatter);
     return status;
 }

@@ -3,11 +3,19 @@
 #define DB_FIT_VERDICT_ERRORS_H
 
 #include "fit/objective/objective.h"
+#include "fit/verdict/covariance.h"
 
 /* Fills errors, correlations, directions, shared_misfit and refined amplitudes of a result from an
  * objective as last evaluated with depth NORMAL, priors included. Quantities at a bound have none. */
 db_status db_errors_estimate(db_context *context, const db_objective *objective,
                              double chi2_reduced, db_fit_result *result);
+
+/* Raises robust errors that were estimated from the scatter of blocks to those by the scatter of
+ * regions of the detector (fit/objective/region_scatter.h), if these disagree more than chance
+ * brings. images: of whose regions the scatter is. *shared_misfit: as in db_fit_result. */
+db_status db_errors_by_regions(db_context *context, const double *normal, const double *of_blocks,
+                               const double *of_regions, size_t count, const int *used,
+                               size_t images, db_covariance *estimate, double *shared_misfit);
 
 /* Of an objective, so evaluated: the Gauss-Newton step of all variables (0 at a bound), and the error of one of
  * them, as quoted. at_bound: of the settings' quantities. */

@@ -4,6 +4,8 @@
 #include "support/context.h"
 #include "fit/rendered_image.h"
 
+#include <dualbragg/fit_shots.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -35,16 +37,23 @@ typedef struct pulls {
     int count;
 } pulls;
 
+/* The crystal of a frame, and where its refinement begins; both borrow. */
+static void turn_frame(const db_experiment *straight, int frame, db_experiment *truth,
+                       db_experiment *start) {
+    *truth = *start = *straight;
+    start->spread.spots = DB_SPOTS_CLOSED;
+    start->spread.mosaic = 0.02;
+    start->crystal.misset[1] = truth->crystal.misset[1] += 5.0 * frame;
+    start->crystal.misset[2] = truth->crystal.misset[2] += 3.0 * frame;
+    bend(truth);
+}
+
 static void refine_frame(const db_experiment *straight, const db_fit_settings *settings, int frame,
                          pulls *p) {
-    db_experiment truth = *straight, start = *straight; /* borrow */
+    db_experiment truth, start;
     db_measured_image image;
     db_fit_result *r;
-    start.spread.spots = DB_SPOTS_CLOSED;
-    start.spread.mosaic = 0.02;
-    start.crystal.misset[1] = truth.crystal.misset[1] += 5.0 * frame;
-    start.crystal.misset[2] = truth.crystal.misset[2] += 3.0 * frame;
-    bend(&truth);
+    turn_frame(straight, frame, &truth, &start);
     assert_int_equal(rendered_image(context, &truth, 7 + (unsigned long)frame, &image), DB_OK);
     db_fit_run(context, &start, &image, settings, NULL, NULL, &r);
     if (!r) fail_msg("frame %d: %s", frame, db_context_message(context));
@@ -80,9 +89,58 @@ static void errors_hold_for_a_model_that_is_wrong(void **state) {
     db_fit_settings_clear(&settings);
 }
 
+static db_status load_frame(void *user, db_context *own, size_t shot, db_measured_image *image,
+                            db_experiment *start, db_fit_settings *settings) {
+    db_experiment truth, begin;
+    (void)settings;
+    turn_frame(user, 4 + (int)shot, &truth, &begin);
+    const db_status status = rendered_image(own, &truth, 11 + (unsigned long)shot, image);
+    return status == DB_OK && start ? db_experiment_copy(own, &begin, start) : status;
+}
+
+static const char *name_of(void *user, size_t shot) {
+    static const char *const names[] = { "one", "two", "three", "four" };
+    (void)user;
+    return names[shot];
+}
+
+/* The same for what shots share. */
+static void errors_of_a_shared_beam_allow_for_it(void **state) {
+    (void)state;
+    db_experiment straight;
+    db_fit_settings settings;
+    db_fit_shots_result *r;
+    set_up(&settings);
+    assert_int_equal(rendered_experiment(context, PIXELS, 10000, &straight), DB_OK);
+    for (size_t i = 0; i < settings.parameter_count; i++) {
+        const db_parameter p = settings.parameters[i].parameter;
+        settings.parameters[i].shared = p == DB_BEAM_FAST || p == DB_BEAM_SLOW;
+    }
+    const db_fit_shot_source source = {
+        .count = 4, .user = &straight, .load = load_frame, .name = name_of
+    };
+    db_fit_shots_run(context, &source, &settings, NULL, &r);
+    if (!r) fail_msg("%s", db_context_message(context));
+    print_message("%s\n", r->reason);
+    print_message("together: chi2/dof %.2f, shared misfit %.2f\n", r->chi2_reduced[1],
+                  r->shared_misfit);
+    assert_int_equal(r->used, 4);
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        if (!r->shared[i]) continue;
+        const double off = r->refined[i] - db_parameter_get(&straight, r->parameter[i]);
+        print_message("beam centre off by %.4f mm, error %.4f, by misfit %.4f\n", off, r->error[i],
+                      r->error_scaled[i]);
+        assert_true(fabs(off) < 3 * r->error[i] && r->error[i] > 1.3 * r->error_scaled[i]);
+    }
+    db_fit_shots_result_destroy(&r);
+    db_experiment_clear(&straight);
+    db_fit_settings_clear(&settings);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_hold_for_a_model_that_is_wrong),
+        cmocka_unit_test(errors_of_a_shared_beam_allow_for_it),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -156,6 +156,8 @@ typedef struct db_fit_shots_result {
     double **correlation;        /**< [i][k], of shared ones */
     db_fit_direction *direction; /**< of shared ones, the worst determined first */
     size_t direction_count;
+    double
+        shared_misfit; /**< as in db_fit_result, of all shots in use; 1: not asked, or by chance */
     size_t pixels, shoeboxes, used; /**< used: shots not set aside */
     double chi2_reduced[2];         /**< of the starting and the refined models, all shots in use */
     db_fit_history *history;        /**< joint evaluations; values of local parameters are NAN */
