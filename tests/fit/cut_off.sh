@@ -1,15 +1,7 @@
 #!/bin/sh
 # Refinements that do not come to their end, from outside: Ctrl-C, kills, checkpoints of something else, two runs with one prefix.
 set -eu
-. "$SOURCE_DIR/tests/support/scratch"
-needs_fit
-needs_noise
-fit() { # EXPECTED_STATUS ARGUMENTS...
-    status=0 expected=$1
-    shift
-    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
-    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
-}
+. "$SOURCE_DIR/tests/support/refinement"
 interruptible="env --default-signal=INT" # which a shell has background jobs ignore
 # Waits until a command succeeds, at most a minute.
 until_true() {

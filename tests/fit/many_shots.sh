@@ -1,22 +1,7 @@
 #!/bin/sh
 # dualbragg fit of many shots from outside: threads, processes, a killed run, refined models fed back, bad lists.
 set -eu
-. "$SOURCE_DIR/tests/support/scratch"
-needs_fit
-needs_noise
-fit() { # EXPECTED_STATUS ARGUMENTS...
-    status=0 expected=$1
-    shift
-    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
-    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
-}
-shared() { # FILE NAME
-    awk -v name="$2" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' "$1"
-}
-near() { # NAME A B TOLERANCE
-    awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a != "" && b != "" && a - b <= t && b - a <= t) }' ||
-        fail "$1: '$2', expected '$3' +- $4"
-}
+. "$SOURCE_DIR/tests/support/refinement"
 
 # Nine shots of a crystal in any orientation, one without; the detector is 0.4 mm nearer than the models say.
 mkdir images
@@ -52,7 +37,7 @@ shots: {list: shots.txt}
 END
 
 fit 0 joint.yaml --output one --threads 1
-near distance "$(shared one.json distance)" 100 0.02
+near distance "$(refined one.json distance)" 100 0.02
 grep -q '^set aside: images/blank.img: blank image' out || fail "the blank shot is not told: $(cat out)"
 grep -q '^set aside: images/missing.img: cannot open' out || fail "the missing image is not told, once: $(grep missing out)"
 grep -q '^9 of 11 shots have been read and refined by themselves' out || fail "shots that were set aside count as refined: $(grep 'have been' out)"
@@ -92,12 +77,12 @@ fi
 fit 0 joint.yaml --output two --threads 2 --quiet
 [ ! -s out ] || fail "--quiet prints"
 for name in distance beam_fast beam_slow; do
-    [ "$(shared one.json $name)" = "$(shared two.json $name)" ] || fail "$name depends on the number of threads"
+    [ "$(refined one.json $name)" = "$(refined two.json $name)" ] || fail "$name depends on the number of threads"
 done
 
 # refined models fed back: nothing left to do; one of them alone; the list for DIALS as a list of shots
 fit 0 one.yaml --output again --no-report
-near "distance fed back" "$(shared again.json distance)" "$(shared one.json distance)" 1e-3
+near "distance fed back" "$(refined again.json distance)" "$(refined one.json distance)" 1e-3
 fit 0 one_shots/0003_shot_3.yaml --output alone --no-report
 cat > listed.yaml << 'END'
 model: {shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5, oversample: 1}
@@ -141,7 +126,7 @@ if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
     [ $status -eq 0 ] || fail "four processes: exit status $status: $(cat err)"
     grep -q '4 processes' four.log || fail "four.log does not tell of four processes"
     for name in distance beam_fast beam_slow; do
-        near "$name of four processes" "$(shared four.json $name)" "$(shared one.json $name)" 1e-9
+        near "$name of four processes" "$(refined four.json $name)" "$(refined one.json $name)" 1e-9
     done
     [ "$(ls four_shots | wc -l)" -eq 18 ] || fail "four processes wrote $(ls four_shots | wc -l) files of models"
     status=0

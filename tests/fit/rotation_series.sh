@@ -1,30 +1,14 @@
 #!/bin/sh
 # Frames of one rotating crystal share it: from an orientation that is known roughly, and from the cell alone.
 set -eu
-. "$SOURCE_DIR/tests/support/scratch"
-needs_fit
-needs_noise
-fit() { # EXPECTED_STATUS ARGUMENTS...
-    status=0 expected=$1
-    shift
-    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
-    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
-}
-value() { # FILE NAME KEY
-    awk -v name="$2" -v key="\"$3\":" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == key && at == name { gsub(/,/, ""); print $2; exit }' "$1"
-}
-shared() { value "$1" "$2" refined; }
+. "$SOURCE_DIR/tests/support/refinement"
 error() { value "$1" "$2" error; }
-near() { # NAME A B TOLERANCE
-    awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a != "" && b != "" && a - b <= t && b - a <= t) }' ||
-        fail "$1: '$2', expected '$3' +- $4"
-}
 geometry() { # PREFIX
     grep -q '^6 of 6 shots in use' "$1.log" || fail "$1: frames were set aside: $(cat "$1.log")"
-    near "$1: cell a" "$(shared "$1.json" cell_a)" 58 0.003
-    near "$1: cell c" "$(shared "$1.json" cell_c)" 92 0.005
-    near "$1: beam, fast" "$(shared "$1.json" beam_fast)" 45.15 0.001
-    near "$1: beam, slow" "$(shared "$1.json" beam_slow)" 45.15 0.001
+    near "$1: cell a" "$(refined "$1.json" cell_a)" 58 0.003
+    near "$1: cell c" "$(refined "$1.json" cell_c)" 92 0.005
+    near "$1: beam, fast" "$(refined "$1.json" beam_fast)" 45.15 0.001
+    near "$1: beam, slow" "$(refined "$1.json" beam_slow)" 45.15 0.001
     near "$1: chi2" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' "$1.log")" 0.9 0.2
 }
 
@@ -54,16 +38,16 @@ END
 # the angles of the crystal come back, though it stands at another phi on each frame
 fit 0 series.yaml --output one
 geometry one
-near "misset x" "$(shared one.json misset_x)" 20 0.005
-near "misset y" "$(shared one.json misset_y)" 20 0.01
-near "misset z" "$(shared one.json misset_z)" 30 0.01
+near "misset x" "$(refined one.json misset_x)" 20 0.005
+near "misset y" "$(refined one.json misset_y)" 20 0.01
+near "misset z" "$(refined one.json misset_z)" 30 0.01
 
 # without the frames' common intensities the same model is found, but the orientation less well
 fit 0 series.yaml --output said shots.list=phi.txt shots.series=no refine.misset_x.shared=yes refine.misset_y.shared=yes \
     refine.misset_z.shared=yes refine.cell_a.shared=yes refine.cell_c.shared=yes
 geometry said
 for name in misset_x misset_y misset_z; do
-    near "$name, angles and sharing by hand" "$(shared said.json $name)" "$(shared one.json $name)" 0.005
+    near "$name, angles and sharing by hand" "$(refined said.json $name)" "$(refined one.json $name)" 0.005
     awk -v one="$(error one.json $name)" -v said="$(error said.json $name)" 'BEGIN { exit !(one > 0 && one < 0.7 * said) }' ||
         fail "$name: parts of reflections do not help: +- $(error one.json $name), without them $(error said.json $name)"
 done

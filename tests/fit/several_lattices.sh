@@ -1,22 +1,7 @@
 #!/bin/sh
 # Several crystals on one image, from outside: found, refined together, fed back; and what is refused.
 set -eu
-. "$SOURCE_DIR/tests/support/scratch"
-needs_fit
-needs_noise
-fit() { # EXPECTED_STATUS ARGUMENTS...
-    status=0 expected=$1
-    shift
-    "$DUALBRAGG" fit "$@" > out 2> err || status=$?
-    [ "$status" -eq "$expected" ] || fail "fit $*: exit status $status instead of $expected: $(cat err)"
-}
-refined() { # FILE NAME: shared value, tolerance
-    awk -v name="$2" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' "$1"
-}
-near() { # NAME A B TOLERANCE
-    awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a != "" && b != "" && a - b <= t && b - a <= t) }' ||
-        fail "$1: '$2', expected '$3' +- $4"
-}
+. "$SOURCE_DIR/tests/support/refinement"
 
 number=0
 for misset in "20 20 30" "71 -25 55" "-34 12 80"; do
