@@ -39,7 +39,7 @@ step() {
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
         echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.25, pkg-config;" \
-            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, cmocka)"
+            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, gemmi with a C++ compiler, cmocka)"
         return
     fi
     missing=
@@ -103,7 +103,7 @@ check_format() {
         return
     fi
     step "Checking the format" sh -c 'find src ad fit cuda tests bench examples \
-        \( -name "*.[ch]" -o -name "*.cu" -o -name "*.cuh" \) -print |
+        \( -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu" -o -name "*.cuh" \) -print |
         xargs clang-format --dry-run -Werror --ferror-limit=1'
 }
 
@@ -152,8 +152,8 @@ log=$root/build/setup.log
 configure_with=
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
-test_packages="libcmocka-dev g++ valgrind libopenmpi-dev openmpi-bin"
+libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
+test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
 # shellcheck disable=SC2086 # lists of packages

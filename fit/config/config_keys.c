@@ -164,7 +164,8 @@ static const db_config_key model_keys[] = {
 
 static const db_config_key intensity_keys[] = {
     OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
-        "structure factors (electrons): text file of h k l F, MTZ or mmCIF file"),
+        "structure factors (electrons): text file of h k l F, MTZ or mmCIF file; or a model's coordinates (PDB or "
+        "mmCIF file), from which they are calculated"),
     OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities", "F(+),F(-)",
         "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
     OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
@@ -175,6 +176,10 @@ static const db_config_key intensity_keys[] = {
         "refines the amplitudes in the shoeboxes, too, each intensity held to the given one by a restraint of so "
         "many mean intensities of its resolution; needs data.pixels: shoeboxes, scale among the parameters, and the "
         "space group, here or as model.symmetry"),
+    FIELD(K_SOL, NULL, NULL),
+    FIELD(B_SOL, NULL, NULL),
+    FIELD(MODEL_RESOLUTION, "what the detector sees", "1.5"),
+    FIELD(ANOMALOUS, NULL, NULL),
     FIELD(DEFAULT_F, NULL, NULL),
 };
 

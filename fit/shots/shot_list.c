@@ -60,6 +60,10 @@ static db_status apply_common(db_context *context, const db_fit_config *common,
     config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
     config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
     config->setup.default_F = common->setup.default_F;
+    config->setup.k_sol = common->setup.k_sol;
+    config->setup.b_sol = common->setup.b_sol;
+    config->setup.model_resolution = common->setup.model_resolution;
+    config->setup.anomalous = common->setup.anomalous;
     return DB_OK;
 }
 

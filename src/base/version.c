@@ -24,6 +24,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_MSGPACK
                                ", msgpack"
 #endif
+#ifdef DB_HAVE_GEMMI
+                               ", gemmi"
+#endif
 #ifdef DB_HAVE_CUDA
                                ", CUDA"
 #endif

@@ -110,15 +110,20 @@ static db_flag flags[] = {
 #undef G
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS
-    { G, .name = "-hkl", .arguments = "FILE", .unit = "electrons", TEXT(setup.hkl_file),
+    { G, .name = "-hkl", .aliases = "-model", .arguments = "FILE", .unit = "electrons", TEXT(setup.hkl_file),
       .help = "structure factors: lines of h k l F, P1 with both Friedel mates; or an MTZ or mmCIF file, which is "
-              "expanded by its space group" },
+              "expanded by its space group; or a model, coordinates in a PDB or mmCIF file, from which they are "
+              "calculated, bulk solvent included" },
     { G, .name = "-hkl_columns", .arguments = "LABEL[,LABEL]", TEXT(setup.hkl_columns),
       .help = "column of an MTZ file (two for Friedel mates, as 'F(+),F(-)'), item of an mmCIF file; default: the "
               "first amplitudes, else intensities" },
     { G, .name = "-hkl_space_group", .arguments = "GROUP", TEXT(setup.hkl_space_group),
       .help = "number or symbol of the space group that expands lines of h k l F; default: they stand for "
               "themselves" },
+    { G, .name = "-k_sol", .arguments = "DENSITY", FIELD(K_SOL) },
+    { G, .name = "-b_sol", .arguments = "B", FIELD(B_SOL) },
+    { G, .name = "-model_resolution", .arguments = "D", FIELD(MODEL_RESOLUTION) },
+    { G, .name = "-anomalous", .arguments = "no|yes", FIELD(ANOMALOUS) },
     { G, .name = "-default_F", .arguments = "F", FIELD(DEFAULT_F) },
     { G, .name = "-nointerpolate", DB_SETS(setup.interpolate, 0), .help = "take the entry nearest to h, k, l" },
     { G, .name = "-interpolate", DB_SETS(setup.interpolate, 1),

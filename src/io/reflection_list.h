@@ -29,16 +29,16 @@ void db_reflection_list_clear(db_reflection_list *list);
 db_status db_reflection_list_box(db_context *context, const char *path,
                                  const db_reflection_list *list, db_structure_factors *factors);
 
-/* Adds the rotation of an operator such as "x-y,-y,-z+1/3"; the same one twice is kept once. 0 if
- * the text is no operator, or there are too many. */
-int db_symmetry_add(db_symmetry *symmetry, db_word text);
+/* Adds the rotation of an operator (row-major; acts on coordinates); the same one twice is kept once.
+ * 0 if it is no rotation of a lattice, or there are too many. */
+int db_symmetry_add(db_symmetry *symmetry, const int rotation[9]);
 
 int db_is_mtz(const db_file_content *content);
 
-/* Amplitudes of an MTZ file, expanded by its operators. columns: labels, one or two (of Friedel
+/* Amplitudes of an MTZ file, expanded by its operators. labels of columns, one or two (of Friedel
  * mates) with a comma between; NULL: chosen. chosen: names what was taken. */
 db_status db_mtz_read(db_context *context, const char *path, const db_file_content *content,
-                      const char *columns, char *chosen, size_t chosen_size,
+                      const char *labels, char *chosen, size_t chosen_size,
                       db_reflection_list *list);
 
 #endif

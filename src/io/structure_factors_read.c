@@ -1,11 +1,11 @@
 /* Structure factors of whatever kind of file: MTZ, mmCIF or lines of h k l F, expanded by the space
- * group's operators where there are any. */
+ * group's operators where there are any; or calculated from coordinates. */
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
 #include "base/file_content.h"
 #include "io/cif.h"
-#include "io/reflection_list.h"
+#include "io/gemmi_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,14 +103,12 @@ static db_status cif_symmetry(reading *r, const char *start, const char *end) {
         db_cif_table table;
         DB_TRY(db_cif_table_read(r->context, r->path, start, end, sources[s][0], &table));
         const int column = db_cif_column(&table, sources[s][1]);
-        int good = 1;
-        for (size_t row = 0; row < table.rows && column >= 0; row++)
-            good &= db_symmetry_add(symmetry, db_cif_value(&table, row, column));
+        db_status status = DB_OK;
+        for (size_t row = 0; row < table.rows && column >= 0 && status == DB_OK; row++)
+            status = db_gemmi_add_operator(r->context, r->path, db_cif_value(&table, row, column),
+                                           symmetry);
         db_cif_table_clear(&table);
-        if (!good)
-            return db_fail(r->context, DB_ERROR_INPUT, "%s: expected operators as _%s.%s", r->path,
-                           sources[s][0], sources[s][1]);
-        if (symmetry->count) return DB_OK;
+        if (status != DB_OK || symmetry->count) return status;
     }
     db_cif_table table;
     char name[64];
@@ -172,9 +170,7 @@ static db_status cif_rows(reading *r, const db_cif_table *table) {
                : db_fail(r->context, DB_ERROR_INPUT, "%s: no reflection has a value", r->path);
 }
 
-static db_status read_cif(reading *r, const db_file_content *content) {
-    const char *const start = content->bytes;
-    const char *const end = start + content->size;
+static db_status read_cif(reading *r, const char *start, const char *end) {
     db_cif_table table;
     DB_TRY(cif_symmetry(r, start, end));
     DB_TRY(db_cif_table_read(r->context, r->path, start, end, "refln", &table));
@@ -183,7 +179,54 @@ static db_status read_cif(reading *r, const db_file_content *content) {
     return status;
 }
 
-static db_status read_any(reading *r, const db_file_content *content) {
+/* Of a CIF file: coordinates, not reflections? */
+static db_status has_atoms(reading *r, const char *start, const char *end, int *found) {
+    db_cif_table table;
+    DB_TRY(db_cif_table_read(r->context, r->path, start, end, "refln", &table));
+    const int has_reflections = table.rows > 0;
+    db_cif_table_clear(&table);
+    DB_TRY(db_cif_table_read(r->context, r->path, start, end, "atom_site", &table));
+    *found = table.rows > 0 && !has_reflections;
+    db_cif_table_clear(&table);
+    return DB_OK;
+}
+
+/* A PDB file: its first line is one of the format's records, and no list of numbers. */
+static int is_pdb(const db_file_content *content) {
+    static const char *const records[] = {
+        "HEADER", "OBSLTE", "TITLE ", "SPLIT ", "CAVEAT", "COMPND", "SOURCE", "KEYWDS",
+        "EXPDTA", "AUTHOR", "REVDAT", "SPRSDE", "JRNL  ", "REMARK", "USER  ", "DBREF ",
+        "SEQRES", "MODRES", "HET   ", "HELIX ", "SHEET ", "SSBOND", "LINK  ", "CISPEP",
+        "CRYST1", "ORIGX1", "SCALE1", "MTRIX1", "MODEL ", "ATOM  ", "HETATM"
+    };
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (strncmp(content->bytes, records[i], 6) == 0) return 1;
+    return 0;
+}
+
+static db_status read_model(reading *r, const db_file_content *content, int cif,
+                            db_structure_factors *factors) {
+    const db_structure_factor_options *const o = r->options;
+    if (o->columns || o->space_group)
+        return db_fail(
+            r->context, DB_ERROR_USAGE,
+            "%s: coordinates have no columns and their own space group; %s cannot be given",
+            r->path, o->columns ? o->columns : o->space_group);
+    if (!(o->d_min > 0 && isfinite(o->d_min)))
+        return db_fail(
+            r->context, DB_ERROR_USAGE,
+            "%s: expected a resolution above 0 A to calculate structure factors to, found %g",
+            r->path, o->d_min);
+    if (!(o->k_sol >= 0 && o->k_sol <= 10 && o->b_sol >= 0 && o->b_sol <= 1e4))
+        return db_fail(
+            r->context, DB_ERROR_USAGE,
+            "%s: expected a solvent of 0 to 10 e/A^3 with a B of 0 to 10000 A^2, found %g, %g",
+            r->path, o->k_sol, o->b_sol);
+    return db_gemmi_read_model(r->context, r->path, content, cif, o, factors, r->chosen,
+                               r->chosen_size);
+}
+
+static db_status read_list(reading *r, const db_file_content *content, int cif) {
     const db_structure_factor_options *const o = r->options;
     if (db_is_mtz(content)) {
         if (o->space_group)
@@ -193,7 +236,7 @@ static db_status read_any(reading *r, const db_file_content *content) {
         return db_mtz_read(r->context, r->path, content, o->columns, r->chosen, r->chosen_size,
                            &r->list);
     }
-    if (is_cif(content)) return read_cif(r, content);
+    if (cif) return read_cif(r, content->bytes, content->bytes + content->size);
     if (o->columns)
         return db_fail(r->context, DB_ERROR_USAGE,
                        "%s: columns %s: expected an MTZ or mmCIF file, found lines of text",
@@ -201,11 +244,21 @@ static db_status read_any(reading *r, const db_file_content *content) {
     return read_text(r);
 }
 
+static db_status read_any(reading *r, const db_file_content *content,
+                          db_structure_factors *factors) {
+    const int cif = is_cif(content);
+    int atoms = is_pdb(content);
+    if (cif) DB_TRY(has_atoms(r, content->bytes, content->bytes + content->size, &atoms));
+    if (atoms) return read_model(r, content, cif, factors);
+    DB_TRY(read_list(r, content, cif));
+    return db_reflection_list_box(r->context, r->path, &r->list, factors);
+}
+
 db_status db_read_structure_factors(db_context *context, const char *path,
                                     const db_structure_factor_options *options,
                                     db_structure_factors *factors, char *chosen,
                                     size_t chosen_size) {
-    static const db_structure_factor_options nothing = { NULL, NULL };
+    static const db_structure_factor_options nothing = { .columns = NULL };
     char scratch[1];
     reading r = { .context = context,
                   .path = path,
@@ -215,9 +268,8 @@ db_status db_read_structure_factors(db_context *context, const char *path,
     db_file_content content;
     *r.chosen = '\0';
     DB_TRY(db_file_content_read(context, path, &content));
-    db_status status = read_any(&r, &content);
+    const db_status status = read_any(&r, &content, factors);
     db_file_content_clear(&content);
-    if (status == DB_OK) status = db_reflection_list_box(context, path, &r.list, factors);
     db_reflection_list_clear(&r.list);
     return status;
 }

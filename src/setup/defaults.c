@@ -47,6 +47,9 @@ void db_setup_init(db_setup *setup) {
     setup->mosaic_seed = 12345678;
 
     setup->interpolate = -1;
+    setup->k_sol = 0.35;
+    setup->b_sol = 46;
+    setup->anomalous = 1;
     for (int i = 0; i < 3; i++) setup->amorphous_size[i] = 0.1;
     setup->density = 1;
     setup->molecular_weight = 18;

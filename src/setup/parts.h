@@ -43,6 +43,10 @@ db_status db_setup_spread(db_context *context, const db_setup *setup, db_experim
 db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
                               const db_setup_notes *notes);
 
+/* The list of structure factors, last of all: a model's are calculated for what is known by then. */
+db_status db_setup_structure_factors(db_context *context, const db_setup *setup,
+                                     db_experiment *experiment, const db_setup_notes *notes);
+
 /* Parts of db_setup_crystal. */
 
 /* Misset angles: given, or those of a random rotation. */

@@ -1,53 +1,12 @@
 /* From what users say to an experiment: order of the parts, and the checks that need the whole. */
 #include "setup/parts.h"
 
-#include <dualbragg/io.h>
-
 #include "base/context_internal.h"
 #include "model/model.h"
 
 #include <string.h>
 
 static const double MOST_STEPS = 1e6;
-
-/* Reads the list, or what an earlier run kept of it; writes the cache from the list. */
-static db_status read_structure_factors(db_context *context, const db_setup *setup,
-                                        db_structure_factors *factors,
-                                        const db_setup_notes *notes) {
-    if (!setup->hkl_file)
-        return setup->cache_file
-                   ? db_read_structure_factor_cache(context, setup->cache_file, factors)
-                   : DB_OK;
-    const db_structure_factor_options options = { setup->hkl_columns, setup->hkl_space_group };
-    char chosen[96];
-    DB_TRY(setup->compat ? db_read_hkl(context, setup->hkl_file, factors)
-                         : db_read_structure_factors(context, setup->hkl_file, &options, factors,
-                                                     chosen, sizeof chosen));
-    if (!setup->compat && *chosen && !setup->hkl_columns)
-        db_setup_note(notes, "%s: amplitudes from %s", setup->hkl_file, chosen);
-    return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
-                             : DB_OK;
-}
-
-/* Tricubic interpolation is chosen for crystals this small (docs/theory/pixel.md, Structure
- * factor). The reference looks at the numbers given by flags, before sample sizes replace them. */
-static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
-    if (setup->interpolate >= 0) return setup->interpolate;
-    const double *cells = setup->compat ? setup->cells : crystal->cells;
-    return cells[0] <= 2 || cells[1] <= 2 || cells[2] <= 2;
-}
-
-static db_status structure_factors(db_context *context, const db_setup *setup,
-                                   db_experiment *experiment, const db_setup_notes *notes) {
-    db_structure_factors *const factors = &experiment->structure_factors;
-    const int wanted = interpolation_wanted(setup, &experiment->crystal);
-    if (setup->interpolate < 0)
-        db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
-                                    : "auto-selected no interpolation");
-    DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, factors, notes));
-    factors->interpolate = wanted && factors->amplitude;
-    return DB_OK;
-}
 
 static db_status sampling(db_context *context, const db_setup *setup, db_experiment *experiment,
                           const db_setup_notes *notes) {
@@ -162,7 +121,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     DB_TRY(sampling(context, setup, experiment, notes));
     /* large files last, when everything cheap is known to be right */
     DB_TRY(db_setup_background(context, setup, &experiment->background, notes));
-    DB_TRY(structure_factors(context, setup, experiment, notes));
+    DB_TRY(db_setup_structure_factors(context, setup, experiment, notes));
     return db_experiment_check(context, experiment);
 }
 

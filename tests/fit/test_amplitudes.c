@@ -85,7 +85,7 @@ static int make(void **state) {
     make_amplitudes(random);
     gsl_rng_free(random);
     if (rendered_image(context, &truth, 11, &image) != DB_OK) return -1;
-    const db_structure_factor_options options = { NULL, "P 4" };
+    const db_structure_factor_options options = { .space_group = "P 4" };
     without_table = db_read_structure_factors(context, scratch_file("one.hkl", "1 2 3 4\n"),
                                               &options, &unused, NULL, 0) == DB_ERROR_UNSUPPORTED;
     free(unused.amplitude);
@@ -291,7 +291,7 @@ static void the_file_is_read_with_its_space_group(void **state) {
                                         { { 3, 2, 2 }, 55.5, 55.5, 1, 0 } };
     db_structure_factors back = { .default_F = 0 };
     db_fit_result told = { .amplitudes = list, .amplitude_count = 2 }, none = { .reason = "" };
-    const db_structure_factor_options options = { NULL, "P 4" };
+    const db_structure_factor_options options = { .space_group = "P 4" };
     if (without_table) skip();
     snprintf(config.settings.amplitude_group, sizeof config.settings.amplitude_group, "P 4");
     const char *const path = scratch_path("refined.hkl");

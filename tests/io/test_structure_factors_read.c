@@ -2,10 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 #include "files_for_tests.h"
-#include "io/reflection_list.h"
+#include "io/gemmi_files.h"
 #include "model/amplitude_box.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/version.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static db_structure_factors factors;
 static char chosen[64];
 
 static db_status read_as(const char *path, const char *columns, const char *group) {
-    const db_structure_factor_options options = { columns, group };
+    const db_structure_factor_options options = { .columns = columns, .space_group = group };
     factors.default_F = -1;
     return db_read_structure_factors(test_context(), path, &options, &factors, chosen,
                                      sizeof chosen);
@@ -208,16 +209,10 @@ static void an_mmcif_file_is_expanded(void **state) {
                    "no.cif", "space group");
 }
 
-/* Found in CCP4's table: skipped where that is not installed. */
 static void a_text_list_is_expanded_by_its_space_group(void **state) {
     (void)state;
     const char *path = folder_text("au.hkl", "1 2 3 10\n0 0 4 7\n-1 -2 -3 11\n");
-    const db_status status = read_as(path, NULL, "P 43 21 2");
-    if (status == DB_ERROR_UNSUPPORTED) {
-        print_message("%s\n", db_context_message(test_context()));
-        skip();
-    }
-    expect_ok(test_context(), status);
+    expect_ok(test_context(), read_as(path, NULL, "P 43 21 2"));
     assert_true(amplitude(2, 1, -3) == 10 && amplitude(-1, -2, 3) == 10);
     assert_true(amplitude(-1, -2, -3) == 11 && amplitude(-2, -1, 3) == 11);
     assert_true(amplitude(0, 0, -4) == 7);
@@ -238,17 +233,19 @@ static void a_text_list_is_expanded_by_its_space_group(void **state) {
 
 static void operators_are_read(void **state) {
     (void)state;
-    static const char *const bad[] = {
-        "", "x,y", "x,y,y", "x,y,2/0q", "2x,y,z", "x,y,z+", "x+x,y,z"
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        db_symmetry s = { 0 };
-        if (db_symmetry_add(&s, (db_word){ bad[i], strlen(bad[i]) })) fail_msg("'%s'", bad[i]);
-    }
-    static const char *const good[] = { "x,y,z", " -X + Y , -x, 1/3+Z", "y,x,-z+0.5" };
+    static const char *const bad[] = { "",        "x,y",     "x,y,y", "x,y,2/0q",         "2x,y,z",
+                                       "x,y,z+",  "x+x,y,z", "x,y,w", "x,y,99999999999z", "x,y,z,",
+                                       "x/2,y,z", "x,y,z/0" };
     db_symmetry s = { 0 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_gemmi_add_operator(test_context(), "sf.cif",
+                                             (db_word){ bad[i], strlen(bad[i]) }, &s),
+                       "sf.cif: ");
+    static const char *const good[] = { "x,y,z", " -X + Y , -x, 1/3+Z", "y,x,-z+1/2", "Y,X,1/2-Z" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_true(db_symmetry_add(&s, (db_word){ good[i], strlen(good[i]) }));
+        expect_ok(test_context(), db_gemmi_add_operator(test_context(), "sf.cif",
+                                                        (db_word){ good[i], strlen(good[i]) }, &s));
     assert_int_equal(s.count, 3);
     assert_int_equal(s.rotation[1][0], -1);
     assert_int_equal(s.rotation[1][1], 1);
@@ -266,15 +263,10 @@ static void a_box_beyond_all_memory_is_refused_in_every_format(void **state) {
                    "'-y,x-y,z'\n3 '-x+y,-x,z'\nloop_\n_refln.index_h\n_refln.index_k\n"
                    "_refln.index_l\n_refln.F_meas_au\n832349 832349 832067 1\n");
     const char *const text = folder_text("far.hkl", "832349 832349 832067 1\n");
-    setenv("SYMINFO",
-           folder_text("far.lib", "begin_spacegroup\nsymbol xHM 'P 3'\nsymop x,y,z\nsymop "
-                                  "-y,x-y,z\nsymop -x+y,-x,z\nend_spacegroup\n"),
-           1);
     const char *const limits = "h -1664698..1664698, k -1664698..1664698, l -832067..832067";
     expect_failure(test_context(), DB_ERROR_INPUT, read_as(mtz, NULL, NULL), "far.mtz", limits);
     expect_failure(test_context(), DB_ERROR_INPUT, read_as(cif, NULL, NULL), "far.cif", limits);
     expect_failure(test_context(), DB_ERROR_INPUT, read_as(text, NULL, "P 3"), "far.hkl", limits);
-    unsetenv("SYMINFO");
     assert_null(factors.amplitude);
 }
 
@@ -341,7 +333,34 @@ static void an_mtz_file_and_its_p1_list_agree(void **state) {
     forget();
 }
 
+/* Without gemmi: what the file needs is named, and lists of text are read. */
+static void a_build_without_gemmi_says_so(void **state) {
+    (void)state;
+    static const char pdb[] = "CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1\n";
+    const mtz_parts p = { "FP:F SIGFP:Q I:J M:R", P3, 7, three_rows, 4, 0 };
+    const db_structure_factor_options options = { .d_min = 2 };
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   read_as(mtz_file("p3.mtz", &p), NULL, NULL), "p3.mtz", "gemmi-dev");
+    const char *const list = folder_text("list.hkl", "1 2 3 10\n");
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED, read_as(list, NULL, "P 3"), "P 3",
+                   "gemmi-dev");
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   db_read_structure_factors(test_context(), folder_text("x.pdb", pdb), &options,
+                                             &factors, NULL, 0),
+                   "x.pdb", "gemmi-dev");
+    expect_ok(test_context(), read_as(list, NULL, NULL));
+    assert_true(amplitude(1, 2, 3) == 10);
+    forget();
+}
+
 int main(void) {
+    const struct CMUnitTest without[] = {
+        cmocka_unit_test(a_build_without_gemmi_says_so),
+        cmocka_unit_test(a_long_box_is_refused_when_it_is_read),
+        cmocka_unit_test(a_box_is_measured_against_memory),
+    };
+    if (!strstr(db_features(), "gemmi"))
+        return cmocka_run_group_tests(without, folder_setup, folder_teardown);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_mtz_file_is_expanded_by_its_operators),
         cmocka_unit_test(friedel_pairs_keep_their_own_values),

@@ -18,14 +18,13 @@ typedef struct db_symmetry {
     int rotation[DB_MOST_OPERATORS][9]; /**< row-major; acts on coordinates from the left */
 } db_symmetry;
 
-/** Finds the operators of a space group in CCP4's table: the file named by the environment variable
- * SYMINFO, else syminfo.lib in the folder CLIBD, else in /usr/share/ccp4.
+/** Finds the operators of a space group in gemmi's table.
  *
  * @param context receives the message of a failure
  * @param group number or Hermann-Mauguin symbol ("178", "P 61 2 2", "P6122"; the first setting that
  *     fits)
  * @param symmetry filled
- * @return DB_ERROR_UNSUPPORTED without the table, DB_ERROR_INPUT where the group is not in it */
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
 DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
                                       db_symmetry *symmetry);
 

@@ -174,7 +174,12 @@ typedef struct db_setup {
     /* the reference's way */
     int compat;
     int oversample_omega, oversample_polar, oversample_thick; /**< of meaning there only */
-    double reserved[16]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /* structure factors of coordinates in hkl_file */
+    double k_sol, b_sol; /**< bulk solvent: e/A^3, A^2; 0.35 and 46 */
+    double
+        model_resolution; /**< A: to which they are calculated; NAN = open: that of the detector */
+    int anomalous;        /**< 1: with f' and f'' at the wavelength; 0: without */
+    double reserved[12];  /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /** What the first column of a file of amorphous amplitudes holds. */

@@ -1,0 +1,43 @@
+/* What stands for gemmi_files.cpp in a build without gemmi. */
+#include "io/gemmi_files.h"
+
+#include "base/context_internal.h"
+
+static db_status without(db_context *context, const char *path, const char *what) {
+    return db_fail(
+        context, DB_ERROR_UNSUPPORTED,
+        "%s: this build of dualbragg cannot read %s: it was made without the library gemmi "
+        "(Debian: gemmi-dev) or without a C++ compiler; lists of h k l F as text can be read",
+        path, what);
+}
+
+db_status db_symmetry_of_group(db_context *context, const char *group, db_symmetry *symmetry) {
+    *symmetry = (db_symmetry){ 0 };
+    return without(context, group, "space groups");
+}
+
+db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
+                                db_symmetry *symmetry) {
+    (void)text;
+    (void)symmetry;
+    return without(context, path, "operators of space groups");
+}
+
+db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,
+                            db_reflection_columns *columns) {
+    (void)content;
+    (void)columns;
+    return without(context, path, "MTZ files");
+}
+
+db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
+                              int is_cif, const db_structure_factor_options *options,
+                              db_structure_factors *factors, char *told, size_t told_size) {
+    (void)content;
+    (void)is_cif;
+    (void)options;
+    (void)factors;
+    (void)told;
+    (void)told_size;
+    return without(context, path, "coordinates");
+}

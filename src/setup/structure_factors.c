@@ -1,0 +1,79 @@
+/* Structure factors of a set-up: from a list, a cache, or a model's coordinates. */
+#include "setup/parts.h"
+
+#include <dualbragg/io.h>
+
+#include "base/context_internal.h"
+
+#include <math.h>
+
+/* Spacing (A) to which a model's structure factors are calculated: given, that of d_min, or what
+ * the corners of the panels see, a little below that for spots that reach in from outside. */
+static double model_resolution(const db_setup *setup, const db_experiment *experiment) {
+    if (db_setup_given(setup->model_resolution)) return setup->model_resolution;
+    if (experiment->d_min > 0) return experiment->d_min;
+    const db_detector *const detector = &experiment->detector;
+    const db_beam *const beam = &experiment->beam;
+    double farthest = 0; /* |s1 - s0| of unit vectors */
+    for (size_t p = 0; p < detector->panel_count; p++)
+        for (int corner = 0; corner < 4; corner++) {
+            const double fast = corner & 1 ? detector->panels[p].fast_pixels : 0;
+            const double slow = corner & 2 ? detector->panels[p].slow_pixels : 0;
+            double at[3], difference[3];
+            if (db_experiment_pixel_position(experiment, p, fast, slow, at) != DB_OK) continue;
+            for (int i = 0; i < 3; i++) difference[i] = at[i] / db_length(at) - beam->direction[i];
+            farthest = fmax(farthest, db_length(difference));
+        }
+    const double margin = 0.97, finest = 0.5;
+    return fmax(finest, margin * beam->wavelength / farthest);
+}
+
+/* Reads the list, or what an earlier run kept of it; writes the cache from the list. */
+static db_status read_structure_factors(db_context *context, const db_setup *setup,
+                                        db_experiment *experiment, const db_setup_notes *notes) {
+    db_structure_factors *const factors = &experiment->structure_factors;
+    if (!setup->hkl_file)
+        return setup->cache_file
+                   ? db_read_structure_factor_cache(context, setup->cache_file, factors)
+                   : DB_OK;
+    const db_structure_factor_options options = {
+        .columns = setup->hkl_columns,
+        .space_group = setup->hkl_space_group,
+        .d_min = model_resolution(setup, experiment),
+        .wavelength = setup->anomalous ? experiment->beam.wavelength : 0,
+        .k_sol = setup->k_sol,
+        .b_sol = setup->b_sol,
+        .cell = experiment->crystal.cell,
+    };
+    char chosen[256];
+    DB_TRY(setup->compat ? db_read_hkl(context, setup->hkl_file, factors)
+                         : db_read_structure_factors(context, setup->hkl_file, &options, factors,
+                                                     chosen, sizeof chosen));
+    if (!setup->compat && *chosen && !setup->hkl_columns)
+        db_setup_note(notes, "%s: amplitudes from %s", setup->hkl_file, chosen);
+    return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
+                             : DB_OK;
+}
+
+/* Tricubic interpolation is chosen for crystals this small (docs/theory/pixel.md, Structure
+ * factor). The reference looks at the numbers given by flags, before sample sizes replace them. */
+static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
+    if (setup->interpolate >= 0) return setup->interpolate;
+    const double *cells = setup->compat ? setup->cells : crystal->cells;
+    return cells[0] <= 2 || cells[1] <= 2 || cells[2] <= 2;
+}
+
+db_status db_setup_structure_factors(db_context *context, const db_setup *setup,
+                                     db_experiment *experiment, const db_setup_notes *notes) {
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_K_SOL));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_B_SOL));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_MODEL_RESOLUTION));
+    db_structure_factors *const factors = &experiment->structure_factors;
+    const int wanted = interpolation_wanted(setup, &experiment->crystal);
+    if (setup->interpolate < 0)
+        db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
+                                    : "auto-selected no interpolation");
+    DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, experiment, notes));
+    factors->interpolate = wanted && factors->amplitude;
+    return DB_OK;
+}

@@ -1,0 +1,451 @@
+/* Structure factors of coordinates: against sums over atoms written here, and those of other
+ * programs. */
+#define _POSIX_C_SOURCE 200809L
+#include "expect.h"
+#include "files_for_tests.h"
+
+#include <dualbragg/io.h>
+#include <dualbragg/version.h>
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const double pi = 3.14159265358979323846;
+
+static db_structure_factors factors;
+static char told[300];
+
+static db_status calculate(const char *path, const db_structure_factor_options *options) {
+    factors.default_F = -1;
+    return db_read_structure_factors(test_context(), path, options, &factors, told, sizeof told);
+}
+
+static double entry(const db_structure_factors *of, const int index[3]) {
+    size_t at = 0;
+    for (int i = 0; i < 3; i++) {
+        const int from = index[i] - of->min[i];
+        if (from < 0 || from >= of->extent[i]) return -1;
+        at = at * (size_t)of->extent[i] + (size_t)from;
+    }
+    return of->amplitude[at];
+}
+
+static double amplitude(int h, int k, int l) {
+    const int index[3] = { h, k, l };
+    return entry(&factors, index);
+}
+
+static void forget(db_structure_factors *of) {
+    free(of->amplitude);
+    memset(of, 0, sizeof *of);
+}
+
+/* Form factors of the International Tables C (1992), 6.1.1.4, and f', f'' of 1.5418 A, 4.2.6.8. */
+typedef struct element {
+    double a[4], b[4], c, real, imaginary;
+} element;
+enum { CARBON, NITROGEN, OXYGEN, SULFUR };
+static const element elements[] = {
+    { { 2.31, 1.02, 1.5886, 0.865 }, { 20.8439, 10.2075, 0.5687, 51.6512 }, 0.2156, 0.018, 0.009 },
+    { { 12.2126, 3.1322, 2.0125, 1.1663 },
+      { 0.0057, 9.8933, 28.9975, 0.5826 },
+      -11.529,
+      0.030,
+      0.018 },
+    { { 3.0485, 2.2868, 1.5463, 0.867 },
+      { 13.2771, 5.7011, 0.3239, 32.9089 },
+      0.2508,
+      0.048,
+      0.032 },
+    { { 6.9053, 5.2034, 1.4379, 1.5863 },
+      { 1.4679, 22.2151, 0.2536, 56.172 },
+      0.8669,
+      0.319,
+      0.557 },
+};
+
+typedef struct site {
+    int element;
+    double at[3], occupancy, b, u[6]; /* u: 11, 22, 33, 12, 13, 23 (A^2); all 0: b counts */
+} site;
+
+static const site sites[] = {
+    { SULFUR, { 5.123, 6.5, 7.9 }, 1, 12, { 0 } },
+    { CARBON, { 6.2, 7.7, 8.3 }, 1, 20, { 0 } },
+    { NITROGEN, { 9.4, 2.7, 1.1 }, 0.6, 25.5, { 0 } },
+    { OXYGEN, { 17.25, 14.1, 3.3 }, 1, 15.79, { .2, .35, .15, .05, -.03, .02 } },
+    { SULFUR, { -3.1, 30.5, 11.75 }, 0.25, 40, { 0 } },
+    { CARBON, { 7.5, 7.1, 9.2 }, 1, 8, { 0 } },
+};
+enum { SITES = sizeof sites / sizeof *sites };
+
+/* P 21 21 21 */
+static const double turns[4][3] = { { 1, 1, 1 }, { -1, -1, 1 }, { -1, 1, -1 }, { 1, -1, -1 } };
+static const double shifts[4][3] = { { 0, 0, 0 }, { .5, 0, .5 }, { 0, .5, .5 }, { .5, .5, 0 } };
+static const double edges[3] = { 28.5, 33, 24.25 };
+
+static double direct_sum(const int hkl[3], int anomalous) {
+    double s[3];
+    double complex sum = 0;
+    for (int i = 0; i < 3; i++) s[i] = hkl[i] / edges[i];
+    const double square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
+    for (int n = 0; n < SITES; n++) {
+        const site *const p = &sites[n];
+        const element *const e = &elements[p->element];
+        double f = e->c;
+        for (int i = 0; i < 4; i++) f += e->a[i] * exp(-e->b[i] * square / 4);
+        const double complex scattering = f + (anomalous ? e->real + I * e->imaginary : 0);
+        for (int o = 0; o < 4; o++) {
+            double phase = 0, v[3]; /* s in the frame of the site */
+            for (int i = 0; i < 3; i++) {
+                phase += hkl[i] * (turns[o][i] * p->at[i] / edges[i] + shifts[o][i]);
+                v[i] = turns[o][i] * s[i];
+            }
+            const double *const u = p->u;
+            const double moved = u[0] == 0 ? p->b * square / 4
+                                           : 2 * pi * pi *
+                                                 (u[0] * v[0] * v[0] + u[1] * v[1] * v[1] +
+                                                  u[2] * v[2] * v[2] + 2 * u[3] * v[0] * v[1] +
+                                                  2 * u[4] * v[0] * v[2] + 2 * u[5] * v[1] * v[2]);
+            sum += p->occupancy * scattering * exp(-moved) * cexp(2 * pi * I * phase);
+        }
+    }
+    return cabs(sum);
+}
+
+static const char *pdb_file(void) {
+    static const char *const symbols[] = { "C", "N", "O", "S" };
+    static char text[4000];
+    int size = snprintf(text, sizeof text, "CRYST1%9.3f%9.3f%9.3f%7.2f%7.2f%7.2f P 21 21 21    4\n",
+                        edges[0], edges[1], edges[2], 90., 90., 90.);
+    for (int n = 0; n < SITES; n++) {
+        const site *const p = &sites[n];
+        const char *const symbol = symbols[p->element];
+        size +=
+            snprintf(text + size, sizeof text - (size_t)size,
+                     "HETATM%5d  %-3s LIG A%4d    %8.3f%8.3f%8.3f%6.2f%6.2f          %2s\n", n + 1,
+                     symbol, n + 1, p->at[0], p->at[1], p->at[2], p->occupancy, p->b, symbol);
+        if (p->u[0] != 0)
+            size += snprintf(text + size, sizeof text - (size_t)size,
+                             "ANISOU%5d  %-3s LIG A%4d  %7.0f%7.0f%7.0f%7.0f%7.0f%7.0f      %2s\n",
+                             n + 1, symbol, n + 1, 1e4 * p->u[0], 1e4 * p->u[1], 1e4 * p->u[2],
+                             1e4 * p->u[3], 1e4 * p->u[4], 1e4 * p->u[5], symbol);
+    }
+    snprintf(text + size, sizeof text - (size_t)size, "END\n");
+    return folder_text("small.pdb", text);
+}
+
+static const char *cif_file(void) {
+    static const char *const symbols[] = { "C", "N", "O", "S" };
+    static char text[6000];
+    int size =
+        snprintf(text, sizeof text,
+                 "data_small\n_cell.length_a %g\n_cell.length_b %g\n_cell.length_c %g\n"
+                 "_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
+                 "_symmetry.space_group_name_H-M 'P 21 21 21'\nloop_\n_atom_site.group_PDB\n"
+                 "_atom_site.id\n_atom_site.type_symbol\n_atom_site.label_atom_id\n"
+                 "_atom_site.label_alt_id\n_atom_site.label_comp_id\n_atom_site.label_asym_id\n"
+                 "_atom_site.label_seq_id\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n"
+                 "_atom_site.Cartn_z\n_atom_site.occupancy\n_atom_site.B_iso_or_equiv\n"
+                 "_atom_site.auth_seq_id\n_atom_site.auth_asym_id\n",
+                 edges[0], edges[1], edges[2]);
+    for (int n = 0; n < SITES; n++) {
+        const site *const p = &sites[n];
+        size += snprintf(text + size, sizeof text - (size_t)size,
+                         "HETATM %d %s \"%s'\" . LIG A . %g %g %g %g %g %d A\n", n + 1,
+                         symbols[p->element], symbols[p->element], p->at[0], p->at[1], p->at[2],
+                         p->occupancy, p->b, n + 1);
+    }
+    size += snprintf(text + size, sizeof text - (size_t)size,
+                     "loop_\n_atom_site_anisotrop.id\n_atom_site_anisotrop.U[1][1]\n"
+                     "_atom_site_anisotrop.U[2][2]\n_atom_site_anisotrop.U[3][3]\n"
+                     "_atom_site_anisotrop.U[1][2]\n_atom_site_anisotrop.U[1][3]\n"
+                     "_atom_site_anisotrop.U[2][3]\n");
+    for (int n = 0; n < SITES; n++)
+        if (sites[n].u[0] != 0)
+            size += snprintf(text + size, sizeof text - (size_t)size, "%d %g %g %g %g %g %g\n",
+                             n + 1, sites[n].u[0], sites[n].u[1], sites[n].u[2], sites[n].u[3],
+                             sites[n].u[4], sites[n].u[5]);
+    return folder_text("small.cif", text);
+}
+
+/* Largest difference from the sum over atoms, as part of the largest amplitude; and the number of
+ * reflections to d_min. */
+static double worst_difference(double d_min, int anomalous, size_t *count) {
+    double worst = 0, largest = 0;
+    const int *const n = factors.extent;
+    *count = 0;
+    for (int i = 0; i < n[0] * n[1] * n[2]; i++) {
+        const int hkl[3] = { factors.min[0] + i / (n[1] * n[2]), factors.min[1] + i / n[2] % n[1],
+                             factors.min[2] + i % n[2] };
+        double square = 0;
+        for (int k = 0; k < 3; k++) square += pow(hkl[k] / edges[k], 2);
+        const int inside = square > 0 && square <= 1 / (d_min * d_min);
+        assert_int_equal(inside, factors.amplitude[i] >= 0);
+        if (!inside) continue;
+        const double expected = direct_sum(hkl, anomalous);
+        worst = fmax(worst, fabs(factors.amplitude[i] - expected));
+        largest = fmax(largest, expected);
+        ++*count;
+    }
+    assert_int_equal(*count, factors.listed);
+    return worst / largest;
+}
+
+static void a_model_scatters_as_the_sum_over_its_atoms(void **state) {
+    (void)state;
+    size_t count;
+    for (int anomalous = 0; anomalous < 2; anomalous++)
+        for (int cif = 0; cif < 2; cif++) {
+            const db_structure_factor_options options = { .d_min = 1.7,
+                                                          .wavelength = anomalous ? 1.5418 : 0,
+                                                          .cell = (const double[]){ 28, 33, 24, 90,
+                                                                                    90, 90 } };
+            expect_ok(test_context(), calculate(cif ? cif_file() : pdb_file(), &options));
+            const double worst = worst_difference(options.d_min, anomalous, &count);
+            print_message("%s: %zu reflections, worst %.2g of the largest\n", told, count, worst);
+            assert_true(count > 15000 &&
+                        worst < (anomalous ? 2e-3 : 2e-4)); /* tables of f' differ */
+            assert_non_null(strstr(told, "F of 6 atoms, P 21 21 21, to 1.7 A, no solvent"));
+            const double pair = amplitude(3, 2, 5) - amplitude(-3, -2, -5);
+            const double equivalent = amplitude(3, 2, 5) - amplitude(-3, -2, 5);
+            assert_true(anomalous ? fabs(pair) > 0.1 : fabs(pair) < 1e-4);
+            assert_true(fabs(equivalent) < 1e-4);
+            forget(&factors);
+        }
+}
+
+static double with_ball(int h, double radius) {
+    const double square = h * h / 400.0, x = 2 * pi * sqrt(square) * radius;
+    const double ball = 4 * pi * pow(radius, 3) * (sin(x) - x * cos(x)) / (x * x * x);
+    const element *const e = &elements[CARBON];
+    double f = e->c;
+    for (int i = 0; i < 4; i++) f += e->a[i] * exp(-e->b[i] * square / 4);
+    return 0.35 * exp(-46 * square / 4) * ball - f * exp(-20 * square / 4);
+}
+
+/* Around one atom the solvent leaves out a ball of 1.775 + 1.11 - 0.9 A, on a grid of 1/3 A; atoms
+ * of hydrogen leave out nothing. */
+static void solvent_fills_what_atoms_leave(void **state) {
+    (void)state;
+    const char *const path = folder_text(
+        "one.pdb",
+        "CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1           1\n"
+        "HETATM    1  C   LIG A   1      10.000  10.000  10.000  1.00 20.00           C\n"
+        "HETATM    2  H   LIG A   1      13.900  13.900  13.900  0.00 20.00           H\n");
+    const db_structure_factor_options options = { .d_min = 1, .k_sol = 0.35, .b_sol = 46 };
+    expect_ok(test_context(), calculate(path, &options));
+    for (int h = 1; h <= 3; h++) {
+        const double least = with_ball(h, 1.985), most = with_ball(h, 1.985 + 0.2);
+        if (!(amplitude(h, 0, 0) >= least && amplitude(0, h, 0) <= most))
+            fail_msg("%d 0 0: expected %g to %g, found %g", h, least, most, amplitude(h, 0, 0));
+    }
+    forget(&factors);
+}
+
+static const char *changed(const char *line, const char *with) {
+    static char text[1000];
+    static const char cryst[] = "CRYST1   28.500   33.000   24.250  90.00  90.00  90.00 P 21 21 21";
+    static const char atom[] =
+        "HETATM    1  S   LIG A   1       5.123   6.500   7.900  1.00 12.00           S";
+    snprintf(text, sizeof text, "%s\n%s\n", strcmp(line, "CRYST1") == 0 ? with : cryst,
+             strcmp(line, "ATOM") == 0 ? with : atom);
+    return folder_text("changed.pdb", text);
+}
+
+static void what_a_model_lacks_is_named(void **state) {
+    (void)state;
+    db_context *const context = test_context();
+    const db_structure_factor_options good = { .d_min = 3 };
+    static const struct {
+        const char *line, *with, *message;
+    } bad[] = {
+        { "CRYST1", "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1", "unit cell" },
+        { "CRYST1", "REMARK no cell", "unit cell" },
+        { "CRYST1", "CRYST1   28.500   33.000   24.250  90.00  90.00 180.00 P 1", "unit cell" },
+        { "CRYST1", "CRYST1   28.500   33.000   24.250  90.00   1.00  90.00 P 1", "unit cell" },
+        { "CRYST1", "CRYST1   28.500   33.000   24.250  90.00  90.00  90.00 P 99", "'P 99'" },
+        { "CRYST1", "CRYST1   28.500   33.000   24.250  90.00  90.00  90.00", "space group" },
+        { "CRYST1", "CRYST1 9999.000 9999.000 9999.000  90.00  90.00  90.00 P 1", "2^31" },
+        { "ATOM", "REMARK", "atoms" },
+        { "ATOM", "HETATM    1  S   LIG A   1       5.123   6.500   7.900  1.00-12.00           S",
+          "B factor" },
+        { "ATOM", "HETATM    1  S   LIG A   1       5.123   6.500   7.900 -1.00 12.00           S",
+          "occupancy" },
+        { "ATOM", "HETATM    1  S   LIG A   1      1e9       6.500   7.900  1.00 12.00           S",
+          "coordinates" },
+        { "ATOM", "HETATM    1  S   LIG A   1          nan   6.500   7.900  1.00 12.00           S",
+          "" },
+        { "ATOM", "HETATM    1  Q   LIG A   1       5.123   6.500   7.900  1.00 12.00           Q",
+          "element" },
+        { "ATOM", "HETATM    1  S   LIG A   1       5.123", "changed.pdb" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *const path = changed(bad[i].line, bad[i].with);
+        if (!*bad[i].message) {
+            (void)calculate(path, &good);
+            forget(&factors);
+            continue;
+        }
+        expect_failure(context, DB_ERROR_INPUT, calculate(path, &good), "changed.pdb",
+                       bad[i].message);
+        assert_null(factors.amplitude);
+    }
+    const char *const path = pdb_file();
+    const db_structure_factor_options none = { .d_min = 0 };
+    const db_structure_factor_options group = { .d_min = 3, .space_group = "P 3" };
+    const db_structure_factor_options columns = { .d_min = 3, .columns = "F" };
+    const db_structure_factor_options solvent = { .d_min = 3, .k_sol = NAN };
+    const db_structure_factor_options fine = { .d_min = 1e-3 };
+    const db_structure_factor_options cell = { .d_min = 3,
+                                               .cell =
+                                                   (const double[]){ 28.5, 33, 31, 90, 90, 90 } };
+    expect_failure(context, DB_ERROR_USAGE, calculate(path, NULL), "small.pdb", "resolution");
+    expect_failure(context, DB_ERROR_USAGE, calculate(path, &none), "small.pdb", "resolution");
+    expect_failure(context, DB_ERROR_USAGE, calculate(path, &group), "P 3");
+    expect_failure(context, DB_ERROR_USAGE, calculate(path, &columns), "columns");
+    expect_failure(context, DB_ERROR_USAGE, calculate(path, &solvent), "solvent");
+    expect_failure(context, DB_ERROR_INPUT, calculate(path, &fine), "small.pdb");
+    expect_failure(context, DB_ERROR_INPUT, calculate(path, &cell), "small.pdb",
+                   "28.5 33 24.25 90 90 90", "28.5 33 31 90 90 90");
+}
+
+static void damaged_models_are_refused_or_read(void **state) {
+    (void)state;
+    const db_structure_factor_options options = { .d_min = 6, .k_sol = 0.35, .b_sol = 46 };
+    for (int cif = 0; cif < 2; cif++) {
+        size_t size;
+        char *const bytes = load_file(cif ? cif_file() : pdb_file(), &size);
+        for (size_t cut = 0; cut < size; cut += 11) {
+            const db_status status = calculate(folder_file("cut", bytes, cut), &options);
+            if (status != DB_OK) assert_non_null(strstr(db_context_message(test_context()), "cut"));
+            forget(&factors);
+        }
+        for (size_t i = 0; i < size; i += 3) {
+            bytes[i] = (char)(bytes[i] ^ (1 << i % 8));
+            (void)calculate(folder_file("flip", bytes, size), &options);
+            forget(&factors);
+            bytes[i] = (char)(bytes[i] ^ (1 << i % 8));
+        }
+        free(bytes);
+    }
+}
+
+/* Correlation of two tables over what both have. Shells > 0: in so many shells of equal steps of
+ * log(d) each scaled by itself, with that of several `tables` that fits best there. */
+enum { MOST_SHELLS = 16 };
+typedef struct sums {
+    double n, x, y, xx, xy, yy;
+} sums;
+
+static void add(sums *s, double x, double y) {
+    s->n++;
+    s->x += x;
+    s->y += y;
+    s->xx += x * x;
+    s->xy += x * y;
+    s->yy += y * y;
+}
+
+static double correlation(const sums *s) {
+    return (s->xy - s->x * s->y / s->n) /
+           sqrt((s->xx - s->x * s->x / s->n) * (s->yy - s->y * s->y / s->n));
+}
+
+/* number of the shell of a reflection of a tetragonal or hexagonal cell */
+static int shell_of(const double cell[2], int hexagonal, const int hkl[3], int shells,
+                    double d_min) {
+    const double h = hkl[0], k = hkl[1], l = hkl[2];
+    const double square =
+        (hexagonal ? 4.0 / 3 * (h * h + h * k + k * k) : h * h + k * k) / (cell[0] * cell[0]) +
+        l * l / (cell[1] * cell[1]);
+    const double widest = 60, at = log(widest * sqrt(square)) / log(widest / d_min);
+    return at < 0 ? 0 : at >= 1 ? shells - 1 : (int)(shells * at);
+}
+
+/* factors: measured; the result is the correlation with `count` tables, shell by shell the best. */
+static double compare(const db_structure_factors *tables, int count, const double cell[2],
+                      int hexagonal, int shells, double d_min) {
+    static sums sum[8][MOST_SHELLS];
+    sums all = { 0 };
+    memset(sum, 0, sizeof sum);
+    const int *const n = factors.extent;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n[0] * n[1] * n[2]; i++) {
+            const int hkl[3] = { factors.min[0] + i / (n[1] * n[2]),
+                                 factors.min[1] + i / n[2] % n[1], factors.min[2] + i % n[2] };
+            const double measured = factors.amplitude[i];
+            if (measured < 0 || entry(&tables[0], hkl) < 0) continue;
+            const int shell = shell_of(cell, hexagonal, hkl, shells, d_min);
+            int best = 0;
+            for (int t = 0; t < count; t++) {
+                const sums *const s = &sum[t][shell], *const b = &sum[best][shell];
+                if (pass == 0)
+                    add(&sum[t][shell], entry(&tables[t], hkl), measured);
+                else if (s->xy * s->xy / s->xx > b->xy * b->xy / b->xx)
+                    best = t;
+            }
+            const sums *const b = &sum[best][shell];
+            if (pass == 1) add(&all, b->xy / b->xx * entry(&tables[best], hkl), measured);
+        }
+    print_message("%.0f reflections in %d shells: correlation %.4f\n", all.n, shells,
+                  correlation(&all));
+    return correlation(&all);
+}
+
+static void a_model_of_thermolysin_agrees(void **state) {
+    (void)state;
+    const char *const path = shared_path("realdata/thermolysin/2tli.pdb");
+    const db_structure_factor_options options = { .d_min = 2, .k_sol = 0.35, .b_sol = 46 };
+    const double cell[2] = { 93.99, 130.87 };
+    expect_ok(test_context(), calculate(path, &options));
+    db_structure_factors model = factors;
+    memset(&factors, 0, sizeof factors);
+    expect_ok(test_context(),
+              calculate(shared_path("realdata/thermolysin/2tli_P1_2.0A.mtz"), NULL));
+    assert_true(compare(&model, 1, cell, 1, 1, 2) > 0.998);
+    forget(&model);
+    forget(&factors);
+}
+
+/* phenix scales model and solvent shell by shell. */
+static void a_model_of_lysozyme_agrees(void **state) {
+    (void)state;
+    enum { LEVELS = 5 };
+    db_structure_factors model[LEVELS], one;
+    const double cell[2] = { 79.344, 37.81 }, d_min = 2;
+    char pdb[300];
+    snprintf(pdb, sizeof pdb, "%s", shared_path("realdata/hewl/RTSAD_HEWL_refine_25.pdb"));
+    for (int level = 0; level <= LEVELS; level++) {
+        const int global = level == LEVELS;
+        const db_structure_factor_options options = { .d_min = d_min,
+                                                      .k_sol = global ? 0.45 : 0.1 * level,
+                                                      .b_sol = global ? 46 : 0 };
+        expect_ok(test_context(), calculate(pdb, &options));
+        *(global ? &one : &model[level]) = factors;
+        memset(&factors, 0, sizeof factors);
+    }
+    const db_structure_factor_options columns = { .columns = "F-model(+),F-model(-)" };
+    expect_ok(test_context(),
+              calculate(shared_path("realdata/hewl/RTSAD_HEWL_refine_25.mtz"), &columns));
+    assert_true(compare(&one, 1, cell, 0, 1, d_min) > 0.97);
+    assert_true(compare(model, LEVELS, cell, 0, 12, d_min) > 0.99);
+    for (int level = 0; level < LEVELS; level++) forget(&model[level]);
+    forget(&one);
+    forget(&factors);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_scatters_as_the_sum_over_its_atoms),
+        cmocka_unit_test(solvent_fills_what_atoms_leave),
+        cmocka_unit_test(what_a_model_lacks_is_named),
+        cmocka_unit_test(damaged_models_are_refused_or_read),
+        cmocka_unit_test(a_model_of_thermolysin_agrees),
+        cmocka_unit_test(a_model_of_lysozyme_agrees),
+    };
+    if (!strstr(db_features(), "gemmi")) return 77;
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
