@@ -231,7 +231,7 @@ static db_status derive_by(db_moments *m, const double *x, size_t k, const white
     memcpy(ahead, m->spot, m->count * sizeof *ahead);
     values[k] += step;
     db_variables_set(v, values, &m->experiment);
-    DB_TRY(db_spots_place(m->context, &m->experiment, ahead + m->from, m->to - m->from));
+    DB_TRY(db_spots_place(m->context, &m->experiment, 0, ahead + m->from, m->to - m->from));
     *slope = 0;
     for (size_t i = m->from; i < m->to; i++)
         *slope += slopes_of(m, i, &seen[i], &ahead[i], step, m->rows + i * ROWS * n + k, n);
@@ -269,7 +269,7 @@ static double loss_at(db_moments *m, const double *x) {
     m->held_out = 0;
     db_variables_set(m->variables, x, &m->experiment);
     if (!db_spread_is_possible(&m->experiment)) return INFINITY;
-    m->status = db_spots_place(m->context, &m->experiment, m->spot, m->count);
+    m->status = db_spots_place(m->context, &m->experiment, 0, m->spot, m->count);
     if (m->status == DB_ERROR_INPUT) {
         m->status = DB_OK;
         return INFINITY;

@@ -12,6 +12,9 @@
 static const double DEGREE = 0.017453292519943295769;
 static const double ROOT_TWO_PI = 2.506628274631000502415765;
 
+enum { MOST_LANES = 8 }; /* of kernel/spot_find_instance.c */
+_Static_assert(DB_SPOT_NODES % MOST_LANES == 0, "whole vectors");
+
 /* What one source and one Gaussian of the blocks show of a reflection. */
 typedef struct {
     db_spot spot;
@@ -20,73 +23,6 @@ typedef struct {
     int listed;         /* near enough to the sphere */
     int seen;           /* on its panel's plane */
 } component;
-
-/* A Gaussian of directions d about c, exp(-(d - c).S^-1 (d - c)/2), on the sphere |d| = 1. */
-typedef struct {
-    double d[3];          /* where it is largest */
-    double exponent;      /* there: -(d - c).S^-1 (d - c)/2 */
-    double covariance[9]; /* beside d */
-} on_sphere;
-
-/* 3 x 3, row-major, of xx, yy, zz, xy, xz, yz. */
-static void whole_tensor(const db_number t[6], double s[9]) {
-    static const int place[9] = { 0, 3, 4, 3, 1, 5, 4, 5, 2 };
-    for (int i = 0; i < 9; i++) s[i] = t[place[i]].v;
-}
-
-/* S' = S - S v v^T S/(v.S v): beside v, for given places along it. */
-static void beside(const double s[9], const double v[3], double out[9]) {
-    double sv[3];
-    db_apply(s, v, sv);
-    const double along = db_dot(v, sv);
-    for (int i = 0; i < 9; i++) out[i] = s[i] - sv[i / 3] * sv[i % 3] / along;
-}
-
-/* To first order: the sphere is the plane that touches it at u = c/|c|. */
-static on_sphere maximum_on_plane(const double c[3], const double s[9], double *multiplier) {
-    on_sphere m;
-    const double length = db_length(c);
-    double sc[3];
-    db_apply(s, c, sc);
-    const double along = db_dot(c, sc) / length, l = (1 - length) / along;
-    for (int i = 0; i < 3; i++) m.d[i] = c[i] + l * sc[i];
-    m.exponent = -0.5 * l * (1 - length) * length;
-    db_normalize(m.d);
-    beside(s, c, m.covariance);
-    *multiplier = l;
-    return m;
-}
-
-/* At the maximum S^-1 (d - c) = l d, l being Lagrange's multiplier: d = (1 - l S)^-1 c, and |d| = 1
- * is solved for l by Newton's steps. Beside d, the second derivatives are those of S^-1, less l since
- * the sphere curves away: to first order in l S, S' + l S'^2. Where l S is not small, at nodes many
- * standard deviations off the sphere, the plane has to do. */
-static on_sphere maximum_on_sphere(const double c[3], const double s[9]) {
-    enum { STEPS = 4 };
-    const double small = 0.3, trace = s[0] + s[4] + s[8];
-    double l, inside[9], inverse[9], difference[3], square[9];
-    on_sphere m = maximum_on_plane(c, s, &l);
-    if (fabs(l) * trace > small) return m;
-    for (int step = 0, last = 0;; step++) {
-        double sd[3], slope[3];
-        for (int i = 0; i < 9; i++) inside[i] = (i % 4 == 0) - l * s[i];
-        if (!db_invert(inside, inverse)) return m;
-        db_apply(inverse, c, m.d);
-        if (step == STEPS || last) break;
-        db_apply(s, m.d, sd);
-        db_apply(inverse, sd, slope);
-        const double more = 0.5 * (1 - db_dot(m.d, m.d)) / db_dot(m.d, slope);
-        l += more;
-        last = fabs(more) * trace < 1e-9; /* the next step would be about the square of this one */
-    }
-    for (int i = 0; i < 3; i++) difference[i] = m.d[i] - c[i];
-    m.exponent = -0.5 * l * db_dot(m.d, difference);
-    db_normalize(m.d);
-    beside(s, m.d, inside);
-    db_multiply(inside, inside, square);
-    for (int i = 0; i < 9; i++) m.covariance[i] = inside[i] + l * square[i];
-    return m;
-}
 
 /* Weights of the parts of a passage. */
 typedef struct {
@@ -132,33 +68,6 @@ static passage_moments moments_of_passage(const double c[3], const double p[3], 
     return (passage_moments){ most + log(0.5 * step * sum), mean, square / sum };
 }
 
-/* Along a ray: pixels of a panel's front, and their slopes by the direction; 0 behind the panel. */
-static int meet(const db_plan *plan, size_t p, const double d[3], double pixel[2],
-                double slope[2][3]) {
-    const db_experiment *e = &plan->experiment;
-    const db_panel_interface *panel = &plan->plain.panel[p];
-    double axis[2][3], normal[3], origin[3];
-    db_vector_out(panel->fast, axis[0]);
-    db_vector_out(panel->slow, axis[1]);
-    db_vector_out(panel->normal, normal);
-    db_vector_out(panel->origin, origin);
-    const double obliquity = db_dot(d, normal);
-    if (!(obliquity > 0)) return 0;
-    double distance = panel->z.v;
-    if (e->detector.sensor_thickness != 0 && !e->detector.layers_at_front)
-        distance += absorption_depth_double_0(n_constant_double_0(obliquity),
-                                              plan->plain.layer_step, plan->plain.attenuation, 0)
-                        .v;
-    for (int a = 0; a < 2; a++) {
-        const double size = 1e-3 * e->detector.panels[p].pixel_size[a], along = db_dot(d, axis[a]);
-        pixel[a] = (along / obliquity * distance - db_dot(origin, axis[a])) / size;
-        for (int i = 0; i < 3; i++)
-            slope[a][i] = distance / size * (axis[a][i] * obliquity - normal[i] * along) /
-                          (obliquity * obliquity);
-    }
-    return 1;
-}
-
 /* Photons per pixel and unit of a spot's intensity, at a pixel. */
 static double pixel_factor(const db_plan *plan, const db_spot_name *name, const double pixel[2]) {
     const db_experiment *e = &plan->experiment;
@@ -174,23 +83,17 @@ static double pixel_factor(const db_plan *plan, const db_spot_name *name, const 
            debye_waller_factor_double_0(square, plan->plain.b_factor).v;
 }
 
-/* v.T w of a 3 x 3 tensor. */
-static double form(const double t[9], const double v[3], const double w[3]) {
-    double tw[3];
-    db_apply(t, w, tw);
-    return db_dot(v, tw);
-}
-
 /* Of a passage: moves the centre to where its middle is, adds what the rotation spreads it by, and
  * returns the logarithm of what replaces the exponent of a spot at rest. */
-static double pass(const db_spot_name *name, const db_spot_values *value, const double s[9],
-                   const double u[3], double width, double c[3], double moved[3], component *k) {
+static double pass(const db_spot_name *name, const db_spot_values *value, db_vector u, double width,
+                   double c[3], double moved[3], component *k) {
     const double p[3] = { value->root.r[0].z.v, value->root.r[1].z.v, value->root.r[2].z.v };
-    const double along = db_dot(u, p), per_angle = (value->to.v - value->from.v) /
-                                                   (name->passage.to - name->passage.from);
+    double direction[3], su[3];
+    db_vector_out(u, direction);
+    db_vector_out(v3_symmetric_double_0(value->covariance, u), su);
+    const double along = db_dot(direction, p), per_angle = (value->to.v - value->from.v) /
+                                                           (name->passage.to - name->passage.from);
     const passage_moments m = moments_of_passage(c, p, width, value->from.v, value->to.v);
-    double su[3];
-    db_apply(s, u, su);
     for (int i = 0; i < 3; i++) {
         c[i] += m.mean * p[i];
         moved[i] = sqrt(m.variance) * (p[i] - su[i] * along / (width * width));
@@ -201,56 +104,141 @@ static double pass(const db_spot_name *name, const db_spot_values *value, const 
     return m.log_whole - log(ROOT_TWO_PI);
 }
 
-static component component_of(const db_plan *plan, const db_spot_options *options,
-                              const db_spot_name *name) {
-    const db_spot_values value = spot_at_double_0(&plan->experiment, &plan->plain, NULL, name);
-    const db_source_interface *source = &plan->plain.source[name->source];
-    component k = { .spot = { .panel = name->panel, .source = name->source } };
-    db_spot *const spot = &k.spot;
-    double c[3], s[9], u[3], s0[3], r[3], lever[3], moved[3] = { 0 }, slope[2][3], passed = 0;
-    memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
-    db_vector_out(value.centre, c);
-    db_vector_out(source->s0, s0);
-    whole_tensor(value.covariance, s);
-    db_vector_out(spot_turn_of_double_0(&plan->plain, name).r, r);
+/* What is known of a component on its panel. */
+typedef struct {
+    double distance, width;               /* see db_spot_values */
+    double rho, arm;                      /* |r| wavelength; see kernel/spot_place.h */
+    double pixel[2], still[3], obliquity; /* still: without what the rotation adds */
+    double bright, exponent;              /* see db_placed_spots */
+    double moved[2], angle, recorded;     /* by the rotation */
+    int leaves;
+} spot_facts;
+
+static component component_of(const db_plan *plan, const db_spot_options *options, int photons,
+                              const db_spot_name *name, const spot_facts *f) {
+    const double wavelength = 1 / plan->plain.source[name->source].kappa.v;
     const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
-    const double wavelength = 1 / source->kappa.v, width = value.width,
-                 distance = crosses ? 0 : value.distance;
-    for (int i = 0; i < 3; i++) {
-        r[i] *= wavelength;
-        u[i] = (s0[i] * wavelength + r[i]) / (1 + value.distance);
-    }
-    db_cross(u, r, lever);
-    const double arm = db_length(lever);
-    spot->resolution = wavelength / db_length(r);
-    spot->excitation = distance / width;
-    spot->turn = distance / fmax(arm, 1e-9) / DEGREE;
-    spot->width = width / fmax(arm, 1e-9) / DEGREE;
-    spot->recorded = exp(-0.5 * spot->excitation * spot->excitation);
-    spot->angle = name->passage.at / DEGREE;
-    k.listed =
-        fabs(distance) <= options->most_excitation * width + options->most_turn * DEGREE * arm;
-    const double length = db_length(c); /* of the cap, see kernel/spot.h */
-    for (int i = 0; i < 3; i++) u[i] = c[i] / length;
-    if (name->passage.moves) passed = pass(name, &value, s, u, sqrt(form(s, u, u)), c, moved, &k);
-    const on_sphere at = maximum_on_sphere(c, s);
-    if (value.amplitude.v == 0 || !meet(plan, name->panel, at.d, spot->position, slope)) return k;
+    const double distance = crosses ? 0 : f->distance;
+    component k = { .spot = { .panel = name->panel, .source = name->source }, .leaves = f->leaves };
+    db_spot *const spot = &k.spot;
+    memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
+    spot->resolution = wavelength / f->rho;
+    spot->excitation = distance / f->width;
+    spot->turn = distance / fmax(f->arm, 1e-9) / DEGREE;
+    spot->width = f->width / fmax(f->arm, 1e-9) / DEGREE;
+    spot->recorded =
+        name->passage.moves ? f->recorded : exp(-0.5 * spot->excitation * spot->excitation);
+    spot->angle = name->passage.at / DEGREE + f->angle;
+    k.listed = fabs(distance) <=
+               options->most_excitation * f->width + options->most_turn * DEGREE * f->arm;
+    if (f->bright == 0 || !(f->obliquity > 0)) return k;
     /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */
     const double parts = plan->experiment.oversample,
                  beyond_sub_pixel = (1 - 1 / (parts * parts)) / 12;
-    double still[3];
     for (int n = 0; n < 3; n++) {
-        const double *const a = slope[n == 1];
-        const double *const b = slope[n != 0];
-        still[n] = form(at.covariance, a, b);
-        spot->covariance[n] = still[n] + db_dot(a, moved) * db_dot(b, moved);
-        if (n < 2) spot->covariance[n] += beyond_sub_pixel;
+        spot->covariance[n] = f->still[n] + f->moved[n == 1] * f->moved[n != 0];
+        if (n < 2) {
+            spot->covariance[n] += beyond_sub_pixel;
+            spot->position[n] = f->pixel[n];
+        }
     }
     k.seen = 1;
-    k.log_photons = log(fabs(value.amplitude.v) * pixel_factor(plan, name, spot->position)) +
-                    0.5 * log(still[0] * still[1] - still[2] * still[2]) + log(ROOT_TWO_PI) * 2 +
-                    (name->passage.moves ? passed : at.exponent);
+    if (photons)
+        k.log_photons = log(fabs(f->bright) * pixel_factor(plan, name, spot->position)) +
+                        0.5 * log(f->still[0] * f->still[1] - f->still[2] * f->still[2]) +
+                        log(ROOT_TWO_PI) * 2 + f->exponent;
     return k;
+}
+
+/* Of a spot that moves. */
+static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, component *k) {
+    const db_spot_values value = spot_at_double_0(&plan->experiment, &plan->plain, NULL, name);
+    const db_number wavelength = { 1 / plan->plain.source[name->source].kappa.v };
+    const db_vector rho =
+        v3_scale_double_0(spot_turn_of_double_0(&plan->plain, name).r, wavelength);
+    const db_vector u = v3_unit_double_0(value.centre); /* of the cap, see kernel/spot.h */
+    const double width = sqrt(v3_dot_double_0(u, v3_symmetric_double_0(value.covariance, u)).v);
+    double c[3], moved[3];
+    db_vector_out(value.centre, c);
+    const double passed = pass(name, &value, u, width, c, moved, k);
+    const spot_top_double_0 top =
+        spot_top_of_double_0(v3_passive_double_0(c[0], c[1], c[2]), value.covariance);
+    const spot_on_panel_double_0 at =
+        spot_meet_double_0(&plan->experiment, &plan->plain, &plan->plain.panel[name->panel],
+                           plan->experiment.detector.panels[name->panel].pixel_size, top.d);
+    spot_facts f = { .distance = value.distance,
+                     .width = value.width,
+                     .rho = sqrt(v3_square_double_0(rho).v),
+                     .arm = spot_arm_double_0(&value, rho),
+                     .obliquity = at.obliquity,
+                     .bright = value.amplitude.v,
+                     .exponent = passed,
+                     .angle = k->spot.angle,
+                     .recorded = k->spot.recorded,
+                     .leaves = k->leaves };
+    for (int n = 0; n < 3; n++)
+        f.still[n] = v3_dot_double_0(at.slope[n == 1],
+                                     v3_symmetric_double_0(top.covariance, at.slope[n != 0]))
+                         .v;
+    for (int a = 0; a < 2; a++) {
+        double slope[3];
+        db_vector_out(at.slope[a], slope);
+        f.pixel[a] = at.pixel[a].v;
+        f.moved[a] = db_dot(slope, moved);
+    }
+    return f;
+}
+
+static int same_place(const db_spot_name *a, const db_spot_name *b) {
+    return !a->passage.moves && !b->passage.moves && a->source == b->source &&
+           a->panel == b->panel && a->tail == b->tail;
+}
+
+/* At most DB_SPOT_NODES components. */
+static void components_of(const db_plan *plan, const db_spot_options *options, int photons,
+                          const db_spot_name *name, int count, component *k) {
+    const db_structure_factors *factors = &plan->experiment.structure_factors;
+    unsigned char done[DB_SPOT_NODES] = { 0 };
+    int number[DB_SPOT_NODES];
+    db_placed_spots p;
+    for (int i = 0; i < count; i++) {
+        if (done[i]) continue;
+        if (name[i].passage.moves) {
+            component own = { 0 };
+            const spot_facts f = facts_of(plan, &name[i], &own);
+            k[i] = component_of(plan, options, photons, &name[i], &f);
+            continue;
+        }
+        p.count = 0;
+        for (int j = i; j < count; j++) {
+            if (!same_place(&name[i], &name[j])) continue;
+            const double node[3] = { name[j].hkl[0], name[j].hkl[1], name[j].hkl[2] };
+            for (int c = 0; c < 3; c++) p.hkl[c][p.count] = node[c];
+            p.amplitude[p.count] = node_amplitude_double_0(factors, NULL, node).v;
+            done[j] = 1;
+            number[p.count++] = j;
+        }
+        for (int j = p.count; j % MOST_LANES; j++) { /* fills the last vector */
+            for (int c = 0; c < 3; c++) p.hkl[c][j] = p.hkl[c][0];
+            p.amplitude[j] = p.amplitude[0];
+        }
+        const db_spot_find find = db_spot_find_of(plan, NULL, name[i].source);
+        const db_spot_window window = db_spot_window_of(plan, name[i].panel, NULL);
+        db_spot_finder_instance(plan->context->isa)->places(&find, &window, name[i].tail, &p);
+        for (int j = 0; j < p.count; j++) {
+            const spot_facts f = { .distance = p.distance[j],
+                                   .width = p.width[j],
+                                   .rho = p.rho[j],
+                                   .arm = p.arm[j],
+                                   .pixel = { p.pixel[0][j], p.pixel[1][j] },
+                                   .still = { p.covariance[0][j], p.covariance[1][j],
+                                              p.covariance[2][j] },
+                                   .obliquity = p.obliquity[j],
+                                   .bright = p.bright[j],
+                                   .exponent = p.exponent[j] };
+            k[number[j]] = component_of(plan, options, photons, &name[number[j]], &f);
+        }
+    }
 }
 
 static int compare_index(const component *a, const component *b) {
@@ -356,15 +344,21 @@ static size_t all_components(const db_plan *plan, const db_spot_options *options
         if (!is_direct_beam(list->entry[i].name.hkl) &&
             (!names || !same_but_tail(&list->entry[names - 1].name, &list->entry[i].name)))
             list->entry[names++] = list->entry[i];
-    const long count = (long)(names * tails);
+    const long count = (long)(names * tails), blocks = (count + DB_SPOT_NODES - 1) / DB_SPOT_NODES;
 #if defined(_OPENMP)
-    const int threads = db_threads_for(plan->context, count);
+    const int threads = db_threads_for(plan->context, blocks);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
-    for (long i = 0; i < count; i++) {
-        db_spot_name name = list->entry[(size_t)i / tails].name;
-        name.tail = (int)((size_t)i % tails);
-        k[i] = component_of(plan, options, &name);
+    for (long b = 0; b < blocks; b++) {
+        const long first = b * DB_SPOT_NODES, left = count - first;
+        const int own = left < DB_SPOT_NODES ? (int)left : (int)DB_SPOT_NODES;
+        db_spot_name name[DB_SPOT_NODES];
+        for (int i = 0; i < own; i++) {
+            const size_t n = (size_t)(first + i);
+            name[i] = list->entry[n / tails].name;
+            name[i].tail = (int)(n % tails);
+        }
+        components_of(plan, options, 1, name, own, k + first);
     }
     for (size_t i = 0; i < (size_t)count; i++)
         if (k[i].seen) k[seen++] = k[i];
@@ -450,11 +444,16 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     return status;
 }
 
-/* room: for the components of a spot. */
-static void place(const db_plan *plan, db_spot *spot, component *room) {
-    const db_spot_options any = DB_SPOT_OPTIONS_INIT;
+/* Of a thread that places spots. */
+typedef struct {
+    db_spot_name *name; /* components of a block of spots */
+    component *k;
+} place_room;
+
+/* Names the components of a spot; returns how many. */
+static int name_components(const db_plan *plan, const db_spot *spot, db_spot_name *out) {
     const db_experiment *e = &plan->experiment;
-    size_t count = 0;
+    int count = 0;
     db_spot_name name = { .panel = spot->panel };
     memcpy(name.hkl, spot->hkl, sizeof name.hkl);
     for (name.source = 0; name.source < e->beam.source_count; name.source++) {
@@ -462,35 +461,65 @@ static void place(const db_plan *plan, db_spot *spot, component *room) {
         const int passages = db_spot_passages(e, &plan->plain, name.source, name.hkl, passage);
         for (int i = 0; i < passages; i++) {
             name.passage = passage[i];
-            for (name.tail = 0; name.tail <= e->spread.tails; name.tail++) {
-                room[count] = component_of(plan, &any, &name);
-                count += room[count].seen != 0;
-            }
+            for (name.tail = 0; name.tail <= e->spread.tails; name.tail++) out[count++] = name;
         }
     }
-    spot->photons = 0;
-    spot->position[0] = spot->position[1] = NAN;
-    if (count) *spot = merged(room, count).spot;
+    return count;
 }
 
-static db_status place_all(const db_plan *plan, db_spot *spot, size_t count) {
+/* Of a block of spots, whose components the room holds. */
+static void place(const db_plan *plan, int photons, db_spot *spot, size_t count,
+                  const place_room *room) {
+    const db_spot_options any = DB_SPOT_OPTIONS_INIT;
+    int first[DB_SPOT_NODES + 1] = { 0 };
+    for (size_t i = 0; i < count; i++)
+        first[i + 1] = first[i] + name_components(plan, &spot[i], room->name + first[i]);
+    for (int from = 0; from < first[count]; from += DB_SPOT_NODES) {
+        const int left = first[count] - from;
+        components_of(plan, &any, photons || first[count] > (int)count, room->name + from,
+                      left < DB_SPOT_NODES ? left : (int)DB_SPOT_NODES, room->k + from);
+    }
+    for (size_t i = 0; i < count; i++) {
+        component *const own = room->k + first[i];
+        size_t seen = 0;
+        for (int j = 0; j < first[i + 1] - first[i]; j++)
+            if (own[j].seen) own[seen++] = own[j];
+        spot[i].photons = 0;
+        spot[i].position[0] = spot[i].position[1] = NAN;
+        if (seen) spot[i] = merged(own, seen).spot;
+        if (seen && !photons) spot[i].photons = NAN;
+    }
+}
+
+static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size_t count) {
     const db_experiment *e = &plan->experiment;
-    const size_t each =
-        e->beam.source_count * DB_SPOT_MOST_PASSAGES * ((size_t)e->spread.tails + 1);
-    const int threads = db_threads_for(plan->context, (long)count);
-    component *const room = malloc((size_t)threads * each * sizeof *room);
-    if (!room) return db_fail_memory(plan->context, "the places of spots");
+    const size_t turning = e->goniometer.phi_step != 0 ? DB_SPOT_MOST_PASSAGES : 1,
+                 each = e->beam.source_count * turning * ((size_t)e->spread.tails + 1),
+                 block = each < DB_SPOT_NODES ? DB_SPOT_NODES / each : 1,
+                 length = each > DB_SPOT_NODES ? each : (size_t)DB_SPOT_NODES,
+                 blocks = (count + block - 1) / block;
+    const int threads = db_threads_for(plan->context, (long)blocks);
+    db_spot_name *const name = malloc((size_t)threads * length * sizeof *name);
+    component *const k = malloc((size_t)threads * length * sizeof *k);
+    if (name && k) {
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
-    for (long i = 0; i < (long)count; i++)
-        place(plan, &spot[i], room + (size_t)db_thread_number() * each);
-    free(room);
-    return DB_OK;
+        for (long b = 0; b < (long)blocks; b++) {
+            const size_t thread = (size_t)db_thread_number(), first = (size_t)b * block,
+                         left = count - first;
+            const place_room room = { name + thread * length, k + thread * length };
+            place(plan, photons, spot + first, left < block ? left : block, &room);
+        }
+    }
+    const int failed = !name || !k;
+    free(name);
+    free(k);
+    return failed ? db_fail_memory(plan->context, "the places of spots") : DB_OK;
 }
 
-db_status db_spots_place(db_context *context, const db_experiment *experiment, db_spot *spot,
-                         size_t count) {
+db_status db_spots_place(db_context *context, const db_experiment *experiment, int photons,
+                         db_spot *spot, size_t count) {
     db_plan *plan = NULL;
     DB_TRY(check_model(context, experiment));
     for (size_t i = 0; i < count; i++)
@@ -498,7 +527,7 @@ db_status db_spots_place(db_context *context, const db_experiment *experiment, d
             return db_fail(context, DB_ERROR_USAGE, "spot %zu: there is no panel %zu", i,
                            spot[i].panel);
     db_status status = plan_of_a_pixel(context, experiment, &plan);
-    if (status == DB_OK) status = place_all(plan, spot, count);
+    if (status == DB_OK) status = place_all(plan, photons, spot, count);
     db_plan_destroy(&plan);
     return status;
 }

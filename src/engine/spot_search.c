@@ -356,7 +356,7 @@ static db_status explain(db_context *context, const db_spot_list *part) {
                    part->wrong[0], part->wrong[1], part->wrong[2]);
 }
 
-static db_spot_window window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter) {
+db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter) {
     const db_kernel_panel *k = &plan->panel[panel];
     const db_panel *own = &plan->experiment.detector.panels[panel];
     db_spot_window w = { .panel = k, .pixels = own };
@@ -380,12 +380,10 @@ static db_spot_window window_of(const db_plan *plan, size_t panel, const db_spot
     return w;
 }
 
-/* What a piece of the search needs of a source. */
-static db_spot_find find_of(const row_search *s, size_t source) {
-    const db_plan *plan = s->plan;
+db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_bounds *bounds, size_t source) {
     const db_interface *z = &plan->plain;
     return (db_spot_find){ .experiment = &plan->experiment,
-                           .bounds = s->bounds,
+                           .bounds = bounds,
                            .spread = (const double *)(const void *)&z->spread,
                            .source = (const double *)(const void *)&z->source[source],
                            .parts = z->spread.parts,
@@ -411,7 +409,7 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
         if (t == from || source != p.source) {
             if (t > from) finish_nodes(&p);
             p.source = source;
-            p.find = find_of(s, source);
+            p.find = db_spot_find_of(s->plan, s->bounds, source);
         }
         for (int k = -s->most[1]; k <= s->most[1] && p.status == DB_OK; k++)
             search_row(&p, (int)(t % rows) - s->most[0], k);
@@ -430,7 +428,7 @@ static db_status prepare(const row_search *s, db_spot_list *list) {
     DB_GROW(plan->context, list->window, list->windows, panels, "a search of spots");
     for (size_t j = 0; j < sources; j++)
         list->shell[j] = db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
-    for (size_t p = 0; p < panels; p++) list->window[p] = window_of(plan, p, s->filter);
+    for (size_t p = 0; p < panels; p++) list->window[p] = db_spot_window_of(plan, p, s->filter);
     return DB_OK;
 }
 

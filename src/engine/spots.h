@@ -15,6 +15,7 @@
 #include "kernel/one_sample.h"
 #include "kernel/spot.h"
 #include "kernel/spot_box.h"
+#include "kernel/spot_place.h"
 typedef spot_values db_spot_values;
 typedef spot_reach db_spot_reach;
 #undef DIRS
@@ -53,6 +54,10 @@ typedef struct db_spot_filter {
     db_spot_cells (*cells)(const db_plan *plan, size_t panel);
     int (*wants)(const db_plan *plan, const db_spot_entry *entry);
 } db_spot_filter;
+
+/* What instances of kernel/spot_find.h are told of a source, and of a panel. */
+db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_bounds *bounds, size_t source);
+db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter);
 
 /* Spots of an experiment's panels; filter NULL: all of them. */
 db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,

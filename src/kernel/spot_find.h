@@ -90,6 +90,19 @@ typedef struct db_spot_found {
     int32_t fast[2], slow[2];
 } db_spot_found;
 
+/* Spots of a source at rest on a panel, of one class of blocks. */
+typedef struct db_placed_spots {
+    int count;
+    double hkl[3][DB_SPOT_NODES], amplitude[DB_SPOT_NODES]; /* structure factor */
+    /* how bright: photons less what depends on the pixel, and the logarithm of what is left of it
+     * at the brightest direction */
+    double bright[DB_SPOT_NODES], exponent[DB_SPOT_NODES];
+    double pixel[2][DB_SPOT_NODES], obliquity[DB_SPOT_NODES]; /* <= 0 behind the panel */
+    double covariance[3][DB_SPOT_NODES]; /* pixels^2, the pixel's own as far as the spot has it */
+    double distance[DB_SPOT_NODES], width[DB_SPOT_NODES]; /* see spot_values */
+    double rho[DB_SPOT_NODES], arm[DB_SPOT_NODES];        /* |r| wavelength; see spot_arm */
+} db_placed_spots;
+
 typedef struct db_spot_finder {
     /* Numbers of those nodes whose spots can reach the sphere; returns how many. */
     int (*near_sphere)(const db_spot_find *find, db_spot_nodes *nodes, int near[DB_SPOT_NODES]);
@@ -100,6 +113,9 @@ typedef struct db_spot_finder {
      * Returns how many; < 0: -1 - number of a node whose covariance is none. */
     int (*spots)(const db_spot_find *find, const db_spot_window *window, const db_spot_nodes *nodes,
                  const int *from, int count, db_spot_found *found, db_kernel_spot *spot);
+    /* Where spots are, of hkl and amplitude. tail: the class of blocks. */
+    void (*places)(const db_spot_find *find, const db_spot_window *window, int tail,
+                   db_placed_spots *places);
 } db_spot_finder;
 
 const db_spot_finder *db_spot_finder_instance(db_isa isa);

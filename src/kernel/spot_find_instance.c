@@ -20,6 +20,7 @@
 #include "kernel/radiometry.h"
 #include "kernel/spot.h"
 #include "kernel/spot_box.h"
+#include "kernel/spot_place.h"
 
 _Static_assert(DB_SPOT_NODES % LANES == 0, "whole vectors");
 
@@ -231,19 +232,26 @@ static void kernel_spot(const db_spot_find *find, const db_kernel_panel *panel,
     s->source = find->number;
 }
 
+/* Of one panel and one source. */
+static interface_values interface_of(const db_spot_find *find, const db_spot_window *window,
+                                     panel_interface *panel, source_interface *source) {
+    interface_values z = { .panel = panel, .source = source };
+    widen(window->values, sizeof *panel, panel);
+    widen(find->source, sizeof *source, source);
+    widen(find->spread, offsetof(spread_interface, parts), &z.spread);
+    z.spread.parts = find->parts;
+    z.layer_step = n_constant(find->layer_step);
+    z.attenuation = n_constant(find->attenuation);
+    return z;
+}
+
 AD_INLINE int spots_of(int moves, const db_spot_find *find, const db_spot_window *window,
                        const db_spot_nodes *n, const int *from, int count, db_spot_found *found,
                        db_kernel_spot *spot) {
     const db_experiment *e = find->experiment;
     panel_interface panel;
     source_interface source;
-    interface_values z = { .panel = &panel, .source = &source };
-    widen(window->values, sizeof panel, &panel);
-    widen(find->source, sizeof source, &source);
-    widen(find->spread, offsetof(spread_interface, parts), &z.spread);
-    z.spread.parts = find->parts;
-    z.layer_step = n_constant(find->layer_step);
-    z.attenuation = n_constant(find->attenuation);
+    const interface_values z = interface_of(find, window, &panel, &source);
     const spot_view view =
         spot_view_of(&panel, window->pixels->pixel_size, e->detector.sensor_thickness);
     int kept = 0;
@@ -309,7 +317,38 @@ static int spots(const db_spot_find *find, const db_spot_window *window, const d
                              : spots_of(0, find, window, n, from, count, found, spot);
 }
 
+static void places(const db_spot_find *find, const db_spot_window *window, int tail,
+                   db_placed_spots *p) {
+    const db_experiment *e = find->experiment;
+    const double *size = window->pixels->pixel_size;
+    const db_spot_name name = { .tail = tail };
+    panel_interface panel;
+    source_interface source;
+    const interface_values z = interface_of(find, window, &panel, &source);
+    const num wavelength = n_div(n_constant(1), source.kappa);
+    for (int i = 0; i < p->count; i += LANES) {
+        const lane hkl[3] = { l_load(p->hkl[0] + i), l_load(p->hkl[1] + i), l_load(p->hkl[2] + i) };
+        const spot_node node = spot_node_of(&z, hkl, NULL);
+        const spot_values s = spot_of(e, &z, &name, &node, n_passive(l_load(p->amplitude + i)));
+        const spot_top top = spot_top_of(s.centre, s.covariance);
+        const spot_on_panel at = spot_meet(e, &z, &panel, size, top.d);
+        const vec3 rho = v3_scale(node.r, wavelength);
+        for (int n = 0; n < 3; n++) {
+            const vec3 a = at.slope[n == 1], b = at.slope[n != 0];
+            l_store(p->covariance[n] + i, v3_dot(a, v3_symmetric(top.covariance, b)).v);
+        }
+        for (int a = 0; a < 2; a++) l_store(p->pixel[a] + i, at.pixel[a].v);
+        l_store(p->obliquity + i, at.obliquity);
+        l_store(p->bright + i, s.amplitude.v);
+        l_store(p->exponent + i, top.exponent.v);
+        l_store(p->distance + i, s.distance);
+        l_store(p->width + i, s.width);
+        l_store(p->rho + i, l_sqrt(v3_square(rho).v));
+        l_store(p->arm + i, spot_arm(&s, rho));
+    }
+}
+
 #define INSTANCE_NAME_(tag) db_spot_finder_##tag
 #define INSTANCE_NAME(tag) INSTANCE_NAME_(tag)
 extern const db_spot_finder INSTANCE_NAME(DB_INSTANCE_TAG);
-const db_spot_finder INSTANCE_NAME(DB_INSTANCE_TAG) = { near_sphere, near_panel, spots };
+const db_spot_finder INSTANCE_NAME(DB_INSTANCE_TAG) = { near_sphere, near_panel, spots, places };

@@ -109,7 +109,7 @@ static void given_spots_are_placed_as_predicted(void **state) {
             const db_spot *const wanted = &predicted.spot[i];
             db_spot found = { .hkl = { wanted->hkl[0], wanted->hkl[1], wanted->hkl[2] },
                               .panel = wanted->panel };
-            assert_int_equal(db_spots_place(context, &e, &found, 1), DB_OK);
+            assert_int_equal(db_spots_place(context, &e, 1, &found, 1), DB_OK);
             assert_true(fabs(found.position[0] - wanted->position[0]) < 1e-9);
             assert_true(fabs(found.position[1] - wanted->position[1]) < 1e-9);
             assert_true(fabs(found.photons - wanted->photons) <= 1e-9 * wanted->photons);
@@ -117,10 +117,10 @@ static void given_spots_are_placed_as_predicted(void **state) {
                 assert_true(fabs(found.width * found.excitation - found.turn) < 1e-9 * found.width);
         }
         db_spot beside = { .panel = e.detector.panel_count };
-        assert_int_equal(db_spots_place(context, &e, &beside, 1), DB_ERROR_USAGE);
+        assert_int_equal(db_spots_place(context, &e, 1, &beside, 1), DB_ERROR_USAGE);
         db_predicted_spots_clear(&predicted);
         e.spread.spots = DB_SPOTS_SAMPLED;
-        assert_int_equal(db_spots_place(context, &e, &beside, 1), DB_ERROR_UNSUPPORTED);
+        assert_int_equal(db_spots_place(context, &e, 1, &beside, 1), DB_ERROR_UNSUPPORTED);
         db_experiment_clear(&e);
     }
 }

@@ -76,11 +76,12 @@ DB_API db_status db_spots_predict(db_context *context, const db_experiment *expe
  *
  * @param context receives the message of a failure
  * @param experiment with spots in closed form
+ * @param photons 0: photons are not needed, and set to NAN; that is cheaper
  * @param spot `count` spots; photons and position of one that cannot be seen are 0 and NAN
  * @param count their number
  * @return DB_OK; DB_ERROR_UNSUPPORTED where spots are sampled; DB_ERROR_INPUT; DB_ERROR_MEMORY */
-DB_API db_status db_spots_place(db_context *context, const db_experiment *experiment, db_spot *spot,
-                                size_t count);
+DB_API db_status db_spots_place(db_context *context, const db_experiment *experiment, int photons,
+                                db_spot *spot, size_t count);
 
 /** Frees the list and zeroes the struct.
  *
