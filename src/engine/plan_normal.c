@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* of sums: hundreds of slots for any basis, to divide among threads */
-enum { MOST_SUM_BYTES = 1 << 21 };
+/* of sums: hundreds of slots for any basis, to divide among threads; of shoeboxes that have spots in
+ * closed form some share a slot, since each is little work */
+enum { MOST_SUM_BYTES = 1 << 21, BOXES = 4 };
 
 typedef struct db_normal {
     db_normal_basis basis;
@@ -28,8 +29,9 @@ void db_normal_destroy(db_normal *normal) {
 static db_status build(const db_plan *plan, db_normal *normal) {
     DB_TRY(db_normal_basis_create(plan, &normal->basis));
     normal->size = db_normal_size(normal->basis.count + 1);
-    const size_t most = MOST_SUM_BYTES / (normal->size * sizeof *normal->sums);
-    normal->slot_count = plan->tile_count < most ? plan->tile_count : most;
+    const size_t most = MOST_SUM_BYTES / (normal->size * sizeof *normal->sums),
+                 tiles = plan->spots ? (plan->tile_count + BOXES - 1) / BOXES : plan->tile_count;
+    normal->slot_count = tiles < most ? tiles : most;
     normal->sums = malloc(normal->slot_count * normal->size * sizeof *normal->sums);
     return normal->sums ? DB_OK : db_fail_memory(plan->context, "normal equations");
 }

@@ -1,39 +1,10 @@
-/* Pixels of spots in closed form: each pixel sums the spots that reach it. A region is a tile of at
- * most DB_SPOT_TILE_FAST pixels along a row, with a list of its spots. */
+/* Pixels of spots in closed form: each pixel sums the spots that reach it. */
 #ifndef DB_KERNEL_SPOT_PIXELS_H
 #define DB_KERNEL_SPOT_PIXELS_H
 
-#include "kernel/pixel_store.h"
+#include "kernel/spot_band.h"
 #include "kernel/spot_lanes.h"
 #include "kernel/spot_products.h"
-
-/* A group is a block of pixels, since fewer blocks than runs along rows meet a spot. A tile is worked
- * on in bands: so many rows of groups together that a spot's numbers are read once for many groups,
- * whose directions stay in the level-1 cache. With slopes they would not. */
-enum {
-    GROUP_FAST = LANES < 4 ? LANES : 4, /* pixels of a group along a row */
-    GROUP_SLOW = LANES / GROUP_FAST,
-    SPOT_GROUPS = DB_SPOT_TILE_FAST / GROUP_FAST, /* of a row of groups */
-#if DB_INSTANCE_KIND > 0
-    SPOT_ROWS = GROUP_SLOW > 1 ? 1 : 2, /* of groups */
-#else
-    SPOT_ROWS = SPOT_GROUPS * DB_SPOT_TILE_SLOW / GROUP_SLOW <= 64 ? DB_SPOT_TILE_SLOW / GROUP_SLOW
-                                                                   : 64 / SPOT_GROUPS,
-#endif
-    SPOT_BAND = SPOT_ROWS * SPOT_GROUPS
-};
-_Static_assert(SPOT_BAND <= 64, "a bit for each group");
-
-/* A band of a tile. */
-typedef struct {
-    int fast, slow;            /* number of its first pixel */
-    int top;                   /* the same from the region's corner */
-    int width, height;         /* of the region, from there on */
-    int rows, groups;          /* rows of groups, and groups of a row */
-    int summed;                /* 1: spot by spot, see kernel/spot_products.h */
-    unsigned long wanted;      /* bit row * SPOT_GROUPS + group: spots or background reach it */
-    uint8_t number[SPOT_BAND]; /* of each of these groups among those that are summed together */
-} spot_band;
 
 /* Groups of a band in which a spot counts, or that have a background, a bit for each: of a beam at one
  * point of the pixels, of all beams there, and at all points. */
@@ -59,8 +30,6 @@ typedef struct {
     spot_products *products; /* or NULL */
 } spot_room;
 
-AD_INLINE int band_wants(const spot_band *band, int place) { return band->wanted >> place & 1; }
-
 #if DB_INSTANCE_KIND > 0
 AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, size_t number,
                            const fine *column, fine *slope) {
@@ -75,65 +44,6 @@ AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, siz
     }
 }
 #endif
-
-/* Groups of a band that a spot reaches, a bit for each. */
-AD_INLINE unsigned long spot_reach(db_spot_part part, const spot_band *band) {
-    const int above = part.slow[0] - band->top,
-              below = (part.slow[1] - band->top + GROUP_SLOW - 1) / GROUP_SLOW,
-              first = above > 0 ? above / GROUP_SLOW : 0,
-              last = below < band->rows ? below : band->rows, left = part.fast[0] / GROUP_FAST,
-              right = (part.fast[1] + GROUP_FAST - 1) / GROUP_FAST;
-    if (last <= first) return 0;
-    const unsigned long row = ((1UL << (right - left)) - 1) << left;
-    unsigned long all = 0;
-    for (int r = 0; r < SPOT_ROWS; r++)
-        all |= r >= first && r < last ? row << (r * SPOT_GROUPS) : 0;
-    return all;
-}
-
-/* All pixels of the group are in the region. */
-AD_INLINE int is_whole(const spot_band *band, int g) {
-    return g % SPOT_GROUPS * GROUP_FAST + GROUP_FAST <= band->width &&
-           g / SPOT_GROUPS * GROUP_SLOW + GROUP_SLOW <= band->height;
-}
-
-/* Pixels of a group, numbered from the band's first: those that the region has, and the last one
- * again in the rest of the lanes. Returns how many there are. */
-AD_INLINE int group_pixels(const spot_band *band, int g, int fast[LANES], int slow[LANES]) {
-    const int left = g % SPOT_GROUPS * GROUP_FAST, top = g / SPOT_GROUPS * GROUP_SLOW,
-              across = band->width - left < GROUP_FAST ? band->width - left : (int)GROUP_FAST,
-              down = band->height - top < GROUP_SLOW ? band->height - top : (int)GROUP_SLOW,
-              count = across * down;
-    for (int i = 0; i < LANES; i++) {
-        const int n = i < count ? i : count - 1;
-        fast[i] = left + n % across;
-        slow[i] = top + n / across;
-    }
-    return count;
-}
-
-/* The same for find_site. */
-AD_INLINE void group_places(const spot_band *band, int g, wide *fast, wide *slow) {
-    const int left = g % SPOT_GROUPS * GROUP_FAST, top = g / SPOT_GROUPS * GROUP_SLOW;
-    double f[LANES], s[LANES];
-    if (is_whole(band, g)) {
-        for (int i = 0; i < LANES; i++) {
-            f[i] = i % GROUP_FAST;
-            s[i] = i / GROUP_FAST;
-        }
-        *fast = w_add(w_load(f), w_set(band->fast + left));
-        *slow = w_add(w_load(s), w_set(band->slow + top));
-        return;
-    }
-    int column[LANES], row[LANES];
-    group_pixels(band, g, column, row);
-    for (int i = 0; i < LANES; i++) {
-        f[i] = band->fast + column[i];
-        s[i] = band->slow + row[i];
-    }
-    *fast = w_load(f);
-    *slow = w_load(s);
-}
 
 #if DB_INSTANCE_KIND > 0
 /* Begins with beam j in group g. */
@@ -311,23 +221,18 @@ AD_INLINE void add_spot_row(const db_kernel_job *job, const db_kernel_contractio
 /* Pixels of data or weights in group g; pixels NULL: 1. Lanes without a pixel have 0. */
 AD_INLINE fine load_pixels(const float *pixels, const db_region *region, const spot_band *band,
                            int g) {
-    const size_t first = region->offset + (size_t)band->top * region->stride;
-    SHAPE_REAL lane[LANES] = { 0 };
-    int fast[LANES], slow[LANES];
-    if (is_whole(band, g)) {
-        if (!pixels) return f_set(1);
-        const size_t corner = first + (size_t)(g / SPOT_GROUPS * GROUP_SLOW) * region->stride +
-                              (size_t)(g % SPOT_GROUPS * GROUP_FAST);
-        for (int i = 0; i < LANES; i++)
-            lane[i] = (SHAPE_REAL)pixels[corner + (size_t)(i / GROUP_FAST) * region->stride +
-                                         (size_t)(i % GROUP_FAST)];
-        return f_load(lane);
+    const size_t corner = region->offset +
+                          (size_t)(band->top + g / SPOT_GROUPS * GROUP_SLOW) * region->stride +
+                          (size_t)(g % SPOT_GROUPS * GROUP_FAST);
+    const int whole = is_whole(band, g);
+    SHAPE_REAL lane[LANES];
+    if (whole && !pixels) return f_set(1);
+    for (int i = 0; i < LANES; i++) {
+        const size_t at =
+            corner + (size_t)(i / GROUP_FAST) * region->stride + (size_t)(i % GROUP_FAST);
+        const int counts = whole || is_pixel(band, g, i);
+        lane[i] = !counts ? 0 : pixels ? (SHAPE_REAL)pixels[at] : 1;
     }
-    const int count = group_pixels(band, g, fast, slow);
-    for (int i = 0; i < count; i++)
-        lane[i] =
-            pixels ? (SHAPE_REAL)pixels[first + (size_t)slow[i] * region->stride + (size_t)fast[i]]
-                   : 1;
     return f_load(lane);
 }
 
@@ -455,8 +360,8 @@ static __attribute__((noinline)) void store_band(const db_kernel_job *job, const
                            GROUP_FAST * sizeof *lane);
             } else {
                 int fast[LANES], slow[LANES];
-                const int count = group_pixels(band, g, fast, slow);
-                for (int i = 0; i < count; i++) pixel[slow[i]][fast[i]] = lane[i];
+                group_pixels(band, g, fast, slow);
+                for (int i = 0; i < LANES; i++) pixel[slow[i]][fast[i]] = lane[i];
             }
         }
         void *const image = k < images - 1 ? job->derivative[k] : job->image;

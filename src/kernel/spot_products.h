@@ -169,15 +169,17 @@ AD_INLINE vec_double product_load(const double *p) {
     return v;
 }
 
-/* to[c] += sum over e of product (c, e), or (e, c), times from[e], for all parameters. */
+/* to[c], `count` of them, += sum over e of product (c, e), or (e, c), times from[e], for all
+ * parameters. */
 AD_INLINE void add_half(size_t parameters, const double *product, int blocks, int transposed,
-                        product_half from, product_half to) {
+                        double from[][PRODUCT_PARAMETERS], int count,
+                        double to[][PRODUCT_PARAMETERS]) {
     const vec_double zero = { 0 };
     for (size_t k = 0; k < parameters; k += PRODUCT_VECTOR) {
         vec_double x[DB_SPOT_COLUMNS];
         for (int e = 0; e < DB_SPOT_COLUMNS; e++) x[e] = product_load(from[e] + k);
 #pragma GCC unroll 10
-        for (int c = 0; c < DB_SPOT_COLUMNS; c++) {
+        for (int c = 0; c < count; c++) {
             vec_double sum = product_load(to[c] + k);
 #pragma GCC unroll 10
             for (int e = 0; e < DB_SPOT_COLUMNS; e++) {
@@ -249,23 +251,18 @@ static __attribute__((noinline)) void add_spot_products(spot_products *p, int s)
     int rows = shared_groups(p, &p->spot[s], &p->spot[s], a, b);
     if (rows == 0) return;
     sum_products(rows, a, COLUMNS, b, COLUMNS, 0, product);
-    add_half(p->padded, product, 0, 0, p->coefficient[s], p->half[s]);
+    add_half(p->padded, product, 0, 0, p->coefficient[s], COLUMNS, p->half[s]);
     for (int t = 0; t < s; t++) {
         rows = shared_groups(p, &p->spot[s], &p->spot[t], a, b);
         if (rows == 0) continue;
         sum_products(rows, a, COLUMNS, b, COLUMNS, BLOCKS, product);
-        add_half(p->padded, product, BLOCKS, 0, p->coefficient[t], p->half[s]);
-        add_half(p->padded, product, BLOCKS, 1, p->coefficient[s], p->half[t]);
+        add_half(p->padded, product, BLOCKS, 0, p->coefficient[t], COLUMNS, p->half[s]);
+        add_half(p->padded, product, BLOCKS, 1, p->coefficient[s], COLUMNS, p->half[t]);
     }
     const int of_row = p->row_length / DB_NORMAL_BLOCK;
     rows = shared_groups(p, &p->spot[s], NULL, a, b);
     sum_products(rows, a, COLUMNS, b, p->row_length, of_row, loose);
-    for (int i = 0; i <= p->loose; i++)
-        for (int c = 0; c < COLUMNS; c++) {
-            const double factor = loose[product_index(of_row, c, i)];
-            for (size_t k = 0; k < p->padded; k++)
-                p->by_loose[i][k] += factor * p->coefficient[s][c][k];
-        }
+    add_half(p->padded, loose, of_row, 1, p->coefficient[s], p->loose + 1, p->by_loose);
 }
 
 /* Products of what pixels have without their spots, and of the residuals. */
