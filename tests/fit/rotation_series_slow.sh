@@ -40,14 +40,14 @@ refine:
 END
 "$DUALBRAGG" fit series.yaml --output one > out 2> err || fail "$(cat err)"
 sed -n '/^After/,$p' out
-near misset_x 20 0.002
-near misset_y 20 0.002
-near misset_z 30 0.002
-near cell_a 78 0.001
-near cell_c 38 0.001
+near misset_x 20 0.0006
+near misset_y 20 0.0006
+near misset_z 30 0.0005
+near cell_a 78 0.0004
+near cell_c 38 0.0003
 near Na 20 0.1
 near mosaic_variance 0.01 0.0002
 near beam_fast 86.172 0.0005
 near beam_slow 86.172 0.0005
 near spindle_tilt_beam 0 0.005
-near spindle_tilt_across 0 0.02
+near spindle_tilt_across 0 0.008
