@@ -39,7 +39,8 @@ step() {
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
         echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.25, pkg-config;" \
-            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, gemmi with a C++ compiler, cmocka)"
+            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, libhdf5 with lz4 and zstd," \
+            "gemmi with a C++ compiler, cmocka)"
         return
     fi
     missing=
@@ -152,7 +153,8 @@ log=$root/build/setup.log
 configure_with=
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev"
+libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev
+    libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev"
 test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 

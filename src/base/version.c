@@ -27,6 +27,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_GEMMI
                                ", gemmi"
 #endif
+#ifdef DB_HAVE_HDF5
+                               ", HDF5"
+#endif
 #ifdef DB_HAVE_CUDA
                                ", CUDA"
 #endif

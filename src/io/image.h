@@ -21,17 +21,18 @@ void db_copy_words(const void *from, size_t count, void *to);
  * corner of the first pixel (mm). */
 typedef struct db_image_geometry {
     int fast_pixels, slow_pixels;
-    double pixel_size;            /* mm */
-    double wavelength;            /* angstrom */
-    double distance;              /* mm, along the beam */
-    double close_distance;        /* mm, along the normal */
-    double beam_centre[2];        /* F, S of the direct beam */
-    double near_point[2];         /* F, S of the point closest to the sample */
-    double phi, osc_range;        /* degree */
-    int osc_steps;                /* phi steps in the range */
-    double twotheta, rotation[3]; /* degree */
-    double attenuation_depth;     /* um */
-    double sensor_thickness;      /* um */
+    double pixel_size;     /* mm */
+    double wavelength;     /* angstrom */
+    double distance;       /* mm, along the beam */
+    double close_distance; /* mm, along the normal */
+    double beam_centre[2]; /* F, S of the direct beam */
+    double near_point[2];  /* F, S of the point closest to the sample */
+    double fast_axis[3], slow_axis[3], spindle_axis[3]; /* where other than those of mosflm */
+    double phi, osc_range;                              /* degree */
+    int osc_steps;                                      /* phi steps in the range */
+    double twotheta, rotation[3];                       /* degree */
+    double attenuation_depth;                           /* um */
+    double sensor_thickness;                            /* um */
     db_sensor_material sensor_material;
     char convention[20], pivot[8]; /* names of a db_convention, a db_pivot */
 } db_image_geometry;

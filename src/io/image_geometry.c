@@ -2,6 +2,8 @@
 #include "io/image_geometry.h"
 
 #include "base/context_internal.h"
+#include "io/frame_name.h"
+#include "io/nexus.h"
 #include "io/smv.h"
 
 #include <math.h>
@@ -55,6 +57,9 @@ db_status db_image_geometry_read(db_context *context, const char *path,
     db_file_content content;
     db_smv_header header;
     int is_smv;
+    char file[4096];
+    const long frame = db_frame_split(path, file, sizeof file);
+    if (frame >= 0 && db_is_hdf5(file)) return db_nexus_geometry(context, file, frame, geometry);
     DB_TRY(open_smv(context, path, &content, &header, &is_smv));
     if (!is_smv) return from_measured_image(context, path, geometry);
     const db_status status = db_smv_geometry_read(&header, geometry);

@@ -1,10 +1,15 @@
+#define _POSIX_C_SOURCE 200809L
 /* Images of whatever format, told by their content. */
 #include "base/context_internal.h"
 #include "io/cbf.h"
+#include "io/frame_name.h"
+#include "io/nexus.h"
 #include "io/smv.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Formats that are not supported, so that the message can name them. */
 static const char *other_format(const db_file_content *content) {
@@ -13,7 +18,6 @@ static const char *other_format(const db_file_content *content) {
         const char *magic;
         size_t length;
     } formats[] = {
-        { "HDF5 (NXmx)", "\x89HDF\r\n\x1a\n", 8 },
         { "TIFF (MarCCD, Rayonix)", "II*\0", 4 },
         { "TIFF (MarCCD, Rayonix)", "MM\0*", 4 },
     };
@@ -69,13 +73,38 @@ static db_status decode(db_context *context, const char *path, const db_file_con
                    content->size, *start ? start : " nothing");
 }
 
-static db_status read_image(db_context *context, const char *path, const int *shape,
+/* One image of a file that holds many. */
+static db_status read_frame(db_context *context, const char *file, long frame,
                             db_measured_image *image) {
-    memset(image, 0, sizeof *image);
+    if (frame < 0)
+        return db_fail(context, DB_ERROR_USAGE, "%s: images are counted from 1, found #0", file);
+    if (access(file, R_OK) != 0)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", file, strerror(errno));
+    if (!db_is_hdf5(file))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected an HDF5 file, of which #%ld is an image", file, frame);
+    db_image_init(image, "HDF5");
+    DB_TRY_STAGE(context, "read files", db_nexus_read(context, file, frame, image));
+    return DB_OK;
+}
+
+static db_status read_file(db_context *context, const char *path, const int *shape,
+                           db_measured_image *image) {
     db_file_content content;
     DB_TRY(db_file_content_read(context, path, &content));
     const db_status status = decode(context, path, &content, shape, image);
     db_file_content_clear(&content);
+    return status;
+}
+
+static db_status read_image(db_context *context, const char *path, const int *shape,
+                            db_measured_image *image) {
+    char file[4096];
+    memset(image, 0, sizeof *image);
+    const long frame = path ? db_frame_split(path, file, sizeof file) : 0;
+    const db_status status = frame || (path && db_is_hdf5(path))
+                                 ? read_frame(context, file, frame, image)
+                                 : read_file(context, path, shape, image);
     if (status != DB_OK) {
         db_measured_image_clear(image);
         return status;

@@ -63,6 +63,16 @@ static db_status take_frame(db_context *context, const char *path, const db_imag
     return DB_OK;
 }
 
+/* Axes that are not those of the default convention. */
+static void take_axes(const db_image_geometry *g, db_setup *setup) {
+    if (!db_setup_given(g->fast_axis[0]) && !db_setup_given(g->spindle_axis[0])) return;
+    setup->convention = setup->stated.convention = DB_CONVENTION_CUSTOM;
+    setup->stated.pivot = DB_PIVOT_BEAM;
+    memcpy(setup->fast_axis, g->fast_axis, sizeof setup->fast_axis);
+    memcpy(setup->slow_axis, g->slow_axis, sizeof setup->slow_axis);
+    memcpy(setup->spindle_axis, g->spindle_axis, sizeof setup->spindle_axis);
+}
+
 /* A later image's placement replaces that of an earlier one as a whole. */
 static void take_placement(const db_image_geometry *g, db_stated_placement *stated,
                            char missing[NAMES]) {
@@ -84,6 +94,7 @@ static db_status read_geometry(db_context *context, const char *path, db_setup *
     char missing[NAMES] = "";
     DB_TRY(db_image_geometry_read(context, path, &g));
     DB_TRY(take_frame(context, path, &g, setup, notes));
+    take_axes(&g, setup);
     setup->detector_pixels[0] = g.fast_pixels;
     setup->detector_pixels[1] = g.slow_pixels;
     take(g.pixel_size, "pixel size", &setup->pixel_size, missing);

@@ -194,7 +194,7 @@ typedef struct db_measured_image {
     /** counts, pedestal subtracted: fast_pixels * slow_pixels, fast index fastest; owned */
     float *value;
     uint8_t *mask;        /**< same shape; owned */
-    char format[16];      /**< "SMV", "miniCBF", "CBF", "float" */
+    char format[16];      /**< "SMV", "miniCBF", "CBF", "HDF5", "float" */
     double wavelength;    /**< angstrom; NAN where the header does not say */
     double distance;      /**< mm; NAN */
     double pixel_size[2]; /**< mm; NAN */
@@ -216,10 +216,11 @@ typedef struct db_measured_image {
 } db_measured_image;
 
 /** Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels
- * as byte offsets or packed, arrays cut into sections, each of which is a panel).
+ * as byte offsets or packed, arrays cut into sections, each of which is a panel), HDF5 (NXmx, master
+ * files of Dectris), where the build has libhdf5.
  *
  * @param context receives the message of a failure
- * @param path name of the file
+ * @param path name of the file; of one that holds many images FILE#N, the first being number 1
  * @param image overwritten; to be cleared by the caller
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED for
  *     formats that are known but not read */

@@ -1,0 +1,52 @@
+/* Chunks of HDF5 files whose elements are bitshuffled: bit 0 of all elements of a block, then bit 1
+ * and so on, and each block compressed with LZ4 or Zstandard. */
+#ifndef DB_IO_BITSHUFFLE_H
+#define DB_IO_BITSHUFFLE_H
+
+#include <stddef.h>
+
+typedef enum db_block_compression {
+    DB_BLOCKS_PLAIN = 0,
+    DB_BLOCKS_LZ4 = 2,
+    DB_BLOCKS_ZSTD = 3
+} db_block_compression;
+
+enum {
+    DB_WIDEST_ELEMENT = 8,                           /* bytes */
+    DB_LARGEST_BLOCK = 1 << 16,                      /* bytes, unpacked */
+    DB_UNSHUFFLE_ROOM = 4 * DB_LARGEST_BLOCK + 1024, /* bytes */
+    DB_BLOCK_WORK = DB_UNSHUFFLE_ROOM + DB_LARGEST_BLOCK
+};
+
+/* Undoes it for `count` elements (a multiple of 8, at most DB_LARGEST_BLOCK bytes) of `width` bytes
+ * (1, 2, 4, 8), little-endian. room: DB_UNSHUFFLE_ROOM bytes. All three are aligned to 64 bytes. */
+void db_unshuffle_bits(const unsigned char *bits, size_t count, size_t width, unsigned char *room,
+                       unsigned char *elements);
+
+/* A chunk, cut into its blocks. */
+typedef struct db_bitshuffle {
+    const unsigned char *bytes;
+    size_t size, width, elements; /* of the whole chunk, unpacked */
+    size_t block;                 /* elements of a block */
+    size_t blocks;                /* the last one may be shorter */
+    size_t *offset;               /* [blocks + 1] of each block's bytes; owned */
+    db_block_compression compression;
+} db_bitshuffle;
+
+/* Finds the blocks of a chunk of so many elements. block: elements of one, for chunks that are not
+ * compressed; 0: the usual number. NULL or the reason why that fails; then there is nothing to be
+ * freed. */
+const char *db_bitshuffle_open(const unsigned char *bytes, size_t size, size_t width,
+                               size_t elements, db_block_compression compression, size_t block,
+                               db_bitshuffle *chunk);
+void db_bitshuffle_close(db_bitshuffle *chunk);
+
+/* Elements of a block; those behind the last multiple of 8 of the chunk count to the last one. */
+size_t db_bitshuffle_count(const db_bitshuffle *chunk, size_t block);
+
+/* Unpacks one. work: DB_BLOCK_WORK bytes; elements: DB_LARGEST_BLOCK; both aligned to 64. NULL
+ * or the reason why that fails. */
+const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsigned char *work,
+                                unsigned char *elements);
+
+#endif

@@ -1,0 +1,19 @@
+/* Images of HDF5 files as NeXus (NXmx) and detectors of Dectris lay them out. */
+#ifndef DB_IO_NEXUS_H
+#define DB_IO_NEXUS_H
+
+#include "io/image.h"
+
+/* Recognition by content. */
+int db_is_hdf5(const char *path);
+
+/* Reads image number `frame` (from 1; 0: the only one) of a file: pixels, mask and what it says of
+ * the experiment. On failure the caller clears the image. */
+db_status db_nexus_read(db_context *context, const char *path, long frame,
+                        db_measured_image *image);
+
+/* What it says of the experiment alone; without pixels, too. frame 0: the first. */
+db_status db_nexus_geometry(db_context *context, const char *path, long frame,
+                            db_image_geometry *geometry);
+
+#endif

@@ -1,0 +1,26 @@
+#!/bin/sh
+# HDF5 images that h5py wrote are read with the same pixels as h5py reads, whatever filter, chunks and layout; what must be
+# left out is. Damaged files and links that lead nowhere, in circles or out of the folder are refused with a message.
+set -u
+case $("$DUALBRAGG" --version) in *HDF5*) ;; *) echo "SKIPPED: this build reads no HDF5"; exit 77 ;; esac
+python=
+for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
+    [ -n "$candidate" ] && "$candidate" -c "import h5py, hdf5plugin" > /dev/null 2>&1 && python=$candidate && break
+done
+[ -n "$python" ] || { echo "SKIPPED: no Python with h5py and hdf5plugin"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+"$python" -B "$SOURCE_DIR/tests/io/hdf5_files.py" . > images || exit 1
+while read -r image floats left_out; do
+    "$DUALBRAGG" compare "$image" "$floats" -quiet -json result.json > said 2>&1 || { echo "$image: $(cat said)"; failed=1; }
+    grep -q "\"left_out\": $left_out\b" result.json || { echo "$image: left out $(grep left_out result.json), not $left_out"; failed=1; }
+done < images
+"$python" -B "$SOURCE_DIR/tests/io/hdf5_damage.py" . > damage || exit 1
+while IFS='|' read -r image expected; do
+    "$DUALBRAGG" compare "$image" gzip.h5_3.floats > said 2>&1
+    code=$?
+    [ $code -ge 2 ] && [ $code -le 3 ] && grep -q -- "$expected" said || { echo "$image: $code: $(cat said); expected: $expected"; failed=1; }
+done < damage
+exit $failed

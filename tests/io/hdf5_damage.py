@@ -1,0 +1,106 @@
+"""Spoils the files that hdf5_files.py wrote. usage: hdf5_damage.py FOLDER
+
+Prints a line for each image: its name, and what the message must say."""
+import os
+import struct
+import sys
+
+import h5py
+import numpy
+
+SLOW, FAST = 61, 103
+
+
+def spoil(folder, source, name, change):
+    """A copy in which `change` makes other bytes of the chunk of image 3."""
+    with h5py.File(os.path.join(folder, source)) as file:
+        chunk = file["entry/data/data"].id.get_chunk_info(2)
+    with open(os.path.join(folder, source), "rb") as file:
+        data = bytearray(file.read())
+    begin, end = chunk.byte_offset, chunk.byte_offset + chunk.size
+    data[begin:end] = change(data[begin:end])[: chunk.size]
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(data)
+
+
+def linked(folder, name, **links):
+    with h5py.File(os.path.join(folder, name), "w") as file:
+        data = file.create_group("entry/data")
+        for key, link in links.items():
+            data[key] = link
+
+
+def expect(name, text):
+    print(f"{name}|{text}")
+
+
+def damage(folder):
+    with open(os.path.join(folder, "lz4_u2.h5"), "rb") as file:
+        whole = file.read()
+    with open(os.path.join(folder, "cut.h5"), "wb") as file:
+        file.write(whole[: len(whole) // 2])
+    expect("cut.h5#3", "damaged")
+    expect("lz4_u2.h5#6", "expected image 6, found 5 images")
+    expect("lz4_u2.h5#0", "counted from 1")
+    expect("lz4_u2.h5", "lz4_u2.h5#1")
+    expect("none.h5#1", "cannot open")
+    expect("gzip.h5_3.floats#1", "expected an HDF5 file")
+    for name, change, text in (
+        ("total.h5", lambda b: struct.pack(">Q", 1 << 60) + b[8:], "another size"),
+        ("block.h5", lambda b: b[:8] + struct.pack(">I", 1 << 30) + b[12:], "blocks"),
+        ("odd_block.h5", lambda b: b[:8] + struct.pack(">I", 3) + b[12:], "whole number"),
+        ("length.h5", lambda b: b[:12] + b"\xff\xff\xff\xff" + b[16:], "longer than"),
+        ("lz4.h5", lambda b: b[:16] + bytes(255 - x for x in b[16:80]) + b[80:], "damaged pixels"),
+        ("zeros.h5", lambda b: bytes(len(b)), "another size"),
+    ):
+        spoil(folder, "lz4_u2.h5", name, change)
+        expect(name + "#3", text)
+    for source in ("gzip", "plain_lz4", "plain_zstd", "zstd_u4"):
+        spoil(folder, source + ".h5", f"bad_{source}.h5", lambda b: bytes(255 - x for x in b))
+        expect(f"bad_{source}.h5#3", "damaged pixels")
+
+
+def links(folder):
+    linked(folder, "circle.h5", data=h5py.SoftLink("/entry/data/other"), other=h5py.SoftLink("/entry/data/data"))
+    expect("circle.h5#1", "circle")
+    linked(folder, "there.h5", data=h5py.ExternalLink("back.h5", "/entry/data/data"))
+    linked(folder, "back.h5", data=h5py.ExternalLink("there.h5", "/entry/data/data"))
+    expect("there.h5#1", "circle")
+    linked(folder, "absolute.h5", data=h5py.ExternalLink("/etc/passwd", "/data"))
+    expect("absolute.h5#1", "/etc/passwd, which is not below its folder")
+    linked(folder, "up.h5", data=h5py.ExternalLink("modules/../../file.h5", "/data"))
+    expect("up.h5#1", "not below its folder")
+    linked(folder, "missing.h5", data_000001=h5py.ExternalLink("no_such.h5", "/data"))
+    expect("missing.h5#1", "no_such.h5: cannot open.*a link of")
+    linked(folder, "empty.h5")
+    expect("empty.h5#1", "expected images as the data set")
+    with h5py.File(os.path.join(folder, "virtual_circle.h5"), "w") as file:
+        layout = h5py.VirtualLayout((2, SLOW, FAST), "u2")
+        layout[:] = h5py.VirtualSource(".", "entry/data/data", (2, SLOW, FAST))
+        file.create_group("entry/data").create_virtual_dataset("data", layout)
+    expect("virtual_circle.h5#1", "circle")
+    with h5py.File(os.path.join(folder, "huge.h5"), "w") as file:
+        file.create_dataset("entry/data/data", (2, 1 << 20, 1 << 20), "u4", chunks=(1, 1 << 10, 1 << 10))
+    expect("huge.h5#1", "2^28 pixels")
+    with h5py.File(os.path.join(folder, "unwritten.h5"), "w") as file:
+        file.create_dataset("entry/data/data", (2, SLOW, FAST), "u4", chunks=(1, SLOW, FAST), compression="gzip")
+    expect("unwritten.h5#2", "image 2 (from 1) was never written")
+    with h5py.File(os.path.join(folder, "unwritten_plain.h5"), "w") as file:
+        file.create_dataset("entry/data/data", (2, SLOW, FAST), "u4")
+    expect("unwritten_plain.h5#2", "not in the file")
+    with h5py.File(os.path.join(folder, "complex.h5"), "w") as file:
+        file.create_dataset("entry/data/data", data=numpy.ones((2, SLOW, FAST), "c8"))
+    expect("complex.h5#1", "another type")
+    with h5py.File(os.path.join(folder, "filter.h5"), "w") as file:
+        create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        create.set_chunk((1, SLOW, FAST))
+        create.set_filter(32767, h5py.h5z.FLAG_OPTIONAL, ())
+        made = h5py.h5d.create(file.create_group("entry/data").id, b"data", h5py.h5t.NATIVE_UINT16,
+                               h5py.h5s.create_simple((2, SLOW, FAST)), create)
+        made.write_direct_chunk((0, 0, 0), b"abc")
+    expect("filter.h5#1", "HDF5 filter 32767")
+
+
+if __name__ == "__main__":
+    damage(sys.argv[1])
+    links(sys.argv[1])

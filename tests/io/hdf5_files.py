@@ -1,0 +1,196 @@
+"""Writes HDF5 images by h5py and hdf5plugin in the layouts of detectors and beamlines, each with the pixels that a
+reader must find, as raw floats. usage: hdf5_files.py FOLDER
+
+Prints a line for each image: its name, the file of floats, and the number of pixels that must be left out."""
+import ctypes
+import os
+import struct
+import sys
+
+import h5py
+import hdf5plugin
+import numpy
+
+FAST, SLOW, FRAMES = 103, 61, 5
+LARGEST = {"u1": 2**8 - 1, "u2": 2**16 - 1, "u4": 2**32 - 1, "u8": 2**64 - 1}
+
+
+def frames(kind, seed=1):
+    """Counts with a few large ones, and marks where there is no count (unsigned) or negative numbers (signed)."""
+    random = numpy.random.default_rng(seed)
+    counts = random.poisson(3, (FRAMES, SLOW, FAST)).astype(float)
+    counts[:, 7, 5:60] *= 20
+    pixels = counts.astype(kind)
+    name = numpy.dtype(kind).str[1:]
+    if name in LARGEST:
+        pixels[:, 20:23, :] = LARGEST[name]
+    elif name[0] == "i":
+        pixels[:, 20:23, :] = -1
+    else:
+        pixels[:, 20:23, :] = numpy.nan
+    return pixels
+
+
+def report(folder, name, pixels, left_out):
+    """pixels: as h5py reads them."""
+    file = name.replace("#", "_").replace("/", "_") + ".floats"
+    numpy.where(numpy.isfinite(pixels.astype(float)), pixels, 0).astype("f4").tofile(os.path.join(folder, file))
+    print(name, file, left_out)
+
+
+def one(folder, name, pixels, **options):
+    """One file in the plainest layout, with frame 3 to be read."""
+    with h5py.File(os.path.join(folder, name), "w") as file:
+        file.create_dataset("entry/data/data", data=pixels, **options)
+    with h5py.File(os.path.join(folder, name)) as file:
+        report(folder, name + "#3", file["entry/data/data"][2], 3 * FAST)
+
+
+def zstd(data):
+    """Plugins of HDF5 for Zstandard are newer than those of Debian 12: its chunks are made here."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_compressBound.restype = library.ZSTD_compress.restype = ctypes.c_size_t
+    library.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
+    library.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
+    room = ctypes.create_string_buffer(library.ZSTD_compressBound(len(data)))
+    size = library.ZSTD_compress(room, len(room), data, len(data), 3)
+    return room.raw[:size]
+
+
+def shuffled_zstd(pixels, block=512):
+    """A chunk of bitshuffle with Zstandard, by its definition: bit 0 of every element of a block, then bit 1 ..."""
+    flat = pixels.astype(pixels.dtype.newbyteorder("<")).ravel()
+    whole = len(flat) // 8 * 8
+    chunk = struct.pack(">QI", flat.nbytes, block * flat.itemsize)
+    for begin in range(0, whole, block):
+        part = flat[begin : min(begin + block, whole)]
+        bits = numpy.unpackbits(part.view("u1").reshape(len(part), -1), axis=1, bitorder="little")
+        packed = zstd(numpy.packbits(bits.T, bitorder="little").tobytes())
+        chunk += struct.pack(">I", len(packed)) + packed
+    return chunk + flat[whole:].tobytes()
+
+
+def by_zstd(folder, name, pixels, filter_number, values, make):
+    with h5py.File(os.path.join(folder, name), "w") as file:
+        create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        create.set_chunk((1, SLOW, FAST))
+        create.set_filter(filter_number, h5py.h5z.FLAG_OPTIONAL, values)
+        kind, space = h5py.h5t.py_create(pixels.dtype), h5py.h5s.create_simple(pixels.shape)
+        data = h5py.h5d.create(file.create_group("entry/data").id, b"data", kind, space, create)
+        for n in range(FRAMES):
+            data.write_direct_chunk((n, 0, 0), make(pixels[n]))
+    report(folder, name + "#3", pixels[2], 3 * FAST)
+
+
+def storage(folder):
+    """Every filter, type and shape of chunks."""
+    chunk = (1, SLOW, FAST)
+    lz4, plain = ({**hdf5plugin.Bitshuffle(cname=c)} for c in ("lz4", "none"))
+    blocks = {**hdf5plugin.Bitshuffle(nelems=64, cname="lz4")}
+    for kind in ("u1", "u2", "u4", "u8", "i2", "i4", "f4", "f8"):
+        one(folder, f"lz4_{kind}.h5", frames(kind), chunks=chunk, **lz4)
+        pixels = frames(kind)
+        by_zstd(folder, f"zstd_{kind}.h5", pixels, 32008, (0, 3, 3), shuffled_zstd)
+    pixels = frames("u2")
+    one(folder, "plain_bits.h5", pixels, chunks=chunk, **plain)
+    one(folder, "small_blocks.h5", pixels, chunks=chunk, **blocks)
+    one(folder, "contiguous.h5", pixels)
+    one(folder, "unfiltered.h5", pixels, chunks=chunk)
+    one(folder, "gzip.h5", pixels, chunks=chunk, compression="gzip")
+    one(folder, "shuffle_gzip_sum.h5", pixels, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True)
+    one(folder, "plain_lz4.h5", pixels, chunks=chunk, **hdf5plugin.LZ4())
+    by_zstd(folder, "plain_zstd.h5", pixels, 32015, (3,), lambda part: zstd(part.tobytes()))
+    one(folder, "big_endian.h5", pixels.astype(">u2"), chunks=chunk, **lz4)
+    one(folder, "several_frames.h5", pixels, chunks=(4, SLOW, FAST), **lz4)
+    one(folder, "tiles.h5", pixels, chunks=(2, 16, 40), **lz4)
+    one(folder, "rows.h5", pixels, chunks=(1, 8, FAST), **lz4)
+    one(folder, "tiles_gzip.h5", pixels, chunks=(2, 16, 40), compression="gzip")
+
+
+def group(file, path, kind):
+    made = file.require_group(path)
+    made.attrs["NX_class"] = numpy.bytes_(kind)
+    return made
+
+
+def number(parent, name, value, units=None, **attributes):
+    data = parent.create_dataset(name, data=value)
+    if units:
+        data.attrs["units"] = numpy.bytes_(units)
+    for key, attribute in attributes.items():
+        data.attrs[key] = numpy.bytes_(attribute) if isinstance(attribute, str) else numpy.array(attribute, float)
+
+
+def dectris(folder):
+    """A master with two data files, as detectors of Dectris write them."""
+    pixels = frames("u4", 2)
+    mask = numpy.zeros((SLOW, FAST), "u4")
+    mask[20:23] = 1
+    mask[40, 50] = 16
+    for n, part in ((1, pixels[:3]), (2, pixels[3:])):
+        with h5py.File(os.path.join(folder, f"series_data_{n:06}.h5"), "w") as file:
+            file.create_dataset("entry/data/data", data=part, chunks=(1, SLOW, FAST), **hdf5plugin.Bitshuffle())
+    with h5py.File(os.path.join(folder, "series_master.h5"), "w") as file:
+        group(file, "entry", "NXentry")
+        data = group(file, "entry/data", "NXdata")
+        detector = group(file, "entry/instrument/detector", "NXdetector")
+        specific = group(file, "entry/instrument/detector/detectorSpecific", "NXcollection")
+        beam = group(file, "entry/instrument/beam", "NXbeam")
+        angles = group(file, "entry/sample/goniometer", "NXtransformations")
+        for n in (1, 2):
+            data[f"data_{n:06}"] = h5py.ExternalLink(f"series_data_{n:06}.h5", "entry/data/data")
+        number(detector, "beam_center_x", 51.5)
+        number(detector, "beam_center_y", 30.25)
+        number(detector, "detector_distance", 0.125, "m")
+        number(detector, "x_pixel_size", 7.5e-5, "m")
+        number(detector, "y_pixel_size", 7.5e-5, "m")
+        number(detector, "count_time", 0.02, "s")
+        number(detector, "sensor_thickness", 4.5e-4, "m")
+        number(detector, "bit_depth_image", 32)
+        detector["sensor_material"] = numpy.bytes_("Si")
+        detector["description"] = numpy.bytes_("Dectris Eiger of a test")
+        number(specific, "countrate_correction_count_cutoff", 90)
+        specific.create_dataset("pixel_mask", data=mask, compression="gzip")
+        detector["pixel_mask"] = h5py.SoftLink("/entry/instrument/detector/detectorSpecific/pixel_mask")
+        number(beam, "incident_wavelength", 0.9795, "angstrom")
+        number(angles, "omega", 30 + 0.25 * numpy.arange(FRAMES), "degree")
+        number(angles, "omega_increment", 0.25, "degree")
+    for frame in (1, 4, 5):
+        left_out = numpy.count_nonzero((mask != 0) | (pixels[frame - 1] > 90))
+        report(folder, f"series_master.h5#{frame}", pixels[frame - 1], left_out)
+
+
+def virtual(folder):
+    """NXmx by a virtual data set over one file for each run of images, and over one for each module, with gaps."""
+    with h5py.File(os.path.join(folder, "virtual.nxs"), "w") as file:
+        layout = h5py.VirtualLayout((FRAMES, SLOW, FAST), "u4")
+        for n, (begin, end) in ((1, (0, 3)), (2, (3, 5))):
+            source = h5py.VirtualSource(f"series_data_{n:06}.h5", "entry/data/data", (end - begin, SLOW, FAST))
+            layout[begin:end] = source
+        group(file, "entry", "NXentry")
+        group(file, "entry/data", "NXdata").create_virtual_dataset("data", layout)
+    with h5py.File(os.path.join(folder, "virtual.nxs")) as file:
+        report(folder, "virtual.nxs#4", file["entry/data/data"][3], 3 * FAST)
+    random = numpy.random.default_rng(3)
+    layout = h5py.VirtualLayout((FRAMES, 2 * SLOW + 9, FAST), "u2")
+    stack = h5py.VirtualLayout((FRAMES, 2, SLOW, FAST), "u2")
+    os.makedirs(os.path.join(folder, "modules"), exist_ok=True)
+    for n in (0, 1):
+        pixels = random.poisson(5, (FRAMES, SLOW, FAST)).astype("u2")
+        name = f"modules/module_{n}.h5"
+        with h5py.File(os.path.join(folder, name), "w") as file:
+            file.create_dataset("data", data=pixels, chunks=(1, SLOW, FAST), **hdf5plugin.Bitshuffle())
+        source = h5py.VirtualSource(name, "data", pixels.shape)
+        layout[:, n * (SLOW + 9) : n * (SLOW + 9) + SLOW] = source
+        stack[:, n] = source
+    for name, made, gaps in (("gaps.nxs", layout, 9 * FAST), ("stack.nxs", stack, 0)):
+        with h5py.File(os.path.join(folder, name), "w") as file:
+            group(file, "entry", "NXentry")
+            group(file, "entry/data", "NXdata").create_virtual_dataset("data", made)
+        with h5py.File(os.path.join(folder, name)) as file:
+            report(folder, name + "#2", file["entry/data/data"][1], gaps)
+
+
+if __name__ == "__main__":
+    for write in (storage, dectris, virtual):
+        write(sys.argv[1])
