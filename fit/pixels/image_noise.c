@@ -13,6 +13,7 @@ static const double MORE = 2;        /* times the variance that the gain says */
 
 typedef struct scatter {
     double mean, variance;
+    double of_most; /* likewise, but of the half that differs least: spots have no part in it */
 } scatter;
 
 static int ascending(const void *a, const void *b) {
@@ -23,7 +24,7 @@ static int ascending(const void *a, const void *b) {
 /* Variance of a normal distribution whose differences are beyond those of the pixels as seldom as
  * once in a hundred: noise that has heavier tails must not be taken for spots. 0: too few pixels. */
 static int scatter_of(const db_measured_image *panel, int fast, int slow, scatter *s) {
-    const double beyond = 2.5758293035489;
+    const double beyond = 2.5758293035489, half = 0.6744897501961;
     double apart[PAIRS], sum = 0;
     size_t count = 0;
     for (int row = slow; row < slow + SQUARE; row++)
@@ -36,8 +37,8 @@ static int scatter_of(const db_measured_image *panel, int fast, int slow, scatte
         }
     if (count < PAIRS / 4) return 0;
     qsort(apart, count, sizeof *apart, ascending);
-    const double rms = apart[count - 1 - count / 100] / beyond;
-    *s = (scatter){ sum / (double)count, 0.5 * rms * rms };
+    const double rms = apart[count - 1 - count / 100] / beyond, most = apart[count / 2] / half;
+    *s = (scatter){ sum / (double)count, 0.5 * rms * rms, 0.5 * most * most };
     return rms > 0;
 }
 
@@ -56,7 +57,8 @@ static size_t squares_of(const db_measured_image *image, size_t most, scatter *l
 static int is_noisy(const db_fit_settings *settings, const scatter *list, size_t count) {
     size_t more = 0;
     for (size_t i = 0; i < count; i++)
-        more += list[i].variance > MORE * db_pixel_variance(settings, list[i].mean);
+        more += fmin(list[i].variance, list[i].of_most) >
+                MORE * db_pixel_variance(settings, list[i].mean);
     return count >= ENOUGH && 2 * more > count;
 }
 
