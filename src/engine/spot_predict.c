@@ -1,247 +1,12 @@
-/* Prediction of spots in closed form: each as a Gaussian on its panel. Derivation:
- * docs/theory/spots.md, Places. */
-#include "engine/spots.h"
+/* Prediction of spots in closed form, from their components. */
+#include "engine/spot_components.h"
 
 #include "base/threads.h"
-#include "base/vector.h"
 
-#include <dualbragg/spots.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEGREE = 0.017453292519943295769;
-static const double ROOT_TWO_PI = 2.506628274631000502415765;
-
-enum { MOST_LANES = 8 }; /* of kernel/spot_find_instance.c */
-_Static_assert(DB_SPOT_NODES % MOST_LANES == 0, "whole vectors");
-
-/* What one source and one Gaussian of the blocks show of a reflection. */
-typedef struct {
-    db_spot spot;
-    double log_photons; /* spot.photons, which may be too small for a number */
-    int leaves;         /* the sphere, by the rotation */
-    int listed;         /* near enough to the sphere */
-    int seen;           /* on its panel's plane */
-} component;
-
-/* Weights of the parts of a passage. */
-typedef struct {
-    double log_whole;      /* of their sum */
-    double mean, variance; /* of b */
-} passage_moments;
-
-/* A moving spot is the sum of stills about c + b p, b from `from` to `to` (standard deviations of the
- * motion), each as bright as its distance to the sphere says: exp(-(1 - |c + b p|)^2/(2 width^2)).
- * By Gauss and Legendre's four points, over parts of where that is not negligible. */
-static passage_moments moments_of_passage(const double c[3], const double p[3], double width,
-                                          double from, double to) {
-    enum { PARTS = 32 };
-    static const double place[4] = { -0.861136311594052575, -0.339981043584856265,
-                                     0.339981043584856265, 0.861136311594052575 },
-                        weight[4] = { 0.347854845137453857, 0.652145154862546143,
-                                      0.652145154862546143, 0.347854845137453857 };
-    const double length = db_length(c), along = fabs(db_dot(c, p)) / length,
-                 across = db_dot(p, p) - along * along, excess = fabs(1 - length),
-                 far = sqrt(excess * excess + 49 * width * width) - excess;
-    double half = fmin(along > 0 ? 2 * far / along : INFINITY,
-                       across > 0 ? sqrt(2 * far / across) : INFINITY);
-    const double low = fmax(from, -half), high = fmin(to, half);
-    const double step = (high - low) / PARTS;
-    double b[4 * PARTS], exponent[4 * PARTS], most = -INFINITY, sum = 0, mean = 0, square = 0;
-    for (int i = 0; i < 4 * PARTS; i++) {
-        const int part = i / 4;
-        double at[3];
-        b[i] = low + step * (part + 0.5 + 0.5 * place[i % 4]);
-        for (int k = 0; k < 3; k++) at[k] = c[k] + b[i] * p[k];
-        const double distance = (1 - db_length(at)) / width;
-        exponent[i] = -0.5 * distance * distance;
-        most = fmax(most, exponent[i]);
-    }
-    for (int i = 0; i < 4 * PARTS; i++) {
-        const double w = weight[i % 4] * exp(exponent[i] - most);
-        sum += w;
-        mean += w * b[i];
-    }
-    mean /= sum;
-    for (int i = 0; i < 4 * PARTS; i++)
-        square += weight[i % 4] * exp(exponent[i] - most) * (b[i] - mean) * (b[i] - mean);
-    return (passage_moments){ most + log(0.5 * step * sum), mean, square / sum };
-}
-
-/* Photons per pixel and unit of a spot's intensity, at a pixel. */
-static double pixel_factor(const db_plan *plan, const db_spot_name *name, const double pixel[2]) {
-    const db_experiment *e = &plan->experiment;
-    const db_source_interface *source = &plan->plain.source[name->source];
-    const db_panel *panel = &e->detector.panels[name->panel];
-    const site_double_0 s =
-        site_at_double_0(e, &plan->plain, name->panel, 0, 1e-3 * panel->pixel_size[0] * pixel[0],
-                         1e-3 * panel->pixel_size[1] * pixel[1]);
-    const db_number square =
-        v3_square_double_0(scattering_vector_double_0(s.d, source->kappa, source->s0));
-    return plan->plain.scale.v * e->oversample * e->oversample * s.omega.v * s.capture.v *
-           polarization_factor_double_0(s.d, source->polarization).v *
-           debye_waller_factor_double_0(square, plan->plain.b_factor).v;
-}
-
-/* Of a passage: moves the centre to where its middle is, adds what the rotation spreads it by, and
- * returns the logarithm of what replaces the exponent of a spot at rest. */
-static double pass(const db_spot_name *name, const db_spot_values *value, db_vector u, double width,
-                   double c[3], double moved[3], component *k) {
-    const double p[3] = { value->root.r[0].z.v, value->root.r[1].z.v, value->root.r[2].z.v };
-    double direction[3], su[3];
-    db_vector_out(u, direction);
-    db_vector_out(v3_symmetric_double_0(value->covariance, u), su);
-    const double along = db_dot(direction, p), per_angle = (value->to.v - value->from.v) /
-                                                           (name->passage.to - name->passage.from);
-    const passage_moments m = moments_of_passage(c, p, width, value->from.v, value->to.v);
-    for (int i = 0; i < 3; i++) {
-        c[i] += m.mean * p[i];
-        moved[i] = sqrt(m.variance) * (p[i] - su[i] * along / (width * width));
-    }
-    k->spot.angle += m.mean / per_angle / DEGREE;
-    k->spot.recorded = fmin(1, exp(m.log_whole) * fabs(along) / (width * ROOT_TWO_PI));
-    k->leaves = along > 0;
-    return m.log_whole - log(ROOT_TWO_PI);
-}
-
-/* What is known of a component on its panel. */
-typedef struct {
-    double distance, width;               /* see db_spot_values */
-    double rho, arm;                      /* |r| wavelength; see kernel/spot_place.h */
-    double pixel[2], still[3], obliquity; /* still: without what the rotation adds */
-    double bright, exponent;              /* see db_placed_spots */
-    double moved[2], angle, recorded;     /* by the rotation */
-    int leaves;
-} spot_facts;
-
-static component component_of(const db_plan *plan, const db_spot_options *options, int photons,
-                              const db_spot_name *name, const spot_facts *f) {
-    const double wavelength = 1 / plan->plain.source[name->source].kappa.v;
-    const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
-    const double distance = crosses ? 0 : f->distance;
-    component k = { .spot = { .panel = name->panel, .source = name->source }, .leaves = f->leaves };
-    db_spot *const spot = &k.spot;
-    memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
-    spot->resolution = wavelength / f->rho;
-    spot->excitation = distance / f->width;
-    spot->turn = distance / fmax(f->arm, 1e-9) / DEGREE;
-    spot->width = f->width / fmax(f->arm, 1e-9) / DEGREE;
-    spot->recorded =
-        name->passage.moves ? f->recorded : exp(-0.5 * spot->excitation * spot->excitation);
-    spot->angle = name->passage.at / DEGREE + f->angle;
-    k.listed = fabs(distance) <=
-               options->most_excitation * f->width + options->most_turn * DEGREE * f->arm;
-    if (f->bright == 0 || !(f->obliquity > 0)) return k;
-    /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */
-    const double parts = plan->experiment.oversample,
-                 beyond_sub_pixel = (1 - 1 / (parts * parts)) / 12;
-    for (int n = 0; n < 3; n++) {
-        spot->covariance[n] = f->still[n] + f->moved[n == 1] * f->moved[n != 0];
-        if (n < 2) {
-            spot->covariance[n] += beyond_sub_pixel;
-            spot->position[n] = f->pixel[n];
-        }
-    }
-    k.seen = 1;
-    if (photons)
-        k.log_photons = log(fabs(f->bright) * pixel_factor(plan, name, spot->position)) +
-                        0.5 * log(f->still[0] * f->still[1] - f->still[2] * f->still[2]) +
-                        log(ROOT_TWO_PI) * 2 + f->exponent;
-    return k;
-}
-
-/* Of a spot that moves. */
-static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, component *k) {
-    const db_spot_values value = spot_at_double_0(&plan->experiment, &plan->plain, NULL, name);
-    const db_number wavelength = { 1 / plan->plain.source[name->source].kappa.v };
-    const db_vector rho =
-        v3_scale_double_0(spot_turn_of_double_0(&plan->plain, name).r, wavelength);
-    const db_vector u = v3_unit_double_0(value.centre); /* of the cap, see kernel/spot.h */
-    const double width = sqrt(v3_dot_double_0(u, v3_symmetric_double_0(value.covariance, u)).v);
-    double c[3], moved[3];
-    db_vector_out(value.centre, c);
-    const double passed = pass(name, &value, u, width, c, moved, k);
-    const spot_top_double_0 top =
-        spot_top_of_double_0(v3_passive_double_0(c[0], c[1], c[2]), value.covariance);
-    const spot_on_panel_double_0 at =
-        spot_meet_double_0(&plan->experiment, &plan->plain, &plan->plain.panel[name->panel],
-                           plan->experiment.detector.panels[name->panel].pixel_size, top.d);
-    spot_facts f = { .distance = value.distance,
-                     .width = value.width,
-                     .rho = sqrt(v3_square_double_0(rho).v),
-                     .arm = spot_arm_double_0(&value, rho),
-                     .obliquity = at.obliquity,
-                     .bright = value.amplitude.v,
-                     .exponent = passed,
-                     .angle = k->spot.angle,
-                     .recorded = k->spot.recorded,
-                     .leaves = k->leaves };
-    for (int n = 0; n < 3; n++)
-        f.still[n] = v3_dot_double_0(at.slope[n == 1],
-                                     v3_symmetric_double_0(top.covariance, at.slope[n != 0]))
-                         .v;
-    for (int a = 0; a < 2; a++) {
-        double slope[3];
-        db_vector_out(at.slope[a], slope);
-        f.pixel[a] = at.pixel[a].v;
-        f.moved[a] = db_dot(slope, moved);
-    }
-    return f;
-}
-
-static int same_place(const db_spot_name *a, const db_spot_name *b) {
-    return !a->passage.moves && !b->passage.moves && a->source == b->source &&
-           a->panel == b->panel && a->tail == b->tail;
-}
-
-/* At most DB_SPOT_NODES components. */
-static void components_of(const db_plan *plan, const db_spot_options *options, int photons,
-                          const db_spot_name *name, int count, component *k) {
-    const db_structure_factors *factors = &plan->experiment.structure_factors;
-    unsigned char done[DB_SPOT_NODES] = { 0 };
-    int number[DB_SPOT_NODES];
-    db_placed_spots p;
-    for (int i = 0; i < count; i++) {
-        if (done[i]) continue;
-        if (name[i].passage.moves) {
-            component own = { 0 };
-            const spot_facts f = facts_of(plan, &name[i], &own);
-            k[i] = component_of(plan, options, photons, &name[i], &f);
-            continue;
-        }
-        p.count = 0;
-        for (int j = i; j < count; j++) {
-            if (!same_place(&name[i], &name[j])) continue;
-            const double node[3] = { name[j].hkl[0], name[j].hkl[1], name[j].hkl[2] };
-            for (int c = 0; c < 3; c++) p.hkl[c][p.count] = node[c];
-            p.amplitude[p.count] = node_amplitude_double_0(factors, NULL, node).v;
-            done[j] = 1;
-            number[p.count++] = j;
-        }
-        for (int j = p.count; j % MOST_LANES; j++) { /* fills the last vector */
-            for (int c = 0; c < 3; c++) p.hkl[c][j] = p.hkl[c][0];
-            p.amplitude[j] = p.amplitude[0];
-        }
-        const db_spot_find find = db_spot_find_of(plan, NULL, name[i].source);
-        const db_spot_window window = db_spot_window_of(plan, name[i].panel, NULL);
-        db_spot_finder_instance(plan->context->isa)->places(&find, &window, name[i].tail, &p);
-        for (int j = 0; j < p.count; j++) {
-            const spot_facts f = { .distance = p.distance[j],
-                                   .width = p.width[j],
-                                   .rho = p.rho[j],
-                                   .arm = p.arm[j],
-                                   .pixel = { p.pixel[0][j], p.pixel[1][j] },
-                                   .still = { p.covariance[0][j], p.covariance[1][j],
-                                              p.covariance[2][j] },
-                                   .obliquity = p.obliquity[j],
-                                   .bright = p.bright[j],
-                                   .exponent = p.exponent[j] };
-            k[number[j]] = component_of(plan, options, photons, &name[number[j]], &f);
-        }
-    }
-}
-
-static int compare_index(const component *a, const component *b) {
+static int compare_index(const db_spot_component *a, const db_spot_component *b) {
     for (int i = 0; i < 3; i++)
         if (a->spot.hkl[i] != b->spot.hkl[i]) return a->spot.hkl[i] < b->spot.hkl[i] ? -1 : 1;
     if (a->spot.panel != b->spot.panel) return a->spot.panel < b->spot.panel ? -1 : 1;
@@ -250,8 +15,8 @@ static int compare_index(const component *a, const component *b) {
 
 /* Those of one spot one after the other, by angle and number of the source. */
 static int compare(const void *first, const void *second) {
-    const component *const a = first;
-    const component *const b = second;
+    const db_spot_component *const a = first;
+    const db_spot_component *const b = second;
     const int index = compare_index(a, b);
     if (index) return index;
     if (a->spot.angle != b->spot.angle) return a->spot.angle < b->spot.angle ? -1 : 1;
@@ -260,8 +25,8 @@ static int compare(const void *first, const void *second) {
 }
 
 /* Of components of one spot: moments of their sum. The best excited of them says how well it is. */
-static component merged(const component *part, size_t count) {
-    component sum = part[0];
+static db_spot_component merged(const db_spot_component *part, size_t count) {
+    db_spot_component sum = part[0];
     if (count == 1) {
         sum.spot.photons = exp(sum.log_photons);
         return sum;
@@ -304,7 +69,8 @@ static component merged(const component *part, size_t count) {
     return sum;
 }
 
-static int is_wanted(const db_plan *plan, const db_spot_options *options, const component *k) {
+static int is_wanted(const db_plan *plan, const db_spot_options *options,
+                     const db_spot_component *k) {
     const db_panel *panel = &plan->experiment.detector.panels[k->spot.panel];
     const double *const at = k->spot.position;
     return k->listed && k->spot.photons >= options->least_photons && at[0] >= 0 &&
@@ -312,7 +78,7 @@ static int is_wanted(const db_plan *plan, const db_spot_options *options, const 
 }
 
 /* Merges what is sorted; returns the number of spots, which take the places of the first. */
-static size_t merge_all(const db_plan *plan, const db_spot_options *options, component *k,
+static size_t merge_all(const db_plan *plan, const db_spot_options *options, db_spot_component *k,
                         size_t count) {
     const double half_turn = 180; /* later passages in the same direction are a whole turn away */
     size_t kept = 0;
@@ -321,7 +87,7 @@ static size_t merge_all(const db_plan *plan, const db_spot_options *options, com
             if (compare_index(&k[i], &k[end]) != 0 ||
                 fabs(k[end].spot.angle - k[i].spot.angle) > half_turn)
                 break;
-        const component one = merged(k + i, end - i);
+        const db_spot_component one = merged(k + i, end - i);
         if (is_wanted(plan, options, &one)) k[kept++] = one;
     }
     return kept;
@@ -337,7 +103,7 @@ static int is_direct_beam(const int hkl[3]) { return !hkl[0] && !hkl[1] && !hkl[
 
 /* All tails of what the search found of any; returns the number of those that are seen. */
 static size_t all_components(const db_plan *plan, const db_spot_options *options,
-                             db_spot_list *list, component *k) {
+                             db_spot_list *list, db_spot_component *k) {
     const size_t tails = (size_t)plan->experiment.spread.tails + 1;
     size_t names = 0, seen = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -358,7 +124,7 @@ static size_t all_components(const db_plan *plan, const db_spot_options *options
             name[i] = list->entry[n / tails].name;
             name[i].tail = (int)(n % tails);
         }
-        components_of(plan, options, 1, name, own, k + first);
+        db_spot_components(plan, options, 1, name, own, k + first);
     }
     for (size_t i = 0; i < (size_t)count; i++)
         if (k[i].seen) k[seen++] = k[i];
@@ -368,7 +134,7 @@ static size_t all_components(const db_plan *plan, const db_spot_options *options
 static db_status take(db_plan *plan, const db_spot_options *options, db_spot_list *list,
                       db_predicted_spots *predicted) {
     const size_t most = list->count * ((size_t)plan->experiment.spread.tails + 1);
-    component *const k = malloc((most + 1) * sizeof *k);
+    db_spot_component *const k = malloc((most + 1) * sizeof *k);
     if (!k) return db_fail_memory(plan->context, "the predicted spots");
     size_t count = all_components(plan, options, list, k);
     qsort(k, count, sizeof *k, compare);
@@ -447,7 +213,7 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
 /* Of a thread that places spots. */
 typedef struct {
     db_spot_name *name; /* components of a block of spots */
-    component *k;
+    db_spot_component *k;
 } place_room;
 
 /* Names the components of a spot; returns how many. */
@@ -476,11 +242,11 @@ static void place(const db_plan *plan, int photons, db_spot *spot, size_t count,
         first[i + 1] = first[i] + name_components(plan, &spot[i], room->name + first[i]);
     for (int from = 0; from < first[count]; from += DB_SPOT_NODES) {
         const int left = first[count] - from;
-        components_of(plan, &any, photons || first[count] > (int)count, room->name + from,
-                      left < DB_SPOT_NODES ? left : (int)DB_SPOT_NODES, room->k + from);
+        db_spot_components(plan, &any, photons || first[count] > (int)count, room->name + from,
+                           left < DB_SPOT_NODES ? left : (int)DB_SPOT_NODES, room->k + from);
     }
     for (size_t i = 0; i < count; i++) {
-        component *const own = room->k + first[i];
+        db_spot_component *const own = room->k + first[i];
         size_t seen = 0;
         for (int j = 0; j < first[i + 1] - first[i]; j++)
             if (own[j].seen) own[seen++] = own[j];
@@ -500,7 +266,7 @@ static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size
                  blocks = (count + block - 1) / block;
     const int threads = db_threads_for(plan->context, (long)blocks);
     db_spot_name *const name = malloc((size_t)threads * length * sizeof *name);
-    component *const k = malloc((size_t)threads * length * sizeof *k);
+    db_spot_component *const k = malloc((size_t)threads * length * sizeof *k);
     if (name && k) {
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)

@@ -1,0 +1,23 @@
+/* What a source and a class of blocks show of reflections: components of spots in closed form, each as
+ * a Gaussian on its panel. Derivation: docs/theory/spots.md, Places. */
+#ifndef DB_ENGINE_SPOT_COMPONENTS_H
+#define DB_ENGINE_SPOT_COMPONENTS_H
+
+#include "engine/spots.h"
+
+#include <dualbragg/spots.h>
+
+/* What one source and one Gaussian of the blocks show of a reflection. */
+typedef struct {
+    db_spot spot;
+    double log_photons; /* spot.photons, which may be too small for a number */
+    int leaves;         /* the sphere, by the rotation */
+    int listed;         /* near enough to the sphere */
+    int seen;           /* on its panel's plane */
+} db_spot_component;
+
+/* Of so many names, at most DB_SPOT_NODES. photons: 0 if these are not wanted. */
+void db_spot_components(const db_plan *plan, const db_spot_options *options, int photons,
+                        const db_spot_name *name, int count, db_spot_component *component);
+
+#endif
