@@ -170,43 +170,39 @@ static void read_cache(db_context *context, const char *path) {
     free(factors.amplitude);
 }
 
-/* The file as the table of space groups. */
-static void read_groups(db_context *context, const char *path) {
-    static const char *const groups[] = { "1", "P 3", "P 61 2 2", "178" };
-    setenv("SYMINFO", path, 1);
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        db_symmetry symmetry;
-        const db_status status = db_symmetry_of_group(context, groups[g], &symmetry);
-        if (status != DB_ERROR_UNSUPPORTED && !fuzz_is_ok(context, path, status, "groups"))
-            continue;
-        fuzz_require(symmetry.count >= 0 && symmetry.count <= DB_MOST_OPERATORS, "groups", "count");
-        for (int k = 0; k < symmetry.count; k++)
-            for (int i = 0; i < 9; i++)
-                fuzz_require(abs(symmetry.rotation[k][i]) <= 1, "groups", "rotation");
-    }
-    unsetenv("SYMINFO");
-}
-
 /* The file as a list to be expanded by a space group whose operators make any index larger. */
 static void read_asymmetric_unit(db_context *context, const char *path) {
-    static const char table[] = "begin_spacegroup\nsymbol xHM 'P 3'\nsymop x,y,z\nsymop "
-                                "-y,x-y,z\nsymop -x+y,-x,z\nend_spacegroup\n";
-    char name[300];
-    snprintf(name, sizeof name, "%.280s-groups", path);
-    FILE *const file = fopen(name, "w");
-    fuzz_require(file && fputs(table, file) >= 0 && fclose(file) == 0, "table", name);
-    setenv("SYMINFO", name, 1);
     const db_structure_factor_options options = { .space_group = "P 3" };
     db_structure_factors factors = { .default_F = 3 };
     const db_status status = db_read_structure_factors(context, path, &options, &factors, NULL, 0);
-    if (fuzz_is_ok(context, path, status, "asymmetric unit")) {
+    if (status != DB_ERROR_UNSUPPORTED && fuzz_is_ok(context, path, status, "asymmetric unit")) {
         const double count =
             (double)factors.extent[0] * (double)factors.extent[1] * (double)factors.extent[2];
         fuzz_require(factors.amplitude && count >= 1 && count * 8 < 17e9, "asymmetric unit", "box");
     }
     free(factors.amplitude);
-    unsetenv("SYMINFO");
-    remove(name);
+}
+
+/* The file as coordinates, to a spacing of a few cells at most. */
+static void read_model(db_context *context, const char *path) {
+    const db_structure_factor_options options = {
+        .d_min = 25, .wavelength = 1.2, .k_sol = 0.35, .b_sol = 46
+    };
+    db_structure_factors factors = { .default_F = 3 };
+    char told[100];
+    const db_status status =
+        db_read_structure_factors(context, path, &options, &factors, told, sizeof told);
+    if (status != DB_ERROR_UNSUPPORTED && fuzz_is_ok(context, path, status, "model")) {
+        const int *const n = factors.extent;
+        const size_t count = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
+        fuzz_require(factors.amplitude && count >= 1, "model", "box");
+        if (strncmp(told, "F of ", 5) == 0)
+            for (size_t i = 0; i < count; i++)
+                fuzz_require(isfinite(factors.amplitude[i]), "model", "not finite");
+    } else {
+        fuzz_require(!factors.amplitude, "model", "amplitudes after a failure");
+    }
+    free(factors.amplitude);
 }
 
 const fuzz_reader fuzz_file_readers[] = {
@@ -214,7 +210,7 @@ const fuzz_reader fuzz_file_readers[] = {
     { "amplitudes", read_amplitudes },
     { "asymmetric_unit", read_asymmetric_unit },
     { "cache", read_cache },
-    { "groups", read_groups },
+    { "model", read_model },
     { "sources", read_sources },
     { "spectrum", read_spectrum },
     { "curve", read_curve },
