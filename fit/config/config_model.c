@@ -269,12 +269,20 @@ static db_status complete_bounds(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
+/* A cell whose directions nothing says, as beside an experiment list without a crystal. */
+static int has_no_directions(const db_fit_config *config, const db_crystal *crystal) {
+    int standard = config->automatic && !*config->matrix_file && isnan(config->orientation[0]);
+    for (int i = 0; i < 9; i++) standard &= crystal->orientation[i] == (i % 4 == 0);
+    for (int i = 0; i < 3; i++) standard &= crystal->misset[i] == 0;
+    return standard;
+}
+
 static db_status find_orientation(db_context *context, db_fit_config *config,
                                   const db_measured_image *image, db_experiment *start,
                                   void (*notices)(void *user, const char *line), void *user) {
     db_fit_orientation found;
     char line[240];
-    if (!config->find_orientation) return DB_OK;
+    if (!config->find_orientation && !has_no_directions(config, &start->crystal)) return DB_OK;
     db_misset_fold(&start->crystal);
     DB_TRY(
         complete_bounds(context, config, start, 0)); /* what is refused need not be searched for */

@@ -79,6 +79,19 @@ static double reach_of(const db_experiment *start, db_parameter parameter, doubl
     }
 }
 
+/* No crystal and beam that are worth a refinement have wider spreads: 1 degree of mosaic spread,
+ * 0.5 mm of footprint, 2 mrad of divergence, 2 % of bandwidth and of a mode (rms). Where a start
+ * has more, twice its own. */
+static double widest(db_parameter p, double start) {
+    const double usual = p >= DB_MOSAIC_VARIANCE && p <= DB_MOSAIC_ZZ     ? 1
+                         : p == DB_FOOTPRINT_HH || p == DB_FOOTPRINT_VV   ? 0.25
+                         : p == DB_DIVERGENCE_HH || p == DB_DIVERGENCE_VV ? 4
+                         : p == DB_BANDWIDTH_VARIANCE                     ? 400
+                         : p >= DB_MODE1_XX && p <= DB_MODE3_ZZ           ? 20
+                                                                          : INFINITY;
+    return fmax(usual, 4 * fabs(start));
+}
+
 static int is_size(db_parameter parameter) {
     return parameter == DB_CELLS_A || parameter == DB_CELLS_B || parameter == DB_CELLS_C ||
            parameter == DB_SPECTRUM_STRETCH;
@@ -93,8 +106,9 @@ void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
     const int turns = p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z;
     const double reach =
         reach_of(start, p->parameter, value) + (turns && starts->count > 1 ? starts->misset : 0);
-    const double low = is_size(p->parameter) ? value / MOST_SIZE : value - reach;
-    const double high = is_size(p->parameter) ? value * MOST_SIZE : value + reach;
+    const double wide = widest(p->parameter, value);
+    const double low = is_size(p->parameter) ? value / MOST_SIZE : fmax(value - reach, -wide);
+    const double high = is_size(p->parameter) ? value * MOST_SIZE : fmin(value + reach, wide);
     if (db_fit_parameter_is_tied(p)) return;
     if (isinf(p->lower)) p->lower = fmax(least, low);
     if (isinf(p->upper)) p->upper = fmin(most, high);

@@ -22,7 +22,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Variance of a normal distribution whose differences are beyond those of the pixels as seldom as
- * once in a hundred: noise that has heavier tails must not be taken for spots. 0: too few pixels. */
+ * once in a hundred: noise of heavier tails must not be taken for spots. 0: too few pixels. */
 static int scatter_of(const db_measured_image *panel, int fast, int slow, scatter *s) {
     const double beyond = 2.5758293035489, half = 0.6744897501961;
     double apart[PAIRS], sum = 0;

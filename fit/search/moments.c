@@ -15,7 +15,7 @@ enum {
 static const double INDEPENDENT =
     10;                          /* parts of a spot whose places are independent of each other */
 static const double FREEDOM = 4; /* of Student's distribution: spots unlike the model count less */
-/* Of the differences, in typical steps of the parameters. Modes curve the loss within a hundredth. */
+/* Of the differences, in typical steps of parameters. Modes curve the loss within a hundredth. */
 static const double STEP = 1e-5;
 
 /* Strong pixels and those around. */
