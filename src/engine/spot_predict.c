@@ -140,8 +140,10 @@ static db_status take(db_plan *plan, const db_spot_options *options, db_spot_lis
     qsort(k, count, sizeof *k, compare);
     count = merge_all(plan, options, k, count);
     predicted->spot = malloc((count + 1) * sizeof *predicted->spot);
-    if (predicted->spot) predicted->count = count;
-    for (size_t i = 0; i < predicted->count; i++) predicted->spot[i] = k[i].spot;
+    if (predicted->spot) {
+        predicted->count = count;
+        for (size_t i = 0; i < count; i++) predicted->spot[i] = k[i].spot;
+    }
     free(k);
     return predicted->spot ? DB_OK : db_fail_memory(plan->context, "the predicted spots");
 }
