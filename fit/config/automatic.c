@@ -27,6 +27,23 @@ static void start_spreads(const db_fit_config *config, db_experiment *start) {
     if (isnan(given->footprint_rms[0])) s->footprint[0] = s->footprint[1] = FOOTPRINT;
 }
 
+/* Distance and tilts: a turn about the axis that lies nearest to the beam would be one of the crystal. */
+static db_status add_detector(db_context *context, const double beam[3],
+                              db_fit_settings *settings) {
+    int along = 0;
+    for (int i = 1; i < 3; i++)
+        if (fabs(beam[i]) > fabs(beam[along])) along = i;
+    const db_parameter list[] = { DB_DISTANCE,
+                                  (db_parameter)((int)DB_DETECTOR_ROTX + (along + 1) % 3),
+                                  (db_parameter)((int)DB_DETECTOR_ROTX + (along + 2) % 3) };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        db_fit_parameter p = db_fit_parameter_free(list[i]);
+        p.earned = 1;
+        DB_TRY(db_fit_settings_add_parameter(context, settings, &p));
+    }
+    return DB_OK;
+}
+
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    db_experiment *start) {
     static const db_parameter list[] = {
@@ -43,6 +60,7 @@ db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
         const db_fit_parameter p = db_fit_parameter_free(list[i]);
         DB_TRY(db_fit_settings_add_parameter(context, settings, &p));
     }
+    DB_TRY(add_detector(context, start->beam.direction, settings));
     for (int k = DB_MODE1_XX; k <= (int)DB_MODE3_ZZ; k++) {
         const db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
         DB_TRY(db_fit_settings_add_parameter(context, settings, &p));

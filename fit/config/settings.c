@@ -176,10 +176,13 @@ void db_fit_settings_default_stages(db_fit_settings *settings) {
     add_stage(settings, "final", EVERYTHING, 0, 1, -1);
 }
 
+/* What a stage of moments refines beside: modes by their bits, and what the detector has to earn. */
+enum { MODE_1 = 1, MODE_2 = 2, MODE_3 = 4, DETECTOR = 8 };
+
 /* Moments of spots pull from afar, so that orientation and cell are found first, without wide
  * spots. */
 static void add_moment_stage(db_fit_settings *settings, const char *name, stage_subject subject,
-                             double dmin, double blur, unsigned modes, int earned) {
+                             double dmin, double blur, unsigned more, int earned) {
     const size_t number = settings->stage_count;
     add_stage(settings, name, subject, dmin, blur, DB_FIT_WEIGHTED);
     if (settings->stage_count == number) return;
@@ -188,8 +191,9 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, stage_
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
         const unsigned own = db_mode_of(p->parameter);
-        const int refined = own < DB_SPREAD_MODES ? (modes >> own & 1u) != 0
-                                                  : db_fit_parameter_in_stage(p, number) != 0;
+        int refined = db_fit_parameter_in_stage(p, number);
+        if (own < DB_SPREAD_MODES) refined = (more >> own & 1u) != 0;
+        if (p->earned) refined = (more & DETECTOR) != 0;
         db_fit_parameter_set_stage(p, number, refined);
         fresh |= refined && (number == 0 || !(p->stages & ((1u << number) - 1)));
     }
@@ -209,9 +213,11 @@ static void closed_stages(db_fit_settings *settings) {
     add_moment_stage(settings, "lattice", GEOMETRY, 3.2, 2, 0, 0);
     add_moment_stage(settings, "extend", GEOMETRY, 2.5, 1.5, 0, 0);
     add_moment_stage(settings, "spreads", EVERYTHING, 0, 1, 0, 0);
-    add_moment_stage(settings, "mode 1", EVERYTHING, 0, 1, 1, 1);
-    add_moment_stage(settings, "mode 2", EVERYTHING, 0, 1, 3, 1);
-    add_moment_stage(settings, "mode 3", EVERYTHING, 0, 1, 7, 1);
+    unsigned more = 0;
+    add_moment_stage(settings, "detector", EVERYTHING, 0, 1, more |= DETECTOR, 1);
+    add_moment_stage(settings, "mode 1", EVERYTHING, 0, 1, more |= MODE_1, 1);
+    add_moment_stage(settings, "mode 2", EVERYTHING, 0, 1, more |= MODE_2, 1);
+    add_moment_stage(settings, "mode 3", EVERYTHING, 0, 1, more |= MODE_3, 1);
     add_stage(settings, "final", EVERYTHING, 0, 1, -1);
     settings->stages[settings->stage_count - 1].step = 0.1;
     settings->stages[settings->stage_count - 1].most_misfit = 1.5;

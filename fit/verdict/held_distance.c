@@ -11,7 +11,9 @@
 
 static int is_refined(const db_fit_settings *settings, db_parameter parameter) {
     for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].parameter == parameter) return 1;
+        if (settings->parameters[i].parameter == parameter &&
+            settings->parameters[i].stages != DB_FIT_NOT_EARNED)
+            return 1;
     return 0;
 }
 

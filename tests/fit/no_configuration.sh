@@ -12,6 +12,7 @@ needs_fit
     -pixel 0.1 -spots closed -mosaic_rms 0.15 -footprint_rms 0.15 0.1 -water 20 -noisefile still.img -seed 3 --quiet
 "$DUALBRAGG" fit still.img --cell 78.1,78.1,38 --symmetry tetragonal --no-report > printed || fail "$(tail -n 3 printed)"
 grep -q 'orientation found' printed || fail "the orientation was not looked for"
+grep -q 'Stage detector is left out' printed || fail "a detector that is as the header says is turned"
 grep -q 'Stage mode 1 is left out' printed || fail "a crystal that is not bent has a mode"
 number() { # KEY: a number of the refined model
     awk -v key="$1:" '$1 == key { gsub(/[][,]/, " "); print $2 }' still_refined.yaml

@@ -122,7 +122,10 @@ typedef struct db_fit_parameter {
     /** of a configuration: bounds are to be start - range and start + range, which
      * db_fit_config_start makes of it; NAN: not given */
     double range;
-    int line;           /**< of the configuration's file, for messages; 0: none */
+    int line; /**< of the configuration's file, for messages; 0: none */
+    /** 1: of the usual stages of spots in closed form, only those from `detector` on refine it, if
+     * held-out spots bear it out */
+    int earned;
     double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_parameter;
 
