@@ -6,6 +6,7 @@
 #include "fit/config/config_print.h"
 #include "base/text_stream.h"
 #include "base/file_content.h"
+#include "base/frame_name.h"
 #include "base/md5.h"
 
 #include <stdlib.h>
@@ -29,6 +30,20 @@ static db_status digest_of_file(db_context *context, const char *path,
     DB_TRY(db_file_content_read(context, path, &content));
     db_md5_base64(content.bytes, content.size, digest);
     db_file_content_clear(&content);
+    return DB_OK;
+}
+
+/* The pixels of one image of a file that holds many; else the file as it is. */
+static db_status digest_of_image(db_context *context, const char *path,
+                                 char digest[DB_MD5_TEXT_SIZE]) {
+    char file[DB_FIT_PATH_SIZE];
+    if (db_frame_split(path, file, sizeof file) == 0) return digest_of_file(context, path, digest);
+    db_measured_image image;
+    DB_TRY(db_read_image(context, path, &image));
+    db_md5_base64((const char *)image.value,
+                  (size_t)image.fast_pixels * (size_t)image.slow_pixels * sizeof *image.value,
+                  digest);
+    db_measured_image_clear(&image);
     return DB_OK;
 }
 
@@ -100,7 +115,7 @@ static db_status digest_text(db_context *context, const db_fit_config *config,
 db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
                               const db_fit_config *common, db_fit_shot_identity *identity) {
     _Static_assert((int)DB_FIT_DIGEST_SIZE >= (int)DB_MD5_TEXT_SIZE, "a digest has room");
-    DB_TRY(digest_of_file(context, config->image_file, identity->image));
+    DB_TRY(digest_of_image(context, config->image_file, identity->image));
     DB_TRY(digest_text(context, config, common, 0, identity->configuration));
     return digest_text(context, config, common, 1, identity->files);
 }

@@ -135,7 +135,60 @@ static db_status next_word(db_context *context, const db_text *text, char **curs
     return DB_OK;
 }
 
+/* FILE#FIRST-LAST: cuts the name behind the file; 0: it is another name. */
+static int cut_range(char *name, long range[2]) {
+    char *const sign = strrchr(name, '#');
+    const size_t first = sign ? strspn(sign + 1, "0123456789") : 0;
+    if (!first || first > 9 || sign[1 + first] != '-' || access(name, F_OK) == 0) return 0;
+    const char *const second = sign + 2 + first;
+    const size_t last = strspn(second, "0123456789");
+    if (!last || last > 9 || second[last]) return 0;
+    range[0] = strtol(sign + 1, NULL, 10);
+    range[1] = strtol(second, NULL, 10);
+    *sign = '\0';
+    return 1;
+}
+
+static db_status add_image(db_context *context, const db_text *text, const char *file, long number,
+                           db_fit_shot_list *list) {
+    char name[DB_FIT_PATH_SIZE + 16];
+    if (snprintf(name, sizeof name, "%s#%ld", file, number) >= (int)sizeof name)
+        return db_fail(context, DB_ERROR_INPUT, "%s:%zu: the name is too long", text->path,
+                       text->line_number);
+    return db_shot_entries_add(list, name, (int)text->line_number)
+               ? DB_OK
+               : db_fail_memory(context, text->path);
+}
+
+/* Adds the shot of a name, or all those of a range. */
+static db_status add_named(db_context *context, const db_text *text, char *name,
+                           db_fit_shot_list *list) {
+    long range[2];
+    if (!cut_range(name, range))
+        return db_shot_entries_add(list, name, (int)text->line_number)
+                   ? DB_OK
+                   : db_fail_memory(context, text->path);
+    if (range[0] < 1 || range[1] < range[0])
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: expected images from 1 on, the first before the last, found "
+                       "%ld-%ld",
+                       text->path, text->line_number, range[0], range[1]);
+    for (long n = range[0]; n <= range[1]; n++) DB_TRY(add_image(context, text, name, n, list));
+    return DB_OK;
+}
+
+/* Shots of one line have the same settings. */
+static db_status share_overrides(db_context *context, const db_text *text, size_t first,
+                                 db_fit_shot_list *list) {
+    for (size_t i = first + 1; i < list->count; i++)
+        for (size_t k = 0; k < list->entry[first].count; k++)
+            if (!db_shot_entry_override(&list->entry[i], list->entry[first].override[k]))
+                return db_fail_memory(context, text->path);
+    return DB_OK;
+}
+
 static db_status read_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
+    const size_t first = list->count;
     char *cursor = text->line;
     char *word;
     DB_TRY(next_word(context, text, &cursor, &word));
@@ -145,14 +198,14 @@ static db_status read_line(db_context *context, const db_text *text, db_fit_shot
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",
                        text->path, text->line_number, word);
     char *const name = db_path_beside(text->path, word);
-    db_shot_entry *const entry =
-        name ? db_shot_entries_add(list, name, (int)text->line_number) : NULL;
+    const db_status added =
+        name ? add_named(context, text, name, list) : db_fail_memory(context, text->path);
     free(name);
-    if (!entry) return db_fail_memory(context, text->path);
+    DB_TRY(added);
     for (;;) {
         DB_TRY(next_word(context, text, &cursor, &word));
-        if (!word) return DB_OK;
-        DB_TRY(read_override(context, text, word, entry));
+        if (!word) return share_overrides(context, text, first, list);
+        DB_TRY(read_override(context, text, word, &list->entry[first]));
     }
 }
 
@@ -160,6 +213,7 @@ static db_status read_text(db_context *context, const char *path, db_fit_shot_li
     db_text text;
     DB_TRY(db_text_open(context, path, &text));
     db_status status = DB_OK;
+    text.signs_in_words = 1;
     while (status == DB_OK && db_text_next_line(&text)) status = read_line(context, &text, list);
     db_text_close(&text);
     return status;

@@ -39,7 +39,11 @@ int db_text_next_line(db_text *text) {
         if (*following == '\n') following++;
         *end = '\0';
         text->line = text->next;
-        text->line[strcspn(text->line, "#")] = '\0';
+        char *sign = strchr(text->line, '#');
+        while (sign && text->signs_in_words && sign > text->line &&
+               !strchr(DB_WHITE_SPACE, sign[-1]))
+            sign = strchr(sign + 1, '#');
+        if (sign) *sign = '\0';
         text->next = following;
         text->line_number++;
         if (text->line[strspn(text->line, DB_WHITE_SPACE)]) return 1;

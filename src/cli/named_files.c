@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 #include "cli/standard_streams.h"
 #include "base/growth.h"
+#include "base/frame_name.h"
 #include "base/output_target.h"
 
 #include <stdio.h>
@@ -74,6 +75,8 @@ void db_named_files_add(db_named_files *files, db_file_role role, const char *fl
     named_file file = { .role = role };
     int descriptor;
     if (!path || !*path) return;
+    char whole[4096];
+    if (role == DB_ROLE_INPUT && db_frame_split(path, whole, sizeof whole) != 0) path = whole;
     const int known = identify(path, &file, &descriptor);
     files->takes_output |= role == DB_ROLE_OUTPUT && descriptor == STDOUT_FILENO;
     if (known) add(files, file, flag, path);

@@ -10,6 +10,7 @@
 #if defined(DB_HAVE_JANSSON)
 #include "io/dxtbx.h"
 #include "io/expt_detector.h"
+#include "base/frame_name.h"
 #include "base/path.h"
 #include "base/vector.h"
 
@@ -35,16 +36,27 @@ static int fits_template(const char *pattern, const char *file, long *number) {
     return *pattern == *file;
 }
 
+/* Is image number i of a set's list the one of that number in its file? */
+static int is_frame(const db_json *imageset, size_t i, long frame) {
+    const db_json list = db_json_member(imageset, "single_file_indices");
+    const json_t *const index = json_array_get(list.value, i);
+    return !index || json_integer_value(index) == (frame > 0 ? frame - 1 : 0);
+}
+
 /* The number of the image in the set, from 0 or as its name says; -1: it is not there. */
 static long image_number(const db_json *imageset, const char *image) {
-    const char *const file = db_file_name(image);
+    char whole[4096];
+    const long frame = db_frame_split(image, whole, sizeof whole);
+    const char *const file = db_file_name(whole);
     const char *const template = db_json_text(imageset, "template");
     long number;
-    if (template) return fits_template(db_file_name(template), file, &number) ? number : -1;
+    if (template)
+        return !fits_template(db_file_name(template), file, &number) ? -1 : frame ? frame : number;
     const db_json images = db_json_member(imageset, "images");
     for (size_t i = 0; i < json_array_size(images.value); i++) {
         const char *const name = json_string_value(json_array_get(images.value, i));
-        if (name && strcmp(db_file_name(name), file) == 0) return (long)i;
+        if (name && strcmp(db_file_name(name), file) == 0 && is_frame(imageset, i, frame))
+            return (long)i;
     }
     return -1;
 }

@@ -2,7 +2,7 @@
 #include "io/image_geometry.h"
 
 #include "base/context_internal.h"
-#include "io/frame_name.h"
+#include "base/frame_name.h"
 #include "io/nexus.h"
 #include "io/smv.h"
 

@@ -2,7 +2,7 @@
 /* Images of whatever format, told by their content. */
 #include "base/context_internal.h"
 #include "io/cbf.h"
-#include "io/frame_name.h"
+#include "base/frame_name.h"
 #include "io/nexus.h"
 #include "io/smv.h"
 

@@ -41,6 +41,7 @@ typedef struct reading {
     db_measured_image *image;
     db_image_geometry geometry;
     db_nexus_limits limits;
+    int faces_beam, usual_spindle; /* axes are those of the default convention */
 } reading;
 
 static db_status read_wavelength(reading *r) {
@@ -191,9 +192,9 @@ static int is_along(const double v[3], double x, double y, double z) {
 /* Axes need not be told where they are those that are taken anyway. */
 static void settle_axes(reading *r) {
     db_image_geometry *const g = &r->geometry;
-    if (!is_along(g->fast_axis, 0, 0, 1) || !is_along(g->slow_axis, 0, -1, 0) ||
-        !is_along(g->spindle_axis, 0, 0, 1))
-        return;
+    r->faces_beam = is_along(g->fast_axis, 0, 0, 1) && is_along(g->slow_axis, 0, -1, 0);
+    r->usual_spindle = is_along(g->spindle_axis, 0, 0, 1);
+    if (!r->faces_beam || !r->usual_spindle) return;
     g->fast_axis[0] = g->slow_axis[0] = g->spindle_axis[0] = NAN;
 }
 
@@ -322,12 +323,13 @@ static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_
     return db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s);
 }
 
-/* Where axes must be told, numbers that hold without them only would mislead. */
+/* Images have no room for axes: numbers that do not hold without them are left out. */
 static void tell_placement(reading *r) {
     const db_image_geometry *const g = &r->geometry;
     db_measured_image *const image = r->image;
     image->twotheta = g->twotheta;
-    if (!isnan(g->fast_axis[0])) return;
+    if (!r->usual_spindle) image->phi = image->osc_range = NAN;
+    if (!r->faces_beam) return;
     image->distance = g->distance;
     for (int i = 0; i < 2; i++) image->beam_centre[i] = g->beam_centre[i] / image->pixel_size[i];
 }

@@ -55,8 +55,10 @@ compile_without random123 RANDOM123 "$random" DB_HAVE_RANDOM123
 compile_without png PNG png.h DB_HAVE_PNG
 compile_without jansson 'JANSSON|FIT|MPI' jansson.h 'DB_HAVE_(JANSSON|FIT)'
 compile_without msgpack MSGPACK msgpack.h DB_HAVE_MSGPACK
-compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|GEMMI|FIT|MPI|CUDA' \
-    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h zlib.h $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
+hdf5="hdf5.h lz4.h zstd.h zlib.h"
+compile_without hdf5 HDF5 "$hdf5" DB_HAVE_HDF5
+compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|GEMMI|HDF5|FIT|MPI|CUDA' \
+    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
 # It stands in the place of gemmi_files.cpp, which is then left out of the archive, and no C++ is linked.
 # shellcheck disable=SC2086 # flags are to be split
 [ -f "$work/all/src-io-without_gemmi.c.o" ] || ${CC:-cc} -std=c17 ${CFLAGS:-} -fPIC -Isrc/include -Isrc -I. \

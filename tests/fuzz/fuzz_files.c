@@ -73,9 +73,10 @@ static void read_curve(db_context *context, const char *path) {
     free(b.amplitude);
 }
 
-static void read_image(db_context *context, const char *path) {
+/* name: of the image, in the file. */
+static void read_named(db_context *context, const char *path, const char *name) {
     db_measured_image image;
-    if (fuzz_is_ok(context, path, db_read_image(context, path, &image), "image")) {
+    if (fuzz_is_ok(context, path, db_read_image(context, name, &image), "image")) {
         const size_t count = (size_t)image.fast_pixels * (size_t)image.slow_pixels;
         size_t masked = 0;
         for (size_t i = 0; i < count; i++) {
@@ -88,6 +89,15 @@ static void read_image(db_context *context, const char *path) {
         fuzz_require(!image.value && !image.mask, "image", "pixels after a failure");
     }
     db_measured_image_clear(&image);
+}
+
+static void read_image(db_context *context, const char *path) { read_named(context, path, path); }
+
+/* The second image of a file that holds many. */
+static void read_frame(db_context *context, const char *path) {
+    char name[300];
+    snprintf(name, sizeof name, "%.280s#2", path);
+    read_named(context, path, name);
 }
 
 static void read_header(db_context *context, const char *path) {
@@ -215,6 +225,7 @@ const fuzz_reader fuzz_file_readers[] = {
     { "spectrum", read_spectrum },
     { "curve", read_curve },
     { "image", read_image },
+    { "frame", read_frame },
     { "header", read_header },
     { "experiments", read_experiments },
     { "reflections", read_reflections },

@@ -23,4 +23,26 @@ while IFS='|' read -r image expected; do
     code=$?
     [ $code -ge 2 ] && [ $code -le 3 ] && grep -q -- "$expected" said || { echo "$image: $code: $(cat said); expected: $expected"; failed=1; }
 done < damage
+
+# Lists of shots have images and ranges of them.
+case $("$DUALBRAGG" --version) in *fit*)
+    printf 'series_master.h5#1-3 model.phi=0 # three\n#none\nseries_master.h5#5\n' > shots.txt
+    printf 'model: {cell: [58, 58, 150, 90, 90, 90]}\nrefine: {misset_x: }\nshots: {list: shots.txt}\n' > shots.yaml
+    "$DUALBRAGG" fit shots.yaml > said 2>&1
+    for shot in 1 2 3 5; do
+        grep -q "series_master.h5#$shot: blank image" said || { echo "no shot $shot:"; cat said; failed=1; }
+    done ;;
+esac
+
+# Where detectors stand: in a file of our own, and in measured ones without their pixels.
+place() {
+    "$DUALBRAGG" sim -img "$1" -cell 60 60 60 90 90 90 -default_F 1 -N 1 -roi 0 1 0 1 -exptfile place.expt -floatfile place.bin \
+        > said 2>&1 && "$python" -B "$SOURCE_DIR/tests/io/hdf5_geometry.py" check place.expt "$2" || { tail -n 3 said; failed=1; }
+}
+"$python" -B "$SOURCE_DIR/tests/io/hdf5_geometry.py" write swung.nxs || exit 1
+place swung.nxs#2 swung
+measured=$SHARED_DIR/realdata/formats
+[ -d "$measured" ] || exit $failed
+place "$measured/Therm_6_2.nxs" dls
+place "$measured/dectris_eiger_master.h5" dectris
 exit $failed

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 /* Names of images in files that hold many. */
-#include "io/frame_name.h"
+#include "base/frame_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Names of images in files that hold many: FILE#N, counted from 1. */
-#ifndef DB_IO_FRAME_NAME_H
-#define DB_IO_FRAME_NAME_H
+#ifndef DB_BASE_FRAME_NAME_H
+#define DB_BASE_FRAME_NAME_H
 
 #include <dualbragg/status.h>
 #include <stddef.h>
