@@ -3,6 +3,8 @@
 
 #include "base/context_internal.h"
 
+#ifndef DB_HAVE_GEMMI
+
 static db_status without(db_context *context, const char *path, const char *what) {
     return db_fail(
         context, DB_ERROR_UNSUPPORTED,
@@ -41,3 +43,5 @@ db_status db_gemmi_read_model(db_context *context, const char *path, const db_fi
     (void)told_size;
     return without(context, path, "coordinates");
 }
+
+#endif

@@ -59,10 +59,6 @@ hdf5="hdf5.h lz4.h zstd.h zlib.h"
 compile_without hdf5 HDF5 "$hdf5" DB_HAVE_HDF5
 compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|GEMMI|HDF5|FIT|MPI|CUDA' \
     "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
-# It stands in the place of gemmi_files.cpp, which is then left out of the archive, and no C++ is linked.
-# shellcheck disable=SC2086 # flags are to be split
-[ -f "$work/all/src-io-without_gemmi.c.o" ] || ${CC:-cc} -std=c17 ${CFLAGS:-} -fPIC -Isrc/include -Isrc -I. \
-    -o "$work/all/src-io-without_gemmi.c.o" -c src/io/without_gemmi.c
 
 # The program: its own objects, unless they are new.
 for object in "$program"/src/cli/*.o "$program"/help_*.o; do
