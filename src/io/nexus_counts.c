@@ -66,17 +66,25 @@ void db_nexus_take_pixels(void *user, const db_hdf5_format *format, const unsign
     }
 }
 
+#define TAKE_MASK(type)                                                                            \
+    do {                                                                                           \
+        const type *const bits = (const void *)elements;                                           \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const uint8_t own = bits[i] & 1 ? DB_MASK_GAP : DB_MASK_BAD;                           \
+            mask[i] = bits[i] ? own : mask[i];                                                     \
+        }                                                                                          \
+    } while (0)
+
 /* Bit 0 of a mask says that there is no sensor; any other, that a pixel is not to be used. */
 void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned char *elements,
                         size_t n, size_t to) {
     const db_nexus_sink *const s = user;
-    const size_t width = format->width;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char any = 0;
-        for (size_t byte = 0; byte < width; byte++) any |= elements[i * width + byte];
-        const unsigned char low =
-            elements[i * width + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? width - 1 : 0)];
-        if (any) s->mask[to + i] = low & 1 ? DB_MASK_GAP : DB_MASK_BAD;
+    uint8_t *const mask = s->mask + to;
+    switch (format->width) {
+    case 1: TAKE_MASK(uint8_t); break;
+    case 2: TAKE_MASK(uint16_t); break;
+    case 4: TAKE_MASK(uint32_t); break;
+    default: TAKE_MASK(uint64_t); break;
     }
 }
 
