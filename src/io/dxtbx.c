@@ -4,6 +4,7 @@
 #include "io/dxtbx.h"
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 #include "base/path.h"
 #include "base/vector.h"
 
@@ -67,6 +68,12 @@ static size_t digits_before(const char *start, const char *end) {
 db_status db_image_template_of(db_context *context, const char *path, db_image_template *made) {
     *made = (db_image_template){ .text = strdup(path), .number = 1 };
     if (!made->text) return db_fail_memory(context, "the name of an image");
+    const long frame = db_frame_split(path, made->text, strlen(path) + 1);
+    if (frame > 0) { /* dxtbx counts images of one file likewise */
+        made->numbered = made->in_file = 1;
+        made->number = (int)frame;
+        return DB_OK;
+    }
     const char *const name = db_file_name(path);
     const char *const dot = strrchr(name, '.');
     const char *end = name + strlen(name);

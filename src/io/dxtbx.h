@@ -12,6 +12,7 @@ typedef struct db_image_template {
     char *text; /* the path with a '#' for each digit of the number; owned */
     int number;
     int numbered; /* 0: the name has no number, text is the path and number 1 */
+    int in_file;  /* 1: image of that number in the file `text` */
 } db_image_template;
 
 /* The number is an extension of at least two digits, else the digits right before the extension;

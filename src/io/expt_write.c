@@ -165,8 +165,10 @@ static json_t *imageset_model(const source *from) {
         json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:{s:s, s:b}}", "__id__",
                   from->is_scan ? "ImageSequence" : "ImageSet", "mask", "gain", "pedestal", "dx",
                   "dy", "params", "dynamic_shadowing", "Auto", "multi_panel", 0);
-    return from->is_scan ? put(model, "template", json_string(from->sequence.text))
-                         : put(model, "images", json_pack("[s]", from->image->path));
+    if (from->is_scan) return put(model, "template", json_string(from->sequence.text));
+    if (!from->sequence.in_file) return put(model, "images", json_pack("[s]", from->image->path));
+    model = put(model, "single_file_indices", json_pack("[i]", from->sequence.number - 1));
+    return put(model, "images", json_pack("[s]", from->sequence.text));
 }
 
 /* The list, or NULL. */

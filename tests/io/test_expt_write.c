@@ -203,6 +203,8 @@ static void names_become_templates(void **state) {
         { "no_extension7", NULL, 1 },
         { "a3.x7", "a#.x7", 3 },
         { "a.7", NULL, 1 },
+        { "run_master.h5#17", "run_master.h5", 17 },
+        { "run_0001.h5#3", "run_0001.h5", 3 },
     };
     db_experiment e;
     make_experiment(DB_CONVENTION_MOSFLM, 0.5, &e);
@@ -218,6 +220,22 @@ static void names_become_templates(void **state) {
         assert_int_equal(from, cases[i].number);
         json_decref(list);
     }
+    db_experiment_clear(&e);
+}
+
+static void a_still_of_a_file_with_many_has_its_index(void **state) {
+    (void)state;
+    const db_expt_image image = { "run_master.h5#17", 0, 1, { 0, 0 } };
+    db_experiment e;
+    make_experiment(DB_CONVENTION_MOSFLM, 0, &e);
+    json_t *const list = written(&e, &image);
+    const char *file = NULL;
+    int index = -1;
+    json_unpack(model(list, "imageset"), "{s:[s], s:[i]}", "images", &file, "single_file_indices",
+                &index);
+    assert_string_equal(file, "run_master.h5");
+    assert_int_equal(index, 16);
+    json_decref(list);
     db_experiment_clear(&e);
 }
 
@@ -248,6 +266,7 @@ int main(void) {
         cmocka_unit_test(a_turning_crystal_has_a_scan),
         cmocka_unit_test(a_still_crystal_stands_as_it_does_in_the_beam),
         cmocka_unit_test(names_become_templates),
+        cmocka_unit_test(a_still_of_a_file_with_many_has_its_index),
         cmocka_unit_test(what_a_list_cannot_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
