@@ -7,7 +7,6 @@
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
-#include "fit/pixels/image_noise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -313,22 +312,17 @@ static void start_modes(const db_fit_settings *settings, db_experiment *start,
     }
 }
 
-static void settle_noise(const db_measured_image *image, db_fit_settings *settings,
-                         void (*notices)(void *user, const char *line), void *user) {
-    char line[160];
-    if (!db_image_noise_settle(image, settings) || !notices) return;
-    snprintf(line, sizeof line,
-             "gain %.3g and readout noise %.3g are measured: pixels scatter by more than twice the "
-             "variance of photons (data.gain, data.readout_noise)",
-             settings->gain, settings->readout_noise);
-    notices(user, line);
+static void take_noise(const db_measured_image *image, db_fit_settings *settings) {
+    if (!isnan(settings->gain)) return;
+    settings->gain = isnan(image->gain) ? 1 : image->gain;
+    if (!(settings->readout_noise > 0)) settings->readout_noise = image->readout_noise;
 }
 
 db_status db_fit_config_start(db_context *context, db_fit_config *config,
                               const db_measured_image *image, db_experiment *start,
                               void (*notices)(void *user, const char *line), void *user) {
     db_fit_settings *const settings = &config->settings;
-    settle_noise(image, settings, notices, user);
+    take_noise(image, settings);
     if (settings->roi[1] >= image->fast_pixels || settings->roi[3] >= image->slow_pixels)
         return db_fail(context, DB_ERROR_USAGE,
                        "data.roi: [%d, %d, %d, %d] reaches beyond the image of %d x %d pixels",

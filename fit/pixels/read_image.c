@@ -2,7 +2,6 @@
 #include "base/context_internal.h"
 #include "fit/pixels/image_noise.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/measured_image.h"
 
 #include <dualbragg/fit.h>
 #include <math.h>
@@ -127,6 +126,20 @@ static void count_masked(db_measured_image *image) {
     for (size_t i = 0; i < pixels_of(image); i++) image->masked += image->mask[i] != 0;
 }
 
+/* The image knows its noise where that was measured. */
+static void settle_noise(const reading *r, db_fit_settings *settings) {
+    char line[160];
+    if (!db_image_noise_settle(r->image, settings)) return;
+    r->image->gain = settings->gain;
+    r->image->readout_noise = settings->readout_noise;
+    if (!r->line) return;
+    snprintf(line, sizeof line,
+             "gain %.3g and readout noise %.3g are measured: pixels scatter by more than twice the "
+             "variance of photons (data.gain, data.readout_noise)",
+             settings->gain, settings->readout_noise);
+    r->line(r->user, line);
+}
+
 static db_status mask_all(const reading *r) {
     const db_fit_config *const config = r->config;
     db_fit_settings settings = config->settings;
@@ -135,7 +148,7 @@ static db_status mask_all(const reading *r) {
     DB_TRY(apply_mask_file(r));
     DB_TRY(apply_hot_pixels(r));
     count_masked(r->image);
-    db_image_noise_settle(r->image, &settings);
+    settle_noise(r, &settings);
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
     if (hot && r->line) {
         char text[128];

@@ -212,7 +212,8 @@ typedef struct db_measured_image {
     db_sensor_material sensor_material; /**< DB_SENSOR_UNKNOWN */
     char detector[64];                  /**< as named by the header, or "" */
     size_t masked;                      /**< number of pixels with mask != 0 */
-    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    double readout_noise;               /**< counts, standard deviation of a pixel; 0 */
+    double reserved[7]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_measured_image;
 
 /** Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels
