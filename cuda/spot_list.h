@@ -49,13 +49,15 @@ AD_INLINE void add_spots(spot_motion motion, const spot_list *list, int begin, i
     for (int i = begin; i < end; i++) {
         if (!(list->reach >> i & 1)) continue;
         const db_kernel_spot *spot = &list->spot[i];
-        const spot_constants constants = constants_of(motion, spot);
+        const spot_constants constants = constants_of(spot);
         lane_spot s;
         if (!spot_in_lanes(motion, spot, &constants, place->wide_d, &s)) continue;
         *sum = f_fma(f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]), s.g, *sum);
 #if DB_INSTANCE_KIND > 0
         fine column[DB_SPOT_COLUMNS_MOVING];
-        spot_columns(motion, spot, &constants, &s, beam->factor, column, beam->by_d);
+        __asm__ volatile("" ::: "memory"); /* W is read again: registers are scarce here */
+        const spot_constants again = constants_of(spot);
+        spot_columns(motion, spot, &again, &s, beam->factor, column, beam->by_d);
         spot_slopes(motion, list, i, column, slope);
 #else
         (void)beam, (void)slope;

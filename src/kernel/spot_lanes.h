@@ -55,13 +55,13 @@ AD_INLINE void spot_seen(const SHAPE_REAL *v, lane_spot *s, fine z3) {
 /* What all groups of pixels have in common; in registers, which pointers would not be. */
 typedef struct {
     wide white[9], offset[3];
-    fine cut, rest, from, to;
+    fine cut;
 #if DB_INSTANCE_KIND > 0
     fine by_d[9]; /* W, for slopes by d */
 #endif
 } spot_constants;
 
-AD_INLINE spot_constants constants_of(spot_motion motion, const db_kernel_spot *spot) {
+AD_INLINE spot_constants constants_of(const db_kernel_spot *spot) {
     const SHAPE_REAL *v = spot->FINE(value);
     spot_constants c = { .cut = f_set(v[DB_SPOT_CUT]) };
     for (int i = 0; i < 9; i++) c.white[i] = w_set(spot->white[i]);
@@ -69,11 +69,6 @@ AD_INLINE spot_constants constants_of(spot_motion motion, const db_kernel_spot *
 #if DB_INSTANCE_KIND > 0
     for (int i = 0; i < 9; i++) c.by_d[i] = f_set((SHAPE_REAL)spot->white[i]);
 #endif
-    if (motion == SPOTS_MOVE) {
-        c.rest = f_set(v[DB_SPOT_AT_REST]);
-        c.from = f_set(v[DB_SPOT_FROM]);
-        c.to = f_set(v[DB_SPOT_TO]);
-    }
     return c;
 }
 
@@ -96,21 +91,21 @@ AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
     const int moves = motion == SPOTS_MOVE;
     spot_place(motion, constants, d, s->z);
     fine square = f_fma(s->z[0], s->z[0], f_mul(s->z[1], s->z[1]));
-    const fine z3 = s->z[2];
-    square = f_fma(moves ? f_mul(constants->rest, z3) : z3, z3, square);
+    const fine z3 = s->z[2], rest = f_set(v[DB_SPOT_AT_REST]);
+    square = f_fma(moves ? f_mul(rest, z3) : z3, z3, square);
     fine nearest = square; /* within the range */
     if (moves) {
-        const fine outside =
-            f_max(f_max(f_sub(constants->from, z3), f_sub(z3, constants->to)), f_set(0));
+        const fine outside = f_max(
+            f_max(f_sub(f_set(v[DB_SPOT_FROM]), z3), f_sub(z3, f_set(v[DB_SPOT_TO]))), f_set(0));
         nearest = f_fma(outside, outside, nearest);
     }
     s->counts = f_lt(nearest, constants->cut);
     if ((moves || DB_INSTANCE_KIND > 0) && !f_any(s->counts)) return 0;
     s->g = f_keep(s->counts, f_exp(f_mul(f_set(-0.5), square)));
     if (!moves) return 1;
-    spot_seen(v, s, f_fnma(constants->rest, z3, z3)); /* of one at rest the whole range */
+    spot_seen(v, s, f_fnma(rest, z3, z3)); /* of one at rest the whole range */
 #if DB_INSTANCE_KIND > 0
-    s->by_z3 = f_fnma(constants->rest, f_add(s->by_z3, f_mul(z3, s->g)), s->by_z3);
+    s->by_z3 = f_fnma(rest, f_add(s->by_z3, f_mul(z3, s->g)), s->by_z3);
 #endif
     return 1;
 }

@@ -88,7 +88,7 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
                         size_t j, int i, const spot_room *room) {
     const db_kernel_spot *spot = &job->spots.spot[room->number[i]];
     const fine amplitude = f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]);
-    const spot_constants constants = constants_of(motion, spot);
+    const spot_constants constants = constants_of(spot);
     for (unsigned long left = room->reach[i] & band->wanted; left; left &= left - 1) {
         const int g = __builtin_ctzl(left);
         lane_spot s;
