@@ -16,9 +16,27 @@ typedef struct scatter {
     double of_most; /* likewise, but of the half that differs least: spots have no part in it */
 } scatter;
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* The number that would be x[rank] if the list were sorted, by Hoare's selection; afterwards none
+ * before that place is larger. */
+static double ranked(double *x, size_t count, size_t rank) {
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        const double pivot = x[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;; i++, j--) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i >= j) break;
+            const double swapped = x[i];
+            x[i] = x[j];
+            x[j] = swapped;
+        }
+        if (rank <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return x[rank];
 }
 
 /* Variance of a normal distribution whose differences are beyond those of the pixels as seldom as
@@ -36,8 +54,9 @@ static int scatter_of(const db_measured_image *panel, int fast, int slow, scatte
             apart[count++] = fabs((double)panel->value[i] - (double)panel->value[i + APART]);
         }
     if (count < PAIRS / 4) return 0;
-    qsort(apart, count, sizeof *apart, ascending);
-    const double rms = apart[count - 1 - count / 100] / beyond, most = apart[count / 2] / half;
+    const size_t last = count - 1 - count / 100;
+    const double rms = ranked(apart, count, last) / beyond,
+                 most = ranked(apart, last, count / 2) / half;
     *s = (scatter){ sum / (double)count, 0.5 * rms * rms, 0.5 * most * most };
     return rms > 0;
 }
