@@ -30,15 +30,15 @@ static int by_reflection(const void *a, const void *b) {
 
 /* Neighbours in time: a crystal that turns far enough shows a reflection twice, as different spots,
  * whose intensities differ by what absorbs and decays. */
-static int goes_on(const db_part *last, const db_part *next) {
-    return next->frame <= last->frame + 1;
+static int goes_on(const db_frame *frame, const db_part *last, const db_part *next) {
+    return frame[next->frame].number <= frame[last->frame].number + 1;
 }
 
 static void sort_in(db_frames *f, const indexed *list, size_t count) {
     for (size_t i = 0; i < count; i++) {
         f->part[i] = list[i].part;
         if (i == 0 || db_compare_hkl(list[i].hkl, list[i - 1].hkl) != 0 ||
-            !goes_on(&list[i - 1].part, &list[i].part))
+            !goes_on(f->frame, &list[i - 1].part, &list[i].part))
             f->first[f->reflections++] = i;
     }
     f->first[f->reflections] = count;

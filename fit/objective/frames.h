@@ -18,6 +18,7 @@ typedef struct db_frame {
     const db_reflection *reflection; /* of its blocks; borrowed */
     const db_frame_link *link;       /* borrowed */
     size_t link_count;
+    size_t number; /* in the series, those that are left aside counted */
 } db_frame;
 
 typedef struct db_frames {

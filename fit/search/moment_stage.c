@@ -33,8 +33,9 @@ typedef struct stage_run {
 
 static void record(stage_run *s, double loss) {
     db_refinement *const r = s->refinement;
+    if (!isfinite(loss)) return;
     db_fit_history *const entry = db_fit_course_add(&r->course);
-    if (!entry || !isfinite(loss)) return;
+    if (!entry) return;
     entry->stage = s->number;
     entry->evaluation = s->evaluations;
     entry->target = loss / (double)s->moments.count;

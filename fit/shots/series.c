@@ -42,6 +42,7 @@ static void link_frames(db_series *s) {
     for (size_t k = 0; k < s->count; k++) {
         size_t first = s->order.shared;
         s->frame[k] = (db_frame){ .objective = &s->open[k].objective,
+                                  .number = s->shot[k],
                                   .reflection = s->open[k].pixels.boxes.reflection,
                                   .link = next };
         for (size_t i = 0; i < s->order.shared; i++)
@@ -93,6 +94,27 @@ static void start_local(db_series *s) {
                                           v->sigma[variable] };
             }
         }
+    }
+}
+
+/* Knots that only frames left aside would touch stay where the nearest of the others begins. */
+static void start_bare_knots(db_series *s) {
+    const size_t none = s->all->parameters;
+    size_t first = s->order.shared;
+    for (size_t l = 0; l < s->order.local; l++) {
+        const size_t end = first + values_of(s, l);
+        for (size_t u = first; u < end; u++) {
+            size_t near = u;
+            if (s->unknown[u].index != none) continue;
+            for (size_t away = 1; near == u && away < end - first; away++)
+                if (u >= first + away && s->unknown[u - away].index != none)
+                    near = u - away;
+                else if (u + away < end && s->unknown[u + away].index != none)
+                    near = u + away;
+            s->unknown[u] = s->unknown[near];
+            s->unknown[u].lower = s->unknown[u].upper = s->unknown[u].start;
+        }
+        first = end;
     }
 }
 
@@ -155,6 +177,7 @@ db_status db_series_open(db_shots *all, int stage, db_series *series) {
         link_frames(series);
         start_shared(series);
         start_local(series);
+        start_bare_knots(series);
         status = db_frames_make(all->context, series->frame, series->count, series->unknowns,
                                 &series->frames);
     }

@@ -131,7 +131,8 @@ static db_status measure_starts(const db_series *s) {
     db_status status =
         before && frame ? DB_OK : db_fail_memory(all->context, "the start of a series");
     for (size_t k = 0; k < s->count && status == DB_OK; k++) {
-        frame[k] = (db_frame){ &before[k], s->open[k].pixels.boxes.reflection, NULL, 0 };
+        frame[k] =
+            (db_frame){ &before[k], s->open[k].pixels.boxes.reflection, NULL, 0, s->shot[k] };
         status = db_shot_objective_at_start(all, all->context, s->shot[k], &s->open[k], &before[k]);
     }
     if (status == DB_OK) status = db_frames_make(all->context, frame, s->count, 0, &frames);

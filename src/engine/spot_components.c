@@ -137,7 +137,7 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     return k;
 }
 
-/* Of a spot that moves. */
+/* Of a spot that moves, or whose node is at an angle of the rotation. */
 static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spot_component *k) {
     const db_spot_values value = spot_at_double_0(&plan->experiment, &plan->plain, NULL, name);
     const db_number wavelength = { 1 / plan->plain.source[name->source].kappa.v };
@@ -145,9 +145,10 @@ static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spo
         v3_scale_double_0(spot_turn_of_double_0(&plan->plain, name).r, wavelength);
     const db_vector u = v3_unit_double_0(value.centre); /* of the cap, see kernel/spot.h */
     const double width = sqrt(v3_dot_double_0(u, v3_symmetric_double_0(value.covariance, u)).v);
-    double c[3], moved[3];
+    double c[3], moved[3] = { 0 };
     db_vector_out(value.centre, c);
-    const double passed = pass(name, &value, u, width, c, moved, k);
+    const int moves = name->passage.moves;
+    const double passed = moves ? pass(name, &value, u, width, c, moved, k) : 0;
     const spot_top_double_0 top =
         spot_top_of_double_0(v3_passive_double_0(c[0], c[1], c[2]), value.covariance);
     const spot_on_panel_double_0 at =
@@ -159,7 +160,7 @@ static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spo
                      .arm = spot_arm_double_0(&value, rho),
                      .obliquity = at.obliquity,
                      .bright = value.amplitude.v,
-                     .exponent = passed,
+                     .exponent = moves ? passed : top.exponent.v,
                      .angle = k->spot.angle,
                      .recorded = k->spot.recorded,
                      .leaves = k->leaves };
@@ -176,9 +177,12 @@ static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spo
     return f;
 }
 
+/* Not at the start of the rotation. */
+static int turns(const db_spot_name *name) { return name->passage.moves || name->passage.at != 0; }
+
 static int same_place(const db_spot_name *a, const db_spot_name *b) {
-    return !a->passage.moves && !b->passage.moves && a->source == b->source &&
-           a->panel == b->panel && a->tail == b->tail;
+    return !turns(a) && !turns(b) && a->source == b->source && a->panel == b->panel &&
+           a->tail == b->tail;
 }
 
 void db_spot_components(const db_plan *plan, const db_spot_options *options, int photons,
@@ -189,7 +193,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options, int
     db_placed_spots p;
     for (int i = 0; i < count; i++) {
         if (done[i]) continue;
-        if (name[i].passage.moves) {
+        if (turns(&name[i])) {
             db_spot_component own = { 0 };
             const spot_facts f = facts_of(plan, &name[i], &own);
             k[i] = component_of(plan, options, photons, &name[i], &f);

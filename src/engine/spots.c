@@ -163,10 +163,13 @@ static db_spot_cells cells_of(const db_plan *plan, size_t panel) {
                             own->rows };
 }
 
-/* Whether a tile is a cell. */
-static int is_cell(const db_region *t) {
+/* Whether a tile is all of a cell, as far as the panel has it. */
+static int is_cell(const db_plan *plan, const db_region *t) {
+    const db_panel *panel = &plan->experiment.detector.panels[t->panel];
+    const int fast = panel->fast_pixels - t->fast_start, slow = panel->slow_pixels - t->slow_start;
     return t->fast_start % CELL_FAST == 0 && t->slow_start % CELL_SLOW == 0 &&
-           t->fast_count <= CELL_FAST && t->slow_count <= CELL_SLOW;
+           t->fast_count == (fast < CELL_FAST ? fast : (int)CELL_FAST) &&
+           t->slow_count == (slow < CELL_SLOW ? slow : (int)CELL_SLOW);
 }
 
 static db_status make_cells(db_plan *plan, db_spots *spots) {
@@ -191,7 +194,7 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     DB_TRY(sum_cells(plan, spots));
     spots->cells_are_tiles = spots->everywhere && total == spots->cell_count;
     for (size_t t = 0; t < plan->region_count; t++)
-        if (!is_cell(&plan->regions[t])) spots->cells_are_tiles = 0;
+        if (!is_cell(plan, &plan->regions[t])) spots->cells_are_tiles = 0;
     return DB_OK;
 }
 

@@ -269,6 +269,9 @@ void model_transform::check_atom(gemmi::Atom &atom, const std::string &where) {
         gemmi::it92_pos(atom.element.elem) == 0)
         fail(name + ": its chemical element is not known");
     double least = atom.b_iso;
+    const double all = atom.aniso.u11 + atom.aniso.u22 + atom.aniso.u33 + atom.aniso.u12 +
+                       atom.aniso.u13 + atom.aniso.u23;
+    if (!std::isfinite(all)) atom.aniso = { 0, 0, 0, 0, 0, 0 }; // one of them is not known
     if (atom.aniso.nonzero()) {
         double lowest = 1e9, highest = 0;
         for (double u : atom.aniso.calculate_eigenvalues()) {

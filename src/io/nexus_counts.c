@@ -8,7 +8,8 @@
 #define TAKE_UNSIGNED(type)                                                                        \
     do {                                                                                           \
         const type *const count = (const void *)elements;                                          \
-        const type most = s->highest > (int64_t)(type)-1 ? (type)-1 : (type)s->highest;            \
+        const uint64_t highest = s->highest > 0 ? (uint64_t)s->highest : 0;                        \
+        const type most = highest > (type)-1 ? (type)-1 : (type)highest;                           \
         const type gap = (type)s->gap;                                                             \
         for (size_t i = 0; i < n; i++) {                                                           \
             const uint8_t own = (uint8_t)(count[i] == gap   ? DB_MASK_BAD                          \

@@ -35,7 +35,7 @@ static void link_frame(int k) {
     };
     picture *const p = &pictures[k];
     memcpy(p->link, link, sizeof link);
-    frame[k] = (db_frame){ &p->objective, p->taken.boxes.reflection, p->link, UNKNOWNS };
+    frame[k] = (db_frame){ &p->objective, p->taken.boxes.reflection, p->link, UNKNOWNS, (size_t)k };
 }
 
 static void take_picture(int k, db_fit_target target) {
