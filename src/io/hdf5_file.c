@@ -266,12 +266,10 @@ int db_hdf5_extents(const db_hdf5_object *object, hsize_t *extent, int most) {
     return rank;
 }
 
-/* Is it of a kind that reads as numbers, and in chunks that are not larger than what they hold
- * deserves? */
-static int is_small_and_real(hid_t data) {
+/* Is it in this file, and in chunks that are not larger than what they hold deserves? */
+static int is_small_and_here(hid_t data) {
     const hid_t type = H5Dget_type(data), creation = H5Dget_create_plist(data);
-    const H5T_class_t kind = H5Tget_class(type);
-    int good = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Tget_size(type) <= 16;
+    int good = 1;
     hsize_t chunk[2] = { 1, 1 };
     const H5D_layout_t layout = H5Pget_layout(creation);
     if (layout == H5D_CHUNKED && H5Pget_chunk(creation, 2, chunk) > 1) good = 0;
@@ -280,6 +278,15 @@ static int is_small_and_real(hid_t data) {
     H5Pclose(creation);
     H5Tclose(type);
     return good;
+}
+
+/* And of a kind that reads as numbers? */
+static int is_small_and_real(hid_t data) {
+    const hid_t type = H5Dget_type(data);
+    const H5T_class_t kind = H5Tget_class(type);
+    const int good = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Tget_size(type) <= 16;
+    H5Tclose(type);
+    return good && is_small_and_here(data);
 }
 
 int db_hdf5_number(const db_hdf5_object *object, size_t index, double *value) {
@@ -349,7 +356,7 @@ static int read_text(hid_t id, hid_t space, hid_t type, int attribute, char *tex
 }
 
 int db_hdf5_text(const db_hdf5_object *object, char *text, size_t size) {
-    if (!db_hdf5_is_data(object)) return 0;
+    if (!db_hdf5_is_data(object) || !is_small_and_here(object->id)) return 0;
     const hid_t space = H5Dget_space(object->id), type = H5Dget_type(object->id);
     const int good = read_text(object->id, space, type, 0, text, size);
     H5Tclose(type);
