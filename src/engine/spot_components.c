@@ -201,7 +201,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options, int
         }
         p.count = 0;
         for (int j = i; j < count; j++) {
-            if (!same_place(&name[i], &name[j])) continue;
+            if (j > i && !same_place(&name[i], &name[j])) continue;
             const double node[3] = { name[j].hkl[0], name[j].hkl[1], name[j].hkl[2] };
             for (int c = 0; c < 3; c++) p.hkl[c][p.count] = node[c];
             p.amplitude[p.count] = node_amplitude_double_0(factors, NULL, node).v;
