@@ -7,9 +7,6 @@
 static const double DEGREE = 0.017453292519943295769;
 static const double ROOT_TWO_PI = 2.506628274631000502415765;
 
-enum { MOST_LANES = 8 }; /* of kernel/spot_find_instance.c */
-_Static_assert(DB_SPOT_NODES % MOST_LANES == 0, "whole vectors");
-
 /* Weights of the parts of a passage. */
 typedef struct {
     double log_whole;      /* of their sum */
@@ -207,10 +204,6 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options, int
             p.amplitude[p.count] = node_amplitude_double_0(factors, NULL, node).v;
             done[j] = 1;
             number[p.count++] = j;
-        }
-        for (int j = p.count; j % MOST_LANES; j++) { /* fills the last vector */
-            for (int c = 0; c < 3; c++) p.hkl[c][j] = p.hkl[c][0];
-            p.amplitude[j] = p.amplitude[0];
         }
         const db_spot_find find = db_spot_find_of(plan, NULL, name[i].source);
         const db_spot_window window = db_spot_window_of(plan, name[i].panel, NULL);

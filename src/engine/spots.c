@@ -291,6 +291,9 @@ static db_status fill_tiles(db_plan *plan) {
         }
         if (total - first > most) most = total - first;
     }
+    if (total >= UINT32_MAX)
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "spots in closed form: %zu of them on all tiles are too many", total);
     spots->first[tiles] = (uint32_t)total;
     DB_GROW(plan->context, spots->number, spots->number_room, total + 1, "the spots of an image");
     DB_GROW(plan->context, spots->part, spots->part_room, total + 1, "the spots of an image");

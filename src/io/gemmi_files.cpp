@@ -291,10 +291,13 @@ void model_transform::check_atom(gemmi::Atom &atom, const std::string &where) {
 void model_transform::apply_ncs() {
     std::vector<gemmi::Chain> &chains = structure_.models[0].chains;
     const size_t given = chains.size();
+    size_t own = 0, all = 0;
+    for (const gemmi::Chain &chain : chains)
+        for (const gemmi::Residue &residue : chain.residues) own += residue.atoms.size();
     for (const gemmi::NcsOp &op : structure_.ncs) {
         if (op.given) continue;
-        if (static_cast<double>(chains.size() + given) > 1e5)
-            fail("expected at most 100000 chains with all copies by MTRIX");
+        all += own + given;
+        if (all > 10000000) fail("expected at most 10000000 atoms with all copies by MTRIX");
         for (size_t c = 0; c < given; c++) {
             gemmi::Chain copy = chains[c];
             for (gemmi::Residue &residue : copy.residues)

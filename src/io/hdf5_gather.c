@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST_VIRTUAL = 4, MOST_PIECES = 1 << 20 };
+enum { DEEPEST_VIRTUAL = 4, MOST_PIECES = 1 << 20, MOST_ASKED = 4096 };
 
 /* Elements of a chunk; a chunk is unpacked as a whole where it is not bitshuffled. */
 static const hsize_t LARGEST_CHUNK = (hsize_t)1 << 28;
@@ -296,23 +296,45 @@ static db_status take_part(const gathering *g, hid_t creation, size_t number, co
     return status;
 }
 
-static db_status take_source(const gathering *g, hid_t creation, size_t number) {
-    source s;
+static int overlap(int rank, const source *a, const source *b) {
+    for (int d = 0; d < rank; d++)
+        if (a->low[d] >= b->low[d] + b->length[d] || b->low[d] >= a->low[d] + a->length[d])
+            return 0;
+    return 1;
+}
+
+/* Of which others have been taken: pixels of two sources would depend on which comes last. */
+static db_status take_source(const gathering *g, hid_t creation, size_t number, source *taken,
+                             size_t *count) {
+    source *const s = &taken[*count];
     const hid_t whole = H5Pget_virtual_vspace(creation, number);
-    const int part = asked_of(g, whole, &s);
+    const int part = asked_of(g, whole, s);
     H5Sclose(whole);
     if (part < 0) return fail_source(g, number);
-    return part ? take_part(g, creation, number, &s) : DB_OK;
+    if (!part) return DB_OK;
+    for (size_t i = 0; i < *count; i++)
+        if (overlap(g->rank, &taken[i], s))
+            return FAIL(g, DB_ERROR_UNSUPPORTED,
+                        "source %zu of the virtual data set: it overlaps another one", number + 1);
+    if (++*count == MOST_ASKED)
+        return FAIL(g, DB_ERROR_UNSUPPORTED, "expected fewer than %d sources of one image",
+                    (int)MOST_ASKED);
+    return take_part(g, creation, number, s);
 }
 
 static db_status take_sources(const gathering *g, hid_t creation) {
-    size_t count = 0;
+    size_t count = 0, taken_count = 0;
     if (g->depth >= DEEPEST_VIRTUAL)
         return FAIL(g, DB_ERROR_INPUT, "%s", "virtual data sets within one another (a circle?)");
     if (H5Pget_virtual_count(creation, &count) < 0)
         return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: its sources cannot be read");
-    for (size_t i = 0; i < count; i++) DB_TRY(take_source(g, creation, i));
-    return DB_OK;
+    source *const taken = malloc(MOST_ASKED * sizeof *taken);
+    if (!taken) return db_fail_memory(g->data->context, g->data->file);
+    db_status status = DB_OK;
+    for (size_t i = 0; i < count && status == DB_OK; i++)
+        status = take_source(g, creation, i, taken, &taken_count);
+    free(taken);
+    return status;
 }
 
 static db_status check_rectangle(const gathering *g) {

@@ -230,8 +230,9 @@ static inline size_t db_normal_size(size_t images) {
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
 }
 
-/* Room that the kernels of spots in closed form need: numbers and groups of a tile's spots, and a fixed part and
- * slopes for a band's pixels (kernel/spot_pixels.h), and products (kernel/spot_products.h); bytes. */
+/* Room that the kernels of spots in closed form need: numbers and groups of a tile's spots, a fixed
+ * part and slopes for a band's pixels (kernel/spot_pixels.h), and products
+ * (kernel/spot_products.h); bytes. */
 enum {
     DB_SPOT_TILE_FAST = 64,
     DB_SPOT_TILE_SLOW = 16,

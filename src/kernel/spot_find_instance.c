@@ -6,13 +6,7 @@
 
 #include <stddef.h>
 
-#if AD_VEC_BYTES == 64
-#define LANES 8
-#elif AD_VEC_BYTES == 32
-#define LANES 4
-#else
-#define LANES 2
-#endif
+#define LANES (AD_VEC_BYTES / 8)
 #define REAL double
 #define DIRS 0
 #include "ad/lane.h"
@@ -326,6 +320,10 @@ static void places(const db_spot_find *find, const db_spot_window *window, int t
     source_interface source;
     const interface_values z = interface_of(find, window, &panel, &source);
     const num wavelength = n_div(n_constant(1), source.kappa);
+    for (int i = p->count; i % LANES; i++) { /* the last vector is filled up */
+        for (int c = 0; c < 3; c++) p->hkl[c][i] = p->hkl[c][0];
+        p->amplitude[i] = p->amplitude[0];
+    }
     for (int i = 0; i < p->count; i += LANES) {
         const lane hkl[3] = { l_load(p->hkl[0] + i), l_load(p->hkl[1] + i), l_load(p->hkl[2] + i) };
         const spot_node node = spot_node_of(&z, hkl, NULL);

@@ -7,13 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#if AD_VEC_BYTES == 64
-#define LANES 8
-#elif AD_VEC_BYTES == 32
-#define LANES 4
-#else
-#define LANES 2
-#endif
+#define LANES (AD_VEC_BYTES / 8)
 #define REAL double
 #define DIRS 2
 #include "ad/lane.h"

@@ -79,6 +79,13 @@ def links(folder):
         layout[:] = h5py.VirtualSource(".", "entry/data/data", (2, SLOW, FAST))
         file.create_group("entry/data").create_virtual_dataset("data", layout)
     expect("virtual_circle.h5#1", "circle")
+    with h5py.File(os.path.join(folder, "overlap.h5"), "w") as file:
+        layout = h5py.VirtualLayout((2, SLOW, FAST), "u2")
+        own = h5py.VirtualSource("lz4_u2.h5", "entry/data/data", (5, SLOW, FAST))
+        layout[:, :40] = own[:2, :40]
+        layout[:, 39:59] = own[:2, 39:59]
+        file.create_group("entry/data").create_virtual_dataset("data", layout)
+    expect("overlap.h5#1", "overlaps another")
     with h5py.File(os.path.join(folder, "huge.h5"), "w") as file:
         file.create_dataset("entry/data/data", (2, 1 << 20, 1 << 20), "u4", chunks=(1, 1 << 10, 1 << 10))
     expect("huge.h5#1", "2^28 pixels")
