@@ -89,21 +89,24 @@ static const db_region boxes[] = {
     { 0, 10, 0, 9, 5, 10, 19 },
 };
 
-/* A region that ends within a panel, and within the cell that spots are sorted by. */
+/* Regions that end within a panel, and within the cell that spots are sorted by. */
 static void compare_narrower(job *j, const images *whole, size_t count) {
-    static const db_region narrower[] = { { 0, 0, 0, 17, 11, 0, 17 } };
-    j->options.regions = narrower;
-    j->options.region_count = 1;
-    images part = rendered(j);
-    assert_int_equal(part.pixels, 17 * 11);
-    for (size_t row = 0; row < 11; row++) {
-        const size_t bytes = 17 * sizeof *part.image;
-        assert_memory_equal(part.image + 17 * row, whole->image + 19 * row, bytes);
-        for (size_t k = 0; k < count; k++)
-            assert_memory_equal(part.derivative[k] + 17 * row, whole->derivative[k] + 19 * row,
-                                bytes);
-    }
-    images_destroy(&part);
+    for (int32_t wide = 3; wide < 19; wide += 7)
+        for (int32_t high = 2; high < 13; high += 9) {
+            const db_region narrower[] = { { 0, 0, 0, wide, high, 0, (size_t)wide } };
+            const size_t bytes = (size_t)wide * sizeof *whole->image;
+            j->options.regions = narrower;
+            j->options.region_count = 1;
+            images part = rendered(j);
+            assert_int_equal(part.pixels, wide * high);
+            for (int row = 0; row < high; row++) {
+                assert_memory_equal(part.image + wide * row, whole->image + 19 * row, bytes);
+                for (size_t k = 0; k < count; k++)
+                    assert_memory_equal(part.derivative[k] + wide * row,
+                                        whole->derivative[k] + 19 * row, bytes);
+            }
+            images_destroy(&part);
+        }
 }
 
 static void compare_ways(const configuration *which, db_precision precision, double tolerance) {
