@@ -186,7 +186,14 @@ static db_status read_reflections(db_context *context, const char *path,
 }
 
 static db_status read_text(db_context *context, const char *path, db_fit_spots *spots) {
+    db_file_kind kind;
     db_text text;
+    DB_TRY(db_recognize_file(context, path, &kind));
+    if (*kind.label && !kind.uncertain && !(kind.holds & DB_HOLDS_SPOTS))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a list of spots (lines of numbers, or .refl of DIALS), found "
+                       "%s",
+                       path, kind.name);
     DB_TRY(db_text_open(context, path, &text));
     const db_status status = read_list(context, &text, spots);
     db_text_close(&text);

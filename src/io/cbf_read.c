@@ -195,6 +195,7 @@ db_status db_cbf_decode(db_context *context, const char *path, const db_file_con
                         db_measured_image *image) {
     const char *start = find_mini_header(content);
     if (!start) return db_cbf_full_decode(context, path, content, image);
+    snprintf(image->format, sizeof image->format, "miniCBF");
     const mini_header header = { context, path, start + sizeof header_item - 1 };
     db_cbf_binary binary;
     DB_TRY(db_cbf_binary_next(context, path, content, content->bytes, &binary));

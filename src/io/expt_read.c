@@ -2,6 +2,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "io/format_readers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -326,10 +327,8 @@ static db_status read_list(const db_json *root, const db_expt_selection *selecti
 }
 #endif
 
-db_status db_read_expt(db_context *context, const char *path, const db_expt_selection *selection,
+db_status db_expt_read(db_context *context, const char *path, const db_expt_selection *selection,
                        db_experiment *experiment, db_expt_content *content) {
-    memset(content, 0, sizeof *content);
-    content->mosaicity = content->domain_size = NAN;
 #if defined(DB_HAVE_JANSSON)
     json_t *document;
     db_json root;

@@ -3,20 +3,10 @@
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"
-#include "io/nexus.h"
-#include "io/smv.h"
+#include "io/formats.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Simulators of the reference's family leave two-theta out of distance and direct beam. */
-static void distrust_simulator(const db_smv_header *header, db_image_geometry *g) {
-    char beamline[20];
-    db_smv_header_text(header, "BEAMLINE", beamline, sizeof beamline);
-    if (strcmp(beamline, "fake") == 0 && fabs(g->twotheta) > 0 && !isnan(g->near_point[0]) &&
-        !isnan(g->close_distance))
-        g->distance = g->beam_centre[0] = g->beam_centre[1] = NAN;
-}
 
 static db_status from_measured_image(db_context *context, const char *path, db_image_geometry *g) {
     db_measured_image image;
@@ -42,69 +32,13 @@ static db_status from_measured_image(db_context *context, const char *path, db_i
     return DB_OK;
 }
 
-/* Opens an SMV file's header; *is_smv 0: it is something else, and nothing is open. */
-static db_status open_smv(db_context *context, const char *path, db_file_content *content,
-                          db_smv_header *header, int *is_smv) {
-    DB_TRY(db_file_content_read(context, path, content));
-    *is_smv = db_is_smv(content);
-    const db_status status = *is_smv ? db_smv_header_open(context, path, content, header) : DB_OK;
-    if (status != DB_OK || !*is_smv) db_file_content_clear(content);
-    return status;
-}
-
 db_status db_image_geometry_read(db_context *context, const char *path,
                                  db_image_geometry *geometry) {
-    db_file_content content;
-    db_smv_header header;
-    int is_smv;
+    const db_format *format;
     char file[4096];
     const long frame = db_frame_split(path, file, sizeof file);
-    if (frame >= 0 && db_is_hdf5(file)) return db_nexus_geometry(context, file, frame, geometry);
-    DB_TRY(open_smv(context, path, &content, &header, &is_smv));
-    if (!is_smv) return from_measured_image(context, path, geometry);
-    const db_status status = db_smv_geometry_read(&header, geometry);
-    if (status == DB_OK) distrust_simulator(&header, geometry);
-    db_file_content_clear(&content);
-    return status;
-}
-
-static db_status read_reference_header(const db_smv_header *header, db_reference_header *n) {
-    *n = (db_reference_header){ { NAN, NAN }, NAN,          NAN, NAN, NAN,
-                                { NAN, NAN }, { NAN, NAN }, NAN, NAN };
-    const struct {
-        const char *key;
-        double *numbers;
-        int count;
-    } rows[] = {
-        { "DETECTOR_DIMENSIONS", n->size, 2 },
-        { "SIZE1", &n->size[0], 1 },
-        { "SIZE2", &n->size[1], 1 },
-        { "PIXEL_SIZE", &n->pixel_size, 1 },
-        { "DISTANCE", &n->distance, 1 },
-        { "CLOSE_DISTANCE", &n->close_distance, 1 },
-        { "WAVELENGTH", &n->wavelength, 1 },
-        { "BEAM_CENTER_X", &n->beam_center[0], 1 },
-        { "BEAM_CENTER_Y", &n->beam_center[1], 1 },
-        { "ORGX", &n->org[0], 1 },
-        { "ORGY", &n->org[1], 1 },
-        { "PHI", &n->phi, 1 },
-        { "OSC_RANGE", &n->osc_range, 1 },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        DB_TRY(db_smv_header_last_numbers(header, rows[i].key, rows[i].numbers, rows[i].count));
-    return DB_OK;
-}
-
-db_status db_reference_header_read(db_context *context, const char *path,
-                                   db_reference_header *numbers) {
-    db_file_content content;
-    db_smv_header header;
-    int is_smv;
-    DB_TRY(open_smv(context, path, &content, &header, &is_smv));
-    if (!is_smv)
-        return db_fail(context, DB_ERROR_INPUT, "%s: expected an SMV image, found something else",
-                       path);
-    const db_status status = read_reference_header(&header, numbers);
-    db_file_content_clear(&content);
-    return status;
+    DB_TRY(db_format_of_file(context, file, DB_HOLDS_IMAGES, &format));
+    if (format && format->header && frame >= 0 && (frame == 0 || format->frame))
+        return format->header(context, file, frame, geometry);
+    return from_measured_image(context, path, geometry);
 }

@@ -4,8 +4,7 @@
 
 #include "io/image.h"
 
-/* Reads it from a file, SMV or CBF. Distance and direct beam are not taken from files of the
- * reference program with two-theta, which leaves it out there. */
+/* Reads it from a file of any format of images. */
 db_status db_image_geometry_read(db_context *context, const char *path,
                                  db_image_geometry *geometry);
 

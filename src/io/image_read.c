@@ -1,32 +1,12 @@
 #define _POSIX_C_SOURCE 200809L
 /* Images of whatever format, told by their content. */
 #include "base/context_internal.h"
-#include "io/cbf.h"
 #include "base/frame_name.h"
-#include "io/nexus.h"
-#include "io/smv.h"
+#include "io/formats.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Formats that are not supported, so that the message can name them. */
-static const char *other_format(const db_file_content *content) {
-    static const struct {
-        const char *name;
-        const char *magic;
-        size_t length;
-    } formats[] = {
-        { "TIFF (MarCCD, Rayonix)", "II*\0", 4 },
-        { "TIFF (MarCCD, Rayonix)", "MM\0*", 4 },
-    };
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (content->size >= formats[i].length &&
-            memcmp(content->bytes, formats[i].magic, formats[i].length) == 0)
-            return formats[i].name;
-    return NULL;
-}
 
 /* Raw floats. Any file could be taken for them, so this is tried last. */
 static db_status decode_floats(db_context *context, const char *path,
@@ -36,8 +16,8 @@ static db_status decode_floats(db_context *context, const char *path,
                  wanted = (size_t)shape[0] * (size_t)shape[1];
     if (!count || content->size % sizeof *image->value)
         return db_fail(context, DB_ERROR_INPUT,
-                       "%s: expected an SMV or CBF image, or 4 bytes per pixel, found %zu bytes",
-                       path, content->size);
+                       "%s: expected an image, or 4 bytes per pixel, found %zu bytes", path,
+                       content->size);
     if (wanted && wanted != count)
         return db_fail(context, DB_ERROR_INPUT, "%s: expected %d x %d pixels, found %zu floats",
                        path, shape[0], shape[1], count);
@@ -51,41 +31,14 @@ static db_status decode_floats(db_context *context, const char *path,
 /* shape: of raw floats; NULL: these are refused. */
 static db_status decode(db_context *context, const char *path, const db_file_content *content,
                         const int *shape, db_measured_image *image) {
-    if (db_is_smv(content)) {
-        db_image_init(image, "SMV");
-        return db_smv_decode(context, path, content, image);
+    const db_format *const format = db_format_of_content(path, content, DB_HOLDS_IMAGES);
+    if (format && format->image) {
+        db_image_init(image, format->label);
+        return format->image(context, path, content, image);
     }
-    if (db_is_cbf(content)) {
-        db_image_init(image, "miniCBF"); /* or full */
-        return db_cbf_decode(context, path, content, image);
-    }
-    const char *other = other_format(content);
-    if (other)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected an SMV or CBF image, found %s, which is not supported", path,
-                       other);
-    if (shape) return decode_floats(context, path, content, shape, image);
-    char start[3 * 8 + 1] = "";
-    for (size_t i = 0; i < 8 && i < content->size; i++)
-        snprintf(start + 3 * i, 4, " %02x", (unsigned)(unsigned char)content->bytes[i]);
-    return db_fail(context, DB_ERROR_INPUT,
-                   "%s: expected an SMV or CBF image, found %zu bytes that begin with%s", path,
-                   content->size, *start ? start : " nothing");
-}
-
-/* One image of a file that holds many. */
-static db_status read_frame(db_context *context, const char *file, long frame,
-                            db_measured_image *image) {
-    if (frame < 0)
-        return db_fail(context, DB_ERROR_USAGE, "%s: images are counted from 1, found #0", file);
-    if (access(file, R_OK) != 0)
-        return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", file, strerror(errno));
-    if (!db_is_hdf5(file))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s: expected an HDF5 file, of which #%ld is an image", file, frame);
-    db_image_init(image, "HDF5");
-    DB_TRY_STAGE(context, "read files", db_nexus_read(context, file, frame, image));
-    return DB_OK;
+    if (shape && (!format || format->uncertain))
+        return decode_floats(context, path, content, shape, image);
+    return db_fail_format(context, path, format, content, DB_HOLDS_IMAGES);
 }
 
 static db_status read_file(db_context *context, const char *path, const int *shape,
@@ -97,14 +50,35 @@ static db_status read_file(db_context *context, const char *path, const int *sha
     return status;
 }
 
+/* An image of a file that may hold many. */
+static db_status read_frame(db_context *context, const db_format *format, const char *file,
+                            long frame, db_measured_image *image) {
+    db_image_init(image, format->label);
+    DB_TRY_STAGE(context, "read files", format->frame(context, file, frame, image));
+    return DB_OK;
+}
+
+static db_status read_any(db_context *context, const char *path, const int *shape,
+                          db_measured_image *image) {
+    const db_format *format = NULL;
+    char file[4096] = "";
+    const long frame = path ? db_frame_split(path, file, sizeof file) : 0;
+    if (frame < 0)
+        return db_fail(context, DB_ERROR_USAGE, "%s: images are counted from 1, found #0", file);
+    if (path) DB_TRY(db_format_of_file(context, file, DB_HOLDS_IMAGES, &format));
+    if (format && format->frame) return read_frame(context, format, file, frame, image);
+    if (!frame) return read_file(context, path, shape, image);
+    if (access(file, R_OK) != 0)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", file, strerror(errno));
+    return db_fail(context, DB_ERROR_INPUT,
+                   "%s: expected an HDF5 file, of which #%ld is an image, found %s", file, frame,
+                   format ? format->name : "something else");
+}
+
 static db_status read_image(db_context *context, const char *path, const int *shape,
                             db_measured_image *image) {
-    char file[4096];
     memset(image, 0, sizeof *image);
-    const long frame = path ? db_frame_split(path, file, sizeof file) : 0;
-    const db_status status = frame || (path && db_is_hdf5(path))
-                                 ? read_frame(context, file, frame, image)
-                                 : read_file(context, path, shape, image);
+    const db_status status = read_any(context, path, shape, image);
     if (status != DB_OK) {
         db_measured_image_clear(image);
         return status;

@@ -6,6 +6,7 @@
 #include "base/c_locale.h"
 #include "base/text_reader.h"
 #include "base/vector.h"
+#include "io/format_readers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static db_status read_nine(db_context *context, db_text *text, double matrix[9])
     return DB_OK;
 }
 
-db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]) {
+db_status db_mosflm_matrix_read(db_context *context, const char *path, double matrix[9]) {
     db_text text;
     DB_TRY(db_text_open(context, path, &text));
     const db_status status = read_nine(context, &text, matrix);

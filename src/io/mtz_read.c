@@ -14,10 +14,6 @@ typedef struct mtz {
     db_reflection_columns columns;
 } mtz;
 
-int db_is_mtz(const db_file_content *content) {
-    return content->size > 80 && memcmp(content->bytes, "MTZ ", 4) == 0;
-}
-
 /* The columns to read: one, or those of the two Friedel mates; intensities become amplitudes. */
 typedef struct choice {
     long plus, minus; /* the same for both mates */

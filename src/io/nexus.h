@@ -4,9 +4,6 @@
 
 #include "io/image.h"
 
-/* Recognition by content. */
-int db_is_hdf5(const char *path);
-
 /* Reads image number `frame` (from 1; 0: the only one) of a file: pixels, mask and what it says of
  * the experiment. On failure the caller clears the image. */
 db_status db_nexus_read(db_context *context, const char *path, long frame,

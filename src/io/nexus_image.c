@@ -3,21 +3,6 @@
 
 #include "base/context_internal.h"
 
-#include <stdio.h>
-
-/* The first eight bytes of HDF5 files; a block for the user, which may come before them, is not
- * looked behind. */
-int db_is_hdf5(const char *path) {
-    char bytes[8] = "";
-    FILE *const file = fopen(path, "rb");
-    const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file) fclose(file);
-    static const char magic[8] = { '\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n' };
-    for (size_t i = 0; i < sizeof magic; i++)
-        if (got < sizeof magic || bytes[i] != magic[i]) return 0;
-    return 1;
-}
-
 #if defined(DB_HAVE_HDF5)
 #include "base/vector.h"
 #include "io/hdf5_chunks.h"

@@ -33,8 +33,6 @@ db_status db_reflection_list_box(db_context *context, const char *path,
  * 0 if it is no rotation of a lattice, or there are too many. */
 int db_symmetry_add(db_symmetry *symmetry, const int rotation[9]);
 
-int db_is_mtz(const db_file_content *content);
-
 /* Amplitudes of an MTZ file, expanded by its operators. labels of columns, one or two (of Friedel
  * mates) with a comma between; NULL: chosen. chosen: names what was taken. */
 db_status db_mtz_read(db_context *context, const char *path, const db_file_content *content,

@@ -81,4 +81,9 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
  * (as DENZO). Near point: XDS_ORGX and XDS_ORGY (pixels; the middle of the first one is 1). */
 db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *geometry);
 
+/* The same from a file; frame is 0. Distance and direct beam are not taken from files of the
+ * reference program with two-theta, which leaves it out there. */
+db_status db_smv_image_geometry(db_context *context, const char *path, long frame,
+                                db_image_geometry *geometry);
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/file_content.h"
 #include "io/cif.h"
+#include "io/formats.h"
 #include "io/gemmi_files.h"
 
 #include <math.h>
@@ -80,17 +81,6 @@ static db_status read_text(reading *r) {
     db_text_close(&text);
     if (status != DB_OK || !r->options->space_group) return status;
     return db_symmetry_of_group(r->context, r->options->space_group, &r->list.symmetry);
-}
-
-/* A CIF file begins, after comments, with a data block. */
-static int is_cif(const db_file_content *content) {
-    const char *p = content->bytes;
-    for (;;) {
-        p += strspn(p, " \t\r\n");
-        if (*p != '#') break;
-        p += strcspn(p, "\n");
-    }
-    return strncmp(p, "data_", 5) == 0;
 }
 
 static db_status cif_symmetry(reading *r, const char *start, const char *end) {
@@ -191,19 +181,6 @@ static db_status has_atoms(reading *r, const char *start, const char *end, int *
     return DB_OK;
 }
 
-/* A PDB file: its first line is one of the format's records, and no list of numbers. */
-static int is_pdb(const db_file_content *content) {
-    static const char *const records[] = {
-        "HEADER", "OBSLTE", "TITLE ", "SPLIT ", "CAVEAT", "COMPND", "SOURCE", "KEYWDS",
-        "EXPDTA", "AUTHOR", "REVDAT", "SPRSDE", "JRNL  ", "REMARK", "USER  ", "DBREF ",
-        "SEQRES", "MODRES", "HET   ", "HELIX ", "SHEET ", "SSBOND", "LINK  ", "CISPEP",
-        "CRYST1", "ORIGX1", "SCALE1", "MTRIX1", "MODEL ", "ATOM  ", "HETATM"
-    };
-    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        if (strncmp(content->bytes, records[i], 6) == 0) return 1;
-    return 0;
-}
-
 static db_status read_model(reading *r, const db_file_content *content, int cif,
                             db_structure_factors *factors) {
     const db_structure_factor_options *const o = r->options;
@@ -226,9 +203,9 @@ static db_status read_model(reading *r, const db_file_content *content, int cif,
                                r->chosen_size);
 }
 
-static db_status read_list(reading *r, const db_file_content *content, int cif) {
+static db_status read_list(reading *r, const db_file_content *content, db_amplitude_file kind) {
     const db_structure_factor_options *const o = r->options;
-    if (db_is_mtz(content)) {
+    if (kind == DB_AMPLITUDES_MTZ) {
         if (o->space_group)
             return db_fail(r->context, DB_ERROR_USAGE,
                            "%s: an MTZ file has its own space group; %s cannot be given", r->path,
@@ -236,7 +213,8 @@ static db_status read_list(reading *r, const db_file_content *content, int cif) 
         return db_mtz_read(r->context, r->path, content, o->columns, r->chosen, r->chosen_size,
                            &r->list);
     }
-    if (cif) return read_cif(r, content->bytes, content->bytes + content->size);
+    if (kind == DB_AMPLITUDES_CIF)
+        return read_cif(r, content->bytes, content->bytes + content->size);
     if (o->columns)
         return db_fail(r->context, DB_ERROR_USAGE,
                        "%s: columns %s: expected an MTZ or mmCIF file, found lines of text",
@@ -244,13 +222,28 @@ static db_status read_list(reading *r, const db_file_content *content, int cif) 
     return read_text(r);
 }
 
+static db_status read_cache(const reading *r, db_structure_factors *factors) {
+    const db_structure_factor_options *const o = r->options;
+    if (o->columns || o->space_group)
+        return db_fail(r->context, DB_ERROR_USAGE,
+                       "%s: a structure factor cache has neither columns nor a space group; %s "
+                       "cannot be given",
+                       r->path, o->columns ? o->columns : o->space_group);
+    return db_read_structure_factor_cache(r->context, r->path, factors);
+}
+
 static db_status read_any(reading *r, const db_file_content *content,
                           db_structure_factors *factors) {
-    const int cif = is_cif(content);
-    int atoms = is_pdb(content);
-    if (cif) DB_TRY(has_atoms(r, content->bytes, content->bytes + content->size, &atoms));
-    if (atoms) return read_model(r, content, cif, factors);
-    DB_TRY(read_list(r, content, cif));
+    const db_format *const format = db_format_of_content(r->path, content, DB_HOLDS_AMPLITUDES);
+    const db_amplitude_file kind = format ? format->amplitudes : DB_NO_AMPLITUDES;
+    int atoms = kind == DB_AMPLITUDES_PDB;
+    if (format && !kind && !format->uncertain)
+        return db_fail_format(r->context, r->path, format, content, DB_HOLDS_AMPLITUDES);
+    if (kind == DB_AMPLITUDES_CACHE) return read_cache(r, factors);
+    if (kind == DB_AMPLITUDES_CIF)
+        DB_TRY(has_atoms(r, content->bytes, content->bytes + content->size, &atoms));
+    if (atoms) return read_model(r, content, kind == DB_AMPLITUDES_CIF, factors);
+    DB_TRY(read_list(r, content, kind));
     return db_reflection_list_box(r->context, r->path, &r->list, factors);
 }
 

@@ -149,6 +149,12 @@ static void read_reflections(db_context *context, const char *path) {
     db_file_content_clear(&content);
 }
 
+static void recognize(db_context *context, const char *path) {
+    db_file_kind kind;
+    if (fuzz_is_ok(context, path, db_recognize_file(context, path, &kind), "kind"))
+        fuzz_require(*kind.label || (!kind.holds && !*kind.name), "kind", "without a label");
+}
+
 static void read_mask(db_context *context, const char *path) {
     uint8_t mask[4];
     fuzz_is_ok(context, path, db_read_mask(context, path, 2, 2, mask), "mask");
@@ -229,6 +235,7 @@ const fuzz_reader fuzz_file_readers[] = {
     { "header", read_header },
     { "experiments", read_experiments },
     { "reflections", read_reflections },
+    { "kind", recognize },
     { "mask", read_mask },
     { "matrix", read_matrix },
     { "floats", read_floats },

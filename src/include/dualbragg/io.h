@@ -176,6 +176,32 @@ DB_API void db_spectrum_clear(db_spectrum *spectrum);
 DB_API db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa abscissa,
                               db_background *background, size_t *out_of_order);
 
+/** What a file may hold. */
+enum {
+    DB_HOLDS_IMAGES = 1,
+    DB_HOLDS_GEOMETRY = 2,   /**< frame, detector, beam: db_read_expt */
+    DB_HOLDS_CRYSTALS = 4,   /**< orientation: db_read_mosflm_matrix, db_read_expt */
+    DB_HOLDS_SPOTS = 8,      /**< places or boxes of reflections on an image */
+    DB_HOLDS_AMPLITUDES = 16 /**< db_read_structure_factors */
+};
+
+/** What a file is. */
+typedef struct db_file_kind {
+    char label[16]; /**< "SMV"; "": it is none of the formats that are known */
+    char name[64];  /**< "an SMV image" */
+    unsigned holds; /**< of DB_HOLDS_*; 0: known, but not read */
+    int uncertain;  /**< 1: text that could be something else, too */
+} db_file_kind;
+
+/** Tells what a file is by its content; its name does not matter. All readers of this library go by
+ * the same signs.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file, or FILE#N of an image in one
+ * @param kind filled
+ * @return DB_OK, also where the file is of no known kind; DB_ERROR_FILE where it cannot be read */
+DB_API db_status db_recognize_file(db_context *context, const char *path, db_file_kind *kind);
+
 /** Values of db_measured_image.mask: 0 for a trusted pixel, else why it is masked. */
 enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
 

@@ -1,0 +1,30 @@
+/* Experiments and orientations from files of whatever format, told by their content. */
+#include "io/formats.h"
+
+#include "base/context_internal.h"
+#include "io/format_readers.h"
+
+#include <math.h>
+#include <string.h>
+
+db_status db_read_expt(db_context *context, const char *path, const db_expt_selection *selection,
+                       db_experiment *experiment, db_expt_content *content) {
+    const db_format *format;
+    memset(content, 0, sizeof *content);
+    content->mosaicity = content->domain_size = NAN;
+    DB_TRY(db_format_of_file(context, path, DB_HOLDS_GEOMETRY, &format));
+    if (format && format->geometry)
+        return format->geometry(context, path, selection, experiment, content);
+    if (format && !format->uncertain)
+        return db_fail_format(context, path, format, NULL, DB_HOLDS_GEOMETRY);
+    return db_expt_read(context, path, selection, experiment, content);
+}
+
+db_status db_read_mosflm_matrix(db_context *context, const char *path, double matrix[9]) {
+    const db_format *format;
+    DB_TRY(db_format_of_file(context, path, DB_HOLDS_CRYSTALS, &format));
+    if (format && format->matrix) return format->matrix(context, path, matrix);
+    if (format && !format->uncertain)
+        return db_fail_format(context, path, format, NULL, DB_HOLDS_CRYSTALS);
+    return db_mosflm_matrix_read(context, path, matrix);
+}

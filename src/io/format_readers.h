@@ -1,0 +1,14 @@
+/* Readers of one format each, of which the functions without a format in their names choose. */
+#ifndef DB_IO_FORMAT_READERS_H
+#define DB_IO_FORMAT_READERS_H
+
+#include <dualbragg/io.h>
+
+/* As db_read_expt, of an experiment list; content is initialized. */
+db_status db_expt_read(db_context *context, const char *path, const db_expt_selection *selection,
+                       db_experiment *experiment, db_expt_content *content);
+
+/* As db_read_mosflm_matrix, of lines of numbers. */
+db_status db_mosflm_matrix_read(db_context *context, const char *path, double matrix[9]);
+
+#endif
