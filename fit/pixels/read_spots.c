@@ -177,9 +177,10 @@ static db_status read_table(db_context *context, const char *path, const db_refl
 
 static db_status read_reflections(db_context *context, const char *path,
                                   const db_file_content *content, int experiment,
-                                  db_fit_spots *spots) {
+                                  const char *identifier, db_fit_spots *spots) {
     db_reflection_table table;
     DB_TRY(db_reflection_table_read(context, path, content->bytes, content->size, &table));
+    experiment = db_reflection_table_number(&table, experiment, identifier);
     const db_status status = read_table(context, path, &table, experiment, spots);
     db_reflection_table_clear(&table);
     return status;
@@ -206,14 +207,16 @@ static int by_hkl(const void *a, const void *b) {
     return db_compare_hkl(x->hkl, y->hkl);
 }
 
-db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
-                            int experiment, db_fit_spots *spots) {
+/* identifier: of the experiment; "": none, or not known. */
+static db_status read_spots(db_context *context, const char *path, db_fit_listing listing,
+                            int experiment, const char *identifier, db_fit_spots *spots) {
     db_file_content content;
     *spots = (db_fit_spots){ .listing = listing };
     DB_TRY(db_file_content_read(context, path, &content));
-    const db_status status = db_is_reflection_table(content.bytes, content.size)
-                                 ? read_reflections(context, path, &content, experiment, spots)
-                                 : read_text(context, path, spots);
+    const db_status status =
+        db_is_reflection_table(content.bytes, content.size)
+            ? read_reflections(context, path, &content, experiment, identifier, spots)
+            : read_text(context, path, spots);
     db_file_content_clear(&content);
     if (status != DB_OK)
         db_fit_spots_clear(spots);
@@ -222,22 +225,30 @@ db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listin
     return status;
 }
 
+db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
+                            int experiment, db_fit_spots *spots) {
+    return read_spots(context, path, listing, experiment, "", spots);
+}
+
 void db_fit_spots_clear(db_fit_spots *spots) {
     free(spots->spot);
     memset(spots, 0, sizeof *spots);
 }
 
-/* Number of the configuration's experiment in its list; -1: it has none. */
-static db_status experiment_number(db_context *context, const db_fit_config *config, int *number) {
+/* Number and identifier of the configuration's experiment in its list; -1: it has none. */
+static db_status experiment_number(db_context *context, const db_fit_config *config, int *number,
+                                   char identifier[sizeof((db_expt_content *)0)->identifier]) {
     const db_expt_selection selection = { config->setup.expt_number, config->image_file };
     db_experiment experiment;
     db_expt_content content;
     *number = -1;
+    *identifier = '\0';
     if (!*config->expt_file) return DB_OK;
     DB_TRY(db_experiment_init(context, &experiment));
     const db_status status =
         db_read_expt(context, config->expt_file, &selection, &experiment, &content);
     if (status == DB_OK) *number = (int)content.number;
+    if (status == DB_OK) memcpy(identifier, content.identifier, sizeof content.identifier);
     db_expt_content_clear(&content);
     db_experiment_clear(&experiment);
     return status;
@@ -252,8 +263,9 @@ db_status db_fit_config_read_spots(db_context *context, const db_fit_config *con
                              : listing == DB_FIT_LISTED_BY_POSITION ? config->spot_file
                                                                     : config->reflection_file;
     int experiment;
+    char identifier[sizeof((db_expt_content *)0)->identifier];
     memset(spots, 0, sizeof *spots);
     if (!*list) return DB_OK;
-    DB_TRY(experiment_number(context, config, &experiment));
-    return db_fit_spots_read(context, list, listing, experiment, spots);
+    DB_TRY(experiment_number(context, config, &experiment, identifier));
+    return read_spots(context, list, listing, experiment, identifier, spots);
 }

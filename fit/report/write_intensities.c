@@ -119,8 +119,10 @@ db_status db_fit_write_table(db_context *context, const char *path, const db_fit
     unsigned char *const bytes = malloc((result->reflection_count + 1) * sizeof(row));
     if (!bytes) return db_fail_memory(context, "the reflection table");
     transpose(result, bytes, table);
-    const db_status status =
-        db_reflection_table_write(context, path, result->reflection_count, table, COLUMNS);
+    const db_table_content content = { .rows = result->reflection_count,
+                                       .column_count = COLUMNS,
+                                       .columns = table };
+    const db_status status = db_reflection_table_write(context, path, DB_TABLE_MSGPACK, &content);
     free(bytes);
     return status;
 }

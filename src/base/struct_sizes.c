@@ -56,6 +56,8 @@ static const struct {
     SIZE(db_trace_sample),
     SIZE(db_trace_sum),
     SIZE(db_table_column),
+    SIZE(db_table_content),
+    SIZE(db_table_identifier),
 };
 
 size_t db_struct_size(const char *name) {

@@ -316,6 +316,8 @@ static db_status read_list(const db_json *root, const db_expt_selection *selecti
     const db_json list = db_json_member(root, "experiment");
     m.experiment = db_json_element(&list, number);
     content->number = (long)number;
+    const char *const identifier = db_json_text(&m.experiment, "identifier");
+    snprintf(content->identifier, sizeof content->identifier, "%s", identifier ? identifier : "");
     DB_TRY(model_of(root, &m.experiment, "beam", &m.beam));
     DB_TRY(model_of(root, &m.experiment, "detector", &m.detector));
     DB_TRY(model_of(root, &m.experiment, "goniometer", &m.goniometer));

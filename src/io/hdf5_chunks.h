@@ -45,7 +45,7 @@ typedef struct db_hdf5_pieces {
 void db_hdf5_pieces_clear(db_hdf5_pieces *pieces);
 
 /* Gathers a rectangle: start and extent have `rank` numbers, of which the extents but for the last
- * two are 1. It goes to element `to` of an image with rows of to_row elements. Between
+ * two are 1; or a part of a list (rank 1). It goes to element `to` of an image with rows of to_row elements. Between
  * db_hdf5_enter and _leave. */
 db_status db_hdf5_gather(const db_hdf5_object *data, int rank, const hsize_t *start,
                          const hsize_t *extent, size_t to, size_t to_row, db_hdf5_pieces *pieces);

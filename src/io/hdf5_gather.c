@@ -17,6 +17,7 @@ static const hsize_t LARGEST_CHUNK = (hsize_t)1 << 28;
 typedef struct gathering {
     const db_hdf5_object *data;
     int rank;
+    int before; /* axes of extent 1 that the data set does not have, in front of its own: 1 of lists */
     hsize_t start[DB_HDF5_RANK], extent[DB_HDF5_RANK];
     size_t to, to_row;
     int depth;
@@ -119,7 +120,7 @@ static size_t place_of(const gathering *g, const hsize_t at[DB_HDF5_RANK]) {
 static db_status read_plain(const gathering *g) {
     const int r = g->rank;
     const hid_t space = H5Dget_space(g->data->id), type = H5Dget_type(g->data->id);
-    const hid_t memory = H5Screate_simple(r, g->extent, NULL);
+    const hid_t memory = H5Screate_simple(r - g->before, g->extent + g->before, NULL);
     const size_t count = (size_t)(g->extent[r - 2] * g->extent[r - 1]);
     gathering plain = *g;
     db_hdf5_piece *piece = NULL;
@@ -131,9 +132,10 @@ static db_status read_plain(const gathering *g) {
         piece->rows = (size_t)g->extent[r - 2];
         piece->to = g->to;
         g->pieces->covered += count;
-        if (H5Sselect_hyperslab(space, H5S_SELECT_SET, g->start, NULL, g->extent, NULL) < 0 ||
+        if (H5Sselect_hyperslab(space, H5S_SELECT_SET, g->start + g->before, NULL,
+                                g->extent + g->before, NULL) < 0 ||
             H5Dread(g->data->id, type, memory, space, H5P_DEFAULT, piece->bytes) < 0)
-            status = FAIL(g, DB_ERROR_INPUT, "%s", "damaged: its pixels cannot be read");
+            status = FAIL(g, DB_ERROR_INPUT, "%s", "damaged: its values cannot be read");
     }
     H5Sclose(memory);
     H5Tclose(type);
@@ -150,7 +152,7 @@ static db_status take_chunk(const gathering *g, const hsize_t *corner, const hsi
     unsigned skipped = 0;
     uint32_t mask = 0;
     db_hdf5_piece *piece;
-    if (H5Dget_chunk_info_by_coord(g->data->id, corner, &skipped, &address, &size) < 0)
+    if (H5Dget_chunk_info_by_coord(g->data->id, corner + g->before, &skipped, &address, &size) < 0)
         return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: its list of chunks cannot be read");
     if (address == HADDR_UNDEF || size == 0)
         return FAIL(g, DB_ERROR_INPUT, "image %llu (from 1) was never written",
@@ -159,7 +161,7 @@ static db_status take_chunk(const gathering *g, const hsize_t *corner, const hsi
         return FAIL(g, DB_ERROR_INPUT, "damaged: a chunk of %llu bytes in a file of %llu",
                     (unsigned long long)size, (unsigned long long)limit);
     DB_TRY(add_piece(g, (size_t)size, &piece));
-    if (H5Dread_chunk(g->data->id, H5P_DEFAULT, corner, &mask, piece->bytes) < 0)
+    if (H5Dread_chunk(g->data->id, H5P_DEFAULT, corner + g->before, &mask, piece->bytes) < 0)
         return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: a chunk cannot be read (file cut short?)");
     piece->skipped = skipped | mask;
     piece->elements = 1;
@@ -186,7 +188,8 @@ static db_status take_chunks(const gathering *g, hid_t creation) {
     const int r = g->rank;
     hsize_t chunk[DB_HDF5_RANK], corner[DB_HDF5_RANK], elements = 1;
     const hsize_t limit = size_of_file(g);
-    if (r < 2 || H5Pget_chunk(creation, r, chunk) != r)
+    chunk[0] = 1;
+    if (r < 2 || H5Pget_chunk(creation, r - g->before, chunk + g->before) != r - g->before)
         return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: its chunks cannot be told");
     for (int d = 0; d < r; d++) {
         if (chunk[d] == 0 || chunk[d] > LARGEST_CHUNK) elements = LARGEST_CHUNK + 1;
@@ -339,8 +342,10 @@ static db_status take_sources(const gathering *g, hid_t creation) {
 
 static db_status check_rectangle(const gathering *g) {
     hsize_t extent[DB_HDF5_RANK];
-    if (db_hdf5_extents(g->data, extent, DB_HDF5_RANK) != g->rank)
-        return FAIL(g, DB_ERROR_INPUT, "expected pixels in %d dimensions", g->rank);
+    extent[0] = 1;
+    if (db_hdf5_extents(g->data, extent + g->before, DB_HDF5_RANK - g->before) !=
+        g->rank - g->before)
+        return FAIL(g, DB_ERROR_INPUT, "expected numbers in %d dimensions", g->rank - g->before);
     for (int d = 0; d < g->rank; d++)
         if (g->extent[d] > extent[d] || g->start[d] > extent[d] - g->extent[d])
             return FAIL(g, DB_ERROR_INPUT, "expected %llu elements along axis %d, found %llu",
@@ -359,7 +364,7 @@ static db_status take_stored(gathering *g, hid_t creation, H5D_layout_t layout) 
         return FAIL(g, DB_ERROR_UNSUPPORTED, "%s", "pixels in a file that is no HDF5 file");
     const hsize_t stored = H5Dget_storage_size(g->data->id), limit = size_of_file(g);
     if (stored == 0 || stored > limit)
-        return FAIL(g, DB_ERROR_INPUT, "%s", "its pixels are not in the file");
+        return FAIL(g, DB_ERROR_INPUT, "%s", "its values are not in the file");
     return read_plain(g);
 }
 
@@ -369,7 +374,9 @@ static db_status gather(const gathering *asked) {
     const hid_t creation = H5Dget_create_plist(g.data->id);
     const H5D_layout_t layout = H5Pget_layout(creation);
     const db_status status =
-        layout == H5D_VIRTUAL ? take_sources(&g, creation) : take_stored(&g, creation, layout);
+        layout != H5D_VIRTUAL ? take_stored(&g, creation, layout)
+        : g.before ? FAIL(&g, DB_ERROR_UNSUPPORTED, "%s", "a virtual data set, as a list")
+                   : take_sources(&g, creation);
     H5Pclose(creation);
     return status;
 }
@@ -377,9 +384,14 @@ static db_status gather(const gathering *asked) {
 db_status db_hdf5_gather(const db_hdf5_object *data, int rank, const hsize_t *start,
                          const hsize_t *extent, size_t to, size_t to_row, db_hdf5_pieces *pieces) {
     gathering g = { .data = data, .rank = rank, .to = to, .to_row = to_row, .pieces = pieces };
+    if (rank == 1) {
+        g.before = 1;
+        g.rank = 2;
+        g.extent[0] = 1;
+    }
     for (int d = 0; d < rank; d++) {
-        g.start[d] = start[d];
-        g.extent[d] = extent[d];
+        g.start[g.before + d] = start[d];
+        g.extent[g.before + d] = extent[d];
     }
     return gather(&g);
 }

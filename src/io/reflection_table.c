@@ -1,20 +1,33 @@
-/* A table is a MessagePack document: [name, version, {nrows, identifiers, data}], where data has
- * for each column [type, [rows, bytes]], the bytes as little-endian machines hold them. */
-#include <dualbragg/reflections.h>
+/* A table is an HDF5 file (reflection_table_hdf5.c) or a MessagePack document: [name, version,
+ * {nrows, identifiers, data}], where data has for each column [type, [rows, bytes]], the bytes as
+ * little-endian machines hold them. */
+#include "io/reflection_table.h"
 
 #include "base/context_internal.h"
 #include "base/file_content.h"
+#include "base/growth.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char name_of_tables[] = "dials::af::reflection_table";
 
+/* Also behind a block of the user. */
+static int begins_as_hdf5(const void *bytes, size_t size) {
+    static const unsigned char signature[8] = "\x89HDF\r\n\x1a\n";
+    const unsigned char *const start = bytes;
+    for (size_t at = 0; at + sizeof signature <= size; at = at ? 2 * at : 512)
+        if (memcmp(start + at, signature, sizeof signature) == 0) return 1;
+    return 0;
+}
+
 int db_is_reflection_table(const void *bytes, size_t size) {
     /* an array of three, and a string of 27 bytes: 0xa0 + length in one byte, as short ones are */
     const size_t length = sizeof name_of_tables - 1;
     const unsigned char *const start = bytes;
+    if (begins_as_hdf5(bytes, size)) return 1;
     return size > length + 2 && start[0] == 0x93 && start[1] == 0xa0 + length &&
            memcmp(start + 2, name_of_tables, length) == 0;
 }
@@ -25,7 +38,32 @@ void db_reflection_table_clear(db_reflection_table *table) {
     free(table->box);
     free(table->panel);
     free(table->experiment);
+    for (size_t i = 0; i < table->identifier_count; i++) free((char *)table->identifier[i].text);
+    free(table->identifier);
     memset(table, 0, sizeof *table);
+}
+
+db_status db_table_add_identifier(db_context *context, const char *path, long long id,
+                                  const char *text, size_t length, db_reflection_table *table) {
+    size_t room = table->identifier_count;
+    if (id < 0 || id > INT_MAX)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: identifiers: expected numbers of experiments, found %lld", path, id);
+    if ((room & (room - 1)) == 0) /* it is full */
+        DB_GROW(context, table->identifier, room, room + 1, path);
+    char *const copy = malloc(length + 1);
+    if (!copy) return db_fail_memory(context, path);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    table->identifier[table->identifier_count++] = (db_table_identifier){ (int)id, copy };
+    return DB_OK;
+}
+
+int db_reflection_table_number(const db_reflection_table *table, int number,
+                               const char *identifier) {
+    for (size_t i = 0; *identifier && i < table->identifier_count; i++)
+        if (strcmp(table->identifier[i].text, identifier) == 0) return table->identifier[i].id;
+    return number;
 }
 
 #if defined(DB_HAVE_MSGPACK)
@@ -121,6 +159,23 @@ static db_status read_columns(const reading *r, db_reflection_table *table) {
     return DB_OK;
 }
 
+static db_status read_identifiers(const reading *r, const msgpack_object *map,
+                                  db_reflection_table *table) {
+    if (!map) return DB_OK;
+    for (uint32_t i = 0; map->type == MSGPACK_OBJECT_MAP && i < map->via.map.size; i++) {
+        const msgpack_object_kv *const one = &map->via.map.ptr[i];
+        if (one->key.type == MSGPACK_OBJECT_NEGATIVE_INTEGER) continue; /* of no experiment */
+        if (one->key.type != MSGPACK_OBJECT_POSITIVE_INTEGER || one->key.via.u64 > INT_MAX ||
+            one->val.type != MSGPACK_OBJECT_STR)
+            return db_fail(r->context, DB_ERROR_INPUT,
+                           "%s: identifiers: expected texts, by the numbers of experiments",
+                           r->path);
+        DB_TRY(db_table_add_identifier(r->context, r->path, (long long)one->key.via.u64,
+                                       one->val.via.str.ptr, one->val.via.str.size, table));
+    }
+    return DB_OK;
+}
+
 static db_status read_document(db_context *context, const char *path, const msgpack_object *root,
                                db_reflection_table *table) {
     reading r = { context, path, NULL, 0 };
@@ -139,20 +194,18 @@ static db_status read_document(db_context *context, const char *path, const msgp
         r.data->type != MSGPACK_OBJECT_MAP)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: expected a number nrows and a map of columns, data", path);
-    if (rows->via.u64 > 1000000000)
+    if (rows->via.u64 > DB_MOST_TABLE_ROWS)
         return db_fail(context, DB_ERROR_INPUT, "%s: expected at most 1e9 rows, found %llu", path,
                        (unsigned long long)rows->via.u64);
     table->count = r.rows = (size_t)rows->via.u64;
-    return read_columns(&r, table);
+    DB_TRY(read_columns(&r, table));
+    return read_identifiers(&r, member(&part[2], "identifiers"), table);
 }
 
 static db_status read_table(db_context *context, const char *path, const void *bytes, size_t size,
                             db_reflection_table *table) {
     msgpack_unpacked document;
     size_t offset = 0;
-    if (db_machine_is_big_endian())
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: reflection tables are for little-endian machines", path);
     msgpack_unpacked_init(&document);
     const msgpack_unpack_return found = msgpack_unpack_next(&document, bytes, size, &offset);
     const db_status status =
@@ -171,18 +224,22 @@ static db_status read_table(db_context *context, const char *path, const void *b
 static db_status read_table(db_context *context, const char *path, const void *bytes, size_t size,
                             db_reflection_table *table) {
     (void)bytes, (void)size, (void)table;
-    return db_fail(
-        context, DB_ERROR_UNSUPPORTED,
-        "%s: this build reads no reflection tables of DIALS (msgpack); expected lines of "
-        "text",
-        path);
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: this build reads no reflection tables of DIALS in MessagePack (Debian: "
+                   "libmsgpack-dev); expected HDF5, or lines of text",
+                   path);
 }
 #endif
 
 db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
                                    size_t size, db_reflection_table *table) {
     memset(table, 0, sizeof *table);
-    const db_status status = read_table(context, path, bytes, size, table);
+    const db_status status =
+        db_machine_is_big_endian()
+            ? db_fail(context, DB_ERROR_UNSUPPORTED,
+                      "%s: reflection tables are for little-endian machines", path)
+        : begins_as_hdf5(bytes, size) ? db_table_read_hdf5(context, path, table)
+                                      : read_table(context, path, bytes, size, table);
     if (status != DB_OK) db_reflection_table_clear(table);
     return status;
 }

@@ -474,7 +474,8 @@ typedef struct db_expt_panel {
 
 /** What a list says beyond what a db_experiment holds. */
 typedef struct db_expt_content {
-    long number; /**< of the experiment taken, from 0 */
+    long number;          /**< of the experiment taken, from 0 */
+    char identifier[256]; /**< of the experiment, by which reflection tables name it; "" */
     /** the selection names an image that the experiment does not show: the first one that it does;
      * "" */
     char other_image[128];

@@ -37,6 +37,12 @@ DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
 DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int hkl[3],
                              int turned[3]);
 
+/** Which experiment a number in a reflection table stands for. */
+typedef struct db_table_identifier {
+    int id;           /**< the number, as in the column id */
+    const char *text; /**< the experiment's identifier in the experiment list */
+} db_table_identifier;
+
 /** What a list of reflections needs of a reflection table of DIALS (.refl). Columns have `count`
  * rows; they are NULL where the table has none of them. */
 typedef struct db_reflection_table {
@@ -46,23 +52,37 @@ typedef struct db_reflection_table {
     int (*box)[6];   /**< bbox: pixels fast, slow, and images; each from, and to without that */
     size_t *panel;   /**< number of the panel, from 0 */
     int *experiment; /**< id: number in the experiment list; -1: of none */
+    size_t identifier_count;
+    db_table_identifier *identifier; /**< of experiments, as far as the table has them; owned */
 } db_reflection_table;
 
-/** Whether the content of a file begins like a reflection table: 1 or 0.
+/** Which number stands for the experiment in a table: that with its identifier, if there is one,
+ * else its number in the experiment list.
+ *
+ * @param table read
+ * @param number of the experiment in its list, from 0
+ * @param identifier of it; "": none
+ * @return the number, as in the column id */
+DB_API int db_reflection_table_number(const db_reflection_table *table, int number,
+                                      const char *identifier);
+
+/** Whether the content of a file begins like a reflection table, in MessagePack or HDF5 (as any HDF5
+ * file does, images included): 1 or 0.
  *
  * @param bytes the content
  * @param size number of bytes
  * @return 1 or 0 */
 DB_API int db_is_reflection_table(const void *bytes, size_t size);
 
-/** Reads a reflection table from the content of a file.
+/** Reads a reflection table from the content of a file, or an HDF5 one from the file itself.
  *
  * @param context receives the message of a failure
- * @param path name of the file, for messages
+ * @param path name of the file
  * @param bytes content of the file, `size` bytes
  * @param size number of bytes
  * @param table filled, to be cleared by the caller; zeroed on failure
- * @return DB_ERROR_UNSUPPORTED in builds without msgpack, DB_ERROR_INPUT for what is no table */
+ * @return DB_ERROR_UNSUPPORTED in builds without msgpack or HDF5, DB_ERROR_INPUT for what is no
+ *     table */
 DB_API db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
                                           size_t size, db_reflection_table *table);
 
@@ -74,17 +94,32 @@ typedef struct db_table_column {
     const void *bytes; /**< one element for each row, as little-endian machines hold them */
 } db_table_column;
 
+/** The form of a reflection table. */
+typedef enum db_table_form {
+    DB_TABLE_MSGPACK, /**< MessagePack, of DIALS 1.14 and later */
+    DB_TABLE_HDF5     /**< HDF5, of DIALS 3.23 and later */
+} db_table_form;
+
+/** What is written of a reflection table. */
+typedef struct db_table_content {
+    size_t rows; /**< of every column */
+    size_t column_count;
+    const db_table_column *columns; /**< at most 64 */
+    size_t identifier_count;
+    const db_table_identifier *identifiers; /**< of the experiments in the column id */
+} db_table_content;
+
 /** Writes a reflection table of DIALS (.refl).
  *
  * @param context receives the message of a failure
  * @param path name of the file
- * @param rows of every column
- * @param columns `count` of them, at most 64
- * @param count their number
+ * @param form of the table
+ * @param content to write
  * @return DB_OK; DB_ERROR_FILE; nothing is then left of the file; DB_ERROR_USAGE for too many
- *     columns or too long names; DB_ERROR_UNSUPPORTED on big-endian machines */
-DB_API db_status db_reflection_table_write(db_context *context, const char *path, size_t rows,
-                                           const db_table_column *columns, size_t count);
+ *     columns or too long names; DB_ERROR_UNSUPPORTED on big-endian machines, and for HDF5 in builds
+ *     without it */
+DB_API db_status db_reflection_table_write(db_context *context, const char *path,
+                                           db_table_form form, const db_table_content *content);
 
 /** Frees the columns and zeroes the table.
  *
