@@ -166,9 +166,15 @@ AD_INLINE void render_short_rows_by_terms(kernel_shape shape, const db_kernel_jo
     }
 }
 
-AD_INLINE void render_rows_by_terms(kernel_shape shape, loop_lengths loops,
-                                    const db_kernel_job *job, const db_region *region,
-                                    int row_begin, int row_end, void *room, normal_run *run) {
+AD_INLINE int terms_fit(const db_kernel_job *job) {
+    return job->oversample <= DB_MOST_SUB_ROWS &&
+           job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
+           (INDEX_SHIFT == 0 || db_offsets_suffice(job));
+}
+
+AD_INLINE void render_rows_by_terms(kernel_shape shape, const db_kernel_job *job,
+                                    const db_region *region, int row_begin, int row_end, void *room,
+                                    normal_run *run) {
     tile_terms tile = { 0 };
     furnish(job, room, &tile);
     fill_panel_terms(job, &job->panel[region->panel], &tile);
@@ -178,21 +184,18 @@ AD_INLINE void render_rows_by_terms(kernel_shape shape, loop_lengths loops,
         render_long_rows_by_terms(shape, WITH_DEBYE_WALLER, ANY_NUMBER, job, region, row_begin,
                                   row_end, &tile, run);
     else
-        render_long_rows_by_terms(shape, WITHOUT_DEBYE_WALLER, loops, job, region, row_begin,
+        render_long_rows_by_terms(shape, WITHOUT_DEBYE_WALLER, ANY_NUMBER, job, region, row_begin,
                                   row_end, &tile, run);
 }
 #endif
 
-AD_INLINE void render_rows_of(kernel_shape shape, loop_lengths loops, const db_kernel_job *job,
-                              const db_region *region, int row_begin, int row_end, void *room,
-                              normal_run *run) {
+AD_INLINE void render_rows_of(kernel_shape shape, const db_kernel_job *job, const db_region *region,
+                              int row_begin, int row_end, void *room, normal_run *run) {
 #if DB_INSTANCE_GENERAL
-    (void)loops, (void)room;
+    (void)room;
 #else
-    if (job->oversample <= DB_MOST_SUB_ROWS &&
-        job->source_count * job->sample_count <= DB_MOST_ROW_TERMS &&
-        (INDEX_SHIFT == 0 || db_offsets_suffice(job))) {
-        render_rows_by_terms(shape, loops, job, region, row_begin, row_end, room, run);
+    if (terms_fit(job)) {
+        render_rows_by_terms(shape, job, region, row_begin, row_end, room, run);
         return;
     }
 #endif
@@ -205,21 +208,32 @@ AD_INLINE void render_rows_of(kernel_shape shape, loop_lengths loops, const db_k
 #if DB_INSTANCE_GENERAL || DB_SAMPLE_LOOPS
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
                             int row_end, void *room, normal_run *run) {
-    render_rows_of(shape_of(job), ANY_NUMBER, job, region, row_begin, row_end, room, run);
+    render_rows_of(shape_of(job), job, region, row_begin, row_end, room, run);
 }
 #else
 /* Images of plain jobs: one specialization per shape, so that the choice costs nothing inside the
- * loop. Each is a function of its own, or the compiler would merge them again. TOPHAT spots always
- * end at their edge. */
-#define DB_SHAPE_ROWS_OF(name, shape, loops)                                                       \
+ * loop, and one more for stills whose rows fill lanes, without loops over sources and samples. Each
+ * is a function of its own, or the compiler would merge them again. TOPHAT spots always end at their
+ * edge. */
+AD_INLINE void render_still_rows(kernel_shape shape, const db_kernel_job *job,
+                                 const db_region *region, int row_begin, int row_end, void *room,
+                                 normal_run *run) {
+    tile_terms tile = { 0 };
+    furnish(job, room, &tile);
+    fill_panel_terms(job, &job->panel[region->panel], &tile);
+    render_long_rows_by_terms(shape, WITHOUT_DEBYE_WALLER, ONE_EACH, job, region, row_begin,
+                              row_end, &tile, run);
+}
+
+#define DB_SHAPE_ROWS_OF(name, render, shape)                                                      \
     static __attribute__((noinline)) void name(const db_kernel_job *job, const db_region *region,  \
                                                int row_begin, int row_end, void *room,             \
                                                normal_run *run) {                                  \
-        render_rows_of((kernel_shape)(shape), loops, job, region, row_begin, row_end, room, run);  \
+        render((kernel_shape)(shape), job, region, row_begin, row_end, room, run);                 \
     }
 #define DB_SHAPE_ROWS(name, shape)                                                                 \
-    DB_SHAPE_ROWS_OF(name##_rows, shape, ANY_NUMBER)                                               \
-    DB_SHAPE_ROWS_OF(name##_still_rows, shape, ONE_EACH)
+    DB_SHAPE_ROWS_OF(name##_rows, render_rows_of, shape)                                           \
+    DB_SHAPE_ROWS_OF(name##_still_rows, render_still_rows, shape)
 DB_SHAPE_ROWS(square, KERNEL_SQUARE)
 DB_SHAPE_ROWS(round, KERNEL_ROUND)
 DB_SHAPE_ROWS(gauss, KERNEL_GAUSS)
@@ -231,8 +245,9 @@ DB_SHAPE_ROWS(tophat_cut, KERNEL_TOPHAT | KERNEL_CUT)
 #undef DB_SHAPE_ROWS
 #undef DB_SHAPE_ROWS_OF
 
-AD_INLINE int is_still(const db_kernel_job *job) {
-    return job->source_count == 1 && job->sample_count == 1 && job->oversample == 1;
+AD_INLINE int is_still(const db_kernel_job *job, const db_region *region) {
+    return job->source_count == 1 && job->sample_count == 1 && job->oversample == 1 &&
+           !job->debye_waller && rows_fill_lanes(region) && terms_fit(job);
 }
 
 AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, int row_begin,
@@ -240,8 +255,8 @@ AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, i
     switch ((int)shape_of(job)) {
 #define DB_SHAPE_CASE(name, shape)                                                                 \
     case shape:                                                                                    \
-        (is_still(job) ? name##_still_rows : name##_rows)(job, region, row_begin, row_end, room,   \
-                                                          run);                                    \
+        (is_still(job, region) ? name##_still_rows : name##_rows)(job, region, row_begin, row_end, \
+                                                                  room, run);                      \
         break;
         DB_SHAPE_CASE(square, KERNEL_SQUARE)
         DB_SHAPE_CASE(round, KERNEL_ROUND)
