@@ -26,8 +26,17 @@ static const double last_angle = 0.3;  /* degree: mosaic spread and what is left
 static const double most_work = 3e9;   /* operations, roughly: some seconds; of an effort of 1 */
 
 typedef struct node {
-    double q[3], length;
+    double direction[3], length;
 } node;
+
+/* Spots that turns are tried with. */
+typedef struct probes {
+    size_t count;
+    double by_chance;
+    double *q[3];
+    double *limit;  /* square of the distance from a node within which they are near it */
+    double *weight; /* -ln of the chance to be so near */
+} probes;
 
 typedef struct candidate {
     double turn[9]; /* from the starting crystal to this one */
@@ -41,7 +50,8 @@ typedef struct search {
     const db_search_spot *spots;
     size_t node_count;
     node *nodes;            /* from low to high angles */
-    size_t probed;          /* spots with which candidates are tried */
+    double metric[9];       /* of a*: the turned crystal has the same */
+    double *room;           /* of the probes */
     size_t lattices;        /* of which the spots may be */
     double work, most_work; /* so far, at most */
     db_context *context;
@@ -77,21 +87,47 @@ static void turned(const search *s, const double turn[9], double a_star[9], doub
     db_multiply(s->real, back, to_index);
 }
 
-static db_agreement agree(const search *s, const double turn[9], double angle, size_t count) {
-    double a_star[9], to_index[9], at[3];
-    db_agreement a = { 0 };
-    turned(s, turn, a_star, to_index);
+/* The first of the spots, within the tolerance of an angle. */
+static probes probes_of(const search *s, double angle, size_t count) {
+    double *const column = s->room;
+    probes p = { .q = { column, column + s->count, column + 2 * s->count },
+                 .limit = column + 3 * s->count,
+                 .weight = column + 4 * s->count };
     for (size_t i = 0; i < count; i++) {
-        const double limit = tolerance(&s->spots[i], angle), p = chance(s, limit);
-        if (p >= 0.5) continue;
-        const double weight = -log(p);
-        const int near = nearest(to_index, a_star, s->spots[i].q, at) < limit;
-        a.count++;
-        a.near += (size_t)near;
-        a.score += near * weight;
-        a.by_chance += p;
+        const double limit = tolerance(&s->spots[i], angle), by_chance = chance(s, limit);
+        if (by_chance >= 0.5) continue;
+        for (int k = 0; k < 3; k++) p.q[k][p.count] = s->spots[i].q[k];
+        p.limit[p.count] = limit * limit;
+        p.weight[p.count++] = -log(by_chance);
+        p.by_chance += by_chance;
     }
-    return a;
+    return p;
+}
+
+/* rint, without a call of the library */
+static double nearest_integer(double x) {
+    const double shift = 0x1.8p52;
+    return x + shift - shift;
+}
+
+/* A spot of fractional indices n + d is |a* d| away from node n. */
+static db_agreement agree(const search *s, const double turn[9], const probes *p) {
+    double a_star[9], m[9], near = 0, score = 0;
+    const double *const g = s->metric;
+    turned(s, turn, a_star, m);
+#pragma omp simd reduction(+ : near, score)
+    for (size_t i = 0; i < p->count; i++) {
+        const double x = p->q[0][i], y = p->q[1][i], z = p->q[2][i];
+        const double h = m[0] * x + m[1] * y + m[2] * z, k = m[3] * x + m[4] * y + m[5] * z,
+                     l = m[6] * x + m[7] * y + m[8] * z;
+        const double dh = h - nearest_integer(h), dk = k - nearest_integer(k),
+                     dl = l - nearest_integer(l);
+        const double off = dh * (g[0] * dh + 2 * (g[1] * dk + g[2] * dl)) +
+                           dk * (g[4] * dk + 2 * g[5] * dl) + g[8] * dl * dl;
+        near += off < p->limit[i] ? 1 : 0;
+        score += off < p->limit[i] ? p->weight[i] : 0;
+    }
+    return (db_agreement){ p->count, (size_t)near, p->by_chance, score };
 }
 
 double db_agreement_log_probability(const db_agreement *a) {
@@ -144,7 +180,7 @@ static size_t nodes_of(const search *s, const db_search_spot *of, size_t *first)
 }
 
 /* Tries all pairs of nodes that two spots may belong to. */
-static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b) {
+static void try_pair(search *s, const probes *p, const db_search_spot *a, const db_search_spot *b) {
     const double cosine = db_dot(a->q, b->q) / (a->length * b->length);
     const double angle = acos(fmax(-1, fmin(1, cosine)));
     const double off = first_angle * degree + a->blur / a->length + b->blur / b->length;
@@ -159,15 +195,14 @@ static void try_pair(search *s, const db_search_spot *a, const db_search_spot *b
         for (size_t j = first[1]; j < first[1] + count[1]; j++) {
             const node *const m = &s->nodes[i];
             const node *const n = &s->nodes[j];
-            const double c = db_dot(m->q, n->q), scale = m->length * n->length;
-            if (c > most * scale || c < least * scale) continue;
+            const double c = db_dot(m->direction, n->direction);
+            if (c > most || c < least) continue;
             candidate found;
-            frame(m->q, n->q, axes);
+            frame(m->direction, n->direction, axes);
             db_transpose(axes, back);
             db_multiply(measured, back, found.turn);
-            const db_agreement agreed = agree(s, found.turn, first_angle, s->probed);
-            s->work += 30.0 * (double)s->probed;
-            found.score = agreed.score;
+            found.score = agree(s, found.turn, p).score;
+            s->work += 30.0 * (double)p->count;
             keep(s, &found);
         }
 }
@@ -234,8 +269,9 @@ static db_status list_nodes(db_context *context, search *s, double length) {
             for (int l = -most[2]; l <= most[2]; l++) {
                 const double index[3] = { h, k, l };
                 node *const n = &s->nodes[s->node_count];
-                db_apply(s->a_star, index, n->q);
-                n->length = db_length(n->q);
+                db_apply(s->a_star, index, n->direction);
+                n->length = db_length(n->direction);
+                for (int i = 0; i < 3 && n->length > 0; i++) n->direction[i] /= n->length;
                 s->node_count += n->length > 0 && n->length <= length;
             }
     qsort(s->nodes, s->node_count, sizeof *s->nodes, by_length);
@@ -244,11 +280,12 @@ static db_status list_nodes(db_context *context, search *s, double length) {
 
 /* The refined candidate that chance explains least well. */
 static void choose(search *s, double turn[9], db_agreement *agreement) {
+    const probes all = probes_of(s, last_angle, s->count);
     for (size_t i = 0; i < s->candidate_count; i++) {
         double own[9];
         memcpy(own, s->candidates[i].turn, sizeof own);
         refine(s, own);
-        const db_agreement found = agree(s, own, last_angle, s->count);
+        const db_agreement found = agree(s, own, &all);
         const double better =
             db_agreement_log_probability(agreement) - db_agreement_log_probability(&found);
         if (better < 0 || (better <= 0 && found.score <= agreement->score)) continue;
@@ -285,10 +322,10 @@ static void report(search *s) {
 /* Pairs the spots at the lowest angles, then more and more, until a candidate is certain. */
 static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
     size_t next = FIRST_PAIRED;
-    s->probed = s->count < FIRST_PROBED ? s->count : FIRST_PROBED;
+    probes p = probes_of(s, first_angle, s->count < FIRST_PROBED ? s->count : FIRST_PROBED);
     for (size_t j = 1; j < s->count && j < MOST_PAIRED && s->work < s->most_work; j++) {
         for (size_t i = 0; i < j && !s->cancelled; i++) {
-            try_pair(s, &s->spots[i], &s->spots[j]);
+            try_pair(s, &p, &s->spots[i], &s->spots[j]);
             report(s);
         }
         if (s->cancelled) return;
@@ -298,7 +335,7 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
         if (is_sure(agreement) || is_still_best(s, &before, agreement)) return;
         s->candidate_count = 0; /* scores change with the probed spots */
         next += next / 2;
-        s->probed = s->count < 2 * next ? s->count : 2 * next;
+        p = probes_of(s, first_angle, s->count < 2 * next ? s->count : 2 * next);
     }
     choose(s, turn, agreement);
 }
@@ -351,13 +388,19 @@ db_status db_orientation_search(db_context *context, const double a_star[9],
     if (status == DB_OK && count > 1) {
         const db_search_spot *const last = &spots[(count < MOST_PAIRED ? count : MOST_PAIRED) - 1];
         s->volume = volume_of(s->real);
-        status = list_nodes(context, s, last->length + last->blur);
+        double rows[9];
+        db_transpose(a_star, rows);
+        db_multiply(rows, a_star, s->metric);
+        s->room = malloc(5 * count * sizeof *s->room);
+        if (!s->room) status = db_fail_memory(context, "the spots of the search");
+        if (status == DB_OK) status = list_nodes(context, s, last->length + last->blur);
         if (status == DB_OK) try_pairs(s, turn, agreement);
         if (s->cancelled)
             status =
                 db_fail(context, DB_ERROR_CANCELLED,
                         "cancelled while the orientation was looked for: there is no model yet");
     }
+    free(s->room);
     free(s->nodes);
     free(s);
     return status;
