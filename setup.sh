@@ -9,6 +9,7 @@ usage() {
     cat << 'TEXT'
 usage: ./setup.sh demo      install what is missing, build, run examples/thaumatin.sh
        ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
+       ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
        ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
@@ -132,6 +133,21 @@ run_tests() {
     fi
 }
 
+# Makes a virtual environment with the Python package in it, and runs its tests there.
+install_python() {
+    venv=build/python
+    [ -x "$venv/bin/python" ] || step "Making the virtual environment $venv" python3 -m venv "$venv"
+    step "Building the package and installing it there" env CMAKE_BUILD_PARALLEL_LEVEL="$jobs" "$venv/bin/pip" install .
+    for program in python/tests/test_*.py; do
+        step "Running $program" env SOURCE_DIR="$root" "$venv/bin/python" -W error "$program"
+    done
+    cat << TEXT
+The package is in the virtual environment $root/$venv:
+    . $venv/bin/activate
+    python -c 'import dualbragg; help(dualbragg)'
+TEXT
+}
+
 # The lines of each folder that the tests ran, and pages with every line.
 report_coverage() {
     pages=build/coverage/lines
@@ -155,7 +171,7 @@ configure_with=
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev
     libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev"
-test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin"
+test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
 # shellcheck disable=SC2086 # lists of packages
@@ -184,6 +200,10 @@ test)
     build_preset dev
     check_tidy
     run_tests dev
+    ;;
+python)
+    install_packages $tools $libraries python3-venv python3-dev
+    install_python
     ;;
 asan)
     install_packages $tools $libraries $test_packages

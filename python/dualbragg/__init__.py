@@ -1,0 +1,27 @@
+"""Differentiable diffraction of crystals: images, and their exact derivatives.
+
+    import dualbragg
+
+    crystal = dualbragg.Experiment(cell=(78, 78, 38), cells=(20, 20, 20), default_F=100,
+                                   wavelength=1.0, distance=100, detector_pixels=(512, 512))
+    plan = dualbragg.Plan(crystal, parameters=["cell_a", "misset_x"])
+    image, derivatives = plan.gradient()      # photons; photons/A, photons/degree
+
+Arrays are numpy arrays in C order, the fast axis of the detector last. Errors are exceptions with
+the library's message: see dualbragg.Error.
+"""
+
+from ._library import features, threads, version
+from .errors import (CancelledError, DeviceError, Error, FileError, InputError, OutOfMemoryError,
+                     UnsupportedError, UsageError)
+from .experiment import Experiment
+from .fields import Field, Parameter, fields, parameters
+from .images import MeasuredImage, load
+from .plan import Plan
+from .spots import predict
+
+__version__ = version()
+__all__ = ["CancelledError", "DeviceError", "Error", "Experiment", "Field", "FileError",
+           "InputError", "MeasuredImage", "OutOfMemoryError", "Parameter", "Plan",
+           "UnsupportedError", "UsageError", "features", "fields", "load", "parameters", "predict",
+           "threads", "version"]

@@ -1,0 +1,116 @@
+"""The extension module, and what all calls have in common: contexts, statuses, arrays, texts."""
+
+import numpy
+
+from . import errors
+from ._dualbragg import ffi, lib
+
+_ERRORS = {
+    lib.DB_ERROR_USAGE: errors.UsageError,
+    lib.DB_ERROR_INPUT: errors.InputError,
+    lib.DB_ERROR_FILE: errors.FileError,
+    lib.DB_ERROR_MEMORY: errors.OutOfMemoryError,
+    lib.DB_ERROR_CANCELLED: errors.CancelledError,
+    lib.DB_ERROR_UNSUPPORTED: errors.UnsupportedError,
+    lib.DB_ERROR_DEVICE: errors.DeviceError,
+}
+_threads = 0
+
+
+def version():
+    """The library's version: "0.1.0"."""
+    return text(lib.db_version())
+
+
+def features():
+    """Optional components of this build, e.g. ["OpenMP", "AVX2", "HDF5"]."""
+    return text(lib.db_features()).split(", ")
+
+
+def threads(number=None):
+    """Sets how many threads plans made from now on use (0: all there are); returns the number in
+    effect."""
+    global _threads
+    if number is not None:
+        _threads = integer(number, "threads")
+        new_context()
+    return lib.db_context_threads(new_context())
+
+
+def text(c):
+    """A C string as str; file names may hold any bytes."""
+    return ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
+
+
+def encoded(path):
+    """A path as bytes."""
+    import os
+    value = os.fsencode(path)
+    if b"\0" in value:
+        raise errors.UsageError(f"path {path!r}: expected no zero bytes")
+    return value
+
+
+def integer(value, what):
+    """A whole number that fits an int of C."""
+    import operator
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise errors.UsageError(f"{what}: expected a whole number, found {value!r}") from None
+    if not -2**31 <= number < 2**31:
+        raise errors.UsageError(f"{what}: expected a whole number of 32 bits, found {number}")
+    return number
+
+
+def new_context():
+    """A context of its own: one is used by one thread at a time."""
+    out = ffi.new("db_context **")
+    if lib.db_context_create(out) != lib.DB_OK:
+        raise errors.OutOfMemoryError("no memory for a context")
+    holder = ffi.gc(out[0], _destroy_context)
+    check(holder, lib.db_context_set_threads(holder, _threads))
+    return holder
+
+
+def _destroy_context(context):
+    lib.db_context_destroy(ffi.new("db_context **", context))
+
+
+def check(context, status):
+    """Raises what a status stands for."""
+    if status != lib.DB_OK:
+        kind = _ERRORS.get(status, errors.Error)
+        raise kind(text(lib.db_context_message(context)) or text(lib.db_status_text(status)))
+
+
+@ffi.def_extern()
+def take_notice(user, line):
+    ffi.from_handle(user).append(text(line))
+
+
+@ffi.def_extern(error=1)
+def take_progress(user, fraction):
+    return bool(ffi.from_handle(user)(fraction))
+
+
+def array(value, what, shape, dtype, writable=False):
+    """The caller's array, which is used as it is, or an exception that names what does not fit."""
+    if not isinstance(value, numpy.ndarray):
+        raise errors.UsageError(f"{what}: expected a numpy array, found {type(value).__name__}")
+    if value.dtype != dtype:
+        raise errors.UsageError(f"{what}: expected {numpy.dtype(dtype).name}, found {value.dtype.name}"
+                                f" (value.astype(numpy.{numpy.dtype(dtype).name}) makes a copy)")
+    if value.shape != tuple(shape):
+        raise errors.UsageError(f"{what}: expected the shape {tuple(shape)}, found {value.shape}")
+    if not value.flags.c_contiguous:
+        raise errors.UsageError(f"{what}: expected an array in C order without gaps, found strides "
+                                f"{value.strides} (numpy.ascontiguousarray makes a copy)")
+    if writable and not value.flags.writeable:
+        raise errors.UsageError(f"{what}: expected an array that can be written to")
+    return value
+
+
+def pointer(value, c_type):
+    """The elements of an array; value must live as long."""
+    return ffi.cast(c_type, value.ctypes.data)

@@ -1,0 +1,258 @@
+"""Experiments: crystal, beam, spindle, detector, structure factors."""
+
+import copy
+
+import numpy
+
+from . import errors
+from ._library import check, encoded, ffi, integer, lib, new_context, text
+from .fields import parameters
+
+# Members of db_setup that are files, by the keyword that names them.
+_FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
+          "spectrum": "spectrum_file", "stol": "stol_file"}
+_TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group"}
+# Members that are numbers, but no fields of the library's table, with how many there are.
+_NUMBERS = {"beam_centre": 2, "orientation": 9, "sample_size": 3, "detector_size": 2, "d_min": 1,
+            "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
+_KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int", lib.DB_FIELD_SEED: "long",
+          lib.DB_FIELD_CHOICE: "int"}
+
+
+def _values(value, count, what, least=None):
+    """So many numbers, or at least so many."""
+    try:
+        found = numpy.asarray(value, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise errors.UsageError(f"{what}: expected {count} number{'s' * (count > 1)}, found "
+                                f"{value!r}") from None
+    if not (least or count) <= found.size <= count:
+        wanted = f"{least} to {count}" if least else count
+        raise errors.UsageError(f"{what}: expected {wanted} number{'s' * (count > 1)}, found "
+                                f"{found.size}")
+    if not numpy.isfinite(found).all():
+        raise errors.UsageError(f"{what}: expected finite numbers, found {value!r}")
+    return found
+
+
+def _set_choice(setup, field, name, value):
+    choices = []
+    while field.choices[len(choices)] != ffi.NULL:
+        choices.append(text(field.choices[len(choices)]))
+    if value not in choices:
+        raise errors.UsageError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
+    at = ffi.cast("char *", setup) + field.offset
+    ffi.cast("int *", at)[0] = choices.index(value)
+
+
+def _set_field(setup, field, name, value):
+    """Stores values of the library's table; their range is checked when the set-up is resolved."""
+    if field.kind == lib.DB_FIELD_CHOICE:
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        return _set_choice(setup, field, name, value)
+    values = _values(value, field.count, name, 1 if field.open and name == "cell" else None)
+    for i, v in enumerate(values):
+        if not field.least <= v <= field.most:
+            raise errors.InputError(f"{name}: expected {field.least:g} to {field.most:g} "
+                                    f"{text(field.unit)}".rstrip() + f", found {v:g}")
+        if field.kind != lib.DB_FIELD_NUMBER and v != int(v):
+            raise errors.UsageError(f"{name}: expected a whole number, found {v:g}")
+    at = ffi.cast(_KINDS[field.kind] + " *", ffi.cast("char *", setup) + field.offset)
+    for i, v in enumerate(values):
+        at[i] = v * field.factor if field.kind == lib.DB_FIELD_NUMBER else int(v)
+
+
+def _set_number(setup, name, value):
+    values = _values(value, _NUMBERS[name], name)
+    if _NUMBERS[name] == 1:
+        setattr(setup, name, values[0])
+    else:
+        setattr(setup, name, list(values))
+
+
+class Experiment:
+    """What is simulated.
+
+    Keywords are the library's fields, with its names and units (dualbragg.fields() lists them:
+    cell in A and degree, distance in mm, wavelength in A, misset in degree, mosaic_spread in degree
+    ...), and besides:
+
+    hkl, hkl_columns, hkl_space_group: structure factors of a file (text, MTZ, CIF, PDB)
+    matrix: MOSFLM orientation matrix of a file; orientation: 9 numbers of a rotation, row by row
+    sources, spectrum, stol: files of sources, a spectrum, amorphous amplitudes
+    header: an image whose header says where detector, beam and spindle are
+    expt, expt_number: an experiment of a DIALS list
+    beam_centre, origin, sample_size, detector_size (mm), beamsize (mm), d_min (A),
+    amorphous_size (mm), density (g/cm^3), molecular_weight (g/mol)
+
+    notices: what was chosen automatically, a line each.
+
+    experiment["cell_a"] reads and sets parameters, by which images have derivatives, in their
+    units.
+
+    Thread-safety: an experiment may be read by many threads while none changes it.
+    """
+
+    def __init__(self, *, header=None, expt=None, expt_number=-1, **keywords):
+        context = new_context()
+        setup = ffi.new("db_setup *")
+        lib.db_setup_init(setup)
+        keep, self.notices = [], []
+        user = ffi.new_handle(self.notices)
+
+        def borrowed(path):
+            keep.append(ffi.new("char[]", encoded(path)))
+            return keep[-1]
+
+        if header is not None:
+            check(context, lib.db_setup_read_header(context, encoded(header),
+                                                    lib.DB_HEADER_OF_IMAGE, setup, lib.take_notice,
+                                                    user))
+        if expt is not None:
+            check(context, lib.db_setup_read_expt(context, borrowed(expt),
+                                                  integer(expt_number, "expt_number"), ffi.NULL,
+                                                  setup, lib.take_notice, user))
+        for name, value in keywords.items():
+            field = lib.db_setup_field_find(name.encode())
+            if name in _FILES or name in _TEXTS:
+                setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value))
+            elif field != ffi.NULL:
+                _set_field(setup, field, name, value)
+            elif name in _NUMBERS:
+                _set_number(setup, name, value)
+            else:
+                raise errors.UsageError(f"Experiment: there is no keyword {name!r}"
+                                        f"{_nearest(name)}")
+        if "wavelength" in keywords:
+            setup.wavelength_given = 1
+        self._c = _new_experiment()
+        check(context, lib.db_setup_resolve(context, setup, self._c, lib.take_notice, user))
+        self._check()
+
+    @classmethod
+    def from_expt(cls, path, number=-1, **keywords):
+        """An experiment of a DIALS list (.expt); keywords as for Experiment complete it."""
+        return cls(expt=path, expt_number=number, **keywords)
+
+    def to_expt(self, path):
+        """Writes a DIALS experiment list."""
+        context = new_context()
+        check(context, lib.db_write_expt(context, encoded(path), self._c, ffi.NULL))
+
+    def copy(self):
+        """An experiment that shares nothing with this one."""
+        return copy.copy(self)
+
+    def __copy__(self):
+        other = object.__new__(type(self))
+        other.notices = list(self.notices)
+        other._c = _new_experiment()
+        context = new_context()
+        check(context, lib.db_experiment_copy(context, self._c, other._c))
+        return other
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        raise TypeError("an Experiment cannot be pickled: make it again from its keywords, in each "
+                        "process")
+
+    def _check(self):
+        context = new_context()
+        check(context, lib.db_experiment_check(context, self._c))
+
+    def _parameter(self, name):
+        context, out = new_context(), ffi.new("db_parameter *")
+        if not isinstance(name, str):
+            raise errors.UsageError(f"parameter: expected a name, found {name!r}")
+        check(context, lib.db_parameter_find(context, name.encode(), out))
+        if not lib.db_parameter_exists(self._c, out[0]):
+            raise errors.UsageError(f"parameter {name}: this experiment does not have it")
+        return out[0]
+
+    def __getitem__(self, name):
+        return lib.db_parameter_get(self._c, self._parameter(name))
+
+    def __setitem__(self, name, value):
+        parameter = self._parameter(name)
+        before = lib.db_parameter_get(self._c, parameter)
+        lib.db_parameter_set(self._c, parameter, _values(value, 1, name)[0])
+        try:
+            self._check()
+        except errors.Error:
+            lib.db_parameter_set(self._c, parameter, before)
+            raise
+
+    @property
+    def parameters(self):
+        """Names and values of all parameters of the table that this experiment has."""
+        return {name: self[name] for name in parameters(self)}
+
+    @property
+    def panel_shapes(self):
+        """(slow, fast) pixels of each panel."""
+        d = self._c.detector
+        return [(d.panels[p].slow_pixels, d.panels[p].fast_pixels) for p in range(d.panel_count)]
+
+    @property
+    def shape(self):
+        """Shape of images: (slow, fast) of one panel, (panels, slow, fast) of several that are
+        alike, else (pixels,), panel after panel."""
+        panels = self.panel_shapes
+        if len(panels) == 1:
+            return panels[0]
+        if len(set(panels)) == 1:
+            return (len(panels), *panels[0])
+        return (sum(slow * fast for slow, fast in panels),)
+
+    def set_amplitudes(self, hkl, amplitude, default_F=None):
+        """Replaces the list of structure factors.
+
+        hkl: (reflections, 3) whole numbers; amplitude: (reflections,) electrons. What is not
+        listed has default_F (electrons; None: as it was)."""
+        hkl, amplitude = numpy.asarray(hkl), numpy.asarray(amplitude, dtype=float)
+        if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
+            raise errors.UsageError("hkl: expected whole numbers of the shape (reflections, 3), "
+                                    f"found {hkl.dtype.name} of {hkl.shape}")
+        if amplitude.shape != (len(hkl),):
+            raise errors.UsageError(f"amplitude: expected the shape ({len(hkl)},), found "
+                                    f"{amplitude.shape}")
+        if not numpy.isfinite(amplitude).all():
+            raise errors.UsageError("amplitude: expected finite numbers")
+        hkl = hkl.astype(numpy.int64)
+        low, extent = hkl.min(0), numpy.ptp(hkl, 0) + 1
+        if numpy.prod(extent.astype(float)) > 1e9:
+            raise errors.UsageError("hkl: expected indices within a box of at most 1e9")
+        if default_F is not None:
+            default_F = _values(default_F, 1, "default_F")[0]
+        else:
+            default_F = self._c.structure_factors.default_F
+        box = numpy.full(tuple(extent), default_F)
+        box[tuple((hkl - low).T)] = amplitude
+        context = new_context()
+        check(context, lib.db_experiment_set_amplitudes(
+            context, self._c, [int(v) for v in low], [int(v) for v in extent],
+            ffi.from_buffer("double[]", box)))
+        self._c.structure_factors.default_F = default_F
+        self._c.structure_factors.listed = len(hkl)
+
+    def __repr__(self):
+        c = self._c.crystal
+        cell = " ".join(f"{v:g}" for v in c.cell)
+        return (f"<dualbragg.Experiment: cell {cell}, {self._c.beam.wavelength:g} A, images of "
+                f"{' x '.join(map(str, self.shape))}>")
+
+
+def _new_experiment():
+    return ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
+
+
+def _nearest(name):
+    import difflib
+
+    from .fields import fields
+    known = [*fields(), *_FILES, *_TEXTS, *_NUMBERS, "header", "expt", "expt_number"]
+    near = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else "; dualbragg.fields() lists them"

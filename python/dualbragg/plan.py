@@ -1,0 +1,175 @@
+"""Plans: everything prepared for rendering one kind of image again and again."""
+
+import math
+
+import numpy
+
+from . import errors
+from ._library import array, check, ffi, integer, lib, new_context, pointer, text
+
+_PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
+
+
+class Plan:
+    """Renders images of an experiment, and their derivatives.
+
+    parameters: names of those by which derivatives are wanted, in this order
+    precision: "auto" (what the library recommends), "double" or "mixed"
+    dtype: of images, numpy.float32 or numpy.float64
+    tolerance: photons that a pixel may lack, which saves time
+    regions: None: all pixels; or a list of (panel, slow, fast), each a slice or (first, end): images
+        are then one row, region after region
+    device: "cpu", "cuda", "cuda:1", "auto"
+    progress: called now and then with the finished fraction; what it returns, if true, cancels
+
+    A plan is used by one thread at a time and parallelizes inside; other threads of Python go on
+    meanwhile. The experiment is copied: update() takes over its changes.
+    """
+
+    def __init__(self, experiment, parameters=(), *, precision="auto", dtype=numpy.float32,
+                 tolerance=0.0, regions=None, device="cpu", progress=None):
+        if isinstance(parameters, str):
+            raise errors.UsageError(f"parameters: expected a list of names, found {parameters!r}")
+        self._context = new_context()
+        check(self._context, lib.db_context_set_device(self._context, device.encode()))
+        self.names = list(parameters)
+        numbers = [experiment._parameter(name) for name in self.names]
+        self.dtype = numpy.dtype(dtype)
+        if self.dtype not in (numpy.float32, numpy.float64):
+            raise errors.UsageError(f"dtype: expected float32 or float64, found {self.dtype.name}")
+        if precision != "auto" and precision not in _PRECISIONS:
+            raise errors.UsageError("precision: expected auto, double or mixed, found "
+                                    f"{precision!r}")
+        if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < math.inf):
+            raise errors.UsageError(f"tolerance: expected photons of at least 0, found {tolerance!r}")
+        o = self._options = ffi.new("db_plan_options *")
+        o.size = ffi.sizeof("db_plan_options")
+        o.pixel_type = lib.DB_FLOAT32 if self.dtype == numpy.float32 else lib.DB_FLOAT64
+        self._parameters = ffi.new("db_parameter[]", numbers)
+        if numbers:
+            o.parameters, o.parameter_count = self._parameters, len(numbers)
+        o.tolerance = tolerance
+        self.shape = self._set_regions(experiment, regions)
+        if progress is not None:
+            self._progress = ffi.new_handle(progress)
+            lib.db_context_set_progress(self._context, lib.take_progress, self._progress)
+        self.precision = self._choose(experiment, precision)
+        out = ffi.new("db_plan **")
+        check(self._context, lib.db_plan_create(self._context, experiment._c, o, out))
+        context = self._context  # lives as long as the plan
+        self._plan = ffi.gc(out[0], lambda p: (context, lib.db_plan_destroy(
+            ffi.new("db_plan **", p)))[0])
+
+    def _choose(self, experiment, precision):
+        if precision == "auto":
+            advice = ffi.new("db_precision_advice *")
+            check(self._context, lib.db_precision_recommend(self._context, experiment._c,
+                                                            self._options, advice))
+            self._options.precision = advice.precision
+        else:
+            self._options.precision = _PRECISIONS[precision]
+        return "double" if self._options.precision == lib.DB_PRECISION_DOUBLE else "mixed"
+
+    def _set_regions(self, experiment, regions):
+        if regions is None:
+            return experiment.shape
+        panels, made, offset = experiment.panel_shapes, [], 0
+        for n, region in enumerate(regions):
+            what = f"region {n}"
+            try:
+                panel, slow, fast = region
+            except (TypeError, ValueError):
+                raise errors.UsageError(f"{what}: expected (panel, slow, fast), found "
+                                        f"{region!r}") from None
+            panel = integer(panel, what + ": panel")
+            if not 0 <= panel < len(panels):
+                raise errors.UsageError(f"{what}: expected a panel from 0 to {len(panels) - 1}, "
+                                        f"found {panel}")
+            ranges = [_range(r, size, f"{what}: {axis}") for r, size, axis in
+                      zip((slow, fast), panels[panel], ("slow", "fast"))]
+            (slow, slow_count), (fast, fast_count) = ranges
+            made.append((panel, fast, slow, fast_count, slow_count, offset, fast_count))
+            offset += fast_count * slow_count
+        if not made:
+            raise errors.UsageError("regions: expected at least one")
+        self._regions = ffi.new("db_region[]", made)
+        self._options.regions, self._options.region_count = self._regions, len(made)
+        return (offset,)
+
+    @property
+    def units(self):
+        """Units of the parameters."""
+        return [text(lib.db_parameter_describe(p).unit) for p in self._parameters]
+
+    @property
+    def device(self):
+        """Where the plan runs: "cpu", "cuda:0"."""
+        return text(lib.db_plan_device(self._plan))
+
+    def update(self, experiment):
+        """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
+        check(self._context, lib.db_plan_update(self._plan, experiment._c))
+
+    def _image(self, value, what="out"):
+        if value is None:
+            return numpy.empty(self.shape, self.dtype)
+        return array(value, what, self.shape, self.dtype, writable=True)
+
+    def forward(self, out=None):
+        """The image (photons). out: an array that receives it."""
+        image = self._image(out)
+        check(self._context, lib.db_plan_forward(self._plan, pointer(image, "void *")))
+        return image
+
+    def gradient(self, out=None, derivatives=None):
+        """The image and its derivatives by each parameter (photons per unit), in one pass.
+
+        derivatives: an array of the shape (parameters, *shape) that receives them."""
+        image = self._image(out)
+        shape = (len(self.names), *self.shape)
+        if derivatives is None:
+            derivatives = numpy.empty(shape, self.dtype)
+        else:
+            array(derivatives, "derivatives", shape, self.dtype, writable=True)
+        if numpy.may_share_memory(image, derivatives):
+            raise errors.UsageError("out and derivatives: expected arrays that share no memory")
+        rows = ffi.new("void *[]", [pointer(d, "void *") for d in derivatives])
+        check(self._context, lib.db_plan_gradient(self._plan, pointer(image, "void *"), rows))
+        return image, derivatives
+
+    def normal(self, data, weight=None):
+        """Sums over pixels of a least-squares step: chi2, J^T W r and J^T W J with r = image - data.
+
+        data, weight: float32 of the image's shape; a pixel of weight 0 is left out; None: 1."""
+        array(data, "data", self.shape, numpy.float32)
+        if weight is not None:
+            array(weight, "weight", self.shape, numpy.float32)
+        count = len(self.names)
+        chi2 = ffi.new("double *")
+        gradient, curvature = numpy.empty(count), numpy.empty((count, count))
+        check(self._context, lib.db_plan_normal(
+            self._plan, pointer(data, "float *"),
+            ffi.NULL if weight is None else pointer(weight, "float *"), chi2,
+            pointer(gradient, "double *"), pointer(curvature, "double *")))
+        return chi2[0], gradient, curvature
+
+    def __repr__(self):
+        return (f"<dualbragg.Plan: {' x '.join(map(str, self.shape))} pixels, "
+                f"{len(self.names)} parameters, {self.precision}, {self.dtype.name}>")
+
+
+def _range(given, size, what):
+    if isinstance(given, slice):
+        first, end, step = given.indices(size)
+        if step != 1:
+            raise errors.UsageError(f"{what}: expected a slice of step 1, found {step}")
+    else:
+        try:
+            first, end = given
+        except (TypeError, ValueError):
+            raise errors.UsageError(f"{what}: expected a slice or (first, end), found "
+                                    f"{given!r}") from None
+        first, end = integer(first, what), integer(end, what)
+    if not 0 <= first < end <= size:
+        raise errors.UsageError(f"{what}: expected pixels from 0 to {size}, found {first} to {end}")
+    return first, end - first

@@ -1,0 +1,174 @@
+"""Experiments, files, and what is refused."""
+
+import gc
+import os
+import tempfile
+import unittest
+
+import numpy
+
+import dualbragg
+
+SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+             detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30))
+STILL = os.path.join(os.environ.get("SOURCE_DIR", "."), "examples", "data", "thaumatin.cbf")
+
+
+class Experiments(unittest.TestCase):
+    def test_keywords_have_the_units_of_the_table(self):
+        e = dualbragg.Experiment(**SCENE, mosaic_spread=0.4, mosaic_domains=3, divergence=(1, 2))
+        for name, value in dict(cell_a=78, cell_c=38, cell_beta=90, Nb=11, wavelength=1.1,
+                                distance=90, misset_y=20, mosaic_spread=0.4).items():
+            self.assertAlmostEqual(e[name], value, places=12, msg=name)
+        self.assertEqual(e.shape, (44, 60))
+
+    def test_every_parameter_is_read_and_set(self):
+        e = dualbragg.Experiment(**SCENE, spots="closed", mosaic_rms=0.2)
+        values = e.parameters
+        self.assertGreater(len(values), 40)
+        for name, value in values.items():
+            e[name] = value
+            self.assertEqual(e[name], value, name)
+
+    def test_fields_are_described(self):
+        fields = dualbragg.fields()
+        self.assertEqual(fields["distance"].unit, "mm")
+        self.assertEqual(fields["shape"].choices[:2], ("square", "round"))
+        for f in list(fields.values()) + list(dualbragg.parameters().values()):
+            self.assertTrue(f.help, f.name)
+
+    def test_a_copy_is_its_own(self):
+        e = dualbragg.Experiment(**SCENE)
+        other = e.copy()
+        other["cell_a"] = 80
+        self.assertEqual(e["cell_a"], 78)
+
+    def test_structure_factors_of_arrays(self):
+        e = dualbragg.Experiment(**dict(SCENE, default_F=0))
+        dark = dualbragg.Plan(e).forward()
+        self.assertEqual(dark.max(), 0)
+        hkl = numpy.array([(h, k, l) for h in range(-9, 10) for k in range(-9, 10)
+                           for l in range(-9, 10)])
+        e.set_amplitudes(hkl, numpy.full(len(hkl), 100.0))
+        self.assertGreater(dualbragg.Plan(e).forward().max(), 0)
+        self.assertEqual(e["F:1:2:3"], 100)
+
+    def test_lists_of_experiments_come_back(self):
+        e = dualbragg.Experiment(**SCENE)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.expt")
+            e.to_expt(path)
+            back = dualbragg.Experiment.from_expt(path, cells=SCENE["cells"], default_F=100,
+                                                  fluence=1e20)
+        e = dualbragg.Experiment(**SCENE, fluence=1e20)
+        a, b = dualbragg.Plan(e).forward(), dualbragg.Plan(back).forward()
+        self.assertEqual(a.shape, b.shape)
+        self.assertLess(abs(a - b).max(), 1e-5 * a.max())
+
+    def test_measured_images_keep_their_memory(self):
+        image = dualbragg.load(STILL)
+        self.assertEqual(image.value.shape, image.mask.shape)
+        self.assertEqual(image.value.dtype, numpy.float32)
+        self.assertEqual(image.detector[:7], "PILATUS")
+        self.assertEqual(image.distance, 351)
+        value, total = image.value, float(image.value.sum(dtype=float))
+        del image
+        gc.collect()
+        numpy.zeros(1 << 20)
+        self.assertEqual(float(value.sum(dtype=float)), total)
+
+    def test_a_header_places_the_detector(self):
+        e = dualbragg.Experiment(header=STILL, cell=(58, 58, 152), default_F=10)
+        self.assertEqual(e.shape, dualbragg.load(STILL).value.shape)
+        self.assertEqual(e["distance"], 351)
+
+
+class Refused(unittest.TestCase):
+    def refuses(self, kind, words, call, *arguments, **keywords):
+        with self.assertRaises(kind) as caught:
+            call(*arguments, **keywords)
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+    def test_keywords(self):
+        make = dualbragg.Experiment
+        self.refuses(dualbragg.UsageError, ["'cel'", "'cell'"], make, cel=(1, 2, 3))
+        self.refuses(dualbragg.UsageError, ["misset", "3 numbers"], make, misset=(1, 2))
+        self.refuses(dualbragg.UsageError, ["shape", "gauss"], make, shape="cube")
+        self.refuses(dualbragg.UsageError, ["distance", "finite"], make, distance=float("nan"))
+        self.refuses(dualbragg.InputError, ["distance"], make, **dict(SCENE, distance=-1))
+        self.refuses(dualbragg.UsageError, ["mosaic_domains", "whole"], make, mosaic_domains=1.5)
+        self.refuses(dualbragg.UsageError, ["cell", "number"], make, cell="long")
+        self.refuses(dualbragg.FileError, ["/nowhere.hkl"], make, **dict(SCENE, hkl="/nowhere.hkl"))
+        self.refuses(dualbragg.UsageError, ["zero bytes"], make, **dict(SCENE, hkl="a\0b"))
+        self.refuses(dualbragg.Error, ["cell"], make)
+
+    def test_parameters(self):
+        e = dualbragg.Experiment(**SCENE)
+        self.refuses(dualbragg.UsageError, ["cell_d"], dualbragg.Plan, e, ["cell_d"])
+        self.refuses(dualbragg.UsageError, ["list"], dualbragg.Plan, e, "cell_a")
+        self.refuses(dualbragg.UsageError, ["found 3"], dualbragg.Plan, e, [3])
+        self.refuses(dualbragg.UsageError, ["mosaic_xx"], e.__getitem__, "mosaic_xx")
+        self.refuses(dualbragg.InputError, ["-3"], e.__setitem__, "cell_a", -3)
+        self.assertEqual(e["cell_a"], 78)
+        self.refuses(dualbragg.UsageError, ["finite"], e.__setitem__, "cell_a", float("inf"))
+
+    def test_plans(self):
+        e = dualbragg.Experiment(**SCENE)
+        plan = dualbragg.Plan
+        self.refuses(dualbragg.UsageError, ["float16"], plan, e, dtype=numpy.float16)
+        self.refuses(dualbragg.UsageError, ["precision", "half"], plan, e, precision="half")
+        self.refuses(dualbragg.UsageError, ["tolerance"], plan, e, tolerance=-1)
+        self.refuses(dualbragg.Error, ["gpu"], plan, e, device="gpu")
+        self.refuses(dualbragg.UsageError, ["region 0", "0 to 60"], plan, e,
+                     regions=[(0, (0, 4), (3, 61))])
+        self.refuses(dualbragg.UsageError, ["region 1", "panel"], plan, e,
+                     regions=[(0, (0, 4), (3, 6)), (1, (0, 4), (3, 6))])
+        self.refuses(dualbragg.UsageError, ["no memory"], self.share, e)
+        self.refuses(dualbragg.UsageError, [], plan(e).update,
+                     dualbragg.Experiment(**dict(SCENE, detector_pixels=(61, 44))))
+
+    @staticmethod
+    def share(e):
+        room = numpy.zeros((2, 44, 60), numpy.float32)
+        dualbragg.Plan(e, ["cell_a", "cell_b"]).gradient(room[0], room)
+
+    def test_arrays(self):
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
+        data = numpy.zeros((44, 60), numpy.float32)
+        refuses = self.refuses
+        refuses(dualbragg.UsageError, ["data", "list"], plan.normal, [1, 2])
+        refuses(dualbragg.UsageError, ["data", "float64"], plan.normal, data.astype(float))
+        refuses(dualbragg.UsageError, ["data", "(60, 44)"], plan.normal, data.T)
+        refuses(dualbragg.UsageError, ["C order"], plan.normal,
+                numpy.zeros((44, 120), numpy.float32)[:, ::2])
+        refuses(dualbragg.UsageError, ["weight"], plan.normal, data, data[:3])
+        data.flags.writeable = False
+        refuses(dualbragg.UsageError, ["written"], plan.forward, data)
+        bad = numpy.zeros((44, 60), numpy.float32)
+        bad[4, 7] = numpy.nan
+        refuses(dualbragg.InputError, ["(7, 4)"], plan.normal, bad)
+        refuses(dualbragg.UsageError, ["parameters"],
+                dualbragg.Plan(dualbragg.Experiment(**SCENE)).normal, bad)
+
+    def test_files(self):
+        with tempfile.NamedTemporaryFile(suffix=".cbf") as f:
+            f.write(b"nonsense")
+            f.flush()
+            self.refuses(dualbragg.InputError, [f.name], dualbragg.load, f.name)
+        self.refuses(dualbragg.FileError, ["/nowhere.cbf"],
+                     dualbragg.load, "/nowhere.cbf")
+        e = dualbragg.Experiment(**SCENE)
+        self.refuses(dualbragg.FileError, ["/nowhere/a.expt"], e.to_expt, "/nowhere/a.expt")
+
+    def test_structure_factors(self):
+        e = dualbragg.Experiment(**SCENE)
+        self.refuses(dualbragg.UsageError, ["hkl"], e.set_amplitudes, [[1, 2]], [1])
+        self.refuses(dualbragg.UsageError, ["amplitude"], e.set_amplitudes, [[1, 2, 3]], [1, 2])
+        self.refuses(dualbragg.UsageError, ["finite"], e.set_amplitudes, [[1, 2, 3]], [numpy.inf])
+        self.refuses(dualbragg.UsageError, ["box"], e.set_amplitudes,
+                     [[-10**6, 0, 0], [10**6, 10**6, 10**6]], [1, 2])
+
+
+if __name__ == "__main__":
+    unittest.main()

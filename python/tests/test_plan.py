@@ -1,0 +1,152 @@
+"""Images and derivatives as Python gets them."""
+
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import numpy
+
+import dualbragg
+
+SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+             detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30), oversample=2,
+             flux=1e12, exposure=1, beamsize=0.1, shape="gauss")
+CLOSED = dict(SCENE, spots="closed", mosaic_rms=0.3)
+
+
+def differences(keywords, name, step):
+    images = []
+    for sign in (1, -1):
+        experiment = dualbragg.Experiment(**keywords)
+        experiment[name] += sign * step
+        images.append(dualbragg.Plan(experiment, precision="double", dtype=numpy.float64).forward())
+    return (images[0] - images[1]) / (2 * step)
+
+
+class Images(unittest.TestCase):
+    def test_derivatives_are_those_of_the_image(self):
+        names = ["cell_a", "misset_y", "distance", "wavelength"]
+        for keywords in (SCENE, CLOSED):
+            plan = dualbragg.Plan(dualbragg.Experiment(**keywords), names, precision="double",
+                                  dtype=numpy.float64)
+            image, derivatives = plan.gradient()
+            self.assertEqual(image.shape, (44, 60))
+            numpy.testing.assert_allclose(image, plan.forward(), rtol=1e-14)
+            for name, derivative in zip(names, derivatives):
+                step = 1e-4 * dualbragg.parameters()[name].scale
+                expected = differences(keywords, name, step)
+                scale = abs(expected).max()
+                self.assertGreater(scale, 0)
+                self.assertLess(abs(derivative - expected).max(), 1e-6 * scale, name)
+
+    def test_normal_equations_are_sums_over_pixels(self):
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a", "misset_x", "scale"],
+                              precision="double", dtype=numpy.float64)
+        image, derivatives = plan.gradient()
+        random = numpy.random.default_rng(5)
+        data = (image * random.uniform(0.9, 1.1, image.shape)).astype(numpy.float32)
+        weight = random.uniform(0, 1, image.shape).astype(numpy.float32)
+        weight[weight < 0.3] = 0
+        chi2, gradient, curvature = plan.normal(data, weight)
+        residual = image - data
+        self.assertAlmostEqual(chi2 / (weight * residual**2).sum(), 1, places=10)
+        jacobian = derivatives.reshape(3, -1)
+        w = weight.reshape(-1).astype(float)
+        expected = jacobian @ (w * residual.reshape(-1))
+        numpy.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-12 * abs(expected).max())
+        numpy.testing.assert_allclose(curvature, (jacobian * w) @ jacobian.T, rtol=1e-8,
+                                      atol=1e-12 * abs(curvature).max())
+
+    def test_arrays_of_the_caller_are_filled(self):
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
+        own, rows = numpy.zeros((44, 60), numpy.float32), numpy.zeros((1, 44, 60), numpy.float32)
+        image, derivatives = plan.gradient(own, rows)
+        self.assertIs(image, own)
+        self.assertIs(derivatives, rows)
+        self.assertGreater(own.max(), 0)
+        self.assertGreater(abs(rows).max(), 0)
+
+    def test_update_is_a_new_plan(self):
+        experiment = dualbragg.Experiment(**SCENE)
+        plan = dualbragg.Plan(experiment, ["cell_a"], precision="mixed")
+        before = plan.forward()
+        experiment["misset_x"] += 0.3
+        plan.update(experiment)
+        after = plan.forward()
+        self.assertFalse(numpy.array_equal(before, after))
+        numpy.testing.assert_array_equal(
+            after, dualbragg.Plan(experiment, ["cell_a"], precision="mixed").forward())
+
+    def test_regions_are_parts_of_the_image(self):
+        experiment = dualbragg.Experiment(**CLOSED)
+        whole = dualbragg.Plan(experiment, precision="double").forward()
+        plan = dualbragg.Plan(experiment, precision="double",
+                              regions=[(0, slice(3, 9), (50, 60)), (0, (0, 2), slice(None))])
+        numpy.testing.assert_array_equal(
+            plan.forward(), numpy.concatenate([whole[3:9, 50:].ravel(), whole[:2].ravel()]))
+
+    def test_threads_of_python_have_plans_of_their_own(self):
+        expected = dualbragg.Plan(dualbragg.Experiment(**SCENE)).forward()
+        found = []
+
+        def work():
+            plan = dualbragg.Plan(dualbragg.Experiment(**SCENE))
+            for _ in range(5):
+                found.append(plan.forward())
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(found), 20)
+        for image in found:
+            numpy.testing.assert_array_equal(image, expected)
+
+    def test_progress_is_told_and_cancels(self):
+        told = []
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), progress=told.append)
+        plan.forward()
+        self.assertTrue(told)
+        self.assertTrue(all(0 <= f <= 1 for f in told))
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), progress=lambda fraction: True)
+        with self.assertRaises(dualbragg.CancelledError):
+            plan.forward()
+
+    @unittest.skipUnless(os.environ.get("DUALBRAGG"), "DUALBRAGG: the program")
+    def test_image_is_that_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "image.bin")
+            flags = ("-cell 78 78 38 90 90 90 -Na 12 -Nb 11 -Nc 10 -default_F 100 -lambda 1.1 "
+                     "-distance 90 -detpixels_x 60 -detpixels_y 44 -pixel 0.4 -misset 10 20 30 "
+                     "-oversample 2 -flux 1e12 -exposure 1 -beamsize 0.1 -gauss_xtal -precision "
+                     "double -floatfile " + path).split()
+            subprocess.run([os.environ["DUALBRAGG"], "sim", *flags], check=True,
+                           stdout=subprocess.DEVNULL)
+            expected = numpy.fromfile(path, numpy.float32).reshape(44, 60)
+        numpy.testing.assert_array_equal(
+            dualbragg.Plan(dualbragg.Experiment(**SCENE), precision="double").forward(), expected)
+
+
+class Spots(unittest.TestCase):
+    def test_spots_have_the_photons_of_the_image(self):
+        experiment = dualbragg.Experiment(**dict(CLOSED, pixel_size=0.1,
+                                                 detector_pixels=(240, 176)))
+        image = dualbragg.Plan(experiment, precision="double", dtype=numpy.float64).forward()
+        spots = dualbragg.predict(experiment)
+        brightest = spots[spots["photons"].argmax()]
+        fast, slow = brightest["position"]
+        rows, columns = numpy.indices(image.shape) + 0.5
+        near = (abs(columns - fast) < 12) & (abs(rows - slow) < 12)
+        alone = (numpy.abs(spots["position"] - brightest["position"]).max(1) < 25).sum()
+        if alone == 1:
+            self.assertAlmostEqual(image[near].sum() / brightest["photons"], 1, delta=0.02)
+        total = spots["photons"].sum()
+        self.assertAlmostEqual(image.sum() / total, 1, delta=0.15)
+        self.assertEqual(len(dualbragg.predict(experiment, least_photons=1e300)), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
