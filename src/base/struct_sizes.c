@@ -21,6 +21,7 @@ static const struct {
     SIZE(db_expt_image),
     SIZE(db_expt_panel),
     SIZE(db_expt_selection),
+    SIZE(db_file_kind),
     SIZE(db_goniometer),
     SIZE(db_image_panel),
     SIZE(db_measured_image),

@@ -341,6 +341,7 @@ db_status db_expt_read(db_context *context, const char *path, const db_expt_sele
 #else
     (void)selection;
     (void)experiment;
+    (void)content;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build has no JSON support (jansson), which experiment lists need",
                    path);

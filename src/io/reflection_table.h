@@ -1,5 +1,5 @@
-/* The forms in which reflection tables of DIALS are stored: reflection_table.c looks which one it is
- * and reads MessagePack. */
+/* The forms in which reflection tables of DIALS are stored: reflection_table_read.c looks which
+ * one it is and reads MessagePack. */
 #ifndef DB_IO_REFLECTION_TABLE_H
 #define DB_IO_REFLECTION_TABLE_H
 

@@ -1,4 +1,4 @@
-/* Writes reflection tables (their layout: reflection_table.c) as MessagePack, of which a few kinds of
+/* Writes reflection tables (their layout: reflection_table_read.c) as MessagePack, of which a few kinds of
  * values are all that is needed; as HDF5: reflection_table_write_hdf5.c. */
 #include "io/reflection_table.h"
 
