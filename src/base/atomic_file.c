@@ -4,12 +4,12 @@
 
 #include "base/context_internal.h"
 #include "base/output_target.h"
-#include "base/temporary_file.h"
 
 #include <dualbragg/io.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,42 +54,94 @@ static db_status write_directly(db_context *context, const char *path,
     return write_and_close(context, path, descriptor, next, user);
 }
 
+/* The descriptor of a new file beside the target, or -1 with a message. */
+static int create_beside(db_context *context, const char *path, const db_output_target *target,
+                         db_temporary **temporary) {
+    const int descriptor = db_temporary_create(target->path, 0666, temporary);
+    if (descriptor < 0)
+        db_record_message(context, "%s: cannot create a file in its folder: %s", path,
+                          strerror(errno));
+    /* An overwritten file keeps its permissions; where that is refused, the default ones do no
+     * harm. */
+    else if (target->kind == DB_TARGET_FILE &&
+             fchmod(descriptor, target->status.st_mode & 07777) != 0)
+        errno = 0;
+    return descriptor;
+}
+
+static db_status rename_or_remove(db_context *context, const char *path, const char *target,
+                                  db_temporary **temporary, db_status status) {
+    if (status == DB_OK && rename((*temporary)->path, target) != 0)
+        status = db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
+    if (status == DB_OK)
+        db_temporary_keep(temporary);
+    else
+        db_temporary_remove(temporary);
+    return status;
+}
+
 static db_status write_and_rename(db_context *context, const char *path,
                                   const db_output_target *target, db_part_source next, void *user) {
     db_temporary *temporary;
-    const int descriptor = db_temporary_create(target->path, 0666, &temporary);
-    if (descriptor < 0)
-        return db_fail(context, DB_ERROR_FILE, "%s: cannot create a file in its folder: %s", path,
-                       strerror(errno));
-    /* An overwritten file keeps its permissions; where that is refused, the default ones do no
-     * harm. */
-    if (target->kind == DB_TARGET_FILE && fchmod(descriptor, target->status.st_mode & 07777) != 0)
-        errno = 0;
-    db_status status = write_and_close(context, path, descriptor, next, user);
-    if (status == DB_OK && rename(temporary->path, target->path) != 0)
-        status = db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
-    if (status == DB_OK)
-        db_temporary_keep(&temporary);
-    else
-        db_temporary_remove(&temporary);
-    return status;
+    const int descriptor = create_beside(context, path, target, &temporary);
+    if (descriptor < 0) return DB_ERROR_FILE;
+    const db_status status = write_and_close(context, path, descriptor, next, user);
+    return rename_or_remove(context, path, target->path, &temporary, status);
+}
+
+static db_status check_target(db_context *context, const char *path,
+                              const db_output_target *target) {
+    if (target->kind == DB_TARGET_FOLDER)
+        return db_fail(context, DB_ERROR_FILE,
+                       "%s: expected the name of a file to write, found a directory", path);
+    /* the rename alone would not respect a write protection */
+    if (target->kind == DB_TARGET_FILE && access(path, W_OK) != 0)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
+    return DB_OK;
 }
 
 static db_status write_to(db_context *context, const char *path, const db_output_target *target,
                           db_part_source next, void *user) {
-    switch (target->kind) {
-    case DB_TARGET_FOLDER:
-        return db_fail(context, DB_ERROR_FILE,
-                       "%s: expected the name of a file to write, found a directory", path);
-    case DB_TARGET_STREAM:
-    case DB_TARGET_DESCRIPTOR: return write_directly(context, path, target, next, user);
-    case DB_TARGET_FILE:
-        if (access(path, W_OK) != 0) /* the rename alone would not respect a write protection */
-            return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
-        break;
-    case DB_TARGET_NEW: break;
-    }
+    DB_TRY(check_target(context, path, target));
+    if (target->kind == DB_TARGET_STREAM || target->kind == DB_TARGET_DESCRIPTOR)
+        return write_directly(context, path, target, next, user);
     return write_and_rename(context, path, target, next, user);
+}
+
+static db_status begin_beside(db_context *context, const char *path, db_output_target *target,
+                              db_pending_file *pending) {
+    DB_TRY(check_target(context, path, target));
+    if (target->kind == DB_TARGET_STREAM || target->kind == DB_TARGET_DESCRIPTOR)
+        return db_fail(context, DB_ERROR_FILE,
+                       "%s: expected the name of a file, found a device or pipe, which HDF5 files "
+                       "cannot be written to",
+                       path);
+    const int descriptor = create_beside(context, path, target, &pending->temporary);
+    if (descriptor < 0) return DB_ERROR_FILE;
+    close(descriptor);
+    pending->target = target->path;
+    target->path = NULL;
+    return DB_OK;
+}
+
+db_status db_pending_begin(db_context *context, const char *path, db_pending_file *pending) {
+    *pending = (db_pending_file){ NULL, NULL };
+    db_output_target target;
+    const int error = db_output_target_find(path, &target);
+    const db_status status =
+        error ? db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(error))
+              : begin_beside(context, path, &target, pending);
+    db_output_target_clear(&target);
+    return status;
+}
+
+db_status db_pending_end(db_context *context, const char *path, db_pending_file *pending,
+                         db_status status) {
+    if (pending->temporary)
+        status = rename_or_remove(context, path, pending->target, &pending->temporary, status);
+    free(pending->target);
+    pending->target = NULL;
+    return status;
 }
 
 static db_status write_atomically(db_context *context, const char *path, db_part_source next,

@@ -2,6 +2,8 @@
 #ifndef DB_BASE_ATOMIC_FILE_H
 #define DB_BASE_ATOMIC_FILE_H
 
+#include "base/temporary_file.h"
+
 #include <dualbragg/context.h>
 #include <stddef.h>
 
@@ -24,5 +26,20 @@ typedef db_status (*db_part_source)(void *user, db_file_part *part);
 /* The same with parts that come into being one by one. */
 db_status db_write_atomically_from(db_context *context, const char *path, db_part_source next,
                                    void *user);
+
+/* A file of which others write the content, a library by its name: under a temporary name until it
+ * is whole. */
+typedef struct db_pending_file {
+    char *target; /* owned */
+    db_temporary *temporary;
+} db_pending_file;
+
+/* Creates the temporary file, empty, for a target that is new or a file; devices and pipes are
+ * refused. */
+db_status db_pending_begin(db_context *context, const char *path, db_pending_file *pending);
+
+/* Gives it the target's name if status is DB_OK, else removes it. Returns status, or the failure. */
+db_status db_pending_end(db_context *context, const char *path, db_pending_file *pending,
+                         db_status status);
 
 #endif

@@ -11,9 +11,10 @@
 static db_status check_outputs(const db_session *session) {
     const db_settings *s = &session->settings;
     if (!s->int_file && !db_noise_wanted(s))
-        return db_complain(s->command, DB_ERROR_USAGE,
-                           "no output named: -noisefile FILE (SMV), -noisefloatfile FILE (32-bit "
-                           "floats) and -intfile FILE (SMV without noise) are there");
+        return db_complain(
+            s->command, DB_ERROR_USAGE,
+            "no output named: -noisefile FILE (SMV or HDF5), -noisefloatfile FILE (32-bit "
+            "floats) and -intfile FILE (SMV without noise) are there");
     return db_noise_flags_check(session->context, &session->settings, &session->experiment);
 }
 
@@ -58,6 +59,7 @@ static db_status write_all(const db_session *session, const float *image) {
     if (s->int_file) {
         db_noise_options clean = options;
         clean.noisy = 0;
+        clean.adc = s->adc;
         const db_status status = db_noise_write(session, &clean, image, s->int_file, NULL, &style);
         if (status != DB_OK) return status;
     }

@@ -13,6 +13,7 @@
 #include "base/context_internal.h"
 #include "base/path.h"
 #include "io/dxtbx.h"
+#include "io/nexus_write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,13 +33,14 @@ static db_status check_expt(const db_settings *settings) {
 }
 
 static db_status check_outputs(const db_settings *s) {
-    if (!s->float_file && !s->int_file && !s->png_file && !s->pgm_file && !s->expt_file &&
-        !s->spot_file && !db_noise_wanted(s))
+    if (!s->float_file && !s->hdf5_file && !s->int_file && !s->png_file && !s->pgm_file &&
+        !s->expt_file && !s->spot_file && !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
-            "no output named: -floatfile FILE (32-bit floats), -intfile FILE (SMV), -noisefile "
-            "FILE (SMV with noise), -pngfile and -pgmfile FILE (pictures), -exptfile FILE (for "
-            "DIALS) and -spotfile FILE (list of spots) are there");
+            "no output named: -floatfile FILE (32-bit floats), -hdf5file FILE (NXmx), -intfile "
+            "FILE "
+            "(SMV), -noisefile FILE (with noise, SMV or HDF5), -pngfile and -pgmfile FILE "
+            "(pictures), -exptfile FILE (for DIALS) and -spotfile FILE (list of spots) are there");
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
@@ -55,10 +57,19 @@ static void blank_outside(float *image, const db_panel *panel, const db_region *
                 image[(size_t)slow * roi->stride + (size_t)fast] = NAN;
 }
 
+static db_status write_hdf5(const db_session *session, const char *file, const float *image) {
+    const db_nexus_format format = db_photon_format(session);
+    if (!session->settings.quiet)
+        printf("writing %s as 4-byte floats (NXmx)\n", db_shown_path(file));
+    return db_nexus_write(session->context, file, &session->experiment, &format, image);
+}
+
 static db_status write_floats(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const size_t count = db_experiment_pixels(&session->experiment);
+    if (s->hdf5_file) DB_TRY(write_hdf5(session, s->hdf5_file, image));
     if (!s->float_file) return DB_OK;
+    if (db_names_hdf5(s->float_file)) return write_hdf5(session, s->float_file, image);
     if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", db_shown_path(s->float_file), count);
     return db_write_float_image(session->context, s->float_file, image, count);
 }
@@ -118,12 +129,13 @@ static char *name_in_list(const char *list, const char *image) {
 
 static int is_numbered(db_context *context, const char *image) {
     db_image_template made;
+    if (db_names_hdf5(image)) return 1;
     if (db_image_template_of(context, image, &made) != DB_OK) return 0;
     free(made.text);
     return made.numbered;
 }
 
-/* Writes the experiment list, if it is wanted, after the SMV image that it names (NULL: none), whose
+/* Writes the experiment list, if it is wanted, after the image that it names (NULL: none), whose
  * counts are pedestal + gain * photons. An image in the list's folder has its name there, another
  * one its whole path. */
 static db_status write_expt(const db_session *session, const char *image, double pedestal,
@@ -141,6 +153,12 @@ static db_status write_expt(const db_session *session, const char *image, double
         return db_write_expt(session->context, s->expt_file, &session->experiment, NULL);
     }
     char *name = name_in_list(s->expt_file, image);
+    if (name && db_names_hdf5(image)) {
+        char *const numbered = malloc(strlen(name) + 3);
+        if (numbered) sprintf(numbered, "%s#1", name);
+        free(name);
+        name = numbered;
+    }
     const db_expt_image described = { .path = name ? name : image,
                                       .pedestal = pedestal,
                                       .gain = gain };
@@ -153,6 +171,8 @@ static db_status write_expt(const db_session *session, const char *image, double
 /* The experiment list speaks of the image that looks most like a measured one. */
 static db_status write_list(const db_session *session, double scale) {
     const db_settings *s = &session->settings;
+    if ((!db_noise_wanted(s) || !s->noise_file) && !s->int_file && s->hdf5_file)
+        return write_expt(session, s->hdf5_file, 0, 1);
     if (!db_noise_wanted(s) || !s->noise_file)
         return write_expt(session, s->int_file, s->adc, scale);
     const db_noise_options noise = db_noise_options_of(&session->settings, &session->experiment);

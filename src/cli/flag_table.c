@@ -338,7 +338,11 @@ static db_flag flags[] = {
     { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file), .writes = IMAGES,
       .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "image in photons as 32-bit floats, little-endian, without a header (- is standard output); "
-              "dualbragg noise reads it" },
+              "dualbragg noise reads it; where the name ends in .h5, .hdf5 or .nxs as -hdf5file" },
+    { G, .name = "-hdf5file", .aliases = "-hdf5image -nxmxfile", .arguments = "FILE", OUTPUT(hdf5_file),
+      .commands = IMAGES, .for_terminal = 1,
+      .help = "image in photons with all that is known of the experiment, as HDF5 (NeXus, NXmx), which DIALS reads; "
+              "see docs/howto/nxmx.md" },
     { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", OUTPUT(int_file), .commands = IMAGES,
       .also = DB_FOR_NOISE,
       .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc; of dualbragg noise: photons x gain + adc" },
@@ -347,7 +351,7 @@ static db_flag flags[] = {
     { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "counts per photon of -intfile; default (0): brightest pixel at 55000; of dualbragg noise: photons "
               "per unit of -floatfile, default 1" },
-    { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), .commands = IMAGES,
+    { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), DB_SETS(adc_given, 1), .commands = IMAGES,
       .also = DB_FOR_NOISE, .help = "offset of -intfile and -noisefile; default 40" },
     { G, .name = "-exptfile", .arguments = "FILE", OUTPUT(expt_file), .for_terminal = 1, .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and the SMV image "
@@ -377,7 +381,9 @@ static db_flag flags[] = {
     /* noise */
 #define G .group = DB_GROUP_NOISE
     { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file),
-      DB_SETS(noise_wanted, 1), .help = "SMV image with noise, as a detector records it: photons x gain + adc" },
+      DB_SETS(noise_wanted, 1),
+      .help = "SMV image with noise, as a detector records it: photons x gain + adc; where the name ends in .h5, .hdf5 "
+              "or .nxs HDF5 (NXmx), without an offset if no -adc is given" },
     { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file), DB_SETS(noise_wanted, 1),
       .help = "the same as 32-bit floats, neither rounded nor limited" },
     { G, .name = "-nonoise", DB_SETS(noise_wanted, 0),

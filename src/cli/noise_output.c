@@ -2,9 +2,11 @@
 
 #include "cli/complaint.h"
 #include "cli/noise_settings.h"
+#include "base/context_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void db_noise_report(const db_session *session) {
     const db_settings *s = &session->settings;
@@ -34,54 +36,97 @@ static void print_summary(const db_session *session, const db_noise_options *opt
                   summary->underflows);
 }
 
-static db_status write_files(const db_session *session, const db_noise_options *options,
-                             const db_noise_frame *frame, const char *number_file,
-                             const char *float_file, const db_smv_style *style) {
-    const int quiet = session->settings.quiet;
-    const size_t count = (size_t)frame->fast_pixels * (size_t)frame->slow_pixels;
-    db_status status = DB_OK;
-    if (number_file) {
-        if (!quiet)
-            printf("writing %s as %d-byte integers\n", db_shown_path(number_file),
-                   options->bits / 8);
-        status =
-            db_write_smv_numbers(session->context, number_file, &session->experiment, frame->number,
-                                 options->bits, options->gain, options->adc, style);
+static size_t sheet_pixels(const db_session *session) {
+    return (size_t)session->sheet.fast_pixels * (size_t)session->sheet.slow_pixels;
+}
+
+db_status db_noise_make(db_context *context, const db_noise_options *options,
+                        const db_detector *detector, const db_region *region, const float *image,
+                        int32_t *number, float *signal, db_noise_summary *summary) {
+    size_t at = 0;
+    *summary = (db_noise_summary){ 0 };
+    for (size_t p = 0; p < detector->panel_count; p++) {
+        const db_panel *const panel = &detector->panels[p];
+        db_noise_frame frame = { .panel = (uint32_t)p,
+                                 .fast_pixels = panel->fast_pixels,
+                                 .slow_pixels = panel->slow_pixels,
+                                 .expected = image + at,
+                                 .number = number ? number + at : NULL,
+                                 .signal = signal ? signal + at : NULL };
+        if (detector->panel_count == 1) {
+            frame.fast_start = region->fast_start;
+            frame.slow_start = region->slow_start;
+            frame.fast_count = region->fast_count;
+            frame.slow_count = region->slow_count;
+        }
+        db_noise_summary own;
+        DB_TRY(db_noise_apply(context, options, &frame, &own));
+        own.photons += summary->photons;
+        own.overloads += summary->overloads;
+        own.underflows += summary->underflows;
+        own.negative += summary->negative;
+        *summary = own;
+        at += (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
     }
-    if (status == DB_OK && float_file) {
-        if (!quiet) printf("writing %s as %zu 4-byte floats\n", db_shown_path(float_file), count);
-        status = db_write_float_image(session->context, float_file, frame->signal, count);
+    return DB_OK;
+}
+
+db_nexus_format db_noise_format(const db_session *session, const db_noise_options *options) {
+    return (db_nexus_format){ .pixels = options->bits == 16 ? DB_NEXUS_16_BIT : DB_NEXUS_32_BIT,
+                              .mask = session->mask,
+                              .region = db_session_part(session),
+                              .exposure = session->settings.setup.exposure,
+                              .gain = options->gain,
+                              .pedestal = options->adc };
+}
+
+void db_noise_narrow(const db_noise_options *options, int32_t *number, size_t count) {
+    if (options->bits != 16) return;
+    for (size_t i = 0; i < count; i++) {
+        const uint16_t narrow = (uint16_t)number[i];
+        memcpy((char *)number + i * sizeof narrow, &narrow, sizeof narrow);
     }
-    return status;
+}
+
+static db_status write_numbers(const db_session *session, const db_noise_options *options,
+                               const char *file, int32_t *number, const db_smv_style *style) {
+    const int hdf5 = db_names_hdf5(file);
+    if (!session->settings.quiet)
+        printf("writing %s as %d-byte integers%s\n", db_shown_path(file), options->bits / 8,
+               hdf5 ? " (NXmx)" : "");
+    if (!hdf5)
+        return db_write_smv_numbers(session->context, file, &session->experiment, number,
+                                    options->bits, options->gain, options->adc, style);
+    const db_nexus_format format = db_noise_format(session, options);
+    db_noise_narrow(options, number, sheet_pixels(session));
+    return db_nexus_write(session->context, file, &session->experiment, &format, number);
+}
+
+static db_status write_signal(const db_session *session, const char *file, const float *signal) {
+    if (!session->settings.quiet)
+        printf("writing %s as %zu 4-byte floats\n", db_shown_path(file), sheet_pixels(session));
+    return db_write_float_image(session->context, file, signal, sheet_pixels(session));
 }
 
 db_status db_noise_write(const db_session *session, const db_noise_options *options,
                          const float *image, const char *number_file, const char *float_file,
                          const db_smv_style *style) {
-    const db_panel *panel = &session->experiment.detector.panels[0];
-    const size_t count = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
-    db_noise_frame frame = { .fast_pixels = panel->fast_pixels,
-                             .slow_pixels = panel->slow_pixels,
-                             .expected = image,
-                             .fast_start = session->region.fast_start,
-                             .slow_start = session->region.slow_start,
-                             .fast_count = session->region.fast_count,
-                             .slow_count = session->region.slow_count };
-    if (number_file) frame.number = malloc(count * sizeof *frame.number);
-    if (float_file) frame.signal = malloc(count * sizeof *frame.signal);
+    const size_t count = sheet_pixels(session);
+    int32_t *const number = number_file ? malloc(count * sizeof *number) : NULL;
+    float *const signal = float_file ? malloc(count * sizeof *signal) : NULL;
     db_status status = DB_OK;
-    if ((number_file && !frame.number) || (float_file && !frame.signal)) {
-        status = DB_ERROR_MEMORY;
-    } else {
-        db_noise_summary summary;
-        status = db_noise_apply(session->context, options, &frame, &summary);
-        if (status == DB_OK) {
-            print_summary(session, options, &summary);
-            status = write_files(session, options, &frame, number_file, float_file, style);
-        }
-    }
-    free(frame.number);
-    free(frame.signal);
+    db_noise_summary summary;
+    if ((number_file && !number) || (float_file && !signal))
+        status = db_fail_memory(session->context, "an image with noise");
+    if (status == DB_OK)
+        status = db_noise_make(session->context, options, &session->experiment.detector,
+                               &session->region, image, number, signal, &summary);
+    if (status == DB_OK) print_summary(session, options, &summary);
+    if (status == DB_OK && number_file)
+        status = write_numbers(session, options, number_file, number, style);
+    if (status == DB_OK && float_file) status = write_signal(session, float_file, signal);
+    free(number);
+    free(signal);
     return status;
 }
 
@@ -99,7 +144,7 @@ static db_status render_panel(const db_session *session, float *image) {
 }
 
 static int whole_panel(const db_session *session) {
-    const db_panel *panel = &session->experiment.detector.panels[0];
+    const db_panel *panel = &session->sheet;
     return session->region.fast_count == panel->fast_pixels &&
            session->region.slow_count == panel->slow_pixels;
 }

@@ -2,6 +2,7 @@
 #include "cli/noise_settings.h"
 
 #include "cli/complaint.h"
+#include "io/nexus_write.h"
 
 #include <errno.h>
 #include <math.h>
@@ -81,7 +82,8 @@ db_noise_options db_noise_options_of(const db_settings *s, const db_experiment *
     db_noise_options options = s->noise;
     options.seed = s->seed ? (uint32_t)s->seed : 1;
     options.calibration_seed = (uint32_t)s->calibration_seed;
-    options.adc = s->adc;
+    /* a file of integers can hold counts as they are; SMV images stand on an offset */
+    options.adc = s->adc_given || !db_names_hdf5(s->noise_file) ? s->adc : 0;
     options.truncate = s->noise.truncate || s->setup.compat;
     options.psf_fwhm = 1e-3 * s->psf_width / experiment->detector.panels[0].pixel_size[0];
     return options;

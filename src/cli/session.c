@@ -57,13 +57,13 @@ static db_status resolve(db_session *session) {
 
 /* What works on one panel only. */
 static const char *one_panel_flag(const db_settings *s) {
-    return s->roi[0] >= 0                          ? "-roi"
-           : s->mask_file                          ? "-mask"
-           : s->int_file                           ? "-intfile"
-           : s->noise_file || s->noise_float_file  ? "-noisefile"
-           : s->printout || s->trace_pixel[0] >= 0 ? "-printout"
-           : strcmp(s->command, "noise") == 0      ? "dualbragg noise"
-                                                   : NULL;
+    return s->roi[0] >= 0                                   ? "-roi"
+           : s->mask_file                                   ? "-mask"
+           : s->int_file                                    ? "-intfile"
+           : s->noise_file && !db_names_hdf5(s->noise_file) ? "-noisefile of an SMV image"
+           : s->printout || s->trace_pixel[0] >= 0          ? "-printout"
+           : strcmp(s->command, "noise") == 0               ? "dualbragg noise"
+                                                            : NULL;
 }
 
 static db_status lay_out_sheet(db_session *session) {
@@ -361,6 +361,18 @@ static db_status choose_precision(db_session *session, db_plan_options *options)
             s->precision_choice == DB_CHOOSE_MIXED ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
     options->precision = s->precision;
     return status;
+}
+
+const db_region *db_session_part(const db_session *session) {
+    return session->settings.roi[0] >= 0 ? &session->region : NULL;
+}
+
+db_nexus_format db_photon_format(const db_session *session) {
+    return (db_nexus_format){ .pixels = DB_NEXUS_FLOATS,
+                              .mask = session->mask,
+                              .region = db_session_part(session),
+                              .exposure = session->settings.setup.exposure,
+                              .gain = 1 };
 }
 
 db_smv_style db_session_smv_style(const db_session *session) {

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/notices.h"
 #include "cli/settings.h"
+#include "io/nexus_write.h"
 
 typedef struct db_session {
     db_arguments given;
@@ -50,6 +51,12 @@ db_status db_session_render(db_session *session, const db_parameter *parameters,
 
 /* Sets the pixels that the mask leaves out to 0, inside the region of interest and outside. */
 void db_session_apply_mask(const db_session *session, float *image);
+
+/* The region of interest; NULL: all pixels. */
+const db_region *db_session_part(const db_session *session);
+
+/* What a file of the session's photons is to say. */
+db_nexus_format db_photon_format(const db_session *session);
 
 /* What SMV images of the session say about its convention. */
 db_smv_style db_session_smv_style(const db_session *session);

@@ -20,6 +20,7 @@ typedef struct db_settings {
 
     /* what to write */
     const char *float_file;
+    const char *hdf5_file;
     const char *int_file;
     const char *png_file;
     const char *output_directory;
@@ -28,6 +29,7 @@ typedef struct db_settings {
     const char *expt_file;
     const char *spot_file;
     double scale, adc, pgm_scale;
+    int adc_given;
     int pgm;               /* -1 automatic, 0 none, 1 asked for */
     int printout;          /* 1: print what pixels are made of */
     int printout_pixel[2]; /* fast, slow; first -1: all */

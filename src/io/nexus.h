@@ -4,6 +4,9 @@
 
 #include "io/image.h"
 
+/* Thickness (mm) of a sensor that stands for none: dxtbx asks for one above 0. */
+#define DB_NO_SENSOR 1e-6
+
 /* Reads image number `frame` (from 1; 0: the only one) of a file: pixels, mask and what it says of
  * the experiment. On failure the caller clears the image. */
 db_status db_nexus_read(db_context *context, const char *path, long frame,

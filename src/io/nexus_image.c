@@ -75,7 +75,7 @@ static db_status read_detector(reading *r) {
     const db_hdf5_object *const d = &r->file.detector;
     db_measured_image *const image = r->image;
     char material[64] = "";
-    double metres = NAN;
+    double metres = NAN, thickness = NAN;
     int found;
     if (d->id < 0) return DB_OK;
     DB_TRY(read_number(d, "count_time", &image->exposure));
@@ -85,9 +85,10 @@ static db_status read_detector(reading *r) {
     DB_TRY(read_number(d, "underload_value", &r->limits.underload));
     DB_TRY(read_number(d, "bit_depth_image", &r->limits.bits));
     DB_TRY(db_hdf5_find_text(d, "description", image->detector, sizeof image->detector, &found));
-    DB_TRY(db_nexus_length(d, "sensor_thickness", 0, &metres));
+    DB_TRY(read_number(d, "sensor_thickness", &thickness));
+    if (thickness != 0) DB_TRY(db_nexus_length(d, "sensor_thickness", 0, &metres)); /* 0: none */
     DB_TRY(db_hdf5_find_text(d, "sensor_material", material, sizeof material, &found));
-    if (metres < 100) { /* mm */
+    if (metres > 2 * DB_NO_SENSOR && metres < 100) { /* mm */
         image->sensor_thickness = 1e3 * metres;
         image->sensor_material = db_sensor_material_find(material);
     }

@@ -54,6 +54,9 @@ void db_model_lattice(const db_experiment *experiment, double rows[9]);
 /* Only the panels (all of them), without slopes. */
 void db_model_panels(const db_experiment *experiment, db_panel_interface *panels);
 
+/* Only the sources (all of them), without slopes. */
+void db_model_sources(const db_experiment *experiment, db_source_interface *sources);
+
 static inline void db_vector_out(db_vector v, double out[3]) {
     out[0] = v.x.v;
     out[1] = v.y.v;

@@ -40,3 +40,8 @@ void db_model_panels(const db_experiment *experiment, db_panel_interface *panels
     const model_inputs inputs = { experiment, NULL };
     detector_panels(&inputs, panels);
 }
+
+void db_model_sources(const db_experiment *experiment, db_source_interface *sources) {
+    const model_inputs inputs = { experiment, NULL };
+    beam_sources(&inputs, sources);
+}

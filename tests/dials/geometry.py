@@ -2,6 +2,7 @@
 
 usage: geometry.py EXECUTABLE
 """
+import json
 import math
 import subprocess
 import sys
@@ -33,6 +34,7 @@ CASES = [
     ("custom", SPINDLE, 0),
     ("turned still", "-mosflm -phi 33", 1),
 ]
+HDF5 = "HDF5" in subprocess.run([program, "--version"], capture_output=True, text=True).stdout
 failures = 0
 
 
@@ -44,6 +46,8 @@ def complain(*words):
 
 def simulate(flags):
     arguments = COMMON + flags.split() + "-intfile g_0007.img -adc 40 -floatfile g.f32 -exptfile g.expt".split()
+    if HDF5:
+        arguments += ["-hdf5file", "g.h5"]
     subprocess.run([program, "sim"] + arguments, check=True)
     return np.fromfile("g.f32", "<f4").reshape(SLOW, FAST)
 
@@ -65,6 +69,34 @@ def worst_index(experiment, image, phi):
     return worst, len(seen)
 
 
+def apart_of(first, second, size):
+    """mm between corners of two panels."""
+    return max((matrix.col(first.get_pixel_lab_coord(p)) - matrix.col(second.get_pixel_lab_coord(p))).length()
+               for p in ((0, 0), (size[0], 0), (0, size[1])))
+
+
+def check_nxmx(name, path, listed, images):
+    """An NXmx file says what the experiment list says, and has these images, one for each panel."""
+    if not HDF5:
+        return
+    read = dxtbx.load(path)
+    detector = read.get_detector()
+    apart = max(apart_of(panel, other, panel.get_image_size()) for panel, other in zip(detector, listed.detector))
+    if len(detector) != len(listed.detector) or not apart < 1e-9:
+        complain(name, "NXmx: panels are %g mm apart" % apart)
+    if [panel.get_image_size() for panel in detector] != [panel.get_image_size() for panel in listed.detector]:
+        complain(name, "NXmx: sizes of panels")
+    axes = [matrix.col(model.get_rotation_axis()) for model in (read.get_goniometer(), listed.goniometer)]
+    beams = [matrix.col(model.get_s0()) for model in (read.get_beam(0), listed.beam)]
+    if not (axes[0] - axes[1]).length() < 1e-12 or not (beams[0] - beams[1]).length() < 1e-12:
+        complain(name, "NXmx: spindle or beam")
+    if listed.scan and not np.allclose(read.get_scan().get_oscillation(), listed.scan.get_oscillation(), rtol=1e-12):
+        complain(name, "NXmx: oscillation", read.get_scan().get_oscillation())
+    for pixels, image in zip(read.get_raw_data(0), images):
+        if not np.array_equal(pixels.as_numpy_array(), image):
+            complain(name, "NXmx: pixels")
+
+
 def check(name, flags, header_is_enough):
     image = simulate(flags)
     experiment = ExperimentListFactory.from_json_file("g.expt")[0]
@@ -72,6 +104,7 @@ def check(name, flags, header_is_enough):
     print("%-17s %3d reflections, indices whole within %.3f" % (name, reflections, worst), end="")
     if not worst < WHOLE or reflections < 5:
         complain(name, "the brightest pixels are no reflections of the list's crystal")
+    check_nxmx(name, "g.h5", experiment, [image])
     counts = experiment.imageset.get_raw_data(0)[0].as_numpy_array()
     scale = 55000 / image.max()
     if counts.shape != image.shape or abs(counts - (image * scale + 40)).max() > 1:
@@ -101,6 +134,7 @@ deviation, count = worst_index(turning, picture, 40)
 print("scan              %3d reflections, indices whole within %.3f" % (count, deviation))
 if not deviation < WHOLE or turning.scan.get_image_range() != (7, 7) or turning.scan.get_oscillation() != (40, 0.2):
     complain("scan")
+check_nxmx("scan", "g.h5", turning, [picture])
 if not math.isclose(turning.crystal.get_unit_cell().parameters()[5], 103, abs_tol=1e-6):
     complain("cell", turning.crystal.get_unit_cell())
 
@@ -121,4 +155,30 @@ for where in ((1, 1), (40, 3), (49, 39)):  # mm from the corner
         expected = depth * absorbed * ray.dot(matrix.col(axis)) / cosine
         if abs(pixel[i] * 0.25 - where[i] - expected) > 1e-6:
             complain("parallax at", where, "is", pixel[i] * 0.25 - where[i], "mm, expected", expected)
+
+# several panels, each tilted by itself, and an image with noise
+if HDF5:
+    with open("g.expt") as file:
+        several = json.load(file)
+    tilted, first = several["detector"][0], several["detector"][0]["panels"][0]
+    tilted["panels"] = []
+    for number in range(12):
+        turn = matrix.col((1, 2, number - 5)).axis_and_angle_as_r3_rotation_matrix(3 * number, deg=True)
+        tilted["panels"].append(dict(first, name="p%d" % number, image_size=[40, 20 + number],
+                                     fast_axis=tuple(turn * matrix.col((1, 0, 0))), slow_axis=tuple(turn * matrix.col((0, -1, 0))),
+                                     origin=(-20 + 9.5 * (number % 4), 15 - 8 * (number // 4), -90 - number)))
+    tilted["hierarchy"]["children"] = [{"panel": number} for number in range(12)]
+    with open("several.expt", "w") as file:
+        json.dump(several, file)
+    subprocess.run([program, "sim"] + "-expt several.expt -default_F 100 -N 12 -fluence 1e28 -quiet -hdf5file s.h5 -floatfile s.f32 "
+                   "-noisefile n.h5".split(), check=True)
+    sheet, images, row = np.fromfile("s.f32", "<f4").reshape(-1, 40), [], 0
+    for number in range(12):
+        images.append(sheet[row:row + 20 + number])
+        row += 20 + number
+    check_nxmx("several", "s.h5", ExperimentListFactory.from_dict(several, check_format=False)[0], images)
+    noisy = [pixels.as_numpy_array() for pixels in dxtbx.load("n.h5").get_raw_data(0)]
+    if abs(sum(pixels.sum() for pixels in noisy) / sheet.sum() - 1) > 0.05 or noisy[3].dtype != np.int32:
+        complain("several: noise", sum(pixels.sum() for pixels in noisy), sheet.sum())
+    print("several           %d panels as NXmx" % len(noisy))
 sys.exit(1 if failures else 0)

@@ -1,0 +1,67 @@
+"""Looks at HDF5 images with h5py. usage: nexus_write.py floats|counts FILE RAW, nexus_write.py same LIST LIST"""
+import json
+import math
+import sys
+
+import numpy
+
+
+def look(path):
+    import h5py
+    import hdf5plugin  # noqa: F401
+
+    with h5py.File(path) as file:
+        data = file["entry/data/data"]
+        numbers = {name: file["entry/" + name][()] for name in
+                   ("instrument/beam/incident_wavelength", "instrument/detector/count_time",
+                    "sample/transformations/phi", "instrument/detector/module_0000/data_size")}
+        assert data.compression is None and "32008" in data._filters, data._filters
+        mask = file["entry/instrument/detector"].get("pixel_mask")
+        limit = file["entry/instrument/detector"].get("saturation_value")
+        assert file["entry/definition"][()] == b"NXmx" and file["entry/data"].attrs["signal"] == b"data"
+        return data[()], numbers, mask is not None and mask[()], limit and limit[()]
+
+
+def floats(path, raw):
+    pixels, numbers, mask, limit = look(path)
+    assert pixels.dtype == "f4" and (pixels[0] == numpy.fromfile(raw, "<f4").reshape(pixels.shape[1:])).all()
+    assert pixels.shape == (1, 61, 101) and mask is False and limit is None
+    assert [value.tolist() for value in numbers.values()] == [[1.2], 0.25, [0], [61, 101]], numbers
+
+
+def counts(path, raw):
+    pixels, numbers, mask, limit = look(path)
+    assert pixels.dtype == ("u2" if "16" in path else "i4") and limit == (65534 if "16" in path else 2**31 - 2)
+    signal = numpy.fromfile(raw, "<f4").reshape(pixels.shape[1:])
+    assert pixels.sum() > 100 and (pixels[0] == signal).all()
+    inside = numpy.zeros(signal.shape, bool)
+    inside[5:51, 10:81] = True
+    assert ((mask == 0) == inside).all()
+
+
+def same(first, second):
+    """Lists, but for what an image cannot say: crystal, mask, how a sensor that is none is called."""
+    read = [json.load(open(path)) for path in (first, second)]
+
+    def compare(a, b, where):
+        if isinstance(a, dict):
+            for key in a:
+                if key not in ("thickness", "mu", "material", "type", "px_mm_strategy", "trusted_range", "name"):
+                    compare(a[key], b[key], where + "/" + key)
+        elif isinstance(a, list):
+            assert len(a) == len(b), where
+            for i, (one, other) in enumerate(zip(a, b)):
+                compare(one, other, "%s[%d]" % (where, i))
+        elif isinstance(a, float):
+            assert math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9), (where, a, b)
+        else:
+            assert a == b, (where, a, b)
+
+    for model in ("detector", "goniometer", "scan"):
+        compare(read[0][model], read[1][model], model)
+    assert read[0]["beam"][0]["wavelength"] == read[1]["beam"][0]["wavelength"]
+    thick = [document["detector"][0]["panels"][0]["thickness"] for document in read]
+    assert math.isclose(*thick, abs_tol=1e-9), thick
+
+
+{"floats": floats, "counts": counts, "same": same}[sys.argv[1]](*sys.argv[2:])
