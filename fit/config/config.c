@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/detector_modules.h"
 #include "fit/config/output_prefix.h"
 #include "fit/config/quantity.h"
 
@@ -180,25 +181,36 @@ static db_status take_group(const db_config_reader *reader, const char *name,
 
 /* Panels that no group of the level holds are groups by themselves; so are all where level < 0. */
 static db_status take_content(const db_config_reader *reader, const db_yaml_node *node, int level,
-                              const db_expt_content *content, db_fit_panel_groups *groups) {
+                              const db_expt_content *content, size_t count,
+                              db_fit_panel_groups *groups) {
     short seen[DB_FIT_MOST_PANELS]; /* number of the list's group, -1: a panel by itself */
     char name[DB_FIT_GROUP_NAME_SIZE];
-    if (content->panel_count > DB_FIT_MOST_PANELS)
+    if (count > DB_FIT_MOST_PANELS)
         return db_config_fail(reader, node, panel_groups, "",
                               "the list has %zu panels, expected at most "
                               "%d",
-                              content->panel_count, DB_FIT_MOST_PANELS);
-    for (size_t p = 0; p < content->panel_count; p++) {
-        const db_expt_panel *const panel = &content->panel[p];
-        const int held = level >= 0 && panel->level_count > level;
+                              count, DB_FIT_MOST_PANELS);
+    for (size_t p = 0; p < count; p++) {
+        const int held = level >= 0 && content->panel[p].level_count > level;
         size_t mate = 0;
-        seen[p] = held ? (short)panel->group[level] : -1;
+        seen[p] = held ? (short)content->panel[p].group[level] : -1;
         while (mate < p && (!held || seen[mate] != seen[p])) mate++;
         short group = (short)db_fit_panel_groups_of(groups, mate);
         snprintf(name, sizeof name, held ? "group_%d" : "panel_%d", held ? (int)seen[p] : (int)p);
         if (mate == p) DB_TRY(add_group(reader, node, name, groups, &group));
         DB_TRY(db_fit_panel_groups_put(reader->context, groups, p, group));
     }
+    return DB_OK;
+}
+
+/* Panels of a list, or the modules of its only one. */
+static db_status count_panels(const db_config_reader *reader, const db_fit_config *config,
+                              const db_experiment *experiment, size_t *count) {
+    db_module_grid grid;
+    int found;
+    *count = experiment->detector.panel_count;
+    DB_TRY(db_fit_find_modules(reader->context, config, experiment, &grid, &found));
+    if (found) *count = (size_t)grid.modules[0] * (size_t)grid.modules[1];
     return DB_OK;
 }
 
@@ -210,13 +222,18 @@ static db_status take_listed(const db_config_reader *reader, const db_yaml_node 
     db_experiment experiment;
     db_expt_content content;
     if (!*config->expt_file)
-        return db_config_fail(reader, node, panel_groups, "",
-                              "'%s' needs model.expt; other models have one panel", node->text);
+        return db_config_fail(
+            reader, node, panel_groups, "",
+            "'%s' needs model.expt, an experiment list (dials.import); other models have "
+            "one panel",
+            node->text);
     DB_TRY(db_experiment_init(reader->context, &experiment));
     db_status status =
         db_read_expt(reader->context, config->expt_file, &selection, &experiment, &content);
+    size_t count = content.panel_count;
+    if (status == DB_OK && level < 0) status = count_panels(reader, config, &experiment, &count);
     if (status == DB_OK)
-        status = take_content(reader, node, level, &content, &config->settings.panel_groups);
+        status = take_content(reader, node, level, &content, count, &config->settings.panel_groups);
     db_expt_content_clear(&content);
     db_experiment_clear(&experiment);
     return status;

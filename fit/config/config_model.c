@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
+#include "fit/config/detector_modules.h"
 #include "fit/config/misset.h"
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
@@ -334,7 +335,10 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
     for (int i = 0; i < 2; i++) start->beam.tilt[i] = config->beam_tilt[i];
     start->beam.scale = config->scale;
-    db_status status = config->automatic ? db_fit_choose_parameters(context, config, start) : DB_OK;
+    int cut;
+    db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
+    if (status == DB_OK && config->automatic)
+        status = db_fit_choose_parameters(context, config, start);
     if (status == DB_OK) status = db_fit_tie_cell(context, config, start, notices, user);
     if (status == DB_OK) start_ties(settings, start, notices, user);
     if (status == DB_OK) status = db_experiment_check(context, start);

@@ -158,7 +158,8 @@ static void print_panel_groups(const db_fit_panel_groups *groups, db_config_styl
             "# panel_groups:\n"
             "#   quadrant_0: [0-15]\n"
             "#   quadrant_1: [16-24, 26, 28-31]\n"
-            "# or every panel of model.expt by itself, as panel_0, panel_1 ...:\n"
+            "# or every panel of model.expt by itself, or the modules of its only one, as panel_0, "
+            "panel_1 ...:\n"
             "# panel_groups: panels\n"
             "# or the groups of its hierarchy, as group_0, group_1 ... (level 0: all as one):\n"
             "# panel_groups: level 1\n",

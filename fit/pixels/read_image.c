@@ -1,5 +1,6 @@
 /* The measured image of a configuration, with everything masked that must not count. */
 #include "base/context_internal.h"
+#include "fit/config/detector_modules.h"
 #include "fit/pixels/image_noise.h"
 #include "fit/pixels/measured_image.h"
 
@@ -67,20 +68,6 @@ static db_status apply_content(const reading *r, const db_expt_content *content)
     return DB_OK;
 }
 
-static db_status apply_list(const reading *r) {
-    const db_expt_selection selection = { r->config->setup.expt_number, r->config->image_file };
-    db_experiment experiment;
-    db_expt_content content;
-    if (!*r->config->expt_file) return DB_OK;
-    DB_TRY(db_experiment_init(r->context, &experiment));
-    db_status status =
-        db_read_expt(r->context, r->config->expt_file, &selection, &experiment, &content);
-    if (status == DB_OK) status = apply_content(r, &content);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&experiment);
-    return status;
-}
-
 static db_status apply_mask_file(const reading *r) {
     db_measured_image *const image = r->image;
     if (!*r->config->mask_file) return DB_OK;
@@ -121,6 +108,79 @@ static db_status apply_hot_pixels(const reading *r) {
     return status;
 }
 
+static db_status apply_files(const reading *r) {
+    DB_TRY(apply_mask_file(r));
+    return apply_hot_pixels(r);
+}
+
+static size_t count_lit(const db_measured_image *image) {
+    size_t lit = 0;
+    for (size_t i = 0; i < pixels_of(image); i++)
+        lit += image->mask[i] == DB_MASK_TRUSTED && image->value[i] > 0;
+    return lit;
+}
+
+/* Cuts an image into the modules of its detector. */
+static db_status cut_into_modules(const reading *r, db_experiment *listed) {
+    char line[240];
+    db_module_grid g;
+    int cut;
+    DB_TRY(db_fit_cut_detector(r->context, r->config, listed, &g, &cut));
+    if (!cut) return DB_OK;
+    const size_t before = count_lit(r->image);
+    DB_TRY(db_measured_image_cut(r->context, r->config->image_file, &listed->detector, r->image));
+    const size_t lost = before - count_lit(r->image);
+    if (!r->line) return DB_OK;
+    snprintf(line, sizeof line,
+             "the detector's panel is cut into %d x %d modules of %d x %d pixels, with gaps of %d "
+             "and %d pixels%s%s",
+             g.modules[0], g.modules[1], g.pixels[0], g.pixels[1], g.gap[0], g.gap[1],
+             *g.name ? ": " : "", g.name);
+    r->line(r->user, line);
+    snprintf(line, sizeof line, "%zu trusted pixels in the gaps have counts; they are left out",
+             lost);
+    if (lost) r->line(r->user, line);
+    return DB_OK;
+}
+
+/* Masks: those for the image as its file has it, and those for the list's panels. */
+static db_status apply_all(const reading *r, db_experiment *listed,
+                           const db_expt_content *content) {
+    const int one_array =
+        db_measured_panels(r->image) == 1 && db_detector_is_one_array(&listed->detector);
+    if (one_array) {
+        DB_TRY(apply_files(r));
+        DB_TRY(
+            db_measured_image_cut(r->context, r->config->image_file, &listed->detector, r->image));
+    }
+    DB_TRY(apply_content(r, content));
+    if (!isnan(r->config->trusted[0]))
+        trust(r->config->trusted, 0, r->image->slow_pixels, r->image);
+    if (one_array) return DB_OK;
+    DB_TRY(apply_files(r));
+    return cut_into_modules(r, listed);
+}
+
+static db_status apply_list(const reading *r) {
+    const db_expt_selection selection = { r->config->setup.expt_number, r->config->image_file };
+    db_experiment listed;
+    db_expt_content content;
+    DB_TRY(db_experiment_init(r->context, &listed));
+    db_status status =
+        db_read_expt(r->context, r->config->expt_file, &selection, &listed, &content);
+    if (status == DB_OK) status = apply_all(r, &listed, &content);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&listed);
+    return status;
+}
+
+static db_status apply_masks(const reading *r) {
+    if (*r->config->expt_file) return apply_list(r);
+    if (!isnan(r->config->trusted[0]))
+        trust(r->config->trusted, 0, r->image->slow_pixels, r->image);
+    return apply_files(r);
+}
+
 static void count_masked(db_measured_image *image) {
     image->masked = 0;
     for (size_t i = 0; i < pixels_of(image); i++) image->masked += image->mask[i] != 0;
@@ -143,10 +203,7 @@ static void settle_noise(const reading *r, db_fit_settings *settings) {
 static db_status mask_all(const reading *r) {
     const db_fit_config *const config = r->config;
     db_fit_settings settings = config->settings;
-    DB_TRY(apply_list(r));
-    if (!isnan(config->trusted[0])) trust(config->trusted, 0, r->image->slow_pixels, r->image);
-    DB_TRY(apply_mask_file(r));
-    DB_TRY(apply_hot_pixels(r));
+    DB_TRY(apply_masks(r));
     count_masked(r->image);
     settle_noise(r, &settings);
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);

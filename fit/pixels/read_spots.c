@@ -1,4 +1,5 @@
 /* Lists of reflections that get shoeboxes: files of them, and the one of a configuration. */
+#include "fit/config/detector_modules.h"
 #include "base/context_internal.h"
 #include "base/growth.h"
 #include "base/text_reader.h"
@@ -235,23 +236,60 @@ void db_fit_spots_clear(db_fit_spots *spots) {
     memset(spots, 0, sizeof *spots);
 }
 
-/* Number and identifier of the configuration's experiment in its list; -1: it has none. */
-static db_status experiment_number(db_context *context, const db_fit_config *config, int *number,
-                                   char identifier[sizeof((db_expt_content *)0)->identifier]) {
-    const db_expt_selection selection = { config->setup.expt_number, config->image_file };
-    db_experiment experiment;
-    db_expt_content content;
-    *number = -1;
-    *identifier = '\0';
-    if (!*config->expt_file) return DB_OK;
-    DB_TRY(db_experiment_init(context, &experiment));
-    const db_status status =
-        db_read_expt(context, config->expt_file, &selection, &experiment, &content);
-    if (status == DB_OK) *number = (int)content.number;
-    if (status == DB_OK) memcpy(identifier, content.identifier, sizeof content.identifier);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&experiment);
-    return status;
+/* Where a spot is. */
+static void place_of(const db_fit_spots *spots, const db_fit_spot *spot, double at[2]) {
+    for (int i = 0; i < 2; i++)
+        at[i] = spots->listing == DB_FIT_LISTED_BY_POSITION
+                    ? spot->position[i]
+                    : 0.5 * (spot->box[2 * i] + spot->box[2 * i + 1] + 1);
+}
+
+/* From the whole array onto a panel; 0: it is not there. Boxes end with their panel. */
+static int onto_panel(const db_panel *panel, const double at[2], db_fit_spot *spot) {
+    const int size[2] = { panel->fast_pixels, panel->slow_pixels };
+    for (int i = 0; i < 2; i++) {
+        const int first = panel->image_offset[i];
+        if (!(at[i] >= first && at[i] < first + size[i])) return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        int *const box = &spot->box[2 * i];
+        spot->position[i] -= panel->image_offset[i];
+        for (int end = 0; end < 2; end++) {
+            box[end] -= panel->image_offset[i];
+            if (box[end] < 0) box[end] = 0;
+            if (box[end] >= size[i]) box[end] = size[i] - 1;
+        }
+    }
+    return 1;
+}
+
+/* Lists of the image as one array have all on panel 0. What is in no panel is in a gap: it goes. */
+static void onto_panels(const db_detector *detector, db_fit_spots *spots) {
+    size_t kept = 0;
+    if (spots->listing == DB_FIT_LISTED_BY_INDEX || !db_detector_is_one_array(detector)) return;
+    for (size_t i = 0; i < spots->count; i++) {
+        db_fit_spot spot = spots->spot[i];
+        double at[2];
+        int there = spot.panel != 0;
+        place_of(spots, &spot, at);
+        for (size_t p = 0; p < detector->panel_count && !there; p++) {
+            there = onto_panel(&detector->panels[p], at, &spot);
+            if (there) spot.panel = p;
+        }
+        if (there) spots->spot[kept++] = spot;
+    }
+    spots->count = kept;
+}
+
+static db_status read_of_list(db_context *context, const db_fit_config *config, const char *path,
+                              db_fit_spots *spots, db_experiment *listed,
+                              const db_expt_content *content) {
+    int cut;
+    DB_TRY(db_fit_cut_detector(context, config, listed, NULL, &cut));
+    DB_TRY(read_spots(context, path, spots->listing, (int)content->number, content->identifier,
+                      spots));
+    onto_panels(&listed->detector, spots);
+    return DB_OK;
 }
 
 db_status db_fit_config_read_spots(db_context *context, const db_fit_config *config,
@@ -259,13 +297,19 @@ db_status db_fit_config_read_spots(db_context *context, const db_fit_config *con
     const db_fit_listing listing = *config->box_file    ? DB_FIT_LISTED_BY_BOX
                                    : *config->spot_file ? DB_FIT_LISTED_BY_POSITION
                                                         : DB_FIT_LISTED_BY_INDEX;
-    const char *const list = listing == DB_FIT_LISTED_BY_BOX        ? config->box_file
+    const char *const path = listing == DB_FIT_LISTED_BY_BOX        ? config->box_file
                              : listing == DB_FIT_LISTED_BY_POSITION ? config->spot_file
                                                                     : config->reflection_file;
-    int experiment;
-    char identifier[sizeof((db_expt_content *)0)->identifier];
-    memset(spots, 0, sizeof *spots);
-    if (!*list) return DB_OK;
-    DB_TRY(experiment_number(context, config, &experiment, identifier));
-    return read_spots(context, list, listing, experiment, identifier, spots);
+    const db_expt_selection selection = { config->setup.expt_number, config->image_file };
+    db_experiment listed;
+    db_expt_content content;
+    *spots = (db_fit_spots){ .listing = listing };
+    if (!*path) return DB_OK;
+    if (!*config->expt_file) return db_fit_spots_read(context, path, listing, -1, spots);
+    DB_TRY(db_experiment_init(context, &listed));
+    db_status status = db_read_expt(context, config->expt_file, &selection, &listed, &content);
+    if (status == DB_OK) status = read_of_list(context, config, path, spots, &listed, &content);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&listed);
+    return status;
 }

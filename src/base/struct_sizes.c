@@ -25,6 +25,7 @@ static const struct {
     SIZE(db_goniometer),
     SIZE(db_image_panel),
     SIZE(db_measured_image),
+    SIZE(db_module_grid),
     SIZE(db_noise_frame),
     SIZE(db_noise_options),
     SIZE(db_noise_summary),

@@ -146,6 +146,8 @@ static db_status read_numbers(const db_json *model, db_panel *panel, db_expt_pan
     }
     panel->fast_pixels = size[0];
     panel->slow_pixels = size[1];
+    const db_json first = db_json_member(model, "raw_image_offset");
+    if (first.value) DB_TRY(db_json_integers(&first, panel->image_offset, 2));
     out->trusted[0] = -INFINITY;
     out->trusted[1] = INFINITY;
     out->gain = 1;

@@ -4,6 +4,7 @@
  * against the beam, y = z x x. Laboratory vectors are turned into it as a whole, so that nothing
  * depends on the convention they were set up in. */
 #include <dualbragg/io.h>
+#include <dualbragg/modules.h>
 #include <dualbragg/sensor.h>
 
 #include "base/context_internal.h"
@@ -86,9 +87,10 @@ static json_t *panel_model(const source *from, size_t index) {
     json_t *model = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:[i,i], s:[i,i], s:[f,f], s:[f,f]}", "name", name, "type",
         sensor ? "SENSOR_PAD" : "SENSOR_CCD", "fast_axis", turned(from, fast), "slow_axis",
-        turned(from, slow), "origin", turned(from, origin), "raw_image_offset", 0, 0, "image_size",
-        panel->fast_pixels, panel->slow_pixels, "pixel_size", panel->pixel_size[0],
-        panel->pixel_size[1], "trusted_range", given ? from->image->trusted[0] : -1 - pedestal,
+        turned(from, slow), "origin", turned(from, origin), "raw_image_offset",
+        panel->image_offset[0], panel->image_offset[1], "image_size", panel->fast_pixels,
+        panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
+        "trusted_range", given ? from->image->trusted[0] : -1 - pedestal,
         given ? from->image->trusted[1] : LARGEST_COUNT - pedestal);
     json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness",
                              sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material",
@@ -161,10 +163,10 @@ static json_t *crystal_model(const source *from) {
 }
 
 static json_t *imageset_model(const source *from) {
-    json_t *model =
-        json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:{s:s, s:b}}", "__id__",
-                  from->is_scan ? "ImageSequence" : "ImageSet", "mask", "gain", "pedestal", "dx",
-                  "dy", "params", "dynamic_shadowing", "Auto", "multi_panel", 0);
+    json_t *model = json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:{s:s, s:b}}", "__id__",
+                              from->is_scan ? "ImageSequence" : "ImageSet", "mask", "gain",
+                              "pedestal", "dx", "dy", "params", "dynamic_shadowing", "Auto",
+                              "multi_panel", db_detector_is_one_array(&from->experiment->detector));
     if (from->is_scan) return put(model, "template", json_string(from->sequence.text));
     if (!from->sequence.in_file) return put(model, "images", json_pack("[s]", from->image->path));
     model = put(model, "single_file_indices", json_pack("[i]", from->sequence.number - 1));

@@ -813,7 +813,11 @@ typedef struct db_fit_config {
     int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
     int blocks_given;    /**< 1: the size of the crystal's blocks was given */
     int phi_given;       /**< 1: the spindle angle was given */
-    double reserved[14]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** of a detector of one panel that is cut into its modules where groups of panels name them:
+     * pixels of a module along fast, slow, and of the gaps between them; 0: as the detector's size
+     * says */
+    int modules[4];
+    double reserved[12]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /** All defaults: header geometry, free intensities, no parameters.

@@ -8,6 +8,7 @@
 #include <dualbragg/device.h>
 #include <dualbragg/experiment.h>
 #include <dualbragg/io.h>
+#include <dualbragg/modules.h>
 #include <dualbragg/noise.h>
 #include <dualbragg/normal.h>
 #include <dualbragg/panel_motion.h>

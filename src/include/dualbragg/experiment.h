@@ -109,6 +109,8 @@ typedef struct db_panel {
     double normal[3];     /**< away from the sample */
     double pixel_size[2]; /**< along fast, slow (mm) */
     int fast_pixels, slow_pixels;
+    /** fast, slow of its first pixel where an image has all panels in one array; 0 */
+    int image_offset[2];
 } db_panel;
 
 /** What stays when the detector turns. */

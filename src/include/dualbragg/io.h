@@ -282,6 +282,19 @@ DB_API db_status db_read_float_image(db_context *context, const char *path, int 
  * @param image to clear */
 DB_API void db_measured_image_clear(db_measured_image *image);
 
+/** Cuts an image of one panel into the panels of a detector, which lie where their image_offset says
+ * and have the same width. Pixels outside of them are left out.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the image, for messages
+ * @param detector with the panels
+ * @param image replaced
+ * @return DB_OK; DB_ERROR_INPUT for panels beyond the image or over one another; DB_ERROR_USAGE for
+ *     an image of several panels; DB_ERROR_UNSUPPORTED for panels of several widths;
+ *     DB_ERROR_MEMORY; the image then stays */
+DB_API db_status db_measured_image_cut(db_context *context, const char *path,
+                                       const db_detector *detector, db_measured_image *image);
+
 /** Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. mask (caller's, of that
  * shape): 0 where the stored number is 0, pixels to leave out, else 1.
  *
