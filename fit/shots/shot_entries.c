@@ -236,11 +236,11 @@ static char *fill_template(const char *pattern, long number) {
     return name;
 }
 
-/* The first image of a scan, or 1 without one. */
+/* The first image of a scan; -1 without one. */
 static db_status first_number(const db_json *root, const db_json *experiment, long *number) {
     const db_json reference = db_json_member(experiment, "scan"),
                   scans = db_json_member(root, "scan");
-    *number = 1;
+    *number = -1;
     if (!json_is_integer(reference.value)) return DB_OK;
     const db_json scan = db_json_element(&scans, (size_t)json_integer_value(reference.value)),
                   range = db_json_member(&scan, "image_range"), first = db_json_element(&range, 0);
@@ -251,26 +251,82 @@ static db_status first_number(const db_json *root, const db_json *experiment, lo
                : db_json_fail(&first, "the number of an image, from 0");
 }
 
-/* The image of an experiment, as the list names it; the caller frees it. */
-static db_status image_of(const db_json *root, const db_json *experiment, char **name) {
+/* An image as a list names it. */
+typedef struct listed_image {
+    char *name; /* owned */
+    long frame; /* of the file, from 1; 0: the file is the image */
+} listed_image;
+
+/* Image `number` (from 1) of a sequence: in a file of its own, or in one that holds them all. */
+static db_status in_sequence(const db_json *set, const char *pattern, long number,
+                             listed_image *image) {
+    const db_json indices = db_json_member(set, "single_file_indices");
+    const size_t count = json_array_size(indices.value);
+    image->name = fill_template(pattern, number);
+    if (!image->name) return db_fail_memory(set->context, set->path);
+    if (count == 0 || strchr(pattern, '#')) return DB_OK;
+    image->frame = number;
+    for (size_t i = 0; i < count; i++)
+        if (json_integer_value(json_array_get(indices.value, i)) == number - 1) return DB_OK;
+    return db_fail(
+        set->context, DB_ERROR_INPUT,
+        "%s: %s: expected the index %ld of image %ld, which a scan has, found %zu others",
+        set->path, indices.place, number - 1, number, count);
+}
+
+/* Which of a set's images an experiment shows: where several experiments share the set, they take one
+ * after the other. */
+static db_status place_in_set(const db_json *root, const db_json *reference, size_t number,
+                              size_t count, size_t *place) {
+    const db_json experiments = db_json_member(root, "experiment");
+    const json_int_t own = json_integer_value(reference->value);
+    size_t sharing = 0;
+    *place = 0;
+    for (size_t i = 0; i < json_array_size(experiments.value); i++) {
+        const json_t *const set = json_object_get(json_array_get(experiments.value, i), "imageset");
+        if (!json_is_integer(set) || json_integer_value(set) != own) continue;
+        if (i < number) (*place)++;
+        sharing++;
+    }
+    if (count <= 1 || sharing == 1) *place = 0;
+    if (count <= 1 || sharing == 1 || sharing == count) return DB_OK;
+    return db_fail(root->context, DB_ERROR_INPUT,
+                   "%s: %s: %zu experiments share a set of %zu images; expected one for each, or "
+                   "sequences, whose scans say which",
+                   root->path, reference->place, sharing, count);
+}
+
+static db_status in_set(const db_json *root, const db_json *reference, const db_json *set,
+                        size_t number, listed_image *image) {
+    const db_json images = db_json_member(set, "images"),
+                  indices = db_json_member(set, "single_file_indices");
+    size_t place;
+    DB_TRY(place_in_set(root, reference, number, json_array_size(images.value), &place));
+    const char *const name = json_string_value(json_array_get(images.value, place));
+    if (!name) return db_json_fail(&images, "a list of images");
+    const json_t *const index = json_array_get(indices.value, place);
+    if (index) image->frame = (long)json_integer_value(index) + 1;
+    if (index && (!json_is_integer(index) || image->frame < 1))
+        return db_json_fail(&indices, "numbers of images in their file, from 0");
+    image->name = db_copy_text(name);
+    return image->name ? DB_OK : db_fail_memory(root->context, root->path);
+}
+
+/* The image of experiment `number`, the first of its scan; the caller frees its name. */
+static db_status image_of(const db_json *root, const db_json *experiment, size_t number,
+                          listed_image *image) {
     const db_json reference = db_json_member(experiment, "imageset"),
                   sets = db_json_member(root, "imageset");
-    *name = NULL;
+    long first;
+    *image = (listed_image){ .name = NULL };
     if (!json_is_integer(reference.value)) return db_json_fail(&reference, "the number of a set");
     const db_json set = db_json_element(&sets, (size_t)json_integer_value(reference.value));
     const char *const pattern = db_json_text(&set, "template");
-    if (pattern) {
-        long number;
-        DB_TRY(first_number(root, experiment, &number));
-        *name = fill_template(pattern, number);
-    } else {
-        const db_json images = db_json_member(&set, "images");
-        const char *const first = json_string_value(json_array_get(images.value, 0));
-        if (!first) return db_json_fail(&images, "a list of images");
-        *name = malloc(strlen(first) + 1);
-        if (*name) strcpy(*name, first);
-    }
-    return *name ? DB_OK : db_fail_memory(root->context, root->path);
+    DB_TRY(first_number(root, experiment, &first));
+    const db_status status = pattern ? in_sequence(&set, pattern, first < 0 ? 1 : first, image)
+                                     : in_set(root, &reference, &set, number, image);
+    if (status != DB_OK) free(image->name);
+    return status;
 }
 
 /* Finds the image: as named or, if the data have moved, beside the list. */
@@ -289,11 +345,15 @@ static char *find_image(const char *list, const char *name) {
 static db_status add_experiment(const db_json *root, const db_json *experiments, size_t number,
                                 db_fit_shot_list *list) {
     const db_json experiment = db_json_element(experiments, number);
-    char *name;
-    char override[2 * DB_FIT_PATH_SIZE];
-    DB_TRY(image_of(root, &experiment, &name));
-    char *const image = name ? find_image(root->path, name) : NULL;
-    free(name);
+    listed_image listed;
+    char override[2 * DB_FIT_PATH_SIZE], frame[32] = "";
+    DB_TRY(image_of(root, &experiment, number, &listed));
+    char *const file = listed.name ? find_image(root->path, listed.name) : NULL;
+    free(listed.name);
+    if (listed.frame > 0) snprintf(frame, sizeof frame, "#%ld", listed.frame);
+    char *const image = file ? malloc(strlen(file) + sizeof frame) : NULL;
+    if (image) strcat(strcpy(image, file), frame);
+    free(file);
     db_shot_entry *const entry = image ? db_shot_entries_add(list, image, (int)number) : NULL;
     free(image);
     int whole = entry != NULL;

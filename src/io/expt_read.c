@@ -77,12 +77,22 @@ static db_status model_of(const db_json *root, const db_json *experiment, const 
     return model->value && !json_is_object(model->value) ? db_json_fail(model, "an object") : DB_OK;
 }
 
-/* 1 if the experiment's images include the one looked for, or none is. */
+/* 1 if the experiment's images include the one looked for, or none is. Experiments may share a
+ * sequence, of which each has the images that its scan says. */
 static db_status shows(const db_json *root, const db_json *experiment, const char *image,
                        int *found) {
-    db_json imageset;
+    db_json imageset, scan;
+    int range[2];
+    *found = 1;
+    if (!image) return DB_OK;
     DB_TRY(model_of(root, experiment, "imageset", &imageset));
-    *found = !image || image_number(&imageset, image) >= 0;
+    DB_TRY(model_of(root, experiment, "scan", &scan));
+    const long number = image_number(&imageset, image);
+    *found = number >= 0;
+    const db_json images = db_json_member(&scan, "image_range");
+    if (!images.value || !db_json_text(&imageset, "template")) return DB_OK;
+    DB_TRY(db_json_integers(&images, range, 2));
+    *found = number >= range[0] && number <= range[1];
     return DB_OK;
 }
 
@@ -125,15 +135,36 @@ static db_status select_one(const db_json *root, const db_expt_selection *select
                    root->path, count, db_file_name(selection->image));
 }
 
-static db_status read_beam(const models *m, db_beam *beam) {
+/* Beams of several wavelengths in one shot would be rendered with one of them: they are refused. */
+static db_status check_beam(const models *m) {
+    const char *const kind = db_json_text(&m->beam, "__id__");
+    double range[2] = { 0, 0 };
+    if (!kind || strcmp(kind, "monochromatic") == 0 || strcmp(kind, "xfel") == 0) return DB_OK;
+    if (strcmp(kind, "polychromatic") == 0) {
+        DB_TRY(db_json_optional_numbers(&m->beam, "wavelength_range", range, 2));
+        return db_fail(m->beam.context, DB_ERROR_UNSUPPORTED,
+                       "%s: %s: expected a monochromatic beam, found a polychromatic one (%g to %g "
+                       "A), of whose spectrum the list says no more; give the beam a wavelength, "
+                       "and its spectrum beside the list",
+                       m->beam.path, m->beam.place, range[0], range[1]);
+    }
+    return db_fail(m->beam.context, DB_ERROR_UNSUPPORTED,
+                   "%s: %s: expected a beam that is monochromatic, found '%.40s'", m->beam.path,
+                   m->beam.place, kind);
+}
+
+/* shot: the image's own wavelength, of pulses that differ; NAN: it has none. */
+static db_status read_beam(const models *m, double shot, db_beam *beam) {
     double against[3], normal[3] = { 0, 1, 0 }, fraction = 0.5;
     if (!m->beam.value) return db_json_fail(&m->beam, "the experiment's beam");
+    DB_TRY(check_beam(m));
     const db_json direction = db_json_member(&m->beam, "direction"),
                   wavelength = db_json_member(&m->beam, "wavelength"),
                   plane = db_json_member(&m->beam, "polarization_normal"),
                   polarized = db_json_member(&m->beam, "polarization_fraction");
     DB_TRY(db_json_numbers(&direction, against, 3));
-    DB_TRY(db_json_number(&wavelength, &beam->wavelength));
+    if (isnan(shot)) DB_TRY(db_json_number(&wavelength, &beam->wavelength));
+    if (!isnan(shot)) beam->wavelength = shot;
     if (plane.value) DB_TRY(db_json_numbers(&plane, normal, 3));
     if (polarized.value) DB_TRY(db_json_number(&polarized, &fraction));
     if (!(beam->wavelength > 0)) return db_json_fail(&wavelength, "a length > 0 (A)");
@@ -205,12 +236,28 @@ static db_status read_gonio(const db_json *model, gonio *g) {
     return db_json_optional_numbers(model, "setting_rotation", g->setting, 9);
 }
 
-/* Start and width (degree) of the image's rotation. Lists before dxtbx 3.11 have start and width of
+/* The wavelength of an image, which stands in the scan where pulses differ. step: number of the image
+ * in the scan, which has `count` of them. */
+static db_status read_wavelength(const db_json *properties, long step, long count,
+                                 double *wavelength) {
+    const db_json list = db_json_member(properties, "wavelength");
+    const size_t found = json_array_size(list.value);
+    if (!list.value) return DB_OK;
+    if (found != 1 && found != (size_t)count)
+        return db_json_fail(&list, "a wavelength of each image of the scan");
+    const db_json own = db_json_element(&list, found == 1 ? 0 : (size_t)step);
+    DB_TRY(db_json_number(&own, wavelength));
+    return *wavelength > 0 ? DB_OK : db_json_fail(&own, "a length > 0 (A)");
+}
+
+/* Start and width (degree) of the image's rotation, and its wavelength (NAN: that of the beam). Lists before dxtbx 3.11 have start and width of
  * the first image, later ones the starts of all. */
-static db_status read_scan(const models *m, const char *image, double *start, double *width) {
+static db_status read_scan(const models *m, const char *image, double *start, double *width,
+                           double *wavelength) {
     double oscillation[2] = { 0, 0 };
     int range[2] = { 1, 1 };
     *start = *width = 0;
+    *wavelength = NAN;
     if (!m->scan.value) return DB_OK;
     const db_json old = db_json_member(&m->scan, "oscillation"),
                   properties = db_json_member(&m->scan, "properties"),
@@ -231,9 +278,16 @@ static db_status read_scan(const models *m, const char *image, double *start, do
     }
     const long number = image ? image_number(&m->imageset, image) : -1;
     const int is_template = db_json_text(&m->imageset, "template") != NULL;
-    const long step = number < 0 ? 0 : is_template ? number - range[0] : number;
+    const int is_one = range[0] == range[1]; /* of the images of a set */
+    const long step = number < 0 ? 0 : is_template ? number - range[0] : is_one ? 0 : number;
     if (step < 0 || step > (long)range[1] - range[0])
         return db_json_fail(&images, "a range with the image in it");
+    const db_json times = db_json_member(&properties, "time_of_flight");
+    if (times.value)
+        return db_fail(times.context, DB_ERROR_UNSUPPORTED,
+                       "%s: %s: expected images of one wavelength each, found times of flight",
+                       times.path, times.place);
+    DB_TRY(read_wavelength(&properties, step, (long)range[1] - range[0] + 1, wavelength));
     *start = oscillation[0] + (double)step * oscillation[1];
     *width = oscillation[1];
     if (*width < 0) { /* the same exposure, the other way round */
@@ -277,9 +331,10 @@ static db_status read_models(const models *m, const char *image, db_experiment *
     db_goniometer *const goniometer = &experiment->goniometer;
     gonio g;
     if (!m->detector.value) return db_json_fail(&m->detector, "the experiment's detector");
-    DB_TRY(read_beam(m, &experiment->beam));
+    double wavelength;
+    DB_TRY(read_scan(m, image, &content->phi, &content->osc_range, &wavelength));
+    DB_TRY(read_beam(m, wavelength, &experiment->beam));
     DB_TRY(read_gonio(&m->goniometer, &g));
-    DB_TRY(read_scan(m, image, &content->phi, &content->osc_range));
     DB_TRY(db_expt_detector(&m->detector, &experiment->beam, &experiment->detector, content));
     db_apply(g.setting, g.axis, goniometer->spindle_axis);
     if (!db_normalize(goniometer->spindle_axis))

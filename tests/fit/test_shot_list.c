@@ -56,6 +56,45 @@ static void a_number_longer_than_its_template_stays_whole(void **state) {
     db_fit_shot_list_destroy(&list);
 }
 
+static db_status read_list(const char *text, db_fit_shot_list **list) {
+    snprintf(config.shot_list, sizeof config.shot_list, "%s", scratch_file("shots.expt", text));
+    return db_fit_shot_list_read(context, &config, NULL, 0, list);
+}
+
+static void expect_names(const char *text, const char *const *names, size_t count) {
+    db_fit_shot_list *list;
+    if (read_list(text, &list) != DB_OK) fail_msg("%s", db_context_message(context));
+    const db_fit_shot_source source = db_fit_shot_list_source(list);
+    assert_int_equal(source.count, count);
+    for (size_t i = 0; i < count; i++) assert_string_equal(source.name(source.user, i), names[i]);
+    db_fit_shot_list_destroy(&list);
+}
+
+/* As DIALS writes stills of one HDF5 file: one sequence, of which each scan has an image. */
+#define STILLS(second)                                                                             \
+    "{\"experiment\": [{\"imageset\": 0, \"scan\": 0}, {\"imageset\": 0, \"scan\": 1}], "          \
+    "\"scan\": "                                                                                   \
+    "[{\"image_range\": [3, 3]}, {\"image_range\": [" second "]}], \"imageset\": [{\"__id__\": "   \
+    "\"ImageSequence\", \"template\": \"/m.h5\", \"single_file_indices\": [0, 1, 2, 3, 4]}]}"
+#define SET(experiments)                                                                           \
+    "{\"experiment\": [" experiments "], \"imageset\": [{\"images\": [\"/m.h5\", \"/m.h5\"], "     \
+    "\"single_file_indices\": [7, 2]}]}"
+
+static void images_of_one_file_are_told_apart(void **state) {
+    (void)state;
+    static const char *const sequence[] = { "/m.h5#3", "/m.h5#5" };
+    static const char *const set[] = { "/m.h5#8", "/m.h5#3" };
+    db_fit_shot_list *list;
+    expect_names(STILLS("5, 5"), sequence, 2);
+    expect_names(SET("{\"imageset\": 0}, {\"imageset\": 0}"), set, 2);
+    expect_names(SET("{\"imageset\": 0}"), set, 1);
+    assert_int_equal(read_list(STILLS("6, 6"), &list), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "expected the index 5 of image 6"));
+    const char *const three = SET("{\"imageset\": 0}, {\"imageset\": 0}, {\"imageset\": 0}");
+    assert_int_equal(read_list(three, &list), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "3 experiments share a set of 2 images"));
+}
+
 static void a_number_below_zero_is_refused(void **state) {
     (void)state;
     db_fit_shot_list *list;
@@ -126,6 +165,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_template_of_any_length_is_filled),
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
+        cmocka_unit_test(images_of_one_file_are_told_apart),
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
         cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),

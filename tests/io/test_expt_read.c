@@ -306,6 +306,33 @@ static void of_several_experiments_one_is_chosen(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Stills of one file share a sequence and a beam; each has its own wavelength. */
+static void each_shot_of_a_sequence_has_its_wavelength(void **state) {
+    (void)state;
+    const char *path = folder_text(
+        "sequence.expt",
+        "{\"experiment\":[{\"beam\":0,\"detector\":0,\"imageset\":0,\"scan\":0},{\"beam\":0,"
+        "\"detector\":0,\"imageset\":0,\"scan\":1},{\"beam\":0,\"detector\":0,\"imageset\":0,"
+        "\"scan\":2}]," FLAT ",\"beam\":[{\"__id__\":\"xfel\",\"direction\":[0,0,1]}],"
+        "\"imageset\":[{\"template\":\"/m.h5\",\"single_file_indices\":[0,1,2,3]}],\"scan\":["
+        "{\"image_range\":[1,1],\"properties\":{\"wavelength\":[1.1]}},"
+        "{\"image_range\":[2,2],\"properties\":{\"wavelength\":[1.2]}},"
+        "{\"image_range\":[3,4],\"properties\":{\"wavelength\":[1.3,1.4]}}]}");
+    static const double wavelengths[] = { 1.1, 1.2, 1.3, 1.4 };
+    for (int i = 0; i < 4; i++) {
+        char image[16];
+        db_experiment e;
+        db_expt_content content;
+        snprintf(image, sizeof image, "m.h5#%d", i + 1);
+        const db_expt_selection shot = { -1, image };
+        read_experiment(path, &shot, &e, &content);
+        assert_int_equal(content.number, i < 2 ? i : 2);
+        assert_true(e.beam.wavelength == wavelengths[i]);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
 static void what_is_wrong_is_named(void **state) {
     (void)state;
     static const struct {
@@ -319,6 +346,10 @@ static void what_is_wrong_is_named(void **state) {
           "beam[0].direction", "3 numbers" },
         { "{" ONE("") "," FLAT ",\"beam\":[{\"direction\":[0,0,1],\"wavelength\":-1}]}",
           "beam[0].wavelength", "> 0" },
+        { "{" ONE(",\"scan\":0") "," BEAM "," FLAT
+                                 ",\"scan\":[{\"image_range\":[1,3],\"properties\":{"
+                                 "\"wavelength\":[1,1]}}]}",
+          "scan[0].properties.wavelength", "each image" },
         { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[]}]}", "detector[0].panels",
           "1 to 4096" },
         { "{" ONE("") "," BEAM ",\"detector\":[{\"panels\":[" PANEL("p", "[0,0,\"x\"]") "]}]}",
@@ -347,6 +378,31 @@ static void what_is_wrong_is_named(void **state) {
         expect_failure(test_context(), DB_ERROR_INPUT,
                        db_read_expt(test_context(), path, &the_only_one, &e, &content), path,
                        cases[k].place, cases[k].expected);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
+/* What would be rendered with one wavelength only. */
+static void beams_of_many_wavelengths_are_refused(void **state) {
+    (void)state;
+    static const char *const lists[] = {
+        "{" ONE("") "," FLAT ",\"beam\":[{\"__id__\":\"polychromatic\",\"direction\":[0,0,1],"
+                    "\"wavelength_range\":[0.9,1.3]}]}",
+        "{" ONE("") "," FLAT ",\"beam\":[{\"__id__\":\"undulating\",\"direction\":[0,0,1],"
+                    "\"wavelength\":1}]}",
+        "{" ONE(",\"scan\":0") "," BEAM "," FLAT ",\"scan\":[{\"image_range\":[1,1],"
+                               "\"properties\":{\"time_of_flight\":[0.1]}}]}",
+    };
+    static const char *const words[] = { "0.9 to 1.3", "undulating", "times of flight" };
+    for (int i = 0; i < 3; i++) {
+        const char *const path = folder_text("many.expt", lists[i]);
+        db_experiment e;
+        db_expt_content content;
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                       db_read_expt(test_context(), path, &the_only_one, &e, &content), path,
+                       words[i]);
         db_expt_content_clear(&content);
         db_experiment_clear(&e);
     }
@@ -398,6 +454,8 @@ int main(void) {
         cmocka_unit_test(panels_stand_in_groups_within_groups),
         cmocka_unit_test(a_goniometer_turns_what_stands_on_it),
         cmocka_unit_test(of_several_experiments_one_is_chosen),
+        cmocka_unit_test(each_shot_of_a_sequence_has_its_wavelength),
+        cmocka_unit_test(beams_of_many_wavelengths_are_refused),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(a_setup_takes_the_list_where_it_says_nothing),
     };
