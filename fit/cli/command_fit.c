@@ -3,6 +3,7 @@
 #include "cli/complaint.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "fit/pixels/experiment_name.h"
 #include "fit/cli/run_files.h"
 #include "fit/cli/printout.h"
 #include "fit/cli/fit_options.h"
@@ -284,8 +285,9 @@ static db_status write_list(const fit_run *run, const char *path) {
                             .pedestal = run->image.pedestal,
                             .gain = run->config.settings.gain };
     db_trusted_range(&run->image, image.trusted);
-    const db_status status = db_write_expt(run->context, path, &run->result->experiment, &image);
+    db_status status = db_write_expt(run->context, path, &run->result->experiment, &image);
     free(whole);
+    if (status == DB_OK) status = db_config_keep_list(run->context, &run->config, path);
     return status;
 }
 
@@ -298,7 +300,7 @@ static db_status write_output(const fit_run *run, int output, const char *path) 
     case OUT_JSON: return db_fit_write_json(context, path, &run->config, run->result);
     case OUT_AMPLITUDES: return db_fit_write_amplitudes(context, path, &run->config, run->result);
     case OUT_INTENSITIES: return db_fit_write_intensities(context, path, run->result);
-    case OUT_REFLECTIONS: return db_fit_write_table(context, path, run->result);
+    case OUT_REFLECTIONS: return db_fit_write_table(context, path, &run->config, run->result);
     case OUT_SPOTS: return db_fit_write_spots(context, path, run->result);
     case OUT_BACKGROUND: return db_fit_write_background(context, path, run->result);
     case OUT_PNG: return db_fit_write_png(context, path, &run->config, &run->image, run->result);

@@ -3,11 +3,13 @@
 
 #include "base/context_internal.h"
 #include "base/text_stream.h"
+#include "fit/pixels/experiment_name.h"
 
 #include <dualbragg/reflections.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +46,26 @@ db_status db_fit_write_intensities(db_context *context, const char *path,
 typedef struct row {
     int32_t hkl[3], experiment, box[6], pixels;
     uint64_t panel, flags;
-    double position[3], observed[3], counts, variance, partiality, d_spacing, background;
+    double position[3], observed[3], s1[3], counts, variance, partiality, d_spacing, background;
 } row;
 
 /* Flags of DIALS: predicted, indexed, strong, integrated by profile fitting. */
 enum { PREDICTED = 1 << 0, INDEXED = 1 << 2, STRONG = 1 << 5, INTEGRATED = 1 << 9 };
 
-static row row_of(const db_fit_reflection *i) {
+/* The scattered wave's vector, as DIALS has it: in its frame, of length 1/wavelength. */
+static void scattered(const db_experiment *experiment, const db_fit_reflection *i, double s1[3]) {
+    double frame[3][3];
+    double at[3] = { 0, 0, 0 };
+    const size_t panel = i->region.panel;
+    (void)db_experiment_pixel_position(experiment, panel, i->position[0], i->position[1], at);
+    const double length =
+        sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]) * experiment->beam.wavelength;
+    db_dials_frame(experiment, frame);
+    for (int k = 0; k < 3; k++)
+        s1[k] = (frame[k][0] * at[0] + frame[k][1] * at[1] + frame[k][2] * at[2]) / length;
+}
+
+static row row_of(const db_experiment *experiment, const db_fit_reflection *i) {
     const db_region *const r = &i->region;
     const int fewest_strong = 3;
     row w = { .box = { r->fast_start, r->fast_start + r->fast_count, r->slow_start,
@@ -65,6 +80,7 @@ static row row_of(const db_fit_reflection *i) {
               .d_spacing = i->d_spacing,
               .background = i->background };
     memcpy(w.hkl, i->hkl, sizeof w.hkl);
+    scattered(experiment, i, w.s1);
     if (i->strong >= fewest_strong) w.flags |= STRONG;
     if (isfinite(i->observed[0])) {
         memcpy(w.observed, i->observed, sizeof i->observed);
@@ -86,6 +102,7 @@ static const struct {
     COLUMN("bbox", "int6", box),
     COLUMN("xyzcal.px", "vec3<double>", position),
     COLUMN("xyzobs.px.value", "vec3<double>", observed),
+    COLUMN("s1", "vec3<double>", s1),
     COLUMN("intensity.prf.value", "double", counts),
     COLUMN("intensity.prf.variance", "double", variance),
     COLUMN("partiality", "double", partiality),
@@ -106,23 +123,46 @@ static void transpose(const db_fit_result *result, unsigned char *bytes,
         bytes += rows * columns[c].size;
     }
     for (size_t n = 0; n < rows; n++) {
-        const row r = row_of(&result->reflections[n]);
+        const row r = row_of(&result->experiment, &result->reflections[n]);
         for (size_t c = 0; c < COLUMNS; c++)
             memcpy(bytes_of[c] + n * columns[c].size, (const unsigned char *)&r + columns[c].from,
                    columns[c].size);
     }
 }
 
-db_status db_fit_write_table(db_context *context, const char *path, const db_fit_result *result) {
+/* Is the table that the configuration names for its reflections, spots or boxes an HDF5 file? */
+static int names_hdf5(const db_fit_config *config) {
+    const char *const lists[] = { config->reflection_file, config->spot_file, config->box_file };
+    static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        unsigned char start[sizeof signature] = { 0 };
+        FILE *const file = *lists[i] ? fopen(lists[i], "rb") : NULL;
+        if (!file) continue;
+        const size_t got = fread(start, 1, sizeof start, file);
+        fclose(file);
+        if (got == sizeof start && memcmp(start, signature, sizeof start) == 0) return 1;
+    }
+    return 0;
+}
+
+db_status db_fit_write_table(db_context *context, const char *path, const db_fit_config *config,
+                             const db_fit_result *result) {
     db_table_column table[COLUMNS];
+    char text[DB_IDENTIFIER_SIZE] = "";
+    long number;
     DB_TRY(check(context, path, result));
+    if (config) DB_TRY(db_config_experiment(context, config, &number, text));
     unsigned char *const bytes = malloc((result->reflection_count + 1) * sizeof(row));
     if (!bytes) return db_fail_memory(context, "the reflection table");
     transpose(result, bytes, table);
+    const db_table_identifier identifier = { 0, text };
     const db_table_content content = { .rows = result->reflection_count,
                                        .column_count = COLUMNS,
-                                       .columns = table };
-    const db_status status = db_reflection_table_write(context, path, DB_TABLE_MSGPACK, &content);
+                                       .columns = table,
+                                       .identifier_count = *text ? 1 : 0,
+                                       .identifiers = &identifier };
+    const db_table_form form = config && names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK;
+    const db_status status = db_reflection_table_write(context, path, form, &content);
     free(bytes);
     return status;
 }

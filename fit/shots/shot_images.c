@@ -39,21 +39,21 @@ static db_status add_others(db_context *context, const db_fit_shot_source *sourc
 
 static db_status write_files(db_context *context, const char *folder,
                              const db_fit_shots_result *shots, size_t shot,
-                             const db_fit_result *result) {
+                             const db_fit_config *config, const db_fit_result *result) {
     typedef db_status (*writer)(db_context *, const char *, const db_fit_result *);
     static const struct {
         const char *ending;
         writer write;
     } files[] = { { "_model.bin", db_fit_write_spots },
                   { "_background.bin", db_fit_write_background },
-                  { ".hkl", db_fit_write_intensities },
-                  { ".refl", db_fit_write_table } };
+                  { ".hkl", db_fit_write_intensities } };
+    char path[DB_FIT_PATH_SIZE];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[DB_FIT_PATH_SIZE];
         DB_TRY(db_shots_path(context, folder, shots, shot, files[i].ending, path));
         DB_TRY(files[i].write(context, path, result));
     }
-    return DB_OK;
+    DB_TRY(db_shots_path(context, folder, shots, shot, ".refl", path));
+    return db_fit_write_table(context, path, config, result);
 }
 
 /* result: with room for the images. */
@@ -70,8 +70,8 @@ static db_status fit_intensities(db_context *context, const db_fit_data *data,
 }
 
 static db_status make(db_context *context, const char *folder, const db_fit_shot_source *source,
-                      const db_fit_shots_result *shots, size_t shot, const db_fit_data *data,
-                      db_strong_pixels *strong) {
+                      const db_fit_shots_result *shots, size_t shot, const db_fit_config *config,
+                      const db_fit_data *data, db_strong_pixels *strong) {
     db_fit_result *const result = calloc(1, sizeof *result);
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
     if (!result) return db_fail_memory(context, "the images of a shot");
@@ -85,7 +85,7 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
                            ? add_others(context, source, shots, shot, data, strong)
                            : db_fail_memory(context, "the images of a shot");
     if (status == DB_OK) status = fit_intensities(context, data, result);
-    if (status == DB_OK) status = write_files(context, folder, shots, shot, result);
+    if (status == DB_OK) status = write_files(context, folder, shots, shot, config, result);
     free(result->reflections);
     free(result->model_image);
     free(result->background_image);
@@ -95,13 +95,13 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
 
 static db_status find_and_make(db_context *context, const char *folder,
                                const db_fit_shot_source *source, const db_fit_shots_result *result,
-                               size_t shot, const db_measured_image *image,
-                               db_fit_settings *settings) {
+                               size_t shot, const db_measured_image *image, db_fit_config *config) {
+    db_fit_settings *const settings = &config->settings;
     db_strong_pixels strong;
     DB_TRY(db_shoebox_size_settle(context, &result->shot[shot].model, settings));
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     const db_fit_data data = { image, &strong, settings };
-    const db_status status = make(context, folder, source, result, shot, &data, &strong);
+    const db_status status = make(context, folder, source, result, shot, config, &data, &strong);
     db_strong_pixels_clear(&strong);
     return status;
 }
@@ -116,7 +116,7 @@ db_status db_fit_shots_write_images(db_context *context, const char *folder, db_
     if (status == DB_OK) status = source.load(source.user, context, shot, &image, NULL, NULL);
     if (status == DB_OK) {
         if (list->entry[shot].has_spots) config->settings.spots = &list->entry[shot].spots;
-        status = find_and_make(context, folder, &source, result, shot, &image, &config->settings);
+        status = find_and_make(context, folder, &source, result, shot, &image, config);
         db_measured_image_clear(&image);
     }
     db_fit_config_clear(config);

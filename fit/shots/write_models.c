@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "fit/config/config_move.h"
 #include "fit/config/config_print.h"
+#include "fit/pixels/experiment_name.h"
 #include "fit/report/refined_config.h"
 #include "fit/shots/shot_list.h"
 #include "base/text_stream.h"
@@ -85,6 +86,7 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
     if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".expt", path);
     if (status == DB_OK)
         status = write_list_of_one(context, path, config, &list->entry[shot], model);
+    if (status == DB_OK) status = db_config_keep_list(context, config, path);
     if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".yaml", path);
     if (status == DB_OK) status = write_config(context, path, config, result, shot);
     db_fit_config_clear(config);
@@ -159,6 +161,18 @@ static json_int_t place_of(json_t *list, json_t *model) {
     return json_array_append(list, model) == 0 ? (json_int_t)count : -1;
 }
 
+/* Frames of a scan have the identifier of one experiment; in a list each is of one experiment only. */
+static void drop_known_identifier(const json_t *experiments, json_t *experiment) {
+    const char *const own = json_string_value(json_object_get(experiment, "identifier"));
+    for (size_t i = 0; own && *own && i < json_array_size(experiments); i++) {
+        const char *const other =
+            json_string_value(json_object_get(json_array_get(experiments, i), "identifier"));
+        if (!other || strcmp(own, other) != 0) continue;
+        json_object_set_new(experiment, "identifier", json_string(""));
+        return;
+    }
+}
+
 /* failures: of allocations, before the whole was begun. */
 static db_status add(db_context *context, const char *path, size_t failures, json_t *whole,
                      json_t *part) {
@@ -174,6 +188,7 @@ static db_status add(db_context *context, const char *path, size_t failures, jso
         complete =
             place >= 0 && json_object_set_new(experiment, kinds[k], json_integer(place)) == 0;
     }
+    drop_known_identifier(json_object_get(whole, "experiment"), experiment);
     complete = complete && json_array_append(json_object_get(whole, "experiment"), experiment) == 0;
     json_decref(experiment);
     if (db_json_failures() != failures) return db_fail_memory(context, path);

@@ -177,7 +177,7 @@ static void known_amplitudes_have_images_but_no_intensities(void **state) {
     images_explain_what_the_report_says();
     assert_true(!result->reflections && result->reflection_count == 0);
     assert_int_equal(db_fit_write_intensities(context, "x", result), DB_ERROR_USAGE);
-    assert_int_equal(db_fit_write_table(context, "x", result), DB_ERROR_USAGE);
+    assert_int_equal(db_fit_write_table(context, "x", NULL, result), DB_ERROR_USAGE);
 }
 
 static void reflection_tables_are_read_back(void **state) {
@@ -186,7 +186,7 @@ static void reflection_tables_are_read_back(void **state) {
     refine(DB_SPOTS_CLOSED, DB_FIT_FREE);
     const char *const path = scratch_path("table.refl");
     db_fit_spots listed;
-    if (db_fit_write_table(context, path, result) != DB_OK)
+    if (db_fit_write_table(context, path, NULL, result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     FILE *const file = fopen(path, "rb");
     static char bytes[1 << 20];

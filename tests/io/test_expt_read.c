@@ -217,6 +217,69 @@ static void panels_stand_in_groups_within_groups(void **state) {
     "\"crystal\":[{\"real_space_a\":[40,0,0],\"real_space_b\":[0,50,0],\"real_space_c\":[0,0,60]," \
     "\"space_group_hall_symbol\":\" P 2ac 2ab\"}]"
 
+static void expect_panel(const db_experiment *e, size_t panel, const double corner[3]) {
+    double at[3];
+    (void)db_experiment_pixel_position(e, panel, 0, 0, at);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(at[i] - corner[i]) < 1e-9))
+            fail_msg("panel %zu: %g %g %g", panel, at[0], at[1], at[2]);
+}
+
+/* A refined still goes back into the form that it came in: its panels have moved by 10 mm, its cell has
+ * grown, and all else is as the list had it. */
+static void a_written_list_keeps_what_its_origin_says(void **state) {
+    (void)state;
+    const char *const origin = folder_text(
+        "origin.expt",
+        "{\"experiment\":[{},{\"identifier\":\"still-2\",\"beam\":0,\"detector\":0,\"crystal\":0,"
+        "\"scan\":0,\"imageset\":0,\"goniometer\":0}],"
+        "\"imageset\":[{\"__id__\":\"ImageSequence\",\"template\":\"/data/m.h5\","
+        "\"single_file_indices\":[6]}],\"scan\":[{\"image_range\":[7,7],\"properties\":{"
+        "\"wavelength\":[1.25]}}],\"goniometer\":[{\"rotation_axis\":[0,1,0]}],"
+        "\"detector\":[{\"panels\":[" PANEL("p0", "[1,2,0]") "," PANEL(
+            "p1",
+            "[3,0,1]") "],\"hierarchy\":" GROUP("[1,0,0]", "[0,1,0]", "[0,0,-100]",
+                                                GROUP("[0,1,0]", "[-1,0,0]", "[10,20,0]",
+                                                      "{\"panel\":0}") ",{\"panel\":1}") "}]," BEAM
+                                                                                         "," CRYSTAL
+                                                                                         "}");
+    static const double before[2][3] = { { 8, 21, -100 }, { 3, 0, -99 } };
+    static const double after[2][3] = { { 8, 21, -110 }, { 3, 0, -109 } };
+    char written[4200];
+    db_experiment e;
+    db_expt_content content;
+    const db_expt_selection second = { 1, "m.h5#7" };
+    read_experiment(origin, &second, &e, &content);
+    db_expt_content_clear(&content);
+    for (size_t p = 0; p < 2; p++) expect_panel(&e, p, before[p]);
+    e.detector.distance += 10;
+    e.crystal.cell[0] *= 1.01;
+    const db_expt_image image = { .path = "/data/m.h5#7", .gain = 1 };
+    snprintf(written, sizeof written, "%s", folder_path("written.expt"));
+    expect_ok(test_context(), db_write_expt(test_context(), written, &e, &image));
+    expect_ok(test_context(), db_expt_keep(test_context(), written, origin, 1));
+    db_experiment_clear(&e);
+    const db_expt_selection shown = { -1, "m.h5#7" };
+    read_experiment(written, &shown, &e, &content);
+    for (size_t p = 0; p < 2; p++) expect_panel(&e, p, after[p]);
+    assert_string_equal(content.identifier, "still-2");
+    assert_string_equal(content.panel[1].name, "p1");
+    assert_int_equal(content.panel[0].level_count, 2);
+    assert_int_equal(content.panel[1].level_count, 1);
+    assert_int_equal(content.panel[1].mask_count, 1);
+    assert_true(content.panel[1].gain == 7 && e.beam.wavelength == 1.25);
+    assert_string_equal(content.space_group, " P 2ac 2ab");
+    double a_star[9];
+    db_crystal_matrix(&e.crystal, a_star);
+    assert_true(fabs(a_star[0] - 1 / 40.4) < 1e-12 && fabs(a_star[4] - 1 / 50.0) < 1e-12);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    expect_failure(test_context(), DB_ERROR_INPUT, db_expt_keep(test_context(), written, origin, 2),
+                   written, "no longer");
+    expect_failure(test_context(), DB_ERROR_FILE,
+                   db_expt_keep(test_context(), written, folder_path("none.expt"), 0), "none.expt");
+}
+
 /* A spindle along y in a setting turned by 90 degree about z lies along -x; the crystal is turned
  * by 90 degree about x on it: b stands along z, and after the setting a along y. */
 static void a_goniometer_turns_what_stands_on_it(void **state) {
@@ -452,6 +515,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_comes_back),
         cmocka_unit_test(panels_stand_in_groups_within_groups),
+        cmocka_unit_test(a_written_list_keeps_what_its_origin_says),
         cmocka_unit_test(a_goniometer_turns_what_stands_on_it),
         cmocka_unit_test(of_several_experiments_one_is_chosen),
         cmocka_unit_test(each_shot_of_a_sequence_has_its_wavelength),

@@ -975,14 +975,17 @@ DB_API db_status db_fit_write_background(db_context *context, const char *path,
 DB_API db_status db_fit_write_intensities(db_context *context, const char *path,
                                           const db_fit_result *result);
 
-/** Writes free intensities as a reflection table of DIALS.
+/** Writes free intensities as a reflection table of DIALS: as HDF5 if the configuration names a
+ * reflection table of that form in its section data, else as MessagePack. The experiment has the
+ * identifier that the configuration's experiment list gives it.
  *
  * @param context receives the message of a failure
  * @param path name of the file
+ * @param config of the refinement; NULL: not known
  * @param result with intensities
  * @return DB_OK; DB_ERROR_USAGE without intensities; DB_ERROR_FILE or DB_ERROR_MEMORY */
 DB_API db_status db_fit_write_table(db_context *context, const char *path,
-                                    const db_fit_result *result);
+                                    const db_fit_config *config, const db_fit_result *result);
 
 /** Writes all of a result as JSON (docs/reference/json.md).
  *

@@ -454,6 +454,19 @@ typedef struct db_expt_image {
 DB_API db_status db_write_expt(db_context *context, const char *path,
                                const db_experiment *experiment, const db_expt_image *image);
 
+/** Gives the only experiment of a list that db_write_expt wrote what the list says that it came from:
+ * identifier; names, masks, trusted ranges and groups of panels, which stay where they were, while
+ * panels move in them; all of beam and crystal that is not refined, without what belongs to other
+ * cells; images, scan and goniometer of a still.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the list that was written; written again
+ * @param from name of the list that the experiment came from, in the same frame
+ * @param number of the experiment there, from 0
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then is as it was */
+DB_API db_status db_expt_keep(db_context *context, const char *path, const char *from,
+                              size_t number);
+
 /** The laboratory frame that dxtbx gives simulated images, in which lists are written: x along the
  * spindle (or along the electric field where the spindle is along the beam), z against the beam. An
  * experiment whose beam is within 10 degree of -z stands in such a frame already, that of the list
