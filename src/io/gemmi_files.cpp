@@ -16,6 +16,7 @@ extern "C" {
 #include <gemmi/pdb.hpp>
 #include <gemmi/solmask.hpp>
 
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -110,14 +111,17 @@ class mtz_records : public gemmi::MemoryStream {
 
   private:
     enum { RECORD = 80 };
-    // "NCOL columns reflections batches": the last one goes.
+    // "NCOL columns reflections batches": written again without the last one, whatever separates them.
     static void no_batches(char *record) {
-        int words = 0;
-        for (int i = 1; i < RECORD; i++) {
-            if (record[i] != ' ' && record[i - 1] == ' ') words++;
-            if (words == 3) record[i] = ' ';
-        }
+        char text[RECORD + 1] = "";
+        char *end = text + std::strlen("NCOL");
+        std::memcpy(text, record, RECORD);
+        const long columns = std::strtol(end, &end, 10), reflections = std::strtol(end, &end, 10);
+        std::snprintf(text, sizeof text, "NCOL %d %d 0", whole(columns), whole(reflections));
+        std::memset(record, ' ', RECORD);
+        std::memcpy(record, text, std::strlen(text));
     }
+    static int whole(long number) { return number < 0 || number > INT_MAX ? 0 : (int)number; }
 };
 
 void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
