@@ -1,10 +1,11 @@
-/* Normal equations. A slot's sums are made in the order of its tiles, and slots are added
+/* Normal equations, and the row of them that a cotangent wants. A slot's sums are made in the order of its tiles, and slots are added
  * pairwise. */
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/normal_basis.h"
 
 #include <dualbragg/normal.h>
+#include <dualbragg/products.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,13 +53,13 @@ static db_status prepare(db_plan *plan) {
     return DB_OK;
 }
 
-/* Into the first slot. */
-static void add_slots(const db_normal *normal) {
+/* Into the first slot; each slot has `size` sums. */
+static void add_slots(const db_normal *normal, size_t size) {
     for (size_t step = 1; step < normal->slot_count; step *= 2)
         for (size_t s = 0; s + step < normal->slot_count; s += 2 * step) {
-            double *to = normal->sums + s * normal->size;
-            const double *from = to + step * normal->size;
-            for (size_t i = 0; i < normal->size; i++) to[i] += from[i];
+            double *to = normal->sums + s * size;
+            const double *from = to + step * size;
+            for (size_t i = 0; i < size; i++) to[i] += from[i];
         }
 }
 
@@ -117,24 +118,29 @@ static db_status explain(const db_plan *plan, const float *data, const float *we
                    plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
 }
 
-/* Into the first slot, on the plan's device. */
-static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
+/* Into the first slot, on the processor; size: of the sums of one slot. */
+static db_status sum_on_processor(db_plan *plan, const db_kernel_job *job, size_t size) {
     const db_normal *normal = plan->normal;
-    if (db_plan_on_device(plan)) {
-        int done;
-        const db_status status = db_device_normal(plan, job, normal->sums, &done);
-        if (done) return status;
-    }
     const db_execution x = { plan,
                              job,
                              db_kernel_instance(plan->context->isa, plan->precision,
                                                 db_plan_gradient_kind(plan)),
                              normal->slot_count,
                              normal->sums,
-                             normal->size };
+                             size };
     DB_TRY(db_execute(&x));
-    add_slots(normal);
+    add_slots(normal, size);
     return DB_OK;
+}
+
+/* Into the first slot, on the plan's device. */
+static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = db_device_normal(plan, job, plan->normal->sums, &done);
+        if (done) return status;
+    }
+    return sum_on_processor(plan, job, plan->normal->size);
 }
 
 /* The same for pixels that may be in a device's memory. */
@@ -150,10 +156,25 @@ static db_status explain_on_host(db_plan *plan, const float *data, const float *
     return status;
 }
 
-static int all_finite(const db_normal *normal) {
+static int all_finite(const double *values, size_t count) {
     double sum = 0; /* of x * 0: NaN for one that is not */
-    for (size_t i = 0; i < normal->size; i++) sum += normal->sums[i] * 0;
+    for (size_t i = 0; i < count; i++) sum += values[i] * 0;
     return sum == 0;
+}
+
+/* The plan's job for sums over the basis. */
+static db_kernel_job basis_job(const db_plan *plan) {
+    const db_normal_basis *basis = &plan->normal->basis;
+    db_kernel_job job = plan->job;
+    job.image = NULL;
+    job.derivative = NULL;
+    job.streaming = 0;
+    job.parameter_count = basis->count;
+    if (!plan->spots) job.contraction = basis->image;
+    job.spots.step = plan->spots ? basis->step : NULL;
+    job.lattice_wanted = basis->lattice_wanted;
+    job.single_wanted = basis->single_wanted;
+    return job;
 }
 
 db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
@@ -169,17 +190,114 @@ db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, 
                                    : "curvature");
     DB_TRY(prepare(plan));
     const db_normal *normal = plan->normal;
-    db_kernel_job job = plan->job;
+    db_kernel_job job = basis_job(plan);
     job.data = data;
     job.weight = weight;
-    job.streaming = 0;
-    job.parameter_count = normal->basis.count;
-    if (!plan->spots) job.contraction = normal->basis.image;
-    job.spots.step = normal->basis.step;
-    job.lattice_wanted = normal->basis.lattice_wanted;
-    job.single_wanted = normal->basis.single_wanted;
     DB_TRY(sum_products(plan, &job));
-    if (!all_finite(normal)) return explain_on_host(plan, data, weight);
+    if (!all_finite(normal->sums, normal->size)) return explain_on_host(plan, data, weight);
     form_parameters(plan, chi2, gradient, curvature);
     return DB_OK;
+}
+
+/* Products with a cotangent */
+
+static double pixel_of(const db_plan *plan, const void *image, size_t at) {
+    return plan->job.pixel_type == DB_FLOAT64 ? ((const double *)image)[at]
+                                              : (double)((const float *)image)[at];
+}
+
+static db_status check_cotangent_row(const db_plan *plan, const db_region *r, int slow,
+                                     const void *cotangent) {
+    const size_t first = r->offset + (size_t)slow * r->stride;
+    double sum = 0; /* as in all_finite */
+    for (int fast = 0; fast < r->fast_count; fast++)
+        sum += pixel_of(plan, cotangent, first + (size_t)fast) * 0;
+    for (int fast = 0; fast < r->fast_count && sum != 0; fast++) {
+        const double c = pixel_of(plan, cotangent, first + (size_t)fast);
+        if (!isfinite(c))
+            return db_fail(plan->context, DB_ERROR_INPUT,
+                           "cotangent of pixel (%d, %d) of panel %zu: expected a finite number, "
+                           "found %g",
+                           r->fast_start + fast, r->slow_start + slow, r->panel, c);
+    }
+    return DB_OK;
+}
+
+/* Before the sums: a pixel that nothing shines on would not be noticed in them. */
+static db_status check_cotangent(const db_plan *plan, const void *cotangent) {
+    for (size_t i = 0; i < plan->region_count; i++)
+        for (int slow = 0; slow < plan->regions[i].slow_count; slow++)
+            DB_TRY(check_cotangent_row(plan, &plan->regions[i], slow, cotangent));
+    return DB_OK;
+}
+
+/* From sums over the basis. */
+static db_status form_gradient(const db_plan *plan, const double *sums, double sign,
+                               double *gradient) {
+    const db_normal_basis *basis = &plan->normal->basis;
+    if (!all_finite(sums, basis->count))
+        return db_fail(plan->context, DB_ERROR_INPUT,
+                       "products with the cotangent are not finite: expected cotangent times "
+                       "derivatives below 1e38%s",
+                       plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        gradient[k] = 0;
+        for (size_t i = 0; i < basis->count; i++)
+            gradient[k] += sign * basis->combination[k * basis->count + i] * sums[i];
+    }
+    return DB_OK;
+}
+
+/* A device sums all products of the normal equations, for a residual that is -cotangent. */
+static db_status vjp_on_device(db_plan *plan, const float *cotangent, void *image, double *gradient,
+                               int *done) {
+    const db_normal *normal = plan->normal;
+    db_kernel_job job = basis_job(plan);
+    double by_image[DB_NORMAL_MOST_SPOTS] = { 0 };
+    float *copy;
+    job.data = cotangent;
+    job.residual_scale = 0;
+    *done = 1;
+    DB_TRY(db_device_bring(plan, cotangent, &copy));
+    const db_status status = check_cotangent(plan, copy ? copy : cotangent);
+    free(copy);
+    DB_TRY(status);
+    DB_TRY(db_device_normal(plan, &job, normal->sums, done));
+    if (!*done) return DB_OK;
+    for (size_t i = 0; i < normal->basis.count; i++)
+        by_image[i] = product(normal, i, normal->basis.count);
+    DB_TRY(form_gradient(plan, by_image, -1, gradient));
+    return image ? db_plan_forward(plan, image) : DB_OK;
+}
+
+static db_status check_usage(const db_plan *plan, const void *cotangent, const double *gradient) {
+    DB_TRY(db_plan_need_parameters(plan));
+    if (!cotangent || !gradient)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "product with a cotangent: expected a cotangent and room for the gradient, "
+                       "found NULL for the %s",
+                       !cotangent ? "cotangent" : "gradient");
+    if (db_plan_on_device(plan) && plan->job.pixel_type != DB_FLOAT32)
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "product with a cotangent on device %s: expected a plan with pixels of "
+                       "32 bits, found 64 bits; create the plan with DB_FLOAT32",
+                       db_plan_device(plan));
+    return DB_OK;
+}
+
+db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, double *gradient) {
+    DB_TRY(check_usage(plan, cotangent, gradient));
+    DB_TRY(prepare(plan));
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = vjp_on_device(plan, cotangent, image, gradient, &done);
+        if (done) return status;
+    }
+    DB_TRY(check_cotangent(plan, cotangent));
+    const db_normal *normal = plan->normal;
+    db_kernel_job job = basis_job(plan);
+    job.image = image;
+    job.cotangent = cotangent;
+    DB_TRY(sum_on_processor(plan, &job, normal->basis.count));
+    return form_gradient(plan, normal->sums, 1, gradient);
 }

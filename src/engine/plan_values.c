@@ -191,7 +191,7 @@ void db_plan_fill_values(db_plan *plan) {
     fill_few_cells(plan);
     job->b_factor = plan->plain.b_factor.v;
     job->debye_waller = job->b_factor != 0 || db_plan_moves(plan, DB_MOVES_DEBYE_WALLER) > 0;
-    job->scale = plan->plain.scale.v;
+    job->scale = job->residual_scale = plan->plain.scale.v;
     job->oversample = e->oversample;
     job->sub_pixel = 1.0 / e->oversample;
     job->point_pixel = e->point_pixel;

@@ -211,8 +211,13 @@ typedef struct db_kernel_job {
     void *image;
     void *const *derivative; /* [parameter_count], in the order of the contraction */
     /* where sums are wanted */
-    const float *data;   /* laid out as the image */
-    const float *weight; /* likewise; may be NULL */
+    const float *data;     /* laid out as the image */
+    const float *weight;   /* likewise; may be NULL */
+    double residual_scale; /* of the image in the residual: the scale; 0: the residual is -data */
+    /* of the image's pixels: not NULL where derivatives times it are to be summed, and the image
+     * stored if there is one (kernel/cotangent.h) */
+    const void *cotangent;
+    int tangent; /* 1: images of the contraction are added up and stored as derivative[0] */
 } db_kernel_job;
 
 /* Normal equations: sums over pixels of the products of all pairs from a list of images, which are

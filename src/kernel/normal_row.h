@@ -24,7 +24,7 @@ AD_INLINE fine weighted(pixel_weight w, fine value) {
 }
 
 AD_INLINE fine residual_of(const db_kernel_job *job, fine intensity, fine data) {
-    return f_sub(f_mul(intensity, f_set(job->scale)), data);
+    return f_sub(f_mul(intensity, f_set(job->residual_scale)), data);
 }
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef DB_KERNEL_PIXEL_STORE_H
 #define DB_KERNEL_PIXEL_STORE_H
 
+#include "kernel/cotangent.h"
 #include "kernel/normal_rows.h"
 
 /* How the pixels of a group are stored: one at a time, as a vector of floats, or as such a vector
@@ -48,8 +49,9 @@ AD_INLINE void store_group(store_kind kind, const db_kernel_job *job, const grou
 AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
                            const normal_run *run) {
 #if DB_INSTANCE_KIND > 0
-    return !run || !job->weight || job->weight[element_of(target, 0)] != 0 ||
-           group_counts(job, target);
+    if (!run) return 1;
+    if (!job->weight) return !job->cotangent || job->image || cotangent_counts(job, target);
+    return job->weight[element_of(target, 0)] != 0 || group_counts(job, target);
 #else
     (void)job, (void)target, (void)run;
     return 1;

@@ -25,6 +25,10 @@ AD_INLINE void store_images(store_kind kind, const db_kernel_job *job, const db_
     fine column[DB_LATTICE_COLUMNS];
     for (int c = 0; c < DB_LATTICE_COLUMNS; c++) column[c] = sums->column[DB_COLUMN_LATTICE + c];
     size_t k = 0;
+    if (job->tangent) {
+        store_group(kind, job, target, job->derivative[0], tangent_of(job, contraction, sums));
+        k = job->parameter_count;
+    }
     for (; k < lattice; k++)
         store_group(kind, job, target, job->derivative[k],
                     contract_lattice(&contraction[k], column));
@@ -42,8 +46,17 @@ DB_FINISH_FN void finish_group(const db_kernel_job *job, const db_region *region
                                const pixel_sums *sums, const group_target *target,
                                normal_run *run) {
 #if DB_INSTANCE_KIND > 0
+    const db_kernel_contraction *contraction =
+        job->contraction + region->panel * job->parameter_count;
+    if (run && !job->cotangent) {
+        add_group(job, contraction, sums, target, run);
+        return;
+    }
     if (run) {
-        add_group(job, job->contraction + region->panel * job->parameter_count, sums, target, run);
+        add_cotangent_group(job, contraction, sums, load_cotangent(job, target), run);
+        if (!job->image) return;
+        store_group(store_kind_of(job, target), job, target, job->image,
+                    f_mul(sums->intensity, f_set(job->scale)));
         return;
     }
 #else
@@ -289,7 +302,7 @@ static void render_rows(const db_kernel_job *job, const db_region *region, int r
 #endif
     render_shape(job, region, row_begin, row_end, room, run);
 #if DB_INSTANCE_KIND > 0
-    if (run && run->rows) add_run(run);
+    if (run && run->rows) end_run(job, run);
 #endif
     if (job->streaming) vec_stream_end();
 }

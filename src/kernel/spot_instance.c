@@ -17,6 +17,7 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *til
 #if DB_INSTANCE_KIND > 0
         fine by_d[SPOT_BAND][3], by_omega[SPOT_BAND];
         spot_hits hits;
+        fine cotangent[SPOT_BAND];
 #endif
     } *const fixed = (struct fixed *)(void *)((char *)room + db_spot_numbers(job));
     _Static_assert(sizeof *fixed <= DB_SPOT_FIXED_ROOM, "the room holds it");
@@ -32,6 +33,8 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *til
         .by_d = fixed->by_d,
         .by_omega = fixed->by_omega,
         .hits = &fixed->hits,
+        .cotangent = fixed->cotangent,
+        .gradient = sums,
 #endif
         .slope = (fine *)(void *)((char *)fixed + DB_SPOT_FIXED_ROOM),
     };
@@ -46,7 +49,8 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *til
         normal.rows = 0;
         normal.most = (int)(ROOM / normal.length < NORMAL_RUN ? ROOM / normal.length : NORMAL_RUN);
         run = &normal;
-        products = (spot_products *)(void *)((char *)own.slope + db_spot_slope_room(job));
+        if (!job->cotangent)
+            products = (spot_products *)(void *)((char *)own.slope + db_spot_slope_room(job));
         _Static_assert(sizeof *products <= DB_SPOT_PRODUCT_ROOM, "the room holds it");
     }
 #else
@@ -63,7 +67,7 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_job *job, const db_tile *til
         render_spot_rows(job, tile[t].region, tile[t].row_begin, tile[t].row_end, &own, run);
     }
 #if DB_INSTANCE_KIND > 0
-    if (run && run->rows) add_run(run);
+    if (run && run->rows) end_run(job, run);
     if (own.products) end_products(job, products);
 #endif
     if (job->streaming) vec_stream_end();

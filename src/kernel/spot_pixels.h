@@ -25,6 +25,8 @@ typedef struct {
     fine (*by_d)[3]; /* slopes by direction and solid angle, at one point of each pixel */
     fine *by_omega;
     spot_hits *hits;
+    fine *cotangent;  /* [SPOT_BAND], where the job has them */
+    double *gradient; /* then its sums */
 #endif
     fine *slope;             /* [SPOT_BAND][parameters] */
     spot_products *products; /* or NULL */
@@ -65,15 +67,42 @@ static __attribute__((noinline)) void begin_group(const db_kernel_job *job, cons
     hits->band |= bit;
 }
 
+AD_INLINE void add_cotangent_columns(spot_motion motion, fine cotangent, const fine *column,
+                                     fine *adjoint) {
+    const int length = motion == SPOTS_MOVE ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS;
+    const fine_mask none = f_eq(cotangent, f_set(0));
+    for (int e = 0; e < length; e++)
+        adjoint[e] = f_fma(f_select(none, f_set(0), column[e]), cotangent, adjoint[e]);
+}
+
+/* A spot's columns times the cotangent, summed over pixels, times its slopes: what it adds to the
+ * gradient. */
+static __attribute__((noinline)) void add_adjoint(spot_motion motion, const db_kernel_job *job,
+                                                  uint32_t number, const fine *adjoint,
+                                                  double *gradient) {
+    const size_t count = job->spots.parameters,
+                 length = motion == SPOTS_MOVE ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS;
+    const SHAPE_REAL *slope = job->spots.FINE(slope) + number * count * length;
+    double sum[DB_SPOT_COLUMNS_MOVING];
+    for (size_t e = 0; e < length; e++) sum[e] = sum_of_lanes(adjoint[e]);
+    for (size_t k = 0; k < count; k++, slope += length) {
+        double by_k = 0;
+        for (size_t e = 0; e < length; e++) by_k += (double)slope[e] * sum[e];
+        gradient[k] += job->scale * job->spots.step[k] * by_k;
+    }
+}
+
 /* What a spot adds to the slopes of group g. i: its number among the band's. */
 AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, const spot_band *band,
                                int i, const spot_constants *constants, const lane_spot *s, int g,
-                               const spot_room *room) {
+                               const spot_room *room, fine *adjoint) {
     const uint32_t number = room->number[i];
     beam_point *const beam = &room->beam[g];
     fine column[DB_SPOT_COLUMNS_MOVING];
     spot_columns(motion, &job->spots.spot[number], constants, s, beam->factor, column, beam->by_d);
-    if (motion == SPOTS_REST && band->summed) {
+    if (job->cotangent) {
+        add_cotangent_columns(motion, room->cotangent[g], column, adjoint);
+    } else if (motion == SPOTS_REST && band->summed) {
         add_product_columns(room->products, room->products->slot[i], band->number[g], s->counts,
                             column);
     } else {
@@ -89,6 +118,11 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
     const db_kernel_spot *spot = &job->spots.spot[room->number[i]];
     const fine amplitude = f_set(spot->FINE(value)[DB_SPOT_AMPLITUDE]);
     const spot_constants constants = constants_of(spot);
+#if DB_INSTANCE_KIND > 0
+    fine adjoint[DB_SPOT_COLUMNS_MOVING];
+    int added = 0;
+    for (int e = 0; e < DB_SPOT_COLUMNS_MOVING && job->cotangent; e++) adjoint[e] = f_set(0);
+#endif
     for (unsigned long left = room->reach[i] & band->wanted; left; left &= left - 1) {
         const int g = __builtin_ctzl(left);
         lane_spot s;
@@ -98,9 +132,13 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
 #endif
         room->sum[g] = f_fma(amplitude, s.g, room->sum[g]);
 #if DB_INSTANCE_KIND > 0
-        add_spot_slopes(motion, job, band, i, &constants, &s, g, room);
+        add_spot_slopes(motion, job, band, i, &constants, &s, g, room, adjoint);
+        added = 1;
 #endif
     }
+#if DB_INSTANCE_KIND > 0
+    if (added && job->cotangent) add_adjoint(motion, job, room->number[i], adjoint, room->gradient);
+#endif
     (void)j;
 }
 
@@ -219,8 +257,8 @@ AD_INLINE void add_spot_row(const db_kernel_job *job, const db_kernel_contractio
 }
 
 /* Pixels of data or weights in group g; pixels NULL: 1. Lanes without a pixel have 0. */
-AD_INLINE fine load_pixels(const float *pixels, const db_region *region, const spot_band *band,
-                           int g) {
+AD_INLINE fine load_any_pixels(db_pixel_type type, const void *pixels, const db_region *region,
+                               const spot_band *band, int g) {
     const size_t corner = region->offset +
                           (size_t)(band->top + g / SPOT_GROUPS * GROUP_SLOW) * region->stride +
                           (size_t)(g % SPOT_GROUPS * GROUP_FAST);
@@ -231,16 +269,37 @@ AD_INLINE fine load_pixels(const float *pixels, const db_region *region, const s
         const size_t at =
             corner + (size_t)(i / GROUP_FAST) * region->stride + (size_t)(i % GROUP_FAST);
         const int counts = whole || is_pixel(band, g, i);
-        lane[i] = !counts ? 0 : pixels ? (SHAPE_REAL)pixels[at] : 1;
+        lane[i] = !counts              ? 0
+                  : !pixels            ? 1
+                  : type == DB_FLOAT64 ? (SHAPE_REAL)((const double *)pixels)[at]
+                                       : (SHAPE_REAL)((const float *)pixels)[at];
     }
     return f_load(lane);
+}
+
+AD_INLINE fine load_pixels(const float *pixels, const db_region *region, const spot_band *band,
+                           int g) {
+    return load_any_pixels(DB_FLOAT32, pixels, region, band, g);
+}
+
+/* Leaves of the band's groups those where a cotangent is not 0, unless the image is wanted. */
+static __attribute__((noinline)) void load_cotangents(const db_kernel_job *job,
+                                                      const db_region *region, spot_band *band,
+                                                      const spot_room *room) {
+    for (unsigned long left = band->wanted; left; left &= left - 1) {
+        const int g = __builtin_ctzl(left);
+        const fine c = job->pixel_type == DB_FLOAT64
+                           ? load_any_pixels(DB_FLOAT64, job->cotangent, region, band, g)
+                           : load_any_pixels(DB_FLOAT32, job->cotangent, region, band, g);
+        room->cotangent[g] = c;
+        if (!job->image && all_zero(c)) band->wanted &= ~(left & -left);
+    }
 }
 
 /* Whether a weight in the group is not 0. */
 AD_INLINE int group_counts_in(const db_kernel_job *job, const db_region *region,
                               const spot_band *band, int g) {
-    const fine weight = load_pixels(job->weight, region, band, g);
-    return f_bitmask(f_eq(weight, f_set(0))) != f_bitmask(f_eq(f_set(0), f_set(0)));
+    return !all_zero(load_pixels(job->weight, region, band, g));
 }
 
 /* Pixels in groups that are not wanted have their residual only: its square goes to the last sum.
@@ -290,6 +349,10 @@ static __attribute__((noinline)) void sum_band(const db_kernel_job *job, const d
     for (unsigned long left = band->wanted; left; left &= left - 1) {
         const int g = __builtin_ctzl(left);
         const pixel_sums *sums = &room->sums[g];
+        if (job->cotangent) {
+            add_cotangent_group(job, contraction, sums, room->cotangent[g], run);
+            continue;
+        }
         const fine data = load_pixels(job->data, region, band, g);
         const pixel_weight w =
             pixel_weight_of(load_pixels(job->weight, region, band, g), job->weight != NULL);
@@ -300,7 +363,7 @@ static __attribute__((noinline)) void sum_band(const db_kernel_job *job, const d
             add_spot_row(job, contraction, sums, room->slope + (size_t)g * job->spots.parameters, w,
                          data, run);
     }
-    add_empty_pixels(job, region, band, run);
+    if (!job->cotangent) add_empty_pixels(job, region, band, run);
 }
 #endif
 
@@ -309,7 +372,14 @@ AD_INLINE fine spot_image(const db_kernel_job *job, const db_kernel_contraction 
                           const spot_room *room, int g, size_t k) {
     const pixel_sums *sums = &room->sums[g];
 #if DB_INSTANCE_KIND > 0
-    if (k < job->parameter_count)
+    if (job->tangent && k == 0) {
+        fine sum = f_set(0);
+        for (size_t i = 0; i < job->parameter_count; i++)
+            sum = f_add(sum, spot_derivative(job, contraction, sums,
+                                             room->slope + (size_t)g * job->spots.parameters, i));
+        return sum;
+    }
+    if (k < job->parameter_count && job->derivative && !job->tangent)
         return spot_derivative(job, contraction, sums,
                                room->slope + (size_t)g * job->spots.parameters, k);
 #else
@@ -345,10 +415,13 @@ static __attribute__((noinline)) void store_band(const db_kernel_job *job, const
     SHAPE_REAL pixel[TALL][DB_SPOT_TILE_FAST] = { { 0 } };
     const db_kernel_contraction *contraction =
         job->contraction + region->panel * job->parameter_count;
-    const size_t images = job->parameter_count + 1,
+    const size_t derivatives = !job->derivative ? 0
+                               : job->tangent   ? 1
+                                                : job->parameter_count,
+                 images = DB_INSTANCE_KIND > 0 ? derivatives + 1 : 1,
                  first = region->offset + (size_t)band->top * region->stride;
     const int rows = band->height < TALL ? band->height : (int)TALL;
-    for (size_t k = DB_INSTANCE_KIND > 0 ? 0 : images - 1; k < images; k++) {
+    for (size_t k = 0; k < images; k++) {
         for (unsigned long left = band->wanted; left; left &= left - 1) {
             const int g = __builtin_ctzl(left), column = g % SPOT_GROUPS * GROUP_FAST,
                       row = g / SPOT_GROUPS * GROUP_SLOW;
@@ -404,18 +477,20 @@ static void render_region_band(const db_kernel_job *job, size_t index, spot_band
     for (unsigned long left = run && job->weight ? band.wanted : 0; left; left &= left - 1)
         if (!group_counts_in(job, region, &band, __builtin_ctzl(left)))
             band.wanted &= ~(left & -left);
+    if (run && job->cotangent) load_cotangents(job, region, &band, room);
     band.summed = room->products && band.wanted &&
                   products_take(job, room->products, room->number, count, visits,
                                 __builtin_popcountl(band.wanted));
     for (unsigned long left = band.summed ? band.wanted : 0; left; left &= left - 1)
         band.number[__builtin_ctzl(left)] = (uint8_t)room->products->groups++;
+    if (run && job->cotangent) band.summed = 1; /* no slopes of pixels */
 #endif
     if (band.wanted) render_spot_band(job, &job->panel[region->panel], &band, count, room);
 #if DB_INSTANCE_KIND > 0
     if (band.wanted) band.wanted = room->hits->band;
     if (run) sum_band(job, region, &band, count, room, run);
 #endif
-    if (!run) store_band(job, region, &band, room);
+    if (!run || (job->cotangent && job->image)) store_band(job, region, &band, room);
 }
 
 static void render_spot_rows(const db_kernel_job *job, size_t index, int row_begin, int row_end,

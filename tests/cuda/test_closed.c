@@ -6,6 +6,7 @@
 #include "machine.h"
 
 #include <dualbragg/normal.h>
+#include <dualbragg/products.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,12 +105,36 @@ static void compare_normal(db_plan *plan, db_plan *own) {
     free(data);
 }
 
+/* The device has the gradient from its normal equations, and no tangent. */
+static void compare_products(db_plan *plan, db_plan *own, double bound) {
+    const size_t pixels = db_plan_pixels(plan);
+    float *c = calloc(pixels, sizeof *c);
+    double expected[SOME], found[SOME], chi2, length[SOME * SOME], unused[SOME], square = 0;
+    assert_non_null(c);
+    assert_int_equal(db_plan_normal(plan, c, NULL, &chi2, unused, length), DB_OK);
+    for (size_t i = 0; i < pixels; i++) {
+        c[i] = (float)(i * 7919 % 11) - 5;
+        square += (double)c[i] * c[i];
+    }
+    assert_int_equal(db_plan_vjp(plan, c, NULL, expected), DB_OK);
+    assert_int_equal(db_plan_vjp(own, c, NULL, found), DB_OK);
+    for (int k = 0; k < SOME; k++)
+        assert_true(fabs(found[k] - expected[k]) <= bound * sqrt(length[k * SOME + k] * square));
+    c[3] = INFINITY;
+    assert_int_equal(db_plan_vjp(own, c, NULL, found), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "cotangent of pixel"));
+    assert_int_equal(db_plan_jvp(own, expected, c, c), DB_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(db_context_message(device), "db_plan_gradient"));
+    free(c);
+}
+
 static void compare_all(db_plan_options options) {
     for (int p = 0; p < 2; p++) {
         options.precision = p ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
         db_plan *plan = plan_of(processor, options), *own = plan_of(device, options);
         compare(plan, own);
         compare_normal(plan, own);
+        compare_products(plan, own, p ? 5e-6 : 1e-9);
         db_plan_destroy(&plan);
         db_plan_destroy(&own);
     }

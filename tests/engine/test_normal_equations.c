@@ -1,4 +1,4 @@
-/* Normal equations of plans: regions, masks, same bits for any number of threads, warm calls
+/* Normal equations of plans, and products with a cotangent or a direction: regions, masks, same bits for any number of threads, warm calls
  * without allocation, misuse. That the sums are right is tested beside the gradients. */
 #include "support/small_crystal.h"
 
@@ -270,6 +270,117 @@ static void bad_pixels_are_named(void **state) {
     db_plan_destroy(&plan);
 }
 
+typedef struct {
+    double gradient[SOME];
+    float image[PIXELS], tangent[PIXELS];
+} products;
+
+/* By one number of threads or another, of the panel or of shoeboxes of it. */
+static products *products_of(db_plan *plan, const float *cotangent, const double *direction) {
+    products *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_int_equal(db_plan_vjp(plan, cotangent, NULL, p->gradient), DB_OK);
+    assert_int_equal(db_plan_jvp(plan, direction, p->image, p->tangent), DB_OK);
+    return p;
+}
+
+static void direction_of(double direction[SOME]) {
+    for (int k = 0; k < SOME; k++)
+        direction[k] = (k % 2 ? -1 : 0.5) * db_parameter_describe(some[k])->scale;
+}
+
+/* The two are adjoint to each other, and have the same bits for any number of threads. */
+static void expect_adjoint(db_plan *plan, db_precision precision) {
+    double direction[SOME], by_gradient = 0, by_tangent = 0, c2 = 0, t2 = 0;
+    const size_t pixels = db_plan_pixels(plan);
+    float *c = calloc(PIXELS, sizeof *c);
+    assert_non_null(c);
+    for (size_t i = 0; i < pixels; i++) c[i] = i % 50 < 20 ? 0 : (float)(i * 31 % 17) - 7;
+    direction_of(direction);
+    db_context_set_threads(context, 1);
+    products *const one = products_of(plan, c, direction);
+    for (int threads = 2; threads <= 3; threads++) {
+        db_context_set_threads(context, threads);
+        products *const many = products_of(plan, c, direction);
+        assert_memory_equal(many, one, sizeof *one);
+        free(many);
+    }
+    for (int k = 0; k < SOME; k++) by_gradient += one->gradient[k] * direction[k];
+    for (size_t i = 0; i < pixels; i++) {
+        by_tangent += (double)c[i] * one->tangent[i];
+        c2 += (double)c[i] * c[i];
+        t2 += (double)one->tangent[i] * one->tangent[i];
+    }
+    assert_true(t2 > 0);
+    /* pixels are floats in both precisions */
+    const double bound = precision == DB_PRECISION_MIXED ? 1e-6 : 1e-7;
+    assert_true(fabs(by_gradient - by_tangent) <= bound * sqrt(c2 * t2));
+    free(one);
+    free(c);
+}
+
+static void products_are_adjoint(void **state) {
+    (void)state;
+    const db_region boxes[] = { { 0, 5, 7, 3, 6, 0, 3 }, { 0, 60, 50, 100, 40, 18, 100 } };
+    for (int precision = 0; precision < 2; precision++)
+        for (size_t n = 0; n <= 2; n += 2) {
+            db_plan *plan = plan_create((db_precision)precision, n ? boxes : NULL, n);
+            expect_adjoint(plan, (db_precision)precision);
+            db_plan_destroy(&plan);
+        }
+}
+
+static void expect_message(const char *fragment) {
+    if (strstr(db_context_message(context), fragment)) return;
+    print_error("expected '%s' in: %s\n", fragment, db_context_message(context));
+    fail();
+}
+
+static void products_refuse_what_is_bad(void **state) {
+    (void)state;
+    enum { AT = 31 * FAST + 77 };
+    const float bad[] = { NAN, INFINITY, -INFINITY };
+    double gradient[SOME], direction[SOME];
+    float *image = calloc(2 * PIXELS, sizeof *image);
+    db_plan *plan;
+    assert_non_null(image);
+    direction_of(direction);
+    assert_int_equal(db_plan_create(context, &experiment, NULL, &plan), DB_OK);
+    assert_int_equal(db_plan_vjp(plan, data, NULL, gradient), DB_ERROR_USAGE);
+    expect_message("without parameters");
+    assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_ERROR_USAGE);
+    expect_message("without parameters");
+    db_plan_destroy(&plan);
+    plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    assert_int_equal(db_plan_vjp(plan, NULL, NULL, gradient), DB_ERROR_USAGE);
+    expect_message("NULL for the cotangent");
+    assert_int_equal(db_plan_vjp(plan, data, NULL, NULL), DB_ERROR_USAGE);
+    expect_message("NULL for the gradient");
+    assert_int_equal(db_plan_jvp(plan, NULL, image, image + PIXELS), DB_ERROR_USAGE);
+    expect_message("NULL for the direction");
+    assert_int_equal(db_plan_jvp(plan, direction, NULL, image), DB_ERROR_USAGE);
+    assert_int_equal(db_plan_jvp(plan, direction, image, NULL), DB_ERROR_USAGE);
+    expect_message("NULL for the tangent");
+    for (int i = 0; i < 3; i++) {
+        const float kept = data[AT];
+        data[AT] = bad[i];
+        assert_int_equal(db_plan_vjp(plan, data, NULL, gradient), DB_ERROR_INPUT);
+        expect_message("cotangent of pixel (77, 31) of panel 0");
+        data[AT] = kept;
+    }
+    direction[1] = NAN;
+    assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_ERROR_INPUT);
+    expect_message("expected a finite number, found nan");
+    /* of nothing: nothing */
+    memset(direction, 0, sizeof direction);
+    assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_OK);
+    assert_int_equal(db_plan_vjp(plan, image + PIXELS, image, gradient), DB_OK);
+    for (int k = 0; k < SOME; k++) assert_true(gradient[k] == 0);
+    for (int i = 0; i < PIXELS; i++) assert_true(image[PIXELS + i] == 0);
+    db_plan_destroy(&plan);
+    free(image);
+}
+
 static int cancel_half_way(void *user, double fraction) {
     (void)user;
     return fraction >= 0.5;
@@ -307,6 +418,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_gradient_is_that_of_chi2, start, finish),
         cmocka_unit_test_setup_teardown(warm_calls_allocate_nothing, start, finish),
         cmocka_unit_test_setup_teardown(bad_pixels_are_named, start, finish),
+        cmocka_unit_test_setup_teardown(products_are_adjoint, start, finish),
+        cmocka_unit_test_setup_teardown(products_refuse_what_is_bad, start, finish),
         cmocka_unit_test_setup_teardown(misuse_is_refused_with_a_reason, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

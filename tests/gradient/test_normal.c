@@ -1,8 +1,10 @@
-/* Normal equations, in every instruction set and precision, are the sums over the stored image and
- * derivative images. */
+/* Normal equations and products with a cotangent or a direction, in every instruction set and
+ * precision, are the sums over the stored image and derivative images. */
 #include "support/unit_test.h"
 #include "configurations.h"
 #include "images.h"
+
+#include <dualbragg/products.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,6 +95,71 @@ static double rounded_off(const problem *p, const double *image, const double *i
     return sqrt(sum);
 }
 
+/* Of both signs, and 0 where the data are worthless. */
+static double *cotangent_of(const problem *p) {
+    double *c = malloc(p->pixels * sizeof *c);
+    assert_non_null(c);
+    for (size_t i = 0; i < p->pixels; i++)
+        c[i] = p->weight[i] == 0 ? 0 : (0.3 - 0.1 * (double)(i * 104729 % 13)) * p->weight[i];
+    return c;
+}
+
+static double length_of(const double *x, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* The gradient is the sum of products with stored images; with the image or without, when groups of
+ * pixels without cotangent are left out. Relative to the lengths of the two images multiplied, as for
+ * normal equations. */
+static void compare_vjp(db_context *context, const problem *p, db_plan *plan, const images *stored,
+                        const images *exact, double bound) {
+    double *c = cotangent_of(p), gradient[2][MOST_PARAMETERS];
+    images made = images_create(p->pixels);
+    assert_int_equal(db_plan_vjp(plan, c, NULL, gradient[0]), DB_OK);
+    assert_int_equal(db_plan_vjp(plan, c, made.image, gradient[1]), DB_OK);
+    assert_memory_equal(made.image, stored->image, p->pixels * sizeof *made.image);
+    for (size_t k = 0; k < p->count; k++) {
+        char name[64];
+        long double sum = 0;
+        double square = 0;
+        db_parameter_name(p->parameters[k], name, sizeof name);
+        for (size_t i = 0; i < p->pixels; i++) {
+            sum += (long double)c[i] * exact->derivative[k][i];
+            square += pow(stored->derivative[k][i] - exact->derivative[k][i], 2);
+        }
+        const double room = (bound * length_of(exact->derivative[k], p->pixels) + sqrt(square)) *
+                            length_of(c, p->pixels);
+        expect(context, "product with a cotangent", name, gradient[0][k], (double)sum, room);
+        expect(context, "the same beside an image", name, gradient[1][k], (double)sum, room);
+    }
+    images_destroy(&made);
+    free(c);
+}
+
+/* The tangent is the combination of stored images. Relative to the largest values of what it adds up. */
+static void compare_jvp(db_context *context, const problem *p, db_plan *plan, const images *stored,
+                        const images *exact, double bound) {
+    double direction[MOST_PARAMETERS], room = 0;
+    images made = images_create(p->pixels);
+    for (size_t k = 0; k < p->count; k++) {
+        const double step = db_parameter_describe(p->parameters[k])->scale;
+        direction[k] = k % 5 == 3 ? 0 : step * (k % 2 ? -0.7 : 1.3);
+        room += fabs(direction[k]) *
+                (bound * largest(exact->derivative[k], p->pixels) +
+                 largest_difference(stored->derivative[k], exact->derivative[k], p->pixels));
+    }
+    assert_int_equal(db_plan_jvp(plan, direction, made.image, made.derivative[0]), DB_OK);
+    assert_memory_equal(made.image, stored->image, p->pixels * sizeof *made.image);
+    for (size_t i = 0; i < p->pixels; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < p->count; k++) sum += direction[k] * exact->derivative[k][i];
+        expect(context, "tangent", "a pixel", made.derivative[0][i], sum, room);
+    }
+    images_destroy(&made);
+}
+
 /* Normal equations of spots in closed form are summed over spots, not over images
  * (kernel/spot_products.h), and rounding does something else to them in mixed precision: there they
  * have to be as close to double precision as the images are. A parameter's slope is a sum of ten terms
@@ -129,6 +196,10 @@ static void compare(db_context *context, const db_experiment *e, const problem *
                    expected.curvature[k * p->count + l],
                    bound * length * other + off[k] * other + length * off[l]);
         }
+    }
+    if (p->count != 5 && p->count != 7) { /* rows of all lengths are for products of two */
+        compare_vjp(context, p, plan, &stored, spot_by_spot ? in_double : &stored, bound);
+        compare_jvp(context, p, plan, &stored, spot_by_spot ? in_double : &stored, bound);
     }
     if (precision == DB_PRECISION_DOUBLE)
         *in_double = stored;

@@ -15,6 +15,7 @@
 #include <dualbragg/parameters.h>
 #include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>
+#include <dualbragg/products.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>

@@ -1,0 +1,153 @@
+/* The derivative along a direction. Derivatives are linear combinations of columns, and so is what
+ * they add up to: one combination of all columns takes the place of one for each parameter. */
+#include "engine/execute.h"
+#include "engine/device_plan.h"
+
+#include <dualbragg/products.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Pieces of one combination, each a run of columns that a kernel takes: of adjoining columns no more
+ * than these, and no more runs apart from each other than there are kinds of columns. */
+enum { MOST_PIECES = DB_COLUMN_COUNT };
+
+typedef struct {
+    double coefficient[DB_COLUMN_COUNT];
+    int used[DB_COLUMN_COUNT]; /* 1: kernels fill the column */
+} combination;
+
+static combination combine(const db_plan *plan, size_t panel, const double *direction) {
+    combination sum = { 0 };
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        const db_kernel_contraction *by_k = db_plan_contraction(plan, panel, k);
+        for (int c = 0; c < by_k->columns && direction[k] != 0; c++) {
+            sum.coefficient[by_k->first_column + c] += direction[k] * by_k->coefficient_double[c];
+            sum.used[by_k->first_column + c] = 1;
+        }
+    }
+    return sum;
+}
+
+/* Returns how many pieces there are. */
+static size_t cut(const combination *sum, db_kernel_contraction piece[MOST_PIECES]) {
+    size_t count = 0;
+    for (int c = 0; c < DB_COLUMN_COUNT; c++) {
+        if (!sum->used[c]) continue;
+        if (count == 0 || piece[count - 1].columns == DB_LONGEST_RUN ||
+            piece[count - 1].first_column + piece[count - 1].columns != c)
+            piece[count++] = (db_kernel_contraction){ .first_column = c };
+        db_kernel_contraction *last = &piece[count - 1];
+        last->coefficient_double[last->columns] = sum->coefficient[c];
+        last->coefficient_float[last->columns++] = (float)sum->coefficient[c];
+    }
+    return count;
+}
+
+/* For all panels the same number of pieces, at least one. */
+static db_status combine_columns(const db_plan *plan, const double *direction, db_kernel_job *job,
+                                 db_kernel_contraction **made) {
+    const size_t panels = plan->experiment.detector.panel_count;
+    db_kernel_contraction piece[MOST_PIECES];
+    size_t most = 1;
+    for (size_t panel = 0; panel < panels; panel++) {
+        const combination sum = combine(plan, panel, direction);
+        const size_t count = cut(&sum, piece);
+        if (count > most) most = count;
+    }
+    *made = calloc(panels * most, sizeof **made);
+    if (!*made) return db_fail_memory(plan->context, "a derivative along a direction");
+    for (size_t panel = 0; panel < panels; panel++) {
+        const combination sum = combine(plan, panel, direction);
+        const size_t count = cut(&sum, piece);
+        for (size_t i = 0; i < count; i++) (*made)[panel * most + i] = piece[i];
+    }
+    job->contraction = *made;
+    job->parameter_count = most;
+    return DB_OK;
+}
+
+static double spot_slope(const db_kernel_spots *spots, size_t i) {
+    return spots->slope_double ? spots->slope_double[i] : (double)spots->slope_float[i];
+}
+
+/* One slope of each spot in place of one for each parameter. */
+static db_status combine_spots(const db_plan *plan, const double *direction, db_kernel_job *job,
+                               void **made) {
+    db_kernel_spots *spots = &job->spots;
+    const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
+                 each = spots->slope_double ? sizeof(double) : sizeof(float);
+    if (spots->parameters == 0) return DB_OK;
+    *made = calloc(spots->count * columns + 1, each);
+    if (!*made) return db_fail_memory(plan->context, "slopes of spots along a direction");
+    for (size_t s = 0; s < spots->count; s++) {
+        double sum[DB_SPOT_COLUMNS_MOVING] = { 0 };
+        for (size_t k = 0; k < plan->parameter_count; k++) {
+            const size_t place = plan->position[k];
+            if (place >= spots->parameters || direction[k] == 0) continue;
+            const size_t from = (s * spots->parameters + place) * columns;
+            for (size_t c = 0; c < columns; c++)
+                sum[c] += direction[k] * spot_slope(spots, from + c);
+        }
+        for (size_t c = 0; c < columns; c++)
+            if (spots->slope_double)
+                ((double *)*made)[s * columns + c] = sum[c];
+            else
+                ((float *)*made)[s * columns + c] = (float)sum[c];
+    }
+    spots->parameters = 1;
+    if (spots->slope_double)
+        spots->slope_double = *made;
+    else
+        spots->slope_float = *made;
+    return DB_OK;
+}
+
+static db_status check_usage(const db_plan *plan, const double *direction, const void *image,
+                             const void *tangent) {
+    DB_TRY(db_plan_need_parameters(plan));
+    if (!direction || !image || !tangent)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "derivative along a direction: expected a direction and room for image and "
+                       "tangent, found NULL for the %s",
+                       !direction ? "direction"
+                       : !image   ? "image"
+                                  : "tangent");
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        char name[64];
+        if (isfinite(direction[k])) continue;
+        db_parameter_name(plan->parameters[k], name, sizeof name);
+        return db_fail(plan->context, DB_ERROR_INPUT,
+                       "direction of %s: expected a finite number, found %g", name, direction[k]);
+    }
+    if (!db_plan_on_device(plan)) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                   "device %s makes no derivative along a direction; call db_plan_gradient and add "
+                   "up its images, or use the processor",
+                   db_plan_device(plan));
+}
+
+db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void *tangent) {
+    DB_TRY(check_usage(plan, direction, image, tangent));
+    DB_TRY(db_plan_prepare_slopes(plan));
+    db_kernel_job job = plan->job;
+    db_kernel_contraction *columns = NULL;
+    void *slopes = NULL;
+    job.image = image;
+    job.derivative = &tangent;
+    job.tangent = 1;
+    job.lattice_wanted = job.single_wanted = 0;
+    db_status status = combine_columns(plan, direction, &job, &columns);
+    if (status == DB_OK && plan->spots) status = combine_spots(plan, direction, &job, &slopes);
+    const db_execution x = { plan,
+                             &job,
+                             db_kernel_instance(plan->context->isa, plan->precision,
+                                                db_plan_gradient_kind(plan)),
+                             plan->tile_count,
+                             NULL,
+                             0 };
+    if (status == DB_OK) status = db_execute(&x);
+    free(columns);
+    free(slopes);
+    return status;
+}

@@ -1,0 +1,84 @@
+/* Products of derivatives and one image: with a cotangent, its sums with all derivatives over
+ * pixels; with a tangent, the derivatives' combination as one image. */
+#ifndef DB_KERNEL_COTANGENT_H
+#define DB_KERNEL_COTANGENT_H
+
+#include "kernel/normal_rows.h"
+
+#if DB_INSTANCE_KIND > 0
+
+AD_INLINE int all_zero(fine v) {
+    return f_bitmask(f_eq(v, f_set(0))) == f_bitmask(f_eq(f_set(0), f_set(0)));
+}
+
+AD_INLINE double sum_of_lanes(fine v) {
+    SHAPE_REAL lane[LANES];
+    double sum = 0;
+    f_store(lane, v);
+    for (int i = 0; i < LANES; i++) sum += (double)lane[i];
+    return sum;
+}
+
+/* The rest of the lanes is 0. */
+AD_INLINE fine load_cotangent(const db_kernel_job *job, const group_target *target) {
+    SHAPE_REAL lane[LANES];
+    if (job->pixel_type == DB_FLOAT32) return load_group(job->cotangent, target);
+    for (int i = 0; i < LANES; i++)
+        lane[i] = i < target->count
+                      ? (SHAPE_REAL)((const double *)job->cotangent)[element_of(target, i)]
+                      : 0;
+    return f_load(lane);
+}
+
+/* 0 where nothing has to be rendered for the sums. */
+static __attribute__((noinline)) int cotangent_counts(const db_kernel_job *job,
+                                                      const group_target *target) {
+    return !all_zero(load_cotangent(job, target));
+}
+
+/* The run's first row has sums of products in float, of so many groups as products of normal
+ * equations are summed in float; they go to the sums in double. */
+static __attribute__((noinline)) void add_cotangent_run(normal_run *run) {
+    for (size_t k = 0; k + 1 < run->length; k++) run->sums[k] += sum_of_lanes(run->row[k]);
+    run->rows = 0;
+}
+
+/* Selection, not a product with 0: where the cotangent is 0, derivatives may be infinite or NaN. */
+static __attribute__((noinline)) void add_cotangent_group(const db_kernel_job *job,
+                                                          const db_kernel_contraction *contraction,
+                                                          const pixel_sums *sums, fine cotangent,
+                                                          normal_run *run) {
+    const fine_mask none = f_eq(cotangent, f_set(0));
+    const double *step = job->spots.step; /* of spots in closed form only */
+    fine *const sum = run->row;
+    for (size_t k = 0; k < job->parameter_count; k++) {
+        const fine before = run->rows ? sum[k] : f_set(0);
+        if (step && contraction[k].columns == 0) { /* it moves spots only */
+            sum[k] = before;
+            continue;
+        }
+        const fine slope = contract(&contraction[k], sums),
+                   by_k = step ? f_mul(f_set(step[k]), slope) : slope;
+        sum[k] = f_fma(f_select(none, f_set(0), by_k), cotangent, before);
+    }
+    if (++run->rows == NORMAL_RUN) add_cotangent_run(run);
+}
+
+/* What is left of a run. */
+AD_INLINE void end_run(const db_kernel_job *job, normal_run *run) {
+    if (job->cotangent)
+        add_cotangent_run(run);
+    else
+        add_run(run);
+}
+
+AD_INLINE fine tangent_of(const db_kernel_job *job, const db_kernel_contraction *contraction,
+                          const pixel_sums *sums) {
+    fine sum = f_set(0);
+    for (size_t k = 0; k < job->parameter_count; k++)
+        sum = f_add(sum, contract(&contraction[k], sums));
+    return sum;
+}
+#endif
+
+#endif
