@@ -11,6 +11,7 @@
 #include "fit/verdict/result_boxes.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/search/starts.h"
+#include "fit/verdict/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,7 @@ static db_status run(db_context *context, const db_experiment *start,
     db_refinement r = { .context = context,
                         .data = { image, &strong, settings },
                         .own = settings,
+                        .check = db_verdict_of_lattice,
                         .course = { .progress = progress, .user = user } };
     r.result = calloc(1, sizeof *r.result);
     db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");

@@ -190,8 +190,36 @@ static db_status run_moments(db_refinement *r, int number, db_stage_result *end)
     return status;
 }
 
+/* The model stays as it is, with what was refined so far. */
+static void refuse(db_refinement *r, int number, const char *why, db_stage_result *end) {
+    db_fit_result *const result = r->result;
+    const db_fit_settings *const settings = r->data.settings;
+    for (int i = number; i < (int)settings->stage_count; i++) db_refinement_drop(r, i);
+    end->end = DB_STAGE_REFUSED;
+    snprintf(end->reason, sizeof end->reason, "stage %s is not begun: %.300s",
+             settings->stages[number].name, why);
+    result->status = DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "stage %s is not begun: %.440s",
+             settings->stages[number].name, why);
+}
+
+/* Stages that data have to earn widen the spots of a wrong lattice until they reach everything that is
+ * seen: they are begun only from one that spots bear out. */
+static db_status check_lattice(db_refinement *r, int number, db_stage_result *end) {
+    db_fit_verdict verdict;
+    int is_right;
+    memset(end, 0, sizeof *end);
+    if (!r->data.settings->stages[number].earned || r->result->trial_count || !r->check)
+        return DB_OK;
+    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &is_right, &verdict));
+    if (!is_right) refuse(r, number, verdict.reason, end);
+    return DB_OK;
+}
+
 db_status db_stage_run(db_refinement *r, int number, db_stage_result *end) {
     db_algorithm algorithm;
+    DB_TRY(check_lattice(r, number, end));
+    if (end->end == DB_STAGE_REFUSED) return DB_OK;
     DB_TRY(db_algorithm_check(r->context, r->data.settings->stages[number].algorithm, &algorithm));
     return algorithm.kind == DB_ALGORITHM_MOMENTS ? run_moments(r, number, end)
                                                   : db_refinement_run_stage(r, number, end);

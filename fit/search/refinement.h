@@ -5,6 +5,10 @@
 #include "fit/search/optimize.h"
 #include "fit/objective/stage_data.h"
 
+/* Whether the data bear out the lattice of the model so far; *is_right: 0: reason says why not. */
+typedef db_status db_lattice_check(db_context *context, const db_experiment *model,
+                                   const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
+
 typedef struct db_refinement {
     db_context *context;
     db_fit_data data;
@@ -12,8 +16,9 @@ typedef struct db_refinement {
     db_fit_course course;
     db_fit_result *result;        /* its experiment is the model so far */
     db_panel_placement placement; /* of groups of panels in that model; owned */
-    db_crystal begin;       /* the crystal at the start, its misset folded into the orientation */
-    double begin_misset[3]; /* which was this (degree) */
+    db_crystal begin;        /* the crystal at the start, its misset folded into the orientation */
+    double begin_misset[3];  /* which was this (degree) */
+    db_lattice_check *check; /* before the first stage that data have to earn; NULL: none */
     int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
 } db_refinement;
 

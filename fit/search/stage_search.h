@@ -64,7 +64,8 @@ typedef enum db_stage_end {
     DB_STAGE_AT_BOUND,  /* a parameter would go on beyond its bound */
     DB_STAGE_ROUNDOFF,  /* progress stopped before convergence */
     DB_STAGE_DIVERGED,  /* the target became meaningless */
-    DB_STAGE_CANCELLED  /* by the caller; the values are the best so far */
+    DB_STAGE_CANCELLED, /* by the caller; the values are the best so far */
+    DB_STAGE_REFUSED    /* not begun: spots are not at the places of the lattice */
 } db_stage_end;
 
 typedef struct db_stage_result {

@@ -211,7 +211,9 @@ static db_status run_stages(db_refinement *r) {
     for (size_t s = 0; s < r->data.settings->stage_count; s++) {
         db_stage_result end;
         DB_TRY(db_stage_run(r, (int)s, &end));
-        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_CANCELLED) break;
+        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_CANCELLED ||
+            end.end == DB_STAGE_REFUSED)
+            break;
     }
     return DB_OK;
 }

@@ -82,6 +82,7 @@ static db_status begin(work *w, db_context *context) {
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
     r->context = context;
+    r->check = db_verdict_of_lattice;
     r->course.progress = is_cancelled;
     r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
@@ -124,7 +125,8 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
         if (end.end == DB_STAGE_CANCELLED)
             return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
         const int last = summary->stage + 1 == segment->to;
-        if (end.end == DB_STAGE_DIVERGED || (last && end.end == DB_STAGE_AT_BOUND))
+        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_REFUSED ||
+            (last && end.end == DB_STAGE_AT_BOUND))
             return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
     }
     store_model(w);

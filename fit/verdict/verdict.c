@@ -8,6 +8,7 @@
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/model_image.h"
 #include "fit/verdict/judged_spots.h"
 #include "fit/verdict/spot_pattern.h"
 #include "fit/verdict/verdict_tests.h"
@@ -22,6 +23,8 @@ typedef struct judge {
     db_observed_spots spots; /* in the resolution range, the strongest first */
     size_t strongest;        /* so many of them are asked where they lie */
     double well_excited;     /* degree: turned by less, domains reflect */
+    double contrast;         /* asked of spots that are not crowded */
+    double of_own;           /* how far from chance to the contrast of its own image, if they are */
     db_fit_verdict *verdict;
 } judge;
 
@@ -205,7 +208,7 @@ static db_status look_at_own(const judge *j, float *model_image, const db_spot_p
 }
 
 /* Where spots overlap or are cut by the Ewald sphere, even those of the right model lie beside
- * their reflections. The limit is then half way between chance and the contrast of the model's own
+ * their reflections. The limit is then a part of the way from chance to the contrast of the model's own
  * image, whose spots are found only where that decides. */
 static db_status expect_contrast(const judge *j, float *model_image, const db_spot_pattern *p,
                                  const db_spot_places *found, const db_spot_places *best) {
@@ -215,7 +218,7 @@ static db_status expect_contrast(const judge *j, float *model_image, const db_sp
         best->log_chance >= log(most_of(j, DB_FIT_TEST_CHANCE)))
         return DB_OK;
     DB_TRY(look_at_own(j, model_image, p, &own));
-    t->least = fmin(t->least, fmax(1, 0.5 + 0.5 * db_spot_places_contrast(&own)));
+    t->least = fmin(t->least, fmax(1, 1 + j->of_own * (db_spot_places_contrast(&own) - 1)));
     return DB_OK;
 }
 
@@ -308,7 +311,7 @@ static db_status judge_quarters(const judge *j, const db_spot_pattern *p,
     db_spot_places worst;
     int made;
     DB_TRY(db_spot_places_worst(j->context, j->model, p, choice, &worst, &made));
-    t->least = 1 + (t->least - 1) * (least_of(j, DB_FIT_TEST_PLACES) - 1);
+    t->least = 1 + (t->least - 1) * (least_of(j, DB_FIT_TEST_PLACES) - 1) / (j->contrast - 1);
     db_verdict_test(
         j->verdict, DB_FIT_TEST_QUARTERS, made ? db_spot_places_contrast(&worst) : (double)NAN,
         "in a part of the detector with a quarter of the spots %zu lie at reflections and %zu "
@@ -332,7 +335,7 @@ static db_status judge_pattern(const judge *j, float *model_image, const db_spot
     return judge_quarters(j, p, &choice);
 }
 
-static db_status judge_spots(judge *j, float *model_image) {
+static db_status judge_spots(judge *j, float *model_image, int with_excitation) {
     db_fit_geometry geometry;
     db_spot_pattern p;
     DB_TRY(db_fit_geometry_of(j->context, j->model, &geometry));
@@ -343,17 +346,70 @@ static db_status judge_spots(judge *j, float *model_image) {
     DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->well_excited, &p));
     const db_status status = judge_pattern(j, model_image, &p);
     db_spot_pattern_clear(&p);
-    return status == DB_OK ? judge_excitation(j) : status;
+    return status == DB_OK && with_excitation ? judge_excitation(j) : status;
+}
+
+/* Of a model without modes, whose spots are less sharp than they will be, more is asked: right ones
+ * have shown 6 spots at reflections for each beside them, wrong ones 2.4. Spreads that a wrong lattice
+ * has widened make its own image look crowded. */
+static const double EARLY_CONTRAST = 3, EARLY_QUARTER = 1.5, EARLY_OF_OWN = 2.0 / 3, HALF_WAY = 0.5;
+
+static db_status look(db_context *context, const db_experiment *model, const db_fit_data *data,
+                      float *model_image, int with_excitation, db_fit_verdict *v) {
+    judge j = { .context = context,
+                .model = model,
+                .data = data,
+                .contrast = v->test[DB_FIT_TEST_PLACES].least,
+                .of_own = with_excitation ? HALF_WAY : EARLY_OF_OWN,
+                .verdict = v };
+    DB_TRY(db_judged_spots_find(context, model, data, &j.spots));
+    const db_status status = judge_spots(&j, model_image, with_excitation);
+    db_observed_spots_clear(&j.spots);
+    return status;
 }
 
 db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_fit_data *data, float *model_image,
                                db_fit_verdict *verdict) {
-    judge j = { .context = context, .model = model, .data = data, .verdict = verdict };
     db_verdict_forget(verdict);
-    DB_TRY(db_judged_spots_find(context, model, data, &j.spots));
-    const db_status status = judge_spots(&j, model_image);
-    db_observed_spots_clear(&j.spots);
+    return look(context, model, data, model_image, 1, verdict);
+}
+
+static int is_lattice(const db_fit_verdict *v) {
+    static const db_fit_test_kind asked[] = { DB_FIT_TEST_PLACES, DB_FIT_TEST_QUARTERS,
+                                              DB_FIT_TEST_MULTIPLE, DB_FIT_TEST_BETWEEN,
+                                              DB_FIT_TEST_DISPLACED };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (!v->test[asked[i]].passed) return 0;
+    return 1;
+}
+
+static db_status look_early(db_context *context, const db_experiment *model,
+                            const db_fit_data *data, float *model_image, db_fit_verdict *v) {
+    db_verdict_forget(v);
+    v->test[DB_FIT_TEST_PLACES].least = EARLY_CONTRAST;
+    v->test[DB_FIT_TEST_QUARTERS].least = EARLY_QUARTER;
+    return look(context, model, data, model_image, 0, v);
+}
+
+db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
+                                const db_fit_data *data, int *is_right, db_fit_verdict *v) {
+    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+    DB_TRY(look_early(context, model, data, NULL, v));
+    *is_right = is_lattice(v);
+    if (*is_right || v->test[DB_FIT_TEST_PLACES].passed) return DB_OK;
+    /* crowded spots? */
+    size_t explained;
+    db_model_images own = { .whole = malloc(pixels * sizeof *own.whole),
+                            .background = malloc(pixels * sizeof *own.background) };
+    db_status status = own.whole && own.background
+                           ? db_model_image(context, model, data, &explained, &own)
+                           : db_fail_memory(context, "the model's image");
+    if (status == DB_OK) status = look_early(context, model, data, own.whole, v);
+    if (status == DB_OK) *is_right = is_lattice(v);
+    free(own.whole);
+    free(own.background);
+    free(own.reflection);
     return status;
 }
 

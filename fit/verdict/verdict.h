@@ -11,6 +11,12 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_fit_data *data, float *model_image,
                                db_fit_verdict *verdict);
 
+/* Before a refinement adds what data have to earn: are spots at the places of the lattice at all? More is
+ * asked than of a refined model, and nothing of how many spots there are or of which reflections are
+ * excited. The verdict's reason says what is wrong. */
+db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
+                                const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
+
 /* Known structure factors, after the positions: is the model as bright as its spots? */
 void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
 

@@ -27,3 +27,8 @@ near "mosaic spread" "$(number mosaic_rms)" 0.13 0.17
 printf 'image: still.img\nmodel: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, find_orientation: yes}\n' > still.yaml
 "$DUALBRAGG" fit still.yaml --no-report --quiet --output again || fail "the configuration failed"
 [ "$(number cell)" = "$(awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' again.yaml)" ] || fail "another result"
+# a wrong cell is refused before anything is added that would widen its spots: an edge half as long
+status=0
+"$DUALBRAGG" fit still.img --cell 78.1,78.1,19 --symmetry tetragonal --no-report --output wrong > printed 2> err || status=$?
+[ $status -eq 1 ] || fail "an edge half as long: exit status $status, expected 1"
+grep -q 'stage detector is not begun' err || fail "an edge half as long: $(tail -n 1 err)"
