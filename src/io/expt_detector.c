@@ -1,6 +1,7 @@
 /* The detector of an experiment list: its hierarchy worked out to panels on a plate. */
 #if defined(DB_HAVE_JANSSON)
 #include "io/expt_detector.h"
+#include "io/panel_plate.h"
 
 #include "base/context_internal.h"
 #include "base/vector.h"
@@ -14,23 +15,15 @@
 
 enum { MOST_PANELS = 4096, DEEPEST_GROUP = 32, MOST_MASKS = 10000, LARGEST_PANEL = 65535 };
 
-/* The beam must meet the plate at more than this cosine for the spot to be its centre. */
-static const double GRAZING = 0.02;
+static const db_frame outside = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, 0, 0 } };
 
-/* Columns of a rotation, and an origin (mm): a local frame seen from outside. */
-typedef struct frame {
-    double fast[3], slow[3], normal[3], origin[3];
-} frame;
-
-static const frame outside = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, 0, 0 } };
-
-static void turn_out(const frame *f, const double local[3], double v[3]) {
+static void turn_out(const db_frame *f, const double local[3], double v[3]) {
     for (int i = 0; i < 3; i++)
         v[i] = f->fast[i] * local[0] + f->slow[i] * local[1] + f->normal[i] * local[2];
 }
 
 /* The frame of a panel or group within that of its parent. */
-static db_status read_frame(const db_json *model, const frame *parent, frame *out) {
+static db_status read_frame(const db_json *model, const db_frame *parent, db_frame *out) {
     double fast[3], slow[3], origin[3];
     const db_json f = db_json_member(model, "fast_axis"), s = db_json_member(model, "slow_axis"),
                   o = db_json_member(model, "origin");
@@ -45,23 +38,21 @@ static db_status read_frame(const db_json *model, const frame *parent, frame *ou
     turn_out(parent, slow, out->slow);
     turn_out(parent, origin, out->origin);
     for (int i = 0; i < 3; i++) out->origin[i] += parent->origin[i];
-    db_cross(out->fast, out->slow, out->normal);
-    db_normalize(out->normal);
-    db_cross(out->normal, out->fast, out->slow); /* perpendicular to the last digit */
+    db_frame_complete(out);
     return DB_OK;
 }
 
 typedef struct reading {
     db_json panels;
-    frame *placed; /* [count] */
-    char *seen;    /* [count]: is in the hierarchy */
+    db_frame *placed; /* [count] */
+    char *seen;       /* [count]: is in the hierarchy */
     size_t count;
     db_expt_panel *said;                  /* [count] */
     int groups[DB_EXPT_MOST_LEVELS];      /* met on each level of the hierarchy */
     int path[DB_EXPT_MOST_LEVELS], depth; /* of the group being read */
 } reading;
 
-static db_status place_panel(reading *r, size_t index, const frame *parent) {
+static db_status place_panel(reading *r, size_t index, const db_frame *parent) {
     db_expt_panel *const said = &r->said[index];
     const db_json panel = db_json_element(&r->panels, index);
     if (r->seen[index]) return db_json_fail(&panel, "a panel that stands in one group only");
@@ -71,7 +62,7 @@ static db_status place_panel(reading *r, size_t index, const frame *parent) {
     return read_frame(&panel, parent, &r->placed[index]);
 }
 
-static db_status place_group(reading *r, const db_json *group, const frame *parent) {
+static db_status place_group(reading *r, const db_json *group, const db_frame *parent) {
     if (r->depth > DEEPEST_GROUP) return db_json_fail(group, "fewer groups within groups");
     const db_json index = db_json_member(group, "panel");
     if (index.value) {
@@ -80,7 +71,7 @@ static db_status place_group(reading *r, const db_json *group, const frame *pare
             return db_json_fail(&index, "the number of a panel");
         return place_panel(r, (size_t)number, parent);
     }
-    frame own;
+    db_frame own;
     DB_TRY(read_frame(group, parent, &own));
     if (r->depth < DB_EXPT_MOST_LEVELS) r->path[r->depth] = r->groups[r->depth]++;
     r->depth++;
@@ -164,103 +155,19 @@ static db_status read_numbers(const db_json *model, db_panel *panel, db_expt_pan
     return read_masks(model, out);
 }
 
-static void middle_of(const db_panel *panel, const frame *f, double middle[3]) {
-    for (int i = 0; i < 3; i++)
-        middle[i] = f->origin[i] + 0.5 * panel->fast_pixels * panel->pixel_size[0] * f->fast[i] +
-                    0.5 * panel->slow_pixels * panel->pixel_size[1] * f->slow[i];
-}
-
-/* Axes of the plate, and a point on it. */
-static db_status choose_plate(const db_json *model, const reading *r, const db_panel *panels,
-                              frame *plate) {
-    memset(plate, 0, sizeof *plate);
-    for (size_t p = 0; p < r->count; p++) {
-        double middle[3];
-        middle_of(&panels[p], &r->placed[p], middle);
-        const int away = db_dot(middle, r->placed[p].normal) > 0;
-        for (int i = 0; i < 3; i++) {
-            plate->normal[i] += away ? r->placed[p].normal[i] : -r->placed[p].normal[i];
-            plate->origin[i] += middle[i] / (double)r->count;
-        }
-    }
-    if (!db_normalize(plate->normal)) return db_json_fail(model, "panels on one side");
-    if (r->count == 1) {
-        memcpy(plate->fast, r->placed[0].fast, sizeof plate->fast);
-        memcpy(plate->slow, r->placed[0].slow, sizeof plate->slow);
-        memcpy(plate->origin, r->placed[0].origin, sizeof plate->origin);
-        return DB_OK;
-    }
-    frame root = outside;
-    const db_json group = db_json_member(model, "hierarchy");
-    if (group.value) DB_TRY(read_frame(&group, &outside, &root));
-    const double *const candidates[] = { root.fast, root.slow };
-    for (int c = 0; c < 2; c++) {
-        const double along = db_dot(candidates[c], plate->normal);
-        for (int i = 0; i < 3; i++) plate->fast[i] = candidates[c][i] - along * plate->normal[i];
-        if (db_dot(plate->fast, plate->fast) > 0.01) break;
-    }
-    db_normalize(plate->fast);
-    db_cross(plate->normal, plate->fast, plate->slow);
-    return DB_OK;
-}
-
-/* Where the beam meets the plate, or else the point closest to the sample, is what the plate turns
- * about. Several panels have their origin there. */
-static db_status hang_up(const db_json *model, const db_beam *beam, int single, frame *plate,
-                         db_detector *detector) {
-    const double near = db_dot(plate->origin, plate->normal),
-                 cosine = db_dot(beam->direction, plate->normal);
-    if (!(near > 0)) return db_json_fail(model, "a detector that is not behind the sample");
-    double spot[3];
-    const int hit = cosine > GRAZING;
-    const double *const leg = hit ? beam->direction : plate->normal;
-    detector->pivot = hit ? DB_PIVOT_BEAM : DB_PIVOT_SAMPLE;
-    detector->distance_is_close = !hit;
-    detector->distance = hit ? near / cosine : near;
-    for (int i = 0; i < 3; i++) spot[i] = detector->distance * leg[i];
-    if (!single) memcpy(plate->origin, spot, sizeof spot);
-    for (int i = 0; i < 3; i++) spot[i] -= plate->origin[i];
-    detector->centre[0] = db_dot(spot, plate->fast);
-    detector->centre[1] = db_dot(spot, plate->slow);
-    return DB_OK;
-}
-
-static void onto_plate(const frame *plate, const double v[3], double local[3]) {
-    local[0] = db_dot(v, plate->fast);
-    local[1] = db_dot(v, plate->slow);
-    local[2] = db_dot(v, plate->normal);
-}
-
-static void attach(const frame *plate, const frame *placed, db_panel *panel) {
-    double offset[3], normal[3], middle[3];
-    middle_of(panel, placed, middle);
-    const double sign = db_dot(middle, placed->normal) > 0 ? 1 : -1;
-    for (int i = 0; i < 3; i++) {
-        offset[i] = placed->origin[i] - plate->origin[i];
-        normal[i] = sign * placed->normal[i];
-    }
-    onto_plate(plate, offset, panel->origin);
-    onto_plate(plate, placed->fast, panel->fast_axis);
-    onto_plate(plate, placed->slow, panel->slow_axis);
-    onto_plate(plate, normal, panel->normal);
-}
-
 static db_status read_all(const db_json *model, const db_beam *beam, reading *r,
                           db_detector *detector, db_expt_content *content) {
-    frame plate;
+    db_frame outer = outside;
     r->said = content->panel;
     DB_TRY(place_all(r, model));
     for (size_t p = 0; p < r->count; p++) {
         const db_json panel = db_json_element(&r->panels, p);
         DB_TRY(read_numbers(&panel, &detector->panels[p], &content->panel[p], content));
     }
-    DB_TRY(choose_plate(model, r, detector->panels, &plate));
-    DB_TRY(hang_up(model, beam, r->count == 1, &plate, detector));
-    for (size_t p = 0; p < r->count; p++) attach(&plate, &r->placed[p], &detector->panels[p]);
-    memcpy(detector->fast_axis, plate.fast, sizeof plate.fast);
-    memcpy(detector->slow_axis, plate.slow, sizeof plate.slow);
-    memcpy(detector->normal, plate.normal, sizeof plate.normal);
-    return DB_OK;
+    const db_json group = db_json_member(model, "hierarchy");
+    if (group.value) DB_TRY(read_frame(&group, &outside, &outer));
+    const char *const expected = db_hang_panels(r->placed, &outer, beam, detector);
+    return expected ? db_json_fail(model, expected) : DB_OK;
 }
 
 db_status db_expt_detector(const db_json *model, const db_beam *beam, db_detector *detector,
