@@ -161,21 +161,25 @@ static db_status apply_all(const reading *r, db_experiment *listed,
     return cut_into_modules(r, listed);
 }
 
-static db_status apply_list(const reading *r) {
+/* As the list says that it lies in its file. */
+static db_status read_listed(const reading *r) {
     const db_expt_selection selection = { r->config->setup.expt_number, r->config->image_file };
     db_experiment listed;
     db_expt_content content;
     DB_TRY(db_experiment_init(r->context, &listed));
     db_status status =
         db_read_expt(r->context, r->config->expt_file, &selection, &listed, &content);
+    if (status == DB_OK)
+        status = db_read_listed_image(r->context, r->config->image_file, &content, r->image);
     if (status == DB_OK) status = apply_all(r, &listed, &content);
     db_expt_content_clear(&content);
     db_experiment_clear(&listed);
     return status;
 }
 
-static db_status apply_masks(const reading *r) {
-    if (*r->config->expt_file) return apply_list(r);
+static db_status read_masked(const reading *r) {
+    if (*r->config->expt_file) return read_listed(r);
+    DB_TRY(db_read_image(r->context, r->config->image_file, r->image));
     if (!isnan(r->config->trusted[0]))
         trust(r->config->trusted, 0, r->image->slow_pixels, r->image);
     return apply_files(r);
@@ -200,10 +204,9 @@ static void settle_noise(const reading *r, db_fit_settings *settings) {
     r->line(r->user, line);
 }
 
-static db_status mask_all(const reading *r) {
+static db_status finish(const reading *r) {
     const db_fit_config *const config = r->config;
     db_fit_settings settings = config->settings;
-    DB_TRY(apply_masks(r));
     count_masked(r->image);
     settle_noise(r, &settings);
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
@@ -221,8 +224,9 @@ db_status db_fit_config_read_image(db_context *context, const db_fit_config *con
                                    db_measured_image *image,
                                    void (*notices)(void *user, const char *line), void *user) {
     const reading r = { context, config, image, notices, user };
-    DB_TRY(db_read_image(context, config->image_file, image));
-    const db_status status = mask_all(&r);
+    memset(image, 0, sizeof *image);
+    db_status status = read_masked(&r);
+    if (status == DB_OK) status = finish(&r);
     if (status != DB_OK) db_measured_image_clear(image);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "io/format_readers.h"
+#include "io/image_layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -406,5 +407,6 @@ db_status db_expt_read(db_context *context, const char *path, const db_expt_sele
 void db_expt_content_clear(db_expt_content *content) {
     for (size_t p = 0; p < content->panel_count; p++) free(content->panel[p].mask);
     free(content->panel);
+    db_image_layout_destroy(content->layout);
     memset(content, 0, sizeof *content);
 }

@@ -59,18 +59,6 @@ int db_is_amplitude_cache(const db_file_head *head) {
     return *p == '\f';
 }
 
-/* Lines KEY = VALUE, among them one that places a panel. */
-int db_is_crystfel_geometry(const db_file_head *head) {
-    static const char *const keys[] = { "corner_x", "min_fs", "max_fs", "photon_energy", "clen" };
-    const char *const p = skip_comments(head->start.bytes, ';');
-    const char *const end = strchr(p, '\n');
-    const char *const sign = strchr(p, '=');
-    int found = 0;
-    if (!sign || (end && sign > end) || *p == '{' || *p == '#') return 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) found += strstr(p, keys[i]) != NULL;
-    return found >= 2;
-}
-
 /* Numbers at the start of a line, at most `most`; -1: it begins with something else. */
 static int numbers_of(const char *line, size_t length, int most, double *value) {
     char copy[256];

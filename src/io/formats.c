@@ -7,9 +7,11 @@
 #include "base/text_reader.h"
 #include "io/cbf.h"
 #include "io/format_readers.h"
+#include "io/geom.h"
 #include "io/nexus.h"
 #include "io/reflection_list.h"
 #include "io/smv.h"
+#include "io/xparm.h"
 
 #include <dualbragg/reflections.h>
 #include <errno.h>
@@ -31,9 +33,8 @@ static int is_table(const db_file_head *head) {
     return db_is_reflection_table(head->start.bytes, head->start.size);
 }
 static int is_stream(const db_file_head *head) { return BEGINS("CrystFEL stream format"); }
-static int is_xparm(const db_file_head *head) {
-    return BEGINS(" XPARM.XDS") || BEGINS("XPARM.XDS") || BEGINS(" GXPARM.XDS");
-}
+static int is_geom(const db_file_head *head) { return db_is_geom(head->start.bytes); }
+static int is_xparm(const db_file_head *head) { return db_is_xparm(&head->start); }
 static int is_xds_list(const db_file_head *head) {
     return BEGINS("!FORMAT=XDS_ASCII") || BEGINS("!OUTPUT_FILE=INTEGRATE.HKL");
 }
@@ -104,9 +105,17 @@ static const db_format formats[] = {
       .holds = DB_HOLDS_AMPLITUDES,
       .begins = db_is_amplitude_cache,
       .amplitudes = DB_AMPLITUDES_CACHE },
-    { .label = ".geom", .name = "a geometry of CrystFEL", .begins = db_is_crystfel_geometry },
+    { .label = ".geom",
+      .name = "a geometry of CrystFEL",
+      .holds = DB_HOLDS_GEOMETRY,
+      .begins = is_geom,
+      .geometry = db_geom_read },
     { .label = ".stream", .name = "a stream of CrystFEL", .begins = is_stream },
-    { .label = "XPARM.XDS", .name = "parameters of XDS (XPARM.XDS)", .begins = is_xparm },
+    { .label = "XPARM.XDS",
+      .name = "parameters of XDS (XPARM.XDS)",
+      .holds = DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,
+      .begins = is_xparm,
+      .geometry = db_xparm_read },
     { .label = "XDS", .name = "reflections of XDS", .begins = is_xds_list },
     { .label = "compressed", .name = "a compressed file", .begins = is_compressed },
     { .label = "archive", .name = "an archive of files", .begins = is_archive },

@@ -108,6 +108,18 @@ void db_nexus_sink_init(const db_nexus_limits *limits, const db_hdf5_format *for
     s->highest = (int64_t)fmin(floor(fmin(saturation, largest - 1)), 9e18);
     image->overload = isfinite(saturation) ? floor(saturation) + 1 : INFINITY;
 }
+
+void db_nexus_mark_gaps(const db_hdf5_pieces *pieces, db_measured_image *image) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    if (pieces->covered >= count) return;
+    memset(image->mask, DB_MASK_GAP, count);
+    memset(image->value, 0, count * sizeof *image->value);
+    for (size_t i = 0; i < pieces->count; i++) {
+        const db_hdf5_piece *const p = &pieces->piece[i];
+        for (size_t row = 0; row < p->rows; row++)
+            memset(image->mask + p->to + row * p->to_row, 0, p->columns);
+    }
+}
 #else
 typedef int db_without_nexus_counts;
 #endif

@@ -29,4 +29,7 @@ void db_nexus_take_pixels(void *user, const db_hdf5_format *format, const unsign
 void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned char *elements,
                         size_t n, size_t to);
 
+/* Where no piece has pixels the image has a gap; before they are unpacked. */
+void db_nexus_mark_gaps(const db_hdf5_pieces *pieces, db_measured_image *image);
+
 #endif

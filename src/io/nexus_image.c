@@ -268,19 +268,6 @@ static db_status allocate(reading *r) {
     return DB_OK;
 }
 
-static void mark_gaps(const reading *r, const db_hdf5_pieces *pieces) {
-    db_measured_image *const image = r->image;
-    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    if (pieces->covered >= count) return;
-    memset(image->mask, DB_MASK_GAP, count);
-    memset(image->value, 0, count * sizeof *image->value);
-    for (size_t i = 0; i < pieces->count; i++) {
-        const db_hdf5_piece *const p = &pieces->piece[i];
-        for (size_t row = 0; row < p->rows; row++)
-            memset(image->mask + p->to + row * p->to_row, 0, p->columns);
-    }
-}
-
 /* The part that libhdf5 is needed for. */
 static db_status collect(reading *r, long frame, db_hdf5_pieces *pixels, db_hdf5_pieces *mask) {
     DB_TRY(db_nexus_find_frame(&r->file, frame, &r->frame));
@@ -304,7 +291,7 @@ static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_
             return db_fail(r->file.context, DB_ERROR_UNSUPPORTED,
                            "%s: expected pixels of one type, found several", r->file.path);
     db_nexus_sink_init(&r->limits, first, r->image, &s);
-    mark_gaps(r, pixels);
+    db_nexus_mark_gaps(pixels, r->image);
     DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, mask, db_nexus_take_mask, &s));
     return db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s);
 }

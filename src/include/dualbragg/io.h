@@ -515,11 +515,30 @@ typedef struct db_expt_content {
     db_sensor_material sensor_material;
     size_t panel_count;
     db_expt_panel *panel; /**< owned */
+    /** which parts of a file's arrays are the panels; owned; NULL: what the file says itself */
+    struct db_image_layout *layout;
 } db_expt_content;
+
+/** Writes an experiment in the form and the frame of the file that it came from: what that file says
+ * beyond the experiment stays (image numbers, space group, masks, groups ...). For geometries of CrystFEL and
+ * XPARM.XDS.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param source the file that it came from
+ * @param selection which experiment of the source
+ * @param experiment to write; as many panels as the source has, of the same sizes
+ * @return DB_OK; DB_ERROR_USAGE; DB_ERROR_UNSUPPORTED; DB_ERROR_FILE, DB_ERROR_INPUT or
+ *     DB_ERROR_MEMORY */
+DB_API db_status db_write_expt_like(db_context *context, const char *path, const char *source,
+                                    const db_expt_selection *selection,
+                                    const db_experiment *experiment);
 
 /** Reads one experiment of a DIALS experiment list (.expt, or experiments.json of dxtbx): beam,
  * panels, goniometer, crystal. They stay in the list's frame, in which the beam usually travels
- * along -z and the spindle is x.
+ * along -z and the spindle is x. XPARM.XDS and GXPARM.XDS of XDS and geometries of CrystFEL
+ * (.geom) are read as well, recognized by content, as lists of one experiment; they are turned into
+ * such a frame.
  *
  * The experiment must have been initialized; its beam direction, polarization and wavelength (of
  * all sources: there is one afterwards), spindle, detector plate and panels are replaced, and cell
@@ -538,6 +557,18 @@ typedef struct db_expt_content {
 DB_API db_status db_read_expt(db_context *context, const char *path,
                               const db_expt_selection *selection, db_experiment *experiment,
                               db_expt_content *content);
+
+/** Reads an image like db_read_image, of a file in which the panels of an experiment are parts of
+ * arrays; they lie one below the other then.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file; FILE#N
+ * @param content of the experiment, as db_read_expt gives it
+ * @param image overwritten; to be cleared by the caller
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED for
+ *     formats that are known but not read */
+DB_API db_status db_read_listed_image(db_context *context, const char *path,
+                                      const db_expt_content *content, db_measured_image *image);
 
 /** Frees the lists and zeroes the struct. Safe on a zeroed struct.
  *

@@ -1,0 +1,406 @@
+/* Geometries of CrystFEL and XPARM.XDS: panels stand where the formats say, go out as they came in,
+ * and what is wrong is named. */
+#include "expect.h"
+#include "files_for_tests.h"
+
+#include <dualbragg/io.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const db_expt_selection the_only_one = { -1, NULL };
+
+static const char geom[] = "; two panels, the second one tilted\n"
+                           "photon_energy = 9.5 keV\n"
+                           "clen = 80 mm ; the camera\n"
+                           "res = 10000\n"
+                           "adu_per_eV = 0.001\n"
+                           "coffset = 0.002\n"
+                           "group_left = p0\n"
+                           "group_right = p1\n"
+                           "group_all = left,right\n"
+                           "max_adu = 12000\n"
+                           "p0/min_fs = 0\np0/max_fs = 19\np0/min_ss = 0\np0/max_ss = 9.0\n"
+                           "p0/fs = +1.0x\n"
+                           "p0/ss = y\n"
+                           "p0/corner_x = 30.5 ; to be moved\n"
+                           "p0/corner_y = -5\n"
+                           "p1/min_fs = 0\np1/max_fs = 19\np1/min_ss = 10\np1/max_ss = 24\n"
+                           "p1/fs = -0.6x +0.8z\n"
+                           "p1/ss = - 1e0y\n"
+                           "p1/corner_x = -40\n"
+                           "p1/corner_y = 7.25\n"
+                           "p1/coffset = -0.001\n"
+                           "bad_a/panel = p1\nbad_a/min_fs = 3\nbad_a/max_fs = 4\n"
+                           "bad_a/min_ss = 12\nbad_a/max_ss = 12\n";
+
+static void read_experiment(const char *path, db_experiment *e, db_expt_content *content) {
+    expect_ok(test_context(), db_experiment_init(test_context(), e));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &the_only_one, e, content));
+}
+
+static void expect_at(const db_experiment *e, size_t panel, double fast, double slow, double x,
+                      double y, double z) {
+    const double expected[3] = { x, y, z };
+    double found[3];
+    expect_ok(test_context(), db_experiment_pixel_position(e, panel, fast, slow, found));
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(found[i] - expected[i]) < 1e-6))
+            fail_msg("panel %zu, %g %g: component %d: expected %.9g, found %.9g", panel, fast, slow,
+                     i, expected[i], found[i]);
+}
+
+/* The frame of CrystFEL is turned about y: x and z change their signs. */
+static void panels_of_a_geometry_stand_where_it_says(void **state) {
+    (void)state;
+    db_experiment e;
+    db_expt_content content;
+    read_experiment(folder_text("two.geom", geom), &e, &content);
+    assert_int_equal(content.panel_count, 2);
+    assert_true(fabs(e.beam.wavelength - 12398.4198 / 9500) < 1e-9);
+    assert_true(e.beam.direction[2] == -1);
+    expect_at(&e, 0, 0, 0, -3.05, -0.5, -82);
+    expect_at(&e, 0, 20, 10, -5.05, 0.5, -82);
+    expect_at(&e, 1, 0, 0, 4, 0.725, -79);
+    expect_at(&e, 1, 10, 4, 4.6, 0.325, -79.8);
+    assert_string_equal(content.panel[1].name, "p1");
+    assert_true(fabs(content.panel[0].gain - 9.5) < 1e-9);
+    assert_true(content.panel[0].trusted[1] == 12000);
+    assert_int_equal(content.panel[1].level_count, 2);
+    assert_int_equal(content.panel[1].group[1], 1);
+    assert_int_equal(content.panel[1].mask_count, 1);
+    const int expected[4] = { 3, 2, 5, 3 };
+    assert_memory_equal(content.panel[1].mask[0], expected, sizeof expected);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
+static void a_geometry_goes_out_as_it_came_in(void **state) {
+    (void)state;
+    db_experiment e, back;
+    db_expt_content content;
+    size_t size;
+    const char *const source = folder_text("two.geom", geom);
+    const char *const path = folder_path("moved.geom");
+    read_experiment(source, &e, &content);
+    db_expt_content_clear(&content);
+    e.detector.panel_shift[0] = 0.1;
+    e.detector.panel_turn[2] = 1;
+    e.detector.distance += 1.5;
+    expect_ok(test_context(), db_write_expt_like(test_context(), path, source, &the_only_one, &e));
+    read_experiment(path, &back, &content);
+    for (size_t p = 0; p < 2; p++)
+        for (int k = 0; k < 3; k++) {
+            double at[3];
+            (void)db_experiment_pixel_position(&e, p, k == 1 ? 20 : 0, k == 2 ? 10 : 0, at);
+            expect_at(&back, p, k == 1 ? 20 : 0, k == 2 ? 10 : 0, at[0], at[1], at[2]);
+        }
+    db_expt_content_clear(&content);
+    char *const text = load_file(path, &size);
+    assert_non_null(strstr(text, "clen = 80 mm ; the camera\n"));
+    assert_non_null(strstr(text, "; to be moved\n"));
+    assert_non_null(strstr(text, "p0/coffset = "));
+    free(text);
+
+    /* the beam is along z there: a tilt turns the panels */
+    e.beam.sources[0].direction[0] = sin(0.001);
+    e.beam.sources[0].direction[2] = -cos(0.001);
+    memcpy(e.beam.direction, e.beam.sources[0].direction, sizeof e.beam.direction);
+    expect_ok(test_context(), db_write_expt_like(test_context(), path, source, &the_only_one, &e));
+    db_experiment_clear(&back);
+    read_experiment(path, &back, &content);
+    double was[3], is[3];
+    (void)db_experiment_pixel_position(&e, 0, 7, 3, was);
+    (void)db_experiment_pixel_position(&back, 0, 7, 3, is);
+    const double along = was[0] * sin(0.001) - was[2] * cos(0.001);
+    if (!(fabs(is[2] + along) < 1e-6)) fail_msg("%.9g along the beam, now %.9g", along, -is[2]);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&back);
+    db_experiment_clear(&e);
+}
+
+/* A geometry with one line in place of another, or behind the rest. */
+static const char *changed(const char *from, const char *to) {
+    static char text[4096];
+    const char *const at = from ? strstr(geom, from) : geom + strlen(geom);
+    assert_non_null(at);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - geom), geom, to,
+             at + (from ? strlen(from) : 0));
+    return text;
+}
+
+static void what_is_wrong_in_a_geometry_is_named(void **state) {
+    (void)state;
+    const struct {
+        const char *from, *to, *expected;
+    } cases[] = {
+        { "p0/fs = +1.0x", "p0/fs = +1.0w", "0/fs: expected a sum such as" },
+        { "p0/ss = y", "p0/ss = x", "right angle" },
+        { "p0/corner_x = 30.5", "p0/corner = 1", "corner_x" },
+        { "clen = 80 mm", "clen = 80 furlong", "length in m or mm" },
+        { "clen = 80 mm", "clen = /LCLS/z", "expected the name of an image" },
+        { "photon_energy = 9.5 keV\n", "", "photon_energy or wavelength" },
+        { "photon_energy = 9.5 keV", "photon_energy = -3", "energy > 0" },
+        { "photon_energy = 9.5 keV", "electron_voltage = 300 kV", "electrons" },
+        { "res = 10000\n", "", "res > 0" },
+        { "p0/max_fs = 19", "p0/max_fs = 1e9", "0 to 65535" },
+        { "p1/max_ss = 24", "p1/max_ss = 4", "max_ss of at least min_ss" },
+        { "bad_a/panel = p1", "bad_a/panel = p7", "name of its panel" },
+        { "bad_a/max_ss = 12\n", "", "bad region bad_a" },
+        { "bad_a/max_ss = 12\n", "bad_a/max_y = 12\n", "either by fs and ss" },
+        { "group_all = left,right", "group_all = left,middle", "found 'middle'" },
+        { "group_right = p1", "group_right = all", "32 within another" },
+        { NULL, "dim0 = fs\np2/max_fs = 3\n", "min_fs" },
+        { NULL, "nothing here\n", "KEY = VALUE" },
+        { NULL, "p1/dim2 = 9\n", "ss and fs as the last two" },
+        { "clen = 80 mm", "clen = -80 mm", "expected" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_experiment e;
+        db_expt_content content;
+        const char *const path = folder_text("wrong.geom", changed(cases[i].from, cases[i].to));
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        if (db_read_expt(test_context(), path, &the_only_one, &e, &content) == DB_OK) {
+            if (i + 1 < sizeof cases / sizeof *cases) fail_msg("case %zu: was read", i);
+        } else if (!strstr(db_context_message(test_context()), cases[i].expected)) {
+            fail_msg("case %zu: expected '%s' in '%s'", i, cases[i].expected,
+                     db_context_message(test_context()));
+        }
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
+#if defined(DB_HAVE_HDF5)
+/* A stack of modules as facilities write it; made by h5py: pixel (f, s) of module m of image i is
+ * 1000 i + 300 m + 20 s + f, and two pixels of the masks are not 0. */
+static const char stack_geom[] = "photon_energy = /LCLS/photon_energy_eV\n"
+                                 "clen = /LCLS/detector_1/z\n"
+                                 "coffset = 0.12\n"
+                                 "res = 10000\nadu_per_photon = 3\n"
+                                 "dim0 = %\ndim2 = ss\ndim3 = fs\n"
+                                 "data = /entry_1/data_1/data\n"
+                                 "mask = /entry_1/data_1/mask\nmask_good = 0\nmask_bad = 0xff\n"
+                                 "flag_equal = 1045\n"
+                                 "bad_r/min_x = 9.5\nbad_r/max_x = 11.5\n"
+                                 "bad_r/min_y = -20.5\nbad_r/max_y = -18.5\n"
+                                 "a/dim1 = 0\na/min_fs = 0\na/max_fs = 19\na/min_ss = 1\n"
+                                 "a/max_ss = 8\na/fs = x\na/ss = y\na/corner_x = 0\n"
+                                 "a/corner_y = -20\n"
+                                 "b/dim1 = 1\nb/min_fs = 2\nb/max_fs = 11\nb/min_ss = 0\n"
+                                 "b/max_ss = 11\nb/fs = x\nb/ss = y\nb/corner_x = 0\n"
+                                 "b/corner_y = 0\n";
+
+static char *stack_path(const char *image) {
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/hdf5_stack.h5%s", getenv("SOURCE_DIR"),
+             image);
+    return path;
+}
+
+static db_status read_stack(const char *geometry, const char *name, db_experiment *e,
+                            db_measured_image *image) {
+    const db_expt_selection selection = { -1, stack_path(name) };
+    const char *const path = folder_text("stack.geom", geometry);
+    db_expt_content content;
+    expect_ok(test_context(), db_experiment_init(test_context(), e));
+    memset(image, 0, sizeof *image);
+    db_status status = db_read_expt(test_context(), path, &selection, e, &content);
+    if (status == DB_OK)
+        status = db_read_listed_image(test_context(), selection.image, &content, image);
+    db_expt_content_clear(&content);
+    return status;
+}
+
+static void panels_are_cut_out_of_stacks(void **state) {
+    (void)state;
+    db_experiment e;
+    db_measured_image image;
+    expect_ok(test_context(), read_stack(stack_geom, "#2", &e, &image));
+    assert_true(fabs(e.beam.wavelength - 12398.4198 / 9500) < 1e-9);
+    expect_at(&e, 0, 0, 0, 0, -2, -100);
+    assert_int_equal(image.fast_pixels, 20);
+    assert_int_equal(image.slow_pixels, 20);
+    assert_int_equal(image.panel_count, 2);
+    assert_int_equal(image.panels[1].first_row, 8);
+    for (int s = 0; s < 20; s++)
+        for (int f = 0; f < 20; f++) {
+            const int b = s >= 8, gap = b && f >= 10;
+            const int expected = b ? 1300 + 20 * (s - 8) + f + 2 : 1020 + 20 * s + f;
+            const int bad = expected == 1045 || (b && s == 11 && f == 2) ||
+                            (!b && s == 1 && f == 2) || (!b && s <= 1 && (f == 10 || f == 11));
+            const size_t i = (size_t)(20 * s + f);
+            const int mask = gap ? DB_MASK_GAP : bad ? DB_MASK_BAD : DB_MASK_TRUSTED;
+            if (image.mask[i] != mask || (!gap && (int)image.value[i] != expected))
+                fail_msg("pixel %d %d: expected %d, mask %d, found %g, mask %d", f, s, expected,
+                         mask, (double)image.value[i], image.mask[i]);
+        }
+    assert_int_equal(image.masked, 12 * 10 + 7);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&e);
+}
+
+static void images_are_named_by_events_too(void **state) {
+    (void)state;
+    const char *const tags = "photon_energy = 9000\nclen = 0.1\nres = 10000\ndata = /tags/%/data\n"
+                             "a/min_fs = 0\na/max_fs = 19\na/min_ss = 0\na/max_ss = 11\n"
+                             "a/fs = x\na/ss = y\na/corner_x = -10\na/corner_y = -6\n";
+    const struct {
+        const char *geometry, *name;
+        int first;
+        const char *expected; /* of the message */
+    } cases[] = { { stack_geom, "#//1", 1020, NULL },
+                  { stack_geom, "#1", 20, NULL },
+                  { tags, "#b//", -48, NULL },
+                  { tags, "#2", -48, NULL },
+                  { tags, "#1", -49, NULL },
+                  { tags, "#3", 0, "expected image 3" },
+                  { tags, "#c//", 0, "c" },
+                  { tags, "#a/b//", 0, "one name for each" },
+                  { stack_geom, "#3", 0, "this image" },
+                  { stack_geom, "#//7", 0, "this image" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_experiment e;
+        db_measured_image image;
+        const db_status status = read_stack(cases[i].geometry, cases[i].name, &e, &image);
+        const char *const message = status == DB_OK ? "" : db_context_message(test_context());
+        if (cases[i].expected) {
+            if (status == DB_OK || !strstr(message, cases[i].expected))
+                fail_msg("%s: expected '%s' in '%s'", cases[i].name, cases[i].expected, message);
+        } else if (status != DB_OK || (int)image.value[0] != cases[i].first) {
+            fail_msg("%s: expected %d: %s", cases[i].name, cases[i].first, message);
+        }
+        db_measured_image_clear(&image);
+        db_experiment_clear(&e);
+    }
+}
+
+static void what_does_not_fit_a_stack_is_named(void **state) {
+    (void)state;
+    const struct {
+        const char *from, *to, *expected;
+    } cases[] = { { "a/max_ss = 8", "a/max_ss = 99", "at least 20 x 100" },
+                  { "data_1/data", "data_1/other", "other" },
+                  { "data_1/mask", "data_1/none", "none" },
+                  { "dim0 = %", "dim0 = 5", "5" },
+                  { "b/dim1 = 1", "b/dim1 = 2", "2" },
+                  { "dim2 = ss\ndim3 = fs\n", "dim1 = ss\ndim2 = fs\n", "dim" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        db_experiment e;
+        db_measured_image image;
+        const char *const at = strstr(stack_geom, cases[i].from);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - stack_geom), stack_geom, cases[i].to,
+                 at + strlen(cases[i].from));
+        const db_status status = read_stack(text, "#1", &e, &image);
+        const char *const message = status == DB_OK ? "" : db_context_message(test_context());
+        if (status == DB_OK || !strstr(message, cases[i].expected))
+            fail_msg("case %zu: expected '%s' in '%s'", i, cases[i].expected, message);
+        db_measured_image_clear(&image);
+        db_experiment_clear(&e);
+    }
+}
+
+#endif
+
+static const char xparm[] = "XPARM.XDS    VERSION Jan 10, 2022\n"
+                            "   1   10.0000   0.5000  0.999999 -0.000100  0.001000\n"
+                            "   1.000000    0.000000    0.000000    1.000000\n"
+                            "  89  50.0 50.0 80.0 90.0 90.0 90.0\n"
+                            "  50.000000  0.000000  0.000000\n"
+                            "   0.000000 30.000000 40.000000\n"
+                            "   0.000000 -64.000000 48.000000\n"
+                            "   2  100   90  0.100000  0.200000\n"
+                            "  40.500000 30.000000 150.000000\n"
+                            "  1.0 0.0 0.0\n  0.0 1.0 0.0\n  0.0 0.0 1.0\n"
+                            "  1 1 100 1 40\n  0.0 0.0 0.0  1.0 0.0 0.0  0.0 1.0 0.0\n"
+                            "  2 1 100 51 90\n  1.5 0.5 0.1  0.8 0.6 0.0 -0.6 0.8 0.0\n";
+
+static void xparm_goes_out_as_it_came_in(void **state) {
+    (void)state;
+    db_experiment e, back;
+    db_expt_content content;
+    const char *const source = folder_text("XPARM.XDS", xparm);
+    const char *const path = folder_path("NEW_XPARM.XDS");
+    const db_expt_selection fifth = { -1, "frame_0005.cbf" };
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(), db_read_expt(test_context(), source, &fifth, &e, &content));
+    assert_true(fabs(content.phi - 12) < 1e-12 && fabs(content.osc_range - 0.5) < 1e-12);
+    assert_int_equal(content.panel_count, 2);
+    assert_int_equal(e.detector.panels[1].slow_pixels, 40);
+    db_expt_content_clear(&content);
+    e.detector.panel_shift[1] = 0.2;
+    e.crystal.misset[1] = 0.7;
+    expect_ok(test_context(), db_write_expt_like(test_context(), path, source, &fifth, &e));
+    expect_ok(test_context(), db_experiment_init(test_context(), &back));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &fifth, &back, &content));
+    for (size_t p = 0; p < 2; p++)
+        for (int k = 0; k < 3; k++) {
+            double at[3];
+            (void)db_experiment_pixel_position(&e, p, k == 1 ? 100 : 0, k == 2 ? 40 : 0, at);
+            double is[3];
+            (void)db_experiment_pixel_position(&back, p, k == 1 ? 100 : 0, k == 2 ? 40 : 0, is);
+            for (int i = 0; i < 3; i++)
+                if (!(fabs(at[i] - is[i]) < 1e-5)) fail_msg("panel %zu: %g, %g", p, at[i], is[i]);
+        }
+    double a[9], b[9];
+    db_crystal_matrix(&e.crystal, a);
+    db_crystal_matrix(&back.crystal, b);
+    for (int i = 0; i < 9; i++) assert_true(fabs(a[i] - b[i]) < 1e-9);
+    assert_true(fabs(content.phi - 12) < 1e-9);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    db_experiment_clear(&back);
+}
+
+static void what_is_wrong_in_xparm_is_named(void **state) {
+    (void)state;
+    const struct {
+        const char *from, *to, *expected;
+    } cases[] = {
+        { "  2 1 100 51 90\n", "  2 1 101 51 90\n", "pixels of the detector" },
+        { "  2  100   90", "  5000  100   90", "0 to 4096 segments" },
+        { "  2  100   90", "  3  100   90", "ends before" },
+        { "   1.000000    0.000000    0.000000    1.000000\n", "   0 0 0 1\n", "wavelength > 0" },
+        { "   0.000000 30.000000 40.000000\n", "   0.0 30.0\n", "expected 3 numbers" },
+        { "   0.000000 30.000000 40.000000\n", "   0 -30 -40\n", "right-handed" },
+        { "  0.0 1.0 0.0\n  0.0 0.0 1.0\n", "  1.0 0.0 0.0\n  0.0 0.0 1.0\n", "perpendicular" },
+        { "0.999999 -0.000100  0.001000", "0 0 0", "rotation axis" },
+        { "0.5000  0.999999", "0.5000  nan", "expected 6 numbers" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        db_experiment e;
+        db_expt_content content;
+        const char *const at = strstr(xparm, cases[i].from);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - xparm), xparm, cases[i].to,
+                 at + strlen(cases[i].from));
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        const char *const path = folder_text("XPARM.XDS", text);
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_read_expt(test_context(), path, &the_only_one, &e, &content), path,
+                       cases[i].expected);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(panels_of_a_geometry_stand_where_it_says),
+        cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
+        cmocka_unit_test(what_is_wrong_in_a_geometry_is_named),
+#if defined(DB_HAVE_HDF5)
+        cmocka_unit_test(panels_are_cut_out_of_stacks),
+        cmocka_unit_test(images_are_named_by_events_too),
+        cmocka_unit_test(what_does_not_fit_a_stack_is_named),
+#endif
+        cmocka_unit_test(xparm_goes_out_as_it_came_in),
+        cmocka_unit_test(what_is_wrong_in_xparm_is_named),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
