@@ -114,6 +114,8 @@ enum { LONGEST_ENDING = 16 };
 enum {
     OUT_YAML,
     OUT_LIST,
+    OUT_GEOM,
+    OUT_XPARM,
     OUT_MATRIX,
     OUT_JSON,
     OUT_PNG,
@@ -129,6 +131,8 @@ enum {
 static const output_file outputs[OUTPUT_COUNT] = {
     [OUT_YAML] = { ".yaml", "refined model, a configuration again" },
     [OUT_LIST] = { ".expt", "experiment list for DIALS" },
+    [OUT_GEOM] = { ".geom", "geometry for CrystFEL" },
+    [OUT_XPARM] = { "_XPARM.XDS", "parameters for XDS" },
     [OUT_MATRIX] = { ".mat", "MOSFLM orientation matrix" },
     [OUT_JSON] = { ".json", "everything, for programs" },
     [OUT_PNG] = { ".png", "measured and refined image" },
@@ -141,8 +145,18 @@ static const output_file outputs[OUTPUT_COUNT] = {
     [OUT_LOG] = { ".log", "what was printed" },
 };
 
+/* Did the experiment come in a file of that format? */
+static int came_as(const fit_run *run, const char *label) {
+    db_file_kind kind;
+    return *run->config.expt_file &&
+           db_recognize_file(run->context, run->config.expt_file, &kind) == DB_OK &&
+           strcmp(kind.label, label) == 0;
+}
+
 static int output_wanted(const fit_run *run, int output) {
     switch (output) {
+    case OUT_GEOM: return came_as(run, ".geom");
+    case OUT_XPARM: return came_as(run, "XPARM.XDS");
     case OUT_HTML: return !run->options.no_report;
     case OUT_PNG: return db_output_has_png();
     case OUT_AMPLITUDES: return !isnan(run->config.settings.amplitude_sigma);
@@ -291,9 +305,19 @@ static db_status write_list(const fit_run *run, const char *path) {
     return status;
 }
 
+/* In the form that the experiment came in, unless the fit has cut its panel into modules. */
+static db_status write_like(const fit_run *run, const char *path) {
+    const db_fit_config *const config = &run->config;
+    const db_expt_selection selection = { config->setup.expt_number, config->image_file };
+    return db_write_expt_like(run->context, path, config->expt_file, &selection,
+                              &run->result->experiment);
+}
+
 static db_status write_output(const fit_run *run, int output, const char *path) {
     db_context *const context = run->context;
     switch (output) {
+    case OUT_GEOM:
+    case OUT_XPARM: return write_like(run, path);
     case OUT_YAML: return db_fit_write_yaml(context, path, &run->config, run->result);
     case OUT_LIST: return write_list(run, path);
     case OUT_MATRIX: return db_write_mosflm_matrix(context, path, &run->result->experiment);
@@ -319,6 +343,10 @@ static db_status write_outputs(fit_run *run) {
             db_progress_bar_say(&run->progress.bar, "writing %s", path);
             const db_status status = write_output(run, o, path);
             db_progress_bar_clear(&run->progress.bar);
+            if (status == DB_ERROR_USAGE && (o == OUT_GEOM || o == OUT_XPARM)) {
+                db_fit_say(&run->log, "not written: %s\n", db_context_message(run->context));
+                continue;
+            }
             if (status != DB_OK) return complain(run, status);
         }
         db_fit_say(&run->log, "%s: %s\n", path, outputs[o].what);

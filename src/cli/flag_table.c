@@ -314,7 +314,8 @@ static db_flag flags[] = {
       .help = "SMV or CBF image; size, pixel, wavelength, phi, two-theta, distance, beam centre and sensor of its "
               "header hold where no flag says otherwise" },
     { G, .name = "-expt", .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
-      .help = "DIALS experiment list (.expt): beam, panels, spindle and crystal, in its own frame; flags of "
+      .help = "DIALS experiment list (.expt), .geom of CrystFEL or XPARM.XDS: beam, panels, spindle and crystal, in its "
+              "own frame; flags of "
               "crystal, beam and spindle win, -distance moves the panels" },
     { G, .name = "-expt_number", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_NUMBER),
       .help = "which experiment of the list, from 0; default: the only one, or the one that shows -img" },
