@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/printout.h"
 #include "cli/report.h"
+#include "cli/shots.h"
 #include "base/context_internal.h"
 #include "base/path.h"
 #include "io/dxtbx.h"
@@ -246,9 +247,12 @@ static db_status simulate(db_session *session) {
     if (status == DB_OK)
         status = db_noise_flags_check(session->context, &session->settings, &session->experiment);
     if (status == DB_OK) status = db_printout_check(session);
+    const int many = db_shots_wanted(&session->settings);
+    if (status == DB_OK && many) status = db_shots_check(session);
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
+    if (many) return db_shots_run(session);
     float *image = db_image_buffer(&session->sheet, &session->region);
     if (!image)
         return db_complain(session->settings.command, DB_ERROR_MEMORY,

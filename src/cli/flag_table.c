@@ -379,6 +379,26 @@ static db_flag flags[] = {
     { G, .name = "-trace_pixel", .arguments = "SLOW FAST", .unit = "pixel", INTEGERS(2, trace_pixel, 0),
       .commands = IMAGES, .help = "prints how one pixel comes about, sample by sample" },
 #undef G
+    /* many shots */
+#define G .group = DB_GROUP_SHOTS
+    { G, .name = "--shots", .arguments = "FILE", TEXT(shots_file),
+      .help = "many images in one file, -hdf5file or -noisefile FILE.h5, with labels: a text file with a shot in each line, a "
+              "name (or none) and KEY=VALUE, such as misset=[1,2,3] matrix=a.mat cell=[...] fluence=1e24 spectrum=a.txt "
+              "seed=5; the flags hold for all; see docs/howto/training-sets.md" },
+    { G, .name = "--random", .arguments = "COUNT", INTEGER(random_shots, 1),
+      .help = "the same for so many crystals in random orientations, from -seed" },
+    { G, .name = "--range", .arguments = "FIRST LAST", INTEGERS(2, range, 1),
+      .help = "only these shots of them all, from 1; each is the same as in the whole set" },
+    { G, .name = "-cell_jitter", .arguments = "FRACTION", NUMBER(cell_jitter, 1), .ranged = 1, .maximum = 0.1,
+      .help = "relative standard deviation of the edges of each shot's cell; those that are equal stay so; default 0" },
+    { G, .name = "-fluence_jitter", .arguments = "FRACTION", NUMBER(fluence_jitter, 1), .ranged = 1, .maximum = 10,
+      .help = "standard deviation of the logarithm of each shot's fluence; default 0" },
+    { G, .name = "-wavelength_jitter", .arguments = "FRACTION", NUMBER(wavelength_jitter, 1), .ranged = 1, .maximum = 0.1,
+      .help = "relative standard deviation of each shot's wavelength; default 0" },
+    { G, .name = "-sase", .arguments = "WIDTH SPIKE", NUMBERS(2, sase, 1),
+      .help = "each shot has the spectrum of a pulse of a free-electron laser: spikes below a Gaussian; relative full widths at "
+              "half maximum, such as 0.002 0.0002" },
+#undef G
     /* noise */
 #define G .group = DB_GROUP_NOISE
     { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file),
@@ -487,6 +507,7 @@ static const char *const groups[] = {
     [DB_GROUP_DETECTOR] = "Detector",
     [DB_GROUP_SAMPLING] = "Sampling",
     [DB_GROUP_OUTPUT] = "Output",
+    [DB_GROUP_SHOTS] = "Many shots",
     [DB_GROUP_NOISE] = "Noise and detector",
     [DB_GROUP_DERIVATIVES] = "Derivatives",
     [DB_GROUP_CONTROL] = "Control",
@@ -503,6 +524,7 @@ static const unsigned group_commands[DB_GROUP_COUNT] = {
     [DB_GROUP_DETECTOR] = RENDERERS | DB_FOR_NOISE,
     [DB_GROUP_SAMPLING] = RENDERERS,
     [DB_GROUP_OUTPUT] = RENDERERS,
+    [DB_GROUP_SHOTS] = DB_FOR_SIM,
     [DB_GROUP_NOISE] = IMAGES | DB_FOR_NOISE,
     [DB_GROUP_DERIVATIVES] = DB_FOR_CRYSTALS,
     [DB_GROUP_CONTROL] = RENDERERS | DB_FOR_NOISE,

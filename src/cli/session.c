@@ -349,9 +349,7 @@ static db_status ask_for_precision(const db_session *session, const db_plan_opti
     return DB_OK;
 }
 
-/* Settles the precision of a plan with these options, which it is written to: the user's choice, or
- * the library's, which is printed. */
-static db_status choose_precision(db_session *session, db_plan_options *options) {
+db_status db_session_choose_precision(db_session *session, db_plan_options *options) {
     db_settings *const s = &session->settings;
     db_status status = DB_OK;
     if (s->precision_choice == DB_CHOOSE_AUTO)
@@ -421,7 +419,7 @@ db_status db_session_render(db_session *session, const db_parameter *parameters,
     db_plan *plan = NULL;
     char counted[48] = "";
     const double start = db_stopwatch();
-    db_status status = choose_precision(session, &options);
+    db_status status = db_session_choose_precision(session, &options);
     if (status != DB_OK) return db_session_complain(session, status);
     db_progress_attach(session->context, &session->settings);
     status = db_plan_create(session->context, &session->experiment, &options, &plan);

@@ -44,6 +44,10 @@ const char *db_session_manner(const db_session *session, const char *device);
 /* Says why --device auto means the processor, where it does. */
 void db_session_note_device(const db_session *session);
 
+/* Settles the precision of a plan with these options, which it is written to: the user's choice, or
+ * the library's, which is printed. */
+db_status db_session_choose_precision(db_session *session, db_plan_options *options);
+
 /* Renders an image and, where derivatives is not NULL, those by `count` parameters, with progress;
  * prints how long it took. Reports failures itself. */
 db_status db_session_render(db_session *session, const db_parameter *parameters, size_t count,

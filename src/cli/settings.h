@@ -35,6 +35,13 @@ typedef struct db_settings {
     int printout_pixel[2]; /* fast, slow; first -1: all */
     int trace_pixel[2];    /* slow, fast; first -1: none */
 
+    /* many shots */
+    const char *shots_file;
+    int random_shots; /* 0: none */
+    int range[2];     /* from 1; first 0: all */
+    double cell_jitter, fluence_jitter, wavelength_jitter;
+    double sase[2]; /* relative full widths: of the spectrum, of a spike; 0: none */
+
     /* noise */
     const char *noise_file;
     const char *noise_float_file;

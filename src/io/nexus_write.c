@@ -18,10 +18,8 @@ int db_names_hdf5(const char *path) {
 
 #if defined(DB_HAVE_HDF5)
 #include "base/vector.h"
-#include "io/dxtbx.h"
-#include "io/hdf5_write.h"
 #include "io/nexus.h"
-#include "model/model.h"
+#include "io/nexus_output.h"
 
 #include <dualbragg/sensor.h>
 #include <dualbragg/version.h>
@@ -29,18 +27,6 @@ int db_names_hdf5(const char *path) {
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-struct db_nexus_writer {
-    db_hdf5_output out;
-    hid_t entry;
-    double frame[3][3]; /* rows: the axes of NeXus in the laboratory */
-    hsize_t shape[2];   /* of an image: slow, fast */
-    size_t sources;
-    double *wavelength; /* angstrom, of each source; owned, ... */
-    double *weight;     /* ... with their weights behind them */
-    db_hdf5_column images, mean_wavelength, phi;
-    db_hdf5_column phi_end, spectrum, weights; /* id 0: there is none */
-};
 
 static const char *const metre = "m";
 
@@ -56,8 +42,7 @@ static void nexus_frame(const double beam[3], const db_experiment *experiment, d
     db_cross(frame[2], frame[0], frame[1]);
 }
 
-/* A vector of the laboratory in the frame of NeXus. */
-static void turn(const db_nexus_writer *writer, const double laboratory[3], double turned[3]) {
+void db_nexus_turn(const db_nexus_writer *writer, const double laboratory[3], double turned[3]) {
     double v[3];
     for (int i = 0; i < 3; i++) v[i] = db_dot(writer->frame[i], laboratory);
     memcpy(turned, v, sizeof v);
@@ -111,7 +96,7 @@ static void place(const db_nexus_writer *w, const db_experiment *e, size_t index
     const double at[3][2] = { { 0, 0 }, { p->fast_pixels, 0 }, { 0, p->slow_pixels } };
     for (int c = 0; c < 3; c++) {
         (void)db_experiment_pixel_position(e, index, at[c][0], at[c][1], corner[c]);
-        turn(w, corner[c], corner[c]);
+        db_nexus_turn(w, corner[c], corner[c]);
     }
     for (int i = 0; i < 3; i++) {
         panel->origin[i] = corner[0][i];
@@ -249,7 +234,7 @@ static void put_beam(db_nexus_writer *w, hid_t instrument, const db_experiment *
     db_hdf5_put_column(out, beam, "incident_wavelength", DB_HDF5_DOUBLE, 0, NULL, "angstrom",
                        &w->mean_wavelength);
     double electric[3];
-    turn(w, e->beam.polarization_axis, electric);
+    db_nexus_turn(w, e->beam.polarization_axis, electric);
     const double twice = 2 * atan2(electric[1], electric[0]),
                  k = e->beam.polarized ? e->beam.polarization : 0,
                  stokes[4] = { 1, k * cos(twice), k * sin(twice), 0 };
@@ -286,7 +271,7 @@ static void put_sample(db_nexus_writer *w, const db_experiment *e) {
     db_hdf5_put_text(out, sample, "name", "simulated crystal");
     db_hdf5_put_text(out, sample, "depends_on", "/entry/sample/transformations/phi");
     db_experiment_spindle_axis(e, axis);
-    turn(w, axis, axis);
+    db_nexus_turn(w, axis, axis);
     put_angles(w, chain, "phi", axis, &w->phi);
     if (turns(e)) put_angles(w, chain, "phi_end", axis, &w->phi_end);
 }
@@ -419,17 +404,6 @@ db_status db_nexus_finish(db_nexus_writer **writer, db_status status) {
     release(writer);
     return status;
 }
-db_status db_nexus_write(db_context *context, const char *path, const db_experiment *experiment,
-                         const db_nexus_format *format, const void *pixels) {
-    db_nexus_writer *writer;
-    db_packed packed = { NULL, 0 };
-    db_status status = db_nexus_create(context, path, experiment, format, &writer);
-    if (status != DB_OK) return status;
-    status = db_nexus_pack(context, writer, pixels, &packed);
-    if (status == DB_OK) status = db_nexus_append(writer, experiment, &packed);
-    db_packed_clear(&packed);
-    return db_nexus_finish(&writer, status);
-}
 #else
 static db_status refuse(db_context *context, const char *path) {
     return db_fail(context, DB_ERROR_UNSUPPORTED,
@@ -466,12 +440,16 @@ db_status db_nexus_finish(db_nexus_writer **writer, db_status status) {
     (void)writer;
     return status;
 }
+#endif
 
 db_status db_nexus_write(db_context *context, const char *path, const db_experiment *experiment,
                          const db_nexus_format *format, const void *pixels) {
-    (void)experiment;
-    (void)format;
-    (void)pixels;
-    return refuse(context, path);
+    db_nexus_writer *writer;
+    db_packed packed = { NULL, 0 };
+    db_status status = db_nexus_create(context, path, experiment, format, &writer);
+    if (status != DB_OK) return status;
+    status = db_nexus_pack(context, writer, pixels, &packed);
+    if (status == DB_OK) status = db_nexus_append(writer, experiment, &packed);
+    db_packed_clear(&packed);
+    return db_nexus_finish(&writer, status);
 }
-#endif

@@ -1,0 +1,270 @@
+#define _POSIX_C_SOURCE 200809L /* strdup, strndup */
+#include "cli/shot_list.h"
+
+#include "base/context_internal.h"
+#include "base/growth.h"
+#include "base/path.h"
+#include "base/text_reader.h"
+
+#include <dualbragg/setup_fields.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VALUES = 9, KEY_SIZE = 64 };
+
+void db_shot_list_clear(db_shot_list *list) {
+    for (size_t i = 0; i < list->count; i++) free(list->line[i].text);
+    free(list->line);
+    free(list->path);
+    *list = (db_shot_list){ 0 };
+}
+
+static db_status read_lines(db_context *context, db_text *text, db_shot_list *list) {
+    while (db_text_next_line(text)) {
+        db_shot_line *const grown =
+            db_grown(list->line, &list->capacity, list->count + 1, sizeof *grown);
+        if (!grown) return db_fail_memory(context, "a list of shots");
+        list->line = grown;
+        char *const copy = strdup(text->line);
+        if (!copy) return db_fail_memory(context, "a list of shots");
+        list->line[list->count++] = (db_shot_line){ copy, text->line_number };
+    }
+    if (list->count) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected shots, a line for each, found none",
+                   text->path);
+}
+
+db_status db_shot_list_read(db_context *context, const char *path, db_shot_list *list) {
+    db_text text = { .signs_in_words = 1 };
+    *list = (db_shot_list){ .path = strdup(path) };
+    if (!list->path) return db_fail_memory(context, "a list of shots");
+    DB_TRY(db_text_open(context, path, &text));
+    text.signs_in_words = 1; /* images of files have a # */
+    const db_status status = read_lines(context, &text, list);
+    db_text_close(&text);
+    return status;
+}
+
+/* KEY=VALUE of a line: the key without what groups it in a configuration ("model."). */
+typedef struct pair {
+    char key[KEY_SIZE];
+    const char *value;
+    size_t length;
+} pair;
+
+typedef struct reading {
+    db_context *context;
+    const db_shot_list *list;
+    const db_shot_line *line;
+    db_setup *setup;
+    long *seed;
+    char **owned;
+} reading;
+
+#define fail_line(r, ...) fail_at((r), db_fail((r)->context, DB_ERROR_INPUT, __VA_ARGS__))
+
+/* Puts file and line in front of the message. */
+static db_status fail_at(const reading *r, db_status status) {
+    char reason[DB_MESSAGE_SIZE / 2];
+    strncpy(reason, db_context_message(r->context), sizeof reason - 1);
+    reason[sizeof reason - 1] = '\0';
+    return db_fail(r->context, status, "%s:%zu: %s", r->list->path, r->line->number, reason);
+}
+
+/* A value ends at white space, or with its bracket or quote. */
+static const char *end_of(const char *value) {
+    const char closing = *value == '[' ? ']' : *value == '"' || *value == '\'' ? *value : '\0';
+    const char *const end =
+        closing ? strchr(value + 1, closing) : value + strcspn(value, DB_WHITE_SPACE);
+    return closing && end ? end + 1 : end;
+}
+
+/* The next pair of a line; *found 0: there is none. The name in front of the first is passed over. */
+static db_status next_pair(const reading *r, const char **cursor, int first, pair *p, int *found) {
+    const char *start = *cursor + strspn(*cursor, DB_WHITE_SPACE);
+    *found = *start != '\0';
+    if (!*found) return DB_OK;
+    const char *const equal = start + strcspn(start, "=" DB_WHITE_SPACE);
+    if (*equal != '=') {
+        if (!first) return fail_line(r, "expected KEY=VALUE, found '%.40s'", start);
+        *cursor = *start == '"' && strchr(start + 1, '"') ? strchr(start + 1, '"') + 1 : equal;
+        return next_pair(r, cursor, 0, p, found);
+    }
+    const char *key = start;
+    for (const char *at = start; at < equal; at++)
+        if (*at == '.') key = at + 1;
+    const size_t length = (size_t)(equal - key);
+    if (length == 0 || length >= KEY_SIZE)
+        return fail_line(r, "expected KEY=VALUE, found '%.40s'", start);
+    memcpy(p->key, key, length);
+    p->key[length] = '\0';
+    p->value = equal + 1;
+    const char *const end = end_of(p->value);
+    if (!end || end == p->value) return fail_line(r, "%s: expected a value behind =", p->key);
+    p->length = (size_t)(end - p->value);
+    *cursor = end;
+    return DB_OK;
+}
+
+/* Numbers of "3" and "[1, 2, 3]". */
+static db_status read_numbers(const reading *r, const pair *p, const db_setup_field *field,
+                              double *number) {
+    char text[256];
+    if (p->length >= sizeof text) return fail_line(r, "%s: a value that is too long", p->key);
+    memcpy(text, p->value, p->length);
+    text[p->length] = '\0';
+    const char *cursor = text;
+    int count = 0;
+    for (;;) {
+        const db_word word = db_next_word(&cursor, DB_WHITE_SPACE "[],");
+        if (word.length == 0) break;
+        if (count == field->count || !db_word_number(word, &number[count]))
+            return fail_line(r, "%s: expected %d number%s, found '%.*s'", p->key, field->count,
+                             field->count == 1 ? "" : "s", (int)p->length, p->value);
+        count++;
+    }
+    /* the six numbers of a cell, or its edge alone */
+    if (count == field->count || (field == &db_setup_fields[DB_FIELD_CELL] && count > 0)) {
+        for (int i = count; i < field->count; i++) number[i] = NAN;
+        return DB_OK;
+    }
+    return fail_line(r, "%s: expected %d number%s, found %d", p->key, field->count,
+                     field->count == 1 ? "" : "s", count);
+}
+
+static db_status store(const reading *r, const pair *p, const db_setup_field *field,
+                       const double *number) {
+    char *const base = (char *)r->setup + field->offset;
+    for (int i = 0; i < field->count; i++) {
+        if (field->kind == DB_FIELD_NUMBER) {
+            const double value = field->factor * number[i];
+            memcpy(base + (size_t)i * sizeof value, &value, sizeof value);
+            continue;
+        }
+        if (number[i] != floor(number[i]) || fabs(number[i]) > 2147483647)
+            return fail_line(r, "%s: expected a whole number, found %g", p->key, number[i]);
+        const int whole = (int)number[i];
+        const long seed = (long)number[i];
+        if (field->kind == DB_FIELD_SEED)
+            memcpy(base + (size_t)i * sizeof seed, &seed, sizeof seed);
+        else
+            memcpy(base + (size_t)i * sizeof whole, &whole, sizeof whole);
+    }
+    return DB_OK;
+}
+
+static int is_value(const pair *p, const char *word) {
+    return strlen(word) == p->length && memcmp(p->value, word, p->length) == 0;
+}
+
+static db_status store_choice(const reading *r, const pair *p, const db_setup_field *field) {
+    for (int i = 0; field->choices[i]; i++)
+        if (is_value(p, field->choices[i])) {
+            memcpy((char *)r->setup + field->offset, &i, sizeof i);
+            return DB_OK;
+        }
+    return fail_line(r, "%s: '%.*s' is no choice of it", p->key, (int)p->length, p->value);
+}
+
+/* Beside the list. */
+static db_status store_file(const reading *r, const pair *p, int place, const char **member) {
+    const int quoted = *p->value == '"' || *p->value == '\'';
+    char *const name = strndup(p->value + quoted, p->length - 2 * (size_t)quoted);
+    free(r->owned[place]);
+    r->owned[place] = name ? db_path_beside(r->list->path, name) : NULL;
+    free(name);
+    if (!r->owned[place]) return db_fail_memory(r->context, "a list of shots");
+    *member = r->owned[place];
+    return DB_OK;
+}
+
+/* What all shots of a file share, and so no shot has by itself. */
+static int is_shared(const db_setup_field *field) {
+    static const db_setup_field_id shared[] = {
+        DB_FIELD_CONVENTION,
+        DB_FIELD_EXPT_NUMBER,
+        DB_FIELD_DISTANCE,
+        DB_FIELD_CLOSE_DISTANCE,
+        DB_FIELD_PIXEL_SIZE,
+        DB_FIELD_DETECTOR_PIXELS,
+        DB_FIELD_SENSOR_MATERIAL,
+        DB_FIELD_SENSOR_THICKNESS,
+        DB_FIELD_ATTENUATION_DEPTH,
+        DB_FIELD_DETECTOR_ROTATION,
+        DB_FIELD_PANEL_TURN,
+        DB_FIELD_PANEL_SHIFT,
+        DB_FIELD_TWOTHETA,
+        DB_FIELD_PIVOT,
+        DB_FIELD_FAST_AXIS,
+        DB_FIELD_SLOW_AXIS,
+        DB_FIELD_NORMAL,
+        DB_FIELD_BEAM_AXIS,
+        DB_FIELD_POLARIZATION_AXIS,
+        DB_FIELD_SPINDLE_AXIS,
+        DB_FIELD_TWOTHETA_AXIS,
+        DB_FIELD_SPINDLE_TILT,
+        DB_FIELD_SPOTS,
+        DB_FIELD_K_SOL,
+        DB_FIELD_B_SOL,
+        DB_FIELD_MODEL_RESOLUTION,
+        DB_FIELD_ANOMALOUS,
+        DB_FIELD_POINT_PIXEL,
+    };
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (field == &db_setup_fields[shared[i]]) return 1;
+    return 0;
+}
+
+static db_status take_field(const reading *r, const pair *p, const db_setup_field *field) {
+    double number[MOST_VALUES] = { 0 };
+    if (field->count > MOST_VALUES || is_shared(field))
+        return fail_line(r, "%s: all shots of a file share it; expected a flag of the command line",
+                         p->key);
+    if (field->kind == DB_FIELD_CHOICE) return store_choice(r, p, field);
+    DB_TRY(read_numbers(r, p, field, number));
+    DB_TRY(store(r, p, field, number));
+    if (field == &db_setup_fields[DB_FIELD_WAVELENGTH]) r->setup->wavelength_given = 1;
+    if (field == &db_setup_fields[DB_FIELD_MISSET]) r->setup->misset_random = 0;
+    const db_status status =
+        db_setup_field_check(r->context, r->setup, (db_setup_field_id)(field - db_setup_fields));
+    return status == DB_OK ? DB_OK : fail_at(r, status);
+}
+
+static db_status take(const reading *r, const pair *p) {
+    if (strcmp(p->key, "matrix") == 0) return store_file(r, p, 0, &r->setup->matrix_file);
+    if (strcmp(p->key, "spectrum") == 0) return store_file(r, p, 1, &r->setup->spectrum_file);
+    if (strcmp(p->key, "misset") == 0 && is_value(p, "random")) {
+        r->setup->misset_random = 1;
+        return DB_OK;
+    }
+    if (strcmp(p->key, "seed") == 0) {
+        const db_setup_field one = { .count = 1 };
+        double number;
+        DB_TRY(read_numbers(r, p, &one, &number));
+        if (!(number >= 1 && number <= 2147483646 && number == floor(number)))
+            return fail_line(r, "seed: expected a whole number from 1 to 2147483646, found %g",
+                             number);
+        *r->seed = (long)number;
+        return DB_OK;
+    }
+    const db_setup_field *const field = db_setup_field_find(p->key);
+    if (field) return take_field(r, p, field);
+    return fail_line(
+        r, "%s is no key of a shot (matrix, spectrum, seed, misset, cell, fluence ...)", p->key);
+}
+
+db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size_t shot,
+                             db_setup *setup, long *seed, char *owned[2]) {
+    if (!list->path) return DB_OK;
+    const reading r = { context, list, &list->line[shot], setup, seed, owned };
+    const char *cursor = r.line->text;
+    int found = 1;
+    for (int first = 1; found; first = 0) {
+        pair p;
+        DB_TRY(next_pair(&r, &cursor, first, &p, &found));
+        if (found) DB_TRY(take(&r, &p));
+    }
+    return DB_OK;
+}

@@ -1,0 +1,29 @@
+/* The shots of a training set: those of a list, or random ones; how each differs from the set-up of
+ * the command line. */
+#ifndef DB_CLI_SHOT_LIST_H
+#define DB_CLI_SHOT_LIST_H
+
+#include <dualbragg/setup.h>
+
+/* A line of the list, read. */
+typedef struct db_shot_line {
+    char *text;    /* owned */
+    size_t number; /* of the line in its file */
+} db_shot_line;
+
+typedef struct db_shot_list {
+    char *path; /* owned; NULL: random shots */
+    db_shot_line *line;
+    size_t count, capacity;
+} db_shot_list;
+
+/* Reads a text file: in each line a name, which may be missing, and KEY=VALUE. */
+db_status db_shot_list_read(db_context *context, const char *path, db_shot_list *list);
+void db_shot_list_clear(db_shot_list *list);
+
+/* Changes the set-up to that of a shot (from 0); *seed, if the line has one. Names of files that the
+ * set-up gets are put into owned[2], to be freed. */
+db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size_t shot,
+                             db_setup *setup, long *seed, char *owned[2]);
+
+#endif

@@ -1,0 +1,379 @@
+#include "cli/shots.h"
+
+#include "cli/complaint.h"
+#include "cli/images.h"
+#include "cli/noise_output.h"
+#include "cli/noise_settings.h"
+#include "cli/progress_bar.h"
+#include "cli/shot_chance.h"
+#include "cli/shot_list.h"
+#include "cli/stopwatch.h"
+#include "base/context_internal.h"
+#include "base/threads.h"
+#include "io/nexus_labels.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int db_shots_wanted(const db_settings *s) { return s->shots_file || s->random_shots; }
+
+static const char *other_output(const db_settings *s) {
+    return s->int_file                             ? "-intfile"
+           : s->png_file                           ? "-pngfile"
+           : s->pgm_file                           ? "-pgmfile"
+           : s->expt_file                          ? "-exptfile"
+           : s->spot_file                          ? "-spotfile"
+           : s->noise_float_file                   ? "-noisefloatfile"
+           : s->printout || s->trace_pixel[0] >= 0 ? "-printout"
+           : s->setup.compat                       ? "-compat"
+                                                   : NULL;
+}
+
+db_status db_shots_check(const db_session *session) {
+    const db_settings *const s = &session->settings;
+    const char *const other = other_output(s);
+    if (s->shots_file && s->random_shots)
+        return db_complain(s->command, DB_ERROR_USAGE, "expected --shots or --random, found both");
+    if (other)
+        return db_complain(s->command, DB_ERROR_USAGE,
+                           "%s is for one image; many shots go to -hdf5file FILE (photons) and "
+                           "-noisefile FILE.h5 (with noise)",
+                           other);
+    if (s->float_file && (s->hdf5_file || !db_names_hdf5(s->float_file)))
+        return db_complain(s->command, DB_ERROR_USAGE,
+                           "-floatfile: many shots go to one HDF5 file, -hdf5file FILE");
+    if (s->noise_file && !db_names_hdf5(s->noise_file))
+        return db_complain(
+            s->command, DB_ERROR_USAGE,
+            "-noisefile %s: many shots go to a file whose name ends in .h5, .hdf5 or "
+            ".nxs",
+            s->noise_file);
+    if (s->noise.psf != DB_PSF_NONE && s->roi[0] >= 0)
+        return db_complain(s->command, DB_ERROR_UNSUPPORTED,
+                           "-psf with -roi: expected whole images of many shots");
+    if ((s->sase[0] != 0 || s->sase[1] != 0) &&
+        !(s->sase[0] > 0 && s->sase[1] > s->sase[0] / 300 && s->sase[0] < 0.2))
+        return db_complain(s->command, DB_ERROR_INPUT,
+                           "-sase: expected a relative width above 0 and below 0.2, and one of a "
+                           "spike of more than 1/300 of it, found %g %g",
+                           s->sase[0], s->sase[1]);
+    return DB_OK;
+}
+
+/* One file of images, with noise or without. */
+typedef struct output {
+    const char *path; /* NULL: not wanted */
+    db_nexus_format format;
+    db_nexus_writer *writer;
+    db_nexus_labels *labels;
+} output;
+
+enum { PHOTONS, NOISY, OUTPUTS };
+
+typedef struct shots_run {
+    db_session *session;
+    db_shot_list list;
+    size_t first, count; /* shots of this run, from 0 */
+    long seed;
+    db_plan_options options;
+    db_noise_options noise;
+    int with_spots, turns;
+    output out[OUTPUTS];
+    db_progress_bar bar;
+    double begin;
+    atomic_int stopped; /* a db_status: of the first shot that failed */
+    size_t written;
+} shots_run;
+
+/* What one thread needs. */
+typedef struct worker {
+    db_context *context;
+    db_plan *plan;
+    float *image;
+    int32_t *number;
+} worker;
+
+/* An image on its way to the files. */
+typedef struct shot {
+    size_t number; /* from 0 */
+    db_experiment experiment;
+    db_predicted_spots spots;
+    db_packed packed[OUTPUTS];
+    db_shot_label label;
+    char *owned[2];
+} shot;
+
+/* Structure factors and amorphous amplitudes are those of the session. */
+static void lend(const shots_run *r, db_experiment *experiment) {
+    const db_experiment *const base = &r->session->experiment;
+    const double water = experiment->background.water_size;
+    experiment->structure_factors = base->structure_factors;
+    experiment->background = base->background;
+    experiment->background.water_size = water;
+    if (base->spread.spots == DB_SPOTS_CLOSED) experiment->oversample = base->oversample;
+}
+
+static void take_back(db_experiment *experiment) {
+    experiment->structure_factors.amplitude = NULL;
+    experiment->background.stol = experiment->background.amplitude = NULL;
+}
+
+/* Edges that are equal stay so. */
+static void vary_cell(const shots_run *r, size_t number, db_crystal *crystal) {
+    const double jitter = r->session->settings.cell_jitter;
+    double factor[3];
+    for (int i = 0; i < 3; i++) {
+        factor[i] = 1 + jitter * db_chance_normal(r->seed, number, DB_CHANCE_CELL, (uint64_t)i);
+        for (int k = i - 1; k >= 0; k--)
+            if (crystal->cell[k] == crystal->cell[i]) factor[i] = factor[k];
+    }
+    for (int i = 0; i < 3; i++) crystal->cell[i] *= fmax(factor[i], 0.5);
+}
+
+static db_status vary(const shots_run *r, worker *w, shot *s) {
+    const db_settings *const settings = &r->session->settings;
+    db_beam *const beam = &s->experiment.beam;
+    if (settings->cell_jitter > 0) vary_cell(r, s->number, &s->experiment.crystal);
+    if (settings->fluence_jitter > 0)
+        beam->fluence *= exp(settings->fluence_jitter *
+                             db_chance_normal(r->seed, s->number, DB_CHANCE_FLUENCE, 0));
+    if (settings->wavelength_jitter > 0)
+        beam->wavelength *=
+            fmax(0.5, 1 + settings->wavelength_jitter *
+                              db_chance_normal(r->seed, s->number, DB_CHANCE_WAVELENGTH, 0));
+    if (!(settings->sase[0] > 0)) return DB_OK;
+    return db_sase_spectrum(w->context, &s->experiment, settings->sase[0], settings->sase[1],
+                            r->seed, s->number);
+}
+
+static db_status prepare(const shots_run *r, worker *w, shot *s) {
+    db_setup setup = r->session->settings.setup;
+    long seed = 0;
+    setup.misset_seed = db_chance_seed(r->seed, s->number, DB_CHANCE_ORIENTATION);
+    if (!r->list.path) setup.misset_random = 1;
+    DB_TRY(db_shot_list_apply(w->context, &r->list, s->number, &setup, &seed, s->owned));
+    setup.hkl_file = setup.cache_file = setup.stol_file = NULL; /* read already */
+    s->label.noise_seed =
+        seed ? (uint32_t)seed
+             : (uint32_t)(db_chance_bits(r->seed, 0, DB_CHANCE_NOISE, 0) + s->number);
+    DB_TRY(db_setup_resolve(w->context, &setup, &s->experiment, NULL, NULL));
+    lend(r, &s->experiment);
+    return vary(r, w, s);
+}
+
+static db_status render(const shots_run *r, worker *w, shot *s) {
+    db_status status = w->plan ? db_plan_update(w->plan, &s->experiment) : DB_ERROR_USAGE;
+    if (status == DB_ERROR_USAGE) { /* the first one, or other numbers of sources and the like */
+        db_plan_destroy(&w->plan);
+        status = db_plan_create(w->context, &s->experiment, &r->options, &w->plan);
+    }
+    if (status == DB_OK) status = db_plan_forward(w->plan, w->image);
+    if (status != DB_OK) return status;
+    db_session_apply_mask(r->session, w->image);
+    const size_t count =
+        (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
+    for (size_t i = 0; i < count; i++) s->label.photons += (double)w->image[i];
+    if (isfinite(s->label.photons)) return DB_OK;
+    return db_fail(w->context, DB_ERROR_INPUT,
+                   "pixels are beyond the 3.4e38 that 32-bit floats hold");
+}
+
+static db_status add_noise(const shots_run *r, worker *w, shot *s, size_t count) {
+    db_noise_options options = r->noise;
+    db_noise_summary summary;
+    options.seed = s->label.noise_seed;
+    DB_TRY(db_noise_make(w->context, &options, &s->experiment.detector, &r->session->region,
+                         w->image, w->number, NULL, &summary));
+    s->label.flicker = summary.flicker;
+    db_noise_narrow(&options, w->number, count);
+    return db_pack_bitshuffle(w->context, r->out[NOISY].path, w->number, count,
+                              (size_t)options.bits / 8, &s->packed[NOISY]);
+}
+
+static db_status make(const shots_run *r, worker *w, shot *s) {
+    const size_t count =
+        (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
+    DB_TRY(prepare(r, w, s));
+    DB_TRY(render(r, w, s));
+    if (r->out[PHOTONS].path)
+        DB_TRY(db_pack_bitshuffle(w->context, r->out[PHOTONS].path, w->image, count,
+                                  sizeof *w->image, &s->packed[PHOTONS]));
+    if (r->out[NOISY].path) DB_TRY(add_noise(r, w, s, count));
+    if (!r->with_spots) return DB_OK;
+    return db_spots_predict(w->context, &s->experiment, NULL, &s->spots);
+}
+
+static void discard(shot *s) {
+    take_back(&s->experiment);
+    db_experiment_clear(&s->experiment);
+    db_predicted_spots_clear(&s->spots);
+    for (int i = 0; i < OUTPUTS; i++) db_packed_clear(&s->packed[i]);
+    for (int i = 0; i < 2; i++) free(s->owned[i]);
+}
+
+/* The first image tells what the file has room for. */
+static db_status begin_file(shots_run *r, output *out, const shot *s) {
+    DB_TRY(db_nexus_create(r->session->context, out->path, &s->experiment, &out->format,
+                           &out->writer));
+    return db_nexus_labels_create(out->writer, r->with_spots, &out->labels);
+}
+
+static int turns(const db_experiment *e) {
+    return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
+}
+
+static db_status write_shot(shots_run *r, const shot *s) {
+    if (r->written == 0) r->turns = turns(&s->experiment);
+    if (turns(&s->experiment) != r->turns)
+        return db_fail(r->session->context, DB_ERROR_INPUT,
+                       "expected stills or rotations alone in one file, found both");
+    for (int i = 0; i < OUTPUTS; i++) {
+        output *const out = &r->out[i];
+        if (!out->path) continue;
+        db_shot_label label = s->label;
+        if (i == PHOTONS) label.flicker = 1;
+        if (!out->writer) DB_TRY(begin_file(r, out, s));
+        DB_TRY(db_nexus_append(out->writer, &s->experiment, &s->packed[i]));
+        DB_TRY(db_nexus_labels_append(out->labels, &s->experiment, &label));
+    }
+    r->written++;
+    return DB_OK;
+}
+
+/* In the order of shots, one thread at a time. */
+static void deliver(shots_run *r, const worker *w, const shot *s, db_status status) {
+    char reason[DB_MESSAGE_SIZE / 2] = "";
+    if (atomic_load(&r->stopped) != DB_OK) return;
+    if (status == DB_OK)
+        status = write_shot(r, s);
+    else
+        db_record_message(r->session->context, "%s", db_context_message(w->context));
+    if (status != DB_OK) {
+        snprintf(reason, sizeof reason, "%s", db_context_message(r->session->context));
+        db_record_message(r->session->context, "shot %zu: %s", s->number + 1, reason);
+        atomic_store(&r->stopped, (int)status);
+        return;
+    }
+    db_progress_bar_draw(&r->bar, (double)r->written / (double)r->count, "of %zu shots", r->count);
+}
+
+static void work(shots_run *r, worker *w, size_t number, shot *s) {
+    *s = (shot){ .number = number, .label = { .number = (int64_t)number + 1, .flicker = 1 } };
+    db_status status = DB_OK;
+    if (atomic_load(&r->stopped) == DB_OK) status = make(r, w, s);
+    s->label.spots = &s->spots;
+#pragma omp ordered
+    deliver(r, w, s, status);
+    discard(s);
+}
+
+static db_status open_worker(const shots_run *r, int threads, worker *w) {
+    const db_session *const session = r->session;
+    const db_settings *const s = &session->settings;
+    const size_t count = (size_t)session->sheet.fast_pixels * (size_t)session->sheet.slow_pixels;
+    db_status status = db_context_create(&w->context);
+    if (status == DB_OK) status = db_context_set_threads(w->context, threads);
+    if (status == DB_OK && s->isa) status = db_context_set_isa(w->context, s->isa);
+    if (status == DB_OK && s->device) status = db_context_set_device(w->context, s->device);
+    if (status != DB_OK)
+        return db_fail(session->context, status, "%s", db_context_message(w->context));
+    w->image = db_image_buffer(&session->sheet, &session->region);
+    w->number = r->out[NOISY].path ? malloc(count * sizeof *w->number) : NULL;
+    if (w->image && (w->number || !r->out[NOISY].path)) return DB_OK;
+    return db_fail_memory(session->context, "the images of all threads");
+}
+
+static void close_worker(worker *w) {
+    db_plan_destroy(&w->plan);
+    db_context_destroy(&w->context);
+    free(w->image);
+    free(w->number);
+}
+
+/* A shot a thread: threads that share a shot wait for each other. On a device, and for few shots, all
+ * of them share it. */
+static db_status render_all(shots_run *r) {
+    const int threads = db_threads(r->session->context);
+    const char *const device = r->session->settings.device;
+    const int alone = (device && strcmp(device, "cpu") != 0) || r->count < (size_t)threads;
+    const int workers = alone ? 1 : threads;
+    worker *const each = calloc((size_t)workers, sizeof *each);
+    if (!each) return db_fail_memory(r->session->context, "the threads of a training set");
+    db_status status = DB_OK;
+    for (int i = 0; i < workers && status == DB_OK; i++)
+        status = open_worker(r, alone ? r->session->settings.threads : 1, &each[i]);
+    if (status == DB_OK) {
+#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(workers) if (workers > 1)
+        for (size_t i = 0; i < r->count; i++) {
+            shot s;
+            work(r, &each[workers > 1 ? db_thread_number() : 0], r->first + i, &s);
+        }
+        status = (db_status)atomic_load(&r->stopped);
+    }
+    for (int i = 0; i < workers; i++) close_worker(&each[i]);
+    free(each);
+    return status;
+}
+
+/* --range FIRST LAST, of all that there are. */
+static db_status choose_range(shots_run *r) {
+    const db_settings *const s = &r->session->settings;
+    const size_t all = r->list.path ? r->list.count : (size_t)s->random_shots;
+    r->first = 0;
+    r->count = all;
+    if (!s->range[0]) return DB_OK;
+    if (s->range[0] < 1 || s->range[1] < s->range[0] || (size_t)s->range[1] > all)
+        return db_fail(r->session->context, DB_ERROR_INPUT,
+                       "--range: expected two numbers of shots from 1 to %zu, found %d %d", all,
+                       s->range[0], s->range[1]);
+    r->first = (size_t)s->range[0] - 1;
+    r->count = (size_t)s->range[1] - r->first;
+    return DB_OK;
+}
+
+static db_status open_run(db_session *session, shots_run *r) {
+    const db_settings *const s = &session->settings;
+    *r = (shots_run){ .session = session, .seed = s->seed ? s->seed : 1 };
+    r->noise = db_noise_options_of(s, &session->experiment);
+    r->with_spots = session->experiment.spread.spots == DB_SPOTS_CLOSED;
+    r->out[PHOTONS].path = s->hdf5_file ? s->hdf5_file : s->float_file;
+    r->out[PHOTONS].format = db_photon_format(session);
+    r->out[NOISY].path = db_noise_wanted(s) ? s->noise_file : NULL;
+    r->out[NOISY].format = db_noise_format(session, &r->noise);
+    if (s->shots_file) DB_TRY(db_shot_list_read(session->context, s->shots_file, &r->list));
+    return choose_range(r);
+}
+
+static void tell(const shots_run *r) {
+    const double time = db_stopwatch() - r->begin;
+    if (r->session->settings.quiet) return;
+    for (int i = 0; i < OUTPUTS; i++)
+        if (r->out[i].path)
+            printf("%zu shots in %s%s\n", r->count, db_shown_path(r->out[i].path),
+                   i == NOISY ? ", with noise" : "");
+    printf("%.3f s, %.4g shots/s\n", time, (double)r->count / time);
+}
+
+db_status db_shots_run(db_session *session) {
+    shots_run r;
+    db_status status = open_run(session, &r);
+    r.options = (db_plan_options)DB_PLAN_OPTIONS_INIT;
+    r.options.regions = session->regions;
+    r.options.region_count = session->region_count;
+    r.options.tolerance = session->settings.tolerance;
+    if (status == DB_OK) status = db_session_choose_precision(session, &r.options);
+    r.begin = db_stopwatch();
+    db_progress_bar_start(&r.bar, session->settings.progress != 0 && !session->settings.quiet);
+    if (status == DB_OK) status = render_all(&r);
+    db_progress_bar_clear(&r.bar);
+    for (int i = 0; i < OUTPUTS; i++) {
+        db_nexus_labels_destroy(&r.out[i].labels);
+        status = db_nexus_finish(&r.out[i].writer, status);
+    }
+    if (status == DB_OK) tell(&r);
+    db_shot_list_clear(&r.list);
+    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+}

@@ -1,0 +1,15 @@
+/* dualbragg sim --shots and --random: many images in one file, with labels. */
+#ifndef DB_CLI_SHOTS_H
+#define DB_CLI_SHOTS_H
+
+#include "cli/session.h"
+
+int db_shots_wanted(const db_settings *settings);
+
+/* Whether flags and outputs go with it; reports what does not. */
+db_status db_shots_check(const db_session *session);
+
+/* Renders and writes them all. Reports failures itself. */
+db_status db_shots_run(db_session *session);
+
+#endif

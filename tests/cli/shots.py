@@ -1,0 +1,46 @@
+"""Labels of a training set. usage: shots.py SET SASE"""
+import sys
+
+import h5py
+import hdf5plugin  # noqa: F401
+import numpy
+
+with h5py.File(sys.argv[1]) as file:
+    images, shots, spots = file["entry/data/data"][()], file["entry/shots"], file["entry/shots/reflections"]
+    assert images.shape == (7, 150, 150) and shots["number"][()].tolist() == list(range(1, 8))
+    turns, quaternions = shots["orientation"][()], shots["quaternion"][()]
+    assert numpy.allclose(turns @ turns.transpose(0, 2, 1), numpy.eye(3), atol=1e-12)
+    assert numpy.allclose(numpy.linalg.det(turns), 1)
+    w, x, y, z = quaternions.T
+    assert numpy.allclose(w * w + x * x + y * y + z * z, 1)
+    again = numpy.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    assert numpy.allclose(again.transpose(2, 0, 1), turns, atol=1e-12)
+    cell, ub = shots["cell"][()], shots["ub_matrix"][()]
+    assert (cell[:, 0] == cell[:, 1]).all() and 0 < cell[:, 0].std() / 78 < 0.006
+    assert numpy.allclose(numpy.linalg.norm(ub, axis=1), 1 / cell[:, :3])
+    assert abs(images.sum(axis=(1, 2)) / shots["photons"][()] - 1).max() < 1e-4
+    assert len(set(shots["noise_seed"][()])) == 7 and shots["wavelength"][()].std() > 0
+    module = file["entry/instrument/detector/module_0000"]
+    along = [module[name].attrs["vector"] for name in ("fast_pixel_direction", "slow_pixel_direction")]
+    corner = module["module_offset"][()] * module["module_offset"].attrs["vector"] + (0, 0, file["entry/instrument/detector/distance"][()])
+    for shot in range(7):
+        rows = slice(spots["first"][shot], spots["first"][shot] + spots["count"][shot])
+        assert (spots["shot"][rows] == shot).all() and spots["count"][shot] > 5
+        photons, position, hkl = spots["photons"][rows], spots["position"][rows], spots["hkl"][rows]
+        best = photons.argmax()
+        fast, slow = position[best].astype(int)
+        box = images[shot, max(slow - 3, 0):slow + 4, max(fast - 3, 0):fast + 4]
+        assert box.sum() > 0.8 * photons[best], (shot, box.sum(), photons[best])
+        # the label's lattice sends it there; partial spots are off their nodes
+        ray = ub[shot] @ hkl[best] + (0, 0, 1 / shots["wavelength"][shot])
+        across = ray * (corner[2] / ray[2]) - corner
+        assert abs(numpy.array([across @ axis for axis in along]) / 5e-4 - position[best]).max() < 2
+
+with h5py.File(sys.argv[2]) as file:
+    beam = file["entry/instrument/beam"]
+    waves, weights = beam["incident_wavelength_1Dspectrum"][()], beam["incident_wavelength_1Dspectrum_weights"][()]
+    assert waves.shape == weights.shape and len(waves) == 3 and numpy.allclose(weights.sum(axis=1), 1)
+    assert beam["incident_wavelength"].attrs["variant"] == b"incident_wavelength_1Dspectrum"
+    assert abs(weights[0] - weights[1]).max() > 0.01 and abs((weights * waves).sum(axis=1) / 1.3 - 1).max() < 2e-3

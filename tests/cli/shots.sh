@@ -1,0 +1,91 @@
+#!/bin/sh
+# Training sets: shots are the images that they are by themselves, on any number of threads and in any range; labels say where
+# their spots are; wrong lists are refused with their line; what ends early leaves no file.
+set -u
+case $("$DUALBRAGG" --version) in *HDF5*) ;; *) echo "SKIPPED: this build writes no HDF5"; exit 77 ;; esac
+case $("$DUALBRAGG" --version) in *Random123*) ;; *) echo "SKIPPED: this build makes no noise"; exit 77 ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+sim() { "$DUALBRAGG" sim "$@" > said 2>&1 || { cat said; complain "sim $*"; }; }
+base="-cell 78 78 38 90 90 90 -default_F 100 -N 12 -lambda 1.3 -distance 100 -fluence 1e26 -detpixels 150 -pixel 0.5 --quiet"
+closed="$base -spots closed -mosaic_rms 0.2 --tolerance 1e-9"
+vary="-cell_jitter 0.002 -fluence_jitter 0.2 -wavelength_jitter 0.001 -seed 4 -flicker 0.1"
+
+# shellcheck disable=SC2086 # words
+sim $closed $vary --random 7 -hdf5file a.h5 -noisefile n.h5 --threads 1
+# shellcheck disable=SC2086
+sim $closed $vary --random 7 -hdf5file b.h5 -noisefile m.h5 --threads 3
+cmp a.h5 b.h5 && cmp n.h5 m.h5 || complain "files depend on the number of threads"
+# shellcheck disable=SC2086
+sim $closed $vary --random 7 --range 3 4 -noisefile part.h5
+"$DUALBRAGG" compare n.h5#4 part.h5#2 -quiet || complain "a shot depends on the range that is made"
+
+# shots of a list are those of single runs
+printf 'one.cbf model.misset=[10, 20, 30] model.fluence=2e26\n# none\nmisset=[1, 2, 3] cell=[80, 80, 40, 90, 90, 90] phi=3 seed=7\n' > list.txt
+for spots in "$closed" "$base -mosaic 0.3 -mosaic_domains 5"; do
+    # shellcheck disable=SC2086
+    sim $spots --shots list.txt -hdf5file l.h5 -noisefile ln.h5
+    # shellcheck disable=SC2086
+    sim $spots -misset 10 20 30 -fluence 2e26 -floatfile one.bin
+    # shellcheck disable=SC2086
+    sim $spots -misset 1 2 3 -cell 80 80 40 90 90 90 -phi 3 -noisefile two.h5 -seed 7
+    "$DUALBRAGG" compare l.h5#1 one.bin -quiet || complain "the first shot of the list is another image than alone"
+    "$DUALBRAGG" compare ln.h5#2 two.h5 -quiet || complain "the second shot of the list has other noise than alone"
+done
+
+python=
+for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
+    [ -n "$candidate" ] && "$candidate" -c "import h5py, hdf5plugin" > /dev/null 2>&1 && python=$candidate && break
+done
+# shellcheck disable=SC2086
+sim $closed --random 3 -hdf5file s.h5 -sase 0.002 0.0004
+if [ -n "$python" ]; then
+    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 || complain "labels"
+fi
+
+refuse() {
+    expected=$1
+    shift
+    "$DUALBRAGG" sim "$@" > said 2>&1
+    code=$?
+    [ $code -ge 2 ] && [ $code -le 5 ] && grep -q -- "$expected" said || complain "$*: $code: $(cat said); expected: $expected"
+}
+bad() {
+    printf 'misset=[1, 2, 3]\n%s\n' "$2" > bad.txt
+    # shellcheck disable=SC2086
+    refuse "bad.txt:2: $1" $closed --shots bad.txt -hdf5file x.h5
+}
+bad "misset: expected 3 numbers, found 2" "misset=[1, 2]"
+bad "misset: expected 3 numbers, found '\[1, 2, 3, 4\]'" "misset=[1, 2, 3, 4]"
+bad "misset: expected a value" "misset=[1, 2, 3"
+bad "distance: all shots" "distance=3"
+bad "nonsense is no key" "a.cbf nonsense=3"
+bad "seed: expected a whole number" "seed=0"
+bad "expected KEY=VALUE, found 'b'" "a b"
+bad "shape: 'cube' is no choice" "shape=cube"
+printf '# none\n' > empty.txt
+# shellcheck disable=SC2086
+refuse "expected shots" $closed --shots empty.txt -hdf5file x.h5
+printf 'misset=[1, 2, 3]\nmatrix=missing.mat\n' > list2.txt
+# shellcheck disable=SC2086
+refuse "shot 2: .*missing.mat" $closed --shots list2.txt -hdf5file x.h5
+# shellcheck disable=SC2086
+refuse "expected two numbers of shots from 1 to 5" $closed --random 5 --range 4 9 -hdf5file x.h5
+# shellcheck disable=SC2086
+refuse "-intfile is for one image" $closed --random 5 -intfile x.img
+# shellcheck disable=SC2086
+refuse "found both" $closed --random 5 --shots list.txt -hdf5file x.h5
+# shellcheck disable=SC2086
+refuse "would replace the input" $closed --shots list.txt -hdf5file list.txt
+
+# stopped in the middle
+# shellcheck disable=SC2086
+"$DUALBRAGG" sim $closed --random 100000 -hdf5file x.h5 > said 2>&1 &
+sleep 0.3
+kill -TERM $!
+wait $!
+[ ! -e x.h5 ] && [ -z "$(find . -name '.dualbragg*')" ] || complain "files are left: $(ls -A)"
+exit $failed
