@@ -265,6 +265,7 @@ static void work(shots_run *r, worker *w, size_t number, shot *s) {
     db_status status = DB_OK;
     if (atomic_load(&r->stopped) == DB_OK) status = make(r, w, s);
     s->label.spots = &s->spots;
+    db_crystal_misset(&s->experiment.crystal, s->label.misset);
 #pragma omp ordered
     deliver(r, w, s, status);
     discard(s);

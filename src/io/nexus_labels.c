@@ -139,16 +139,15 @@ static void append_spots(db_nexus_labels *l, int64_t row, const db_predicted_spo
 
 static db_status append(db_nexus_labels *l, const db_experiment *e, const db_shot_label *label) {
     db_hdf5_output *const out = &l->writer->out;
-    double ub[9], orientation[9], quaternion[4], misset[3];
+    double ub[9], orientation[9], quaternion[4];
     orient(l->writer, e, ub, orientation);
     to_quaternion(orientation, quaternion);
-    db_crystal_misset(&e->crystal, misset);
     const int64_t row = (int64_t)l->number.extent[0];
     db_hdf5_append(out, &l->number, &label->number, 1);
     db_hdf5_append(out, &l->orientation, orientation, 1);
     db_hdf5_append(out, &l->quaternion, quaternion, 1);
     db_hdf5_append(out, &l->ub_matrix, ub, 1);
-    db_hdf5_append(out, &l->misset, misset, 1);
+    db_hdf5_append(out, &l->misset, label->misset, 1);
     db_hdf5_append(out, &l->cell, e->crystal.cell, 1);
     db_hdf5_append(out, &l->wavelength, &e->beam.wavelength, 1);
     db_hdf5_append(out, &l->fluence, &e->beam.fluence, 1);

@@ -12,6 +12,7 @@
 typedef struct db_shot_label {
     int64_t number;                  /* of the shot, from 1 */
     const db_predicted_spots *spots; /* NULL: not predicted */
+    double misset[3];                /* degree, of the whole orientation */
     double photons;                  /* sum of the expected image */
     uint32_t noise_seed;
     double flicker; /* factor of the noisy image's intensity; 1 */

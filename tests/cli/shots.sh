@@ -12,7 +12,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 sim() { "$DUALBRAGG" sim "$@" > said 2>&1 || { cat said; complain "sim $*"; }; }
 base="-cell 78 78 38 90 90 90 -default_F 100 -N 12 -lambda 1.3 -distance 100 -fluence 1e26 -detpixels 150 -pixel 0.5 --quiet"
 closed="$base -spots closed -mosaic_rms 0.2 --tolerance 1e-9"
-vary="-cell_jitter 0.002 -fluence_jitter 0.2 -wavelength_jitter 0.001 -seed 4 -flicker 0.1"
+vary="-jitter_cell 0.002 -jitter_fluence 0.2 -jitter_wavelength 0.001 -seed 4 -flicker 0.1"
 
 # shellcheck disable=SC2086 # words
 sim $closed $vary --random 7 -hdf5file a.h5 -noisefile n.h5 --threads 1
