@@ -4,8 +4,10 @@
 
 #include "base/context_internal.h"
 #include "base/growth.h"
+#include "io/hdf5_selection.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ typedef struct gathering {
     int rank;
     int before; /* axes of extent 1 that the data set does not have, in front of its own: 1 of lists */
     hsize_t start[DB_HDF5_RANK], extent[DB_HDF5_RANK];
+    hsize_t whole[DB_HDF5_RANK]; /* extents of the data set */
     size_t to, to_row;
     int depth;
     db_hdf5_format format;
@@ -206,95 +209,155 @@ static db_status take_chunks(const gathering *g, hid_t creation) {
     return DB_OK;
 }
 
-/* A selection without holes, as start and extent; 0: it is another. */
-static int selected_box(hid_t space, hsize_t *start, hsize_t *extent) {
-    hsize_t stride[DB_HDF5_RANK], count[DB_HDF5_RANK], block[DB_HDF5_RANK];
-    const int rank = H5Sget_simple_extent_ndims(space);
-    if (rank < 1 || rank > DB_HDF5_RANK || H5Sget_simple_extent_dims(space, extent, NULL) < 0)
-        return -1;
-    memset(start, 0, DB_HDF5_RANK * sizeof *start);
-    if (H5Sget_select_type(space) == H5S_SEL_ALL) return rank;
-    if (H5Sget_select_type(space) != H5S_SEL_HYPERSLABS || H5Sis_regular_hyperslab(space) <= 0 ||
-        H5Sget_regular_hyperslab(space, start, stride, count, block) < 0)
-        return -1;
-    for (int d = 0; d < rank; d++) {
-        if (count[d] == H5S_UNLIMITED || block[d] == H5S_UNLIMITED || count[d] > UINT32_MAX ||
-            block[d] > UINT32_MAX || start[d] > UINT32_MAX ||
-            (count[d] > 1 && stride[d] != block[d]))
-            return -1;
-        extent[d] = count[d] * block[d];
-    }
-    return rank;
-}
-
-/* A source of a virtual data set: which box of it the source fills, and what of that is asked for. */
+/* A source of a virtual data set: what of it is asked for, as elements of the whole, and the number
+ * of the first among those that the source fills. */
 typedef struct source {
-    hsize_t start[DB_HDF5_RANK], extent[DB_HDF5_RANK];
-    hsize_t low[DB_HDF5_RANK], length[DB_HDF5_RANK];
+    db_hdf5_selection whole;
+    hsize_t low[DB_HDF5_RANK], length[DB_HDF5_RANK], ordinal[DB_HDF5_RANK];
+    hsize_t total[DB_HDF5_RANK]; /* that the source fills */
+    char file[DB_HDF5_PATH], name[DB_HDF5_PATH];
 } source;
 
-/* 0: nothing of it is asked for; -1: it is no box. */
-static int asked_of(const gathering *g, hid_t whole, source *s) {
-    if (selected_box(whole, s->start, s->extent) != g->rank) return -1;
-    for (int d = 0; d < g->rank; d++) {
-        const hsize_t end = g->start[d] + g->extent[d], stop = s->start[d] + s->extent[d];
-        const hsize_t least = end < stop ? end : stop;
-        s->low[d] = g->start[d] > s->start[d] ? g->start[d] : s->start[d];
-        if (s->low[d] >= least) return 0;
-        s->length[d] = least - s->low[d];
-    }
-    return 1;
+/* Along the axis of sources that are numbered, a block each. */
+static int asked_of_blocks(const gathering *g, source *s, int d, hsize_t *number) {
+    const db_hdf5_selection *const w = &s->whole;
+    if (g->start[d] < w->start[d]) return g->start[d] + g->extent[d] > w->start[d] ? -1 : 0;
+    const hsize_t from = g->start[d] - w->start[d], within = from % w->stride[d];
+    *number = from / w->stride[d];
+    s->low[d] = g->start[d];
+    s->length[d] = g->extent[d];
+    s->ordinal[d] = within;
+    s->total[d] = w->block[d];
+    if (within >= w->block[d] && within + g->extent[d] <= w->stride[d]) return 0;
+    return within + g->extent[d] <= w->block[d] ? 1 : -1;
 }
 
-/* The rectangle within the source's own data set, of which the box `from`, `size` goes into the
- * virtual one. Axes belong to each other from the last on; those of extent 1 may be missing. 0: the
- * two boxes do not have the same shape. */
-static int in_source(const gathering *g, const source *s, const hsize_t *from, const hsize_t *size,
+/* 0: nothing of it is asked for; -1: it is no box. */
+static int asked_of(const gathering *g, hid_t space, int numbered, source *s, hsize_t *number) {
+    if (!db_hdf5_selection_of(space, g->whole, &s->whole) || s->whole.rank != g->rank ||
+        (numbered && s->whole.unlimited < 0))
+        return -1;
+    int part = 1;
+    for (int d = 0; d < g->rank && part > 0; d++) {
+        s->total[d] = db_hdf5_selection_total(&s->whole, d);
+        part = numbered && d == s->whole.unlimited
+                   ? asked_of_blocks(g, s, d, number)
+                   : db_hdf5_selection_meet(&s->whole, d, g->start[d], g->extent[d], &s->low[d],
+                                            &s->ordinal[d], &s->length[d]);
+    }
+    return part;
+}
+
+/* Does an axis of the source fill one of the whole? Where one goes on without end, the other may
+ * have more, or less. */
+static int is_same_axis(const source *s, int d, const db_hdf5_selection *from, int k) {
+    return s->total[d] == db_hdf5_selection_total(from, k) || from->unlimited == k;
+}
+
+/* The part along an axis. 0: it is not in a row; -1: the source has not come so far. */
+static int along_axis(const source *s, int d, const db_hdf5_selection *from, int k,
+                      gathering *own) {
+    const hsize_t total = db_hdf5_selection_total(from, k);
+    if (s->ordinal[d] >= total) return -1;
+    const hsize_t rest = total - s->ordinal[d];
+    own->extent[k] = s->length[d] < rest ? s->length[d] : rest;
+    own->start[k] = db_hdf5_selection_place(from, k, s->ordinal[d]);
+    return own->extent[k] == 1 || db_hdf5_selection_is_dense(from, k);
+}
+
+/* The rectangle within the source's own data set. Axes belong to each other from the last on; those
+ * of extent 1 may be missing. 0: the two selections do not have the same shape; -1: nothing. */
+static int in_source(const gathering *g, const source *s, const db_hdf5_selection *from,
                      gathering *own) {
-    int d = g->rank - 1;
-    for (int k = own->rank - 1; k >= 0; k--) {
-        own->start[k] = from[k];
-        own->extent[k] = 1;
-        while (d >= 0 && d < g->rank - 2 && s->extent[d] != size[k] && s->extent[d] == 1) d--;
-        if (d >= 0 && s->extent[d] == size[k]) {
-            own->start[k] += s->low[d] - s->start[d];
-            own->extent[k] = s->length[d];
+    int d = g->rank - 1, part = 1;
+    for (int k = own->rank - 1; k >= 0 && part > 0; k--) {
+        while (d >= 0 && d < g->rank - 2 && !is_same_axis(s, d, from, k) && s->total[d] == 1) d--;
+        if (d >= 0 && is_same_axis(s, d, from, k)) {
+            part = along_axis(s, d, from, k, own);
             d--;
-        } else if (size[k] != 1 || k >= own->rank - 2) {
+        } else if (db_hdf5_selection_total(from, k) == 1 && k < own->rank - 2) {
+            own->start[k] = from->start[k];
+            own->extent[k] = 1;
+        } else {
             return 0;
         }
     }
-    for (; d >= 0; d--)
-        if (s->extent[d] != 1) return 0;
+    for (; d >= 0 && part > 0; d--)
+        if (s->total[d] != 1) return 0;
     own->to = place_of(g, s->low);
-    return 1;
+    return part;
 }
 
 static db_status fail_source(const gathering *g, size_t number) {
     return FAIL(g, DB_ERROR_UNSUPPORTED,
-                "source %zu of the virtual data set: expected a block without holes that has the "
-                "same shape in both, of fixed length",
+                "source %zu of the virtual data set: expected a block of pixels without holes that "
+                "has the same shape in both",
                 number + 1);
+}
+
+static int is_numbered(const char *name) {
+    for (const char *c = strchr(name, '%'); c; c = strchr(c + 2, '%')) {
+        if (c[1] == 'b') return 1;
+        if (!c[1]) return 0;
+    }
+    return 0;
+}
+
+/* Names of sources have %b for the number of a block, and %% for a percent sign. */
+static int put_number(char name[DB_HDF5_PATH], hsize_t number) {
+    char put[DB_HDF5_PATH];
+    size_t length = 0;
+    for (const char *c = name; *c; c++) {
+        int more = 1;
+        const size_t room = sizeof put - length;
+        if (c[0] == '%' && c[1] == 'b')
+            more = snprintf(put + length, room, "%llu", (unsigned long long)number);
+        else
+            put[length] = *c;
+        if (c[0] == '%' && (c[1] == 'b' || c[1] == '%')) c++;
+        length += (size_t)more;
+        if (length >= sizeof put) return 0;
+    }
+    put[length] = '\0';
+    memcpy(name, put, length + 1);
+    return 1;
+}
+
+static db_status name_source(const gathering *g, hid_t creation, size_t number, source *s) {
+    if (H5Pget_virtual_filename(creation, number, s->file, sizeof s->file) >=
+            (ssize_t)sizeof s->file ||
+        H5Pget_virtual_dsetname(creation, number, s->name, sizeof s->name) >=
+            (ssize_t)sizeof s->name)
+        return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: a source without a name");
+    return DB_OK;
 }
 
 static db_status take_part(const gathering *g, hid_t creation, size_t number, const source *s) {
     gathering own = *g;
-    char file[DB_HDF5_PATH] = "", name[DB_HDF5_PATH] = "";
-    hsize_t from[DB_HDF5_RANK] = { 0 }, size[DB_HDF5_RANK];
+    hsize_t extent[DB_HDF5_RANK];
+    db_hdf5_selection from;
     db_hdf5_object data;
-    if (H5Pget_virtual_filename(creation, number, file, sizeof file) >= (ssize_t)sizeof file ||
-        H5Pget_virtual_dsetname(creation, number, name, sizeof name) >= (ssize_t)sizeof name)
-        return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: a source without a name");
-    DB_TRY(db_hdf5_find_beside(g->data, file, name, &data));
+    DB_TRY(db_hdf5_find_beside(g->data, s->file, s->name, &data));
     const hid_t selected = H5Pget_virtual_srcspace(creation, number);
-    own.rank = H5Sget_select_type(selected) == H5S_SEL_ALL
-                   ? db_hdf5_extents(&data, size, DB_HDF5_RANK)
-                   : selected_box(selected, from, size);
-    H5Sclose(selected);
+    own.rank = db_hdf5_extents(&data, extent, DB_HDF5_RANK);
     own.data = &data;
     own.depth++;
-    db_status status =
-        own.rank >= 2 && in_source(g, s, from, size, &own) ? gather(&own) : fail_source(g, number);
+    int part = 0;
+    if (own.rank >= 2 && H5Sget_select_type(selected) == H5S_SEL_ALL) {
+        from = (db_hdf5_selection){ .rank = own.rank, .unlimited = -1 };
+        for (int d = 0; d < own.rank; d++) {
+            from.count[d] = 1;
+            from.block[d] = from.stride[d] = extent[d];
+        }
+        part = in_source(g, s, &from, &own);
+    } else if (own.rank >= 2 && db_hdf5_selection_of(selected, extent, &from) &&
+               from.rank == own.rank) {
+        part = in_source(g, s, &from, &own);
+    }
+    H5Sclose(selected);
+    db_status status = DB_OK;
+    if (part > 0) status = gather(&own);
+    if (part == 0) status = fail_source(g, number);
     db_hdf5_close(&data);
     return status;
 }
@@ -311,10 +374,16 @@ static db_status take_source(const gathering *g, hid_t creation, size_t number, 
                              size_t *count) {
     source *const s = &taken[*count];
     const hid_t whole = H5Pget_virtual_vspace(creation, number);
-    const int part = asked_of(g, whole, s);
+    hsize_t block = 0;
+    db_status status = name_source(g, creation, number, s);
+    const int numbered = is_numbered(s->file) || is_numbered(s->name);
+    const int part = status == DB_OK ? asked_of(g, whole, numbered, s, &block) : 0;
     H5Sclose(whole);
+    DB_TRY(status);
     if (part < 0) return fail_source(g, number);
     if (!part) return DB_OK;
+    if (!put_number(s->file, block) || !put_number(s->name, block))
+        return FAIL(g, DB_ERROR_INPUT, "%s", "damaged: a source with a name that is too long");
     for (size_t i = 0; i < *count; i++)
         if (overlap(g->rank, &taken[i], s))
             return FAIL(g, DB_ERROR_UNSUPPORTED,
@@ -340,8 +409,8 @@ static db_status take_sources(const gathering *g, hid_t creation) {
     return status;
 }
 
-static db_status check_rectangle(const gathering *g) {
-    hsize_t extent[DB_HDF5_RANK];
+static db_status check_rectangle(gathering *g) {
+    hsize_t *const extent = g->whole;
     extent[0] = 1;
     if (db_hdf5_extents(g->data, extent + g->before, DB_HDF5_RANK - g->before) !=
         g->rank - g->before)

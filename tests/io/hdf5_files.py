@@ -191,6 +191,52 @@ def virtual(folder):
             report(folder, name + "#2", file["entry/data/data"][1], gaps)
 
 
+def endless(folder):
+    """Virtual data sets without end: images that two files write in turns of two, of which one is behind; a file for
+    each turn; turns as blocks of fixed number; rows of an image from numbered files."""
+    random = numpy.random.default_rng(5)
+    pixels = random.poisson(5, (7, SLOW, FAST)).astype("u2")
+    turns = [pixels[0:2], pixels[2:4], pixels[4:6], pixels[6:7]]
+    for name, part in (
+        ("turn_a.h5", numpy.concatenate([turns[0], turns[2]])),
+        ("turn_b.h5", numpy.concatenate([turns[1], turns[3]])),
+        *((f"turn%_{n}.h5", turns[n]) for n in range(3)),
+    ):
+        with h5py.File(os.path.join(folder, name), "w") as file:
+            file.create_dataset("data", data=part, chunks=(1, SLOW, FAST), maxshape=(None, SLOW, FAST))
+    ever = h5py.h5s.UNLIMITED
+
+    def space(rows, start, count, stride, block):
+        made = h5py.h5s.create_simple((rows, SLOW, FAST), (ever, SLOW, FAST))
+        made.select_hyperslab((start, 0, 0), (count, 1, 1), (stride, SLOW, FAST), (block, SLOW, FAST))
+        return made
+
+    def write(name, rows, sources):
+        plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        for whole, file, own in sources:
+            plan.set_virtual(whole, file, b"data", own)
+        with h5py.File(os.path.join(folder, name), "w", libver="latest") as file:
+            group(file, "entry", "NXentry")
+            at = group(file, "entry/data", "NXdata")
+            shape = h5py.h5s.create_simple((rows, SLOW, FAST), (ever, SLOW, FAST))
+            h5py.h5d.create(at.id, b"data", h5py.h5t.STD_U16LE, shape, plan)
+
+    whole = space(4, 0, ever, 1, 1)
+    write("turns.nxs", 0, [(space(0, 0, ever, 4, 2), b"turn_a.h5", whole), (space(0, 2, ever, 4, 2), b"turn_b.h5", whole)])
+    write("blocks.nxs", 0, [(space(0, 0, ever, 2, 2), b"turn%%_%b.h5", space(2, 0, 1, 2, 2))])
+    write("fixed.nxs", 7, [
+        (space(7, 0, 2, 4, 2), b"turn_a.h5", space(4, 0, 1, 4, 4)),
+        (space(7, 2, 1, 2, 2), b"turn_b.h5", space(3, 0, 1, 2, 2)),
+        (space(7, 6, 1, 1, 1), b"turn_b.h5", space(3, 2, 1, 1, 1)),
+    ])  # fmt: skip
+    for name, frames in (("turns.nxs", (1, 4, 6, 7)), ("blocks.nxs", (2, 3, 6)), ("fixed.nxs", (1, 3, 5, 7))):
+        with h5py.File(os.path.join(folder, name)) as file:
+            for frame in frames:
+                seen = file["entry/data/data"][frame - 1]
+                assert (seen == pixels[frame - 1]).all(), (name, frame)
+                report(folder, f"{name}#{frame}", seen, 0)
+
+
 if __name__ == "__main__":
-    for write in (storage, dectris, virtual):
+    for write in (storage, dectris, virtual, endless):
         write(sys.argv[1])
