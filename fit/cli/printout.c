@@ -191,6 +191,12 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
                        i == 0 ? "\n" : "", name, t->misfit);
             continue;
         }
+        if (!t->kept && t->covered > 0) {
+            db_fit_say(log,
+                       "%sStage %s is left out: its spots would cover %.0f %% of the detector\n",
+                       i == 0 ? "\n" : "", name, 100 * t->covered);
+            continue;
+        }
         db_fit_say(log, "%sStage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
                    i == 0 ? "\n" : "", name, t->kept ? "kept" : "left out",
                    t->kept ? "better" : "no better", t->before, t->after);

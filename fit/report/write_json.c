@@ -24,6 +24,10 @@ static const db_json_field trial_rows[] = {
     VALUE(before, "", "loss of held-out spots without it, per spot"),
     VALUE(after, "", "with it"),
     VALUE(spots, "", "in both halves"),
+    VALUE(covered, "",
+          "of a stage that held-out spots bear out: how much of the detector all spots of its "
+          "model cover, as far as two "
+          "standard deviations; it is not kept above 0.25"),
 };
 static TABLE(trial_fields, trial_rows);
 #undef OF

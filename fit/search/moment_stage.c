@@ -112,12 +112,33 @@ static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
     return s->moments.status;
 }
 
+/* Right models of crystals of large cells reach 0.06; wrong ones that took all pixels for theirs 0.3. */
+static const double MOST_COVERED = 0.25;
+
+/* How much of the detector the model's spots cover, as far as two standard deviations. Where
+ * it is much, any pixel is explained by some of them, and images of them take long. */
+static db_status find_covered(const stage_run *s, double *covered) {
+    static const double four_pi = 4 * 3.14159265358979323846;
+    const db_experiment *const model = &s->moments.experiment;
+    db_predicted_spots all;
+    *covered = 0;
+    DB_TRY(db_spots_predict(s->refinement->context, model, NULL, &all));
+    for (size_t i = 0; i < all.count; i++) {
+        const double *const c = all.spot[i].covariance;
+        *covered += four_pi * sqrt(fmax(0, c[0] * c[1] - c[2] * c[2]));
+    }
+    *covered /= (double)db_experiment_pixels(model);
+    db_predicted_spots_clear(&all);
+    return DB_OK;
+}
+
 static db_status run(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
     const db_variables *const v = &s->variables;
+    db_fit_trial *trial = NULL;
     db_lm_end stop;
     if (s->stage->earned) {
-        db_fit_trial *const trial = db_refinement_trial(r, s->number);
+        trial = db_refinement_trial(r, s->number);
         if (!trial) return db_fail_memory(r->context, "the trial of a stage");
         DB_TRY(try_halves(s, trial));
         if (!trial->kept) return DB_OK;
@@ -125,7 +146,11 @@ static db_status run(stage_run *s, db_stage_result *end) {
     memcpy(end->value, v->start, v->count * sizeof *v->start);
     DB_TRY(db_fit_course_reserve(r->context, &r->course, (size_t)s->stage->max_evaluations + 1));
     DB_TRY(minimize(s, evaluate, s, end->value, &stop));
-    return judge(s, stop, end);
+    DB_TRY(judge(s, stop, end));
+    if (!trial || s->cancelled) return DB_OK;
+    DB_TRY(find_covered(s, &trial->covered));
+    trial->kept = trial->covered <= MOST_COVERED;
+    return DB_OK;
 }
 
 static db_status prepare(stage_run *s, const db_experiment *from, const db_shoeboxes *boxes) {

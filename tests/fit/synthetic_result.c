@@ -258,7 +258,7 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     r->all_spots = 412;
     r->left_spots = 60;
     r->other_lattice = (db_fit_orientation){ 55, 31, 1.5, -60 };
-    r->trials[r->trial_count++] = (db_fit_trial){ 1, 1, 0, 12.5, 11.25, 340 };
+    r->trials[r->trial_count++] = (db_fit_trial){ 1, 1, 0, 12.5, 11.25, 340, 0.25 };
     r->sigma_z_median = 1.1;
     r->sigma_z_limit = 3;
     r->history_count = EVALUATIONS;
