@@ -95,6 +95,10 @@ db_status db_geom_write_text(const db_geom *geom, const db_geom_image *image, co
 db_status db_geom_write(db_context *context, const char *path, const char *source,
                         const db_expt_selection *selection, const db_experiment *experiment);
 
+/* db_read_expt of a stream: each crystal is an experiment, in their order. */
+db_status db_stream_read(db_context *context, const char *path, const db_expt_selection *selection,
+                         db_experiment *experiment, db_expt_content *content);
+
 /* A vector of CrystFEL's frame in that of experiment lists and back: turned about y. */
 static inline void db_geom_turn(double v[3]) {
     v[0] = -v[0];

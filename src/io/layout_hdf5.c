@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PATH//INDICES, the parts of each with slashes between. */
-static int read_event(const char *text, db_event_name *name) {
+/* The parts of each are between slashes. */
+int db_event_read(const char *text, db_event_name *name) {
     const char *const slashes = strstr(text, "//");
     if (!slashes || (size_t)(slashes - text) >= sizeof name->path) return 0;
     memcpy(name->path, text, (size_t)(slashes - text));
@@ -34,7 +34,7 @@ int db_event_name_read(const char *image, db_event_name *name) {
     char *const sign = strrchr(name->file, '#');
     if (!sign || !strstr(sign, "//")) return 1;
     *sign = '\0';
-    return read_event(image + (sign - name->file) + 1, name);
+    return db_event_read(image + (sign - name->file) + 1, name);
 }
 
 #if defined(DB_HAVE_HDF5)
