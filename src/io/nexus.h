@@ -16,4 +16,14 @@ db_status db_nexus_read(db_context *context, const char *path, long frame,
 db_status db_nexus_geometry(db_context *context, const char *path, long frame,
                             db_image_geometry *geometry);
 
+/* The same without the size of the image and its panels' places. */
+db_status db_nexus_state(db_context *context, const char *path, long frame,
+                         db_image_geometry *geometry);
+
+/* Beam, spindle and all modules of an NXmx file, in the frame of lists: as db_read_expt. Arrays of a
+ * stack are panels in their order; modules of one array know where they begin in it. */
+db_status db_nexus_experiment(db_context *context, const char *path,
+                              const db_expt_selection *selection, db_experiment *experiment,
+                              db_expt_content *content);
+
 #endif

@@ -306,7 +306,7 @@ static void turn_out(const db_nexus_motion *m, double v[3]) {
     memcpy(v, out, sizeof out);
 }
 
-static db_status read_module(const db_hdf5_object *module, size_t frame, db_nexus_panel *panel) {
+db_status db_nexus_read_module(const db_hdf5_object *module, size_t frame, db_nexus_panel *panel) {
     link fast, slow;
     db_nexus_motion motion;
     DB_TRY(read_direction(module, "fast_pixel_direction", frame, panel->fast, &panel->pixel_size[0],
@@ -347,7 +347,7 @@ db_status db_nexus_module(const db_nexus_file *file, size_t frame, db_nexus_pane
         db_hdf5_close(&module);
         return DB_OK;
     }
-    const db_status status = read_module(&module, frame, panel);
+    const db_status status = db_nexus_read_module(&module, frame, panel);
     db_hdf5_close(&module);
     return status;
 }

@@ -62,6 +62,9 @@ typedef struct db_nexus_panel {
     double pixel_size[2];
 } db_nexus_panel;
 
+/* Where a group of class NXdetector_module says that it stands. */
+db_status db_nexus_read_module(const db_hdf5_object *module, size_t frame, db_nexus_panel *panel);
+
 /* The module of the detector; found 0: it has none, or several. */
 db_status db_nexus_module(const db_nexus_file *file, size_t frame, db_nexus_panel *panel,
                           int *found);

@@ -344,48 +344,62 @@ static db_status read_size(reading *r, long frame) {
     if (r->frame.rank == 4)
         return db_fail(r->file.context, DB_ERROR_UNSUPPORTED,
                        "%s: expected an image of one panel, found several: where they stand is "
-                       "read from an experiment list (dials.import)",
+                       "told by the file itself as -expt (model.expt), if it has a module for "
+                       "each, or by an experiment list",
                        r->file.path);
     g->fast_pixels = (int)r->frame.extent[r->frame.rank - 1];
     g->slow_pixels = (int)r->frame.extent[r->frame.rank - 2];
     return DB_OK;
 }
 
-static db_status read_geometry(reading *r, long frame) {
+/* sized: 1 asks for the size of the image, which has one panel, too. */
+static db_status read_geometry(reading *r, long frame, int sized) {
     r->frame.data.id = -1;
     r->frame.number = frame > 0 ? (size_t)frame - 1 : 0;
     DB_TRY(read_experiment(r));
-    const db_status status = read_size(r, frame);
+    const db_status status = sized ? read_size(r, frame) : DB_OK;
     db_hdf5_close(&r->frame.data);
     return status;
+}
+
+static db_status read_all(db_context *context, const char *path, long frame, int sized,
+                          db_measured_image *image, db_image_geometry *geometry) {
+    reading r = { .image = image };
+    db_hdf5_guard guard;
+    db_image_init(image, "HDF5");
+    db_hdf5_enter(&guard);
+    db_status status = db_nexus_open(context, path, &r.file);
+    if (status == DB_OK) {
+        status = read_geometry(&r, frame, sized);
+        db_nexus_close(&r.file);
+    }
+    db_hdf5_leave(&guard);
+    DB_TRY(status);
+    *geometry = r.geometry;
+    geometry->pixel_size = image->pixel_size[0];
+    geometry->wavelength = image->wavelength;
+    geometry->phi = image->phi;
+    geometry->osc_range = image->osc_range;
+    geometry->sensor_thickness = image->sensor_thickness;
+    geometry->sensor_material = image->sensor_material;
+    return DB_OK;
 }
 
 db_status db_nexus_geometry(db_context *context, const char *path, long frame,
                             db_image_geometry *geometry) {
     db_measured_image image;
-    reading r = { .image = &image };
-    db_hdf5_guard guard;
-    db_image_init(&image, "HDF5");
-    db_hdf5_enter(&guard);
-    db_status status = db_nexus_open(context, path, &r.file);
-    if (status == DB_OK) {
-        status = read_geometry(&r, frame);
-        db_nexus_close(&r.file);
-    }
-    db_hdf5_leave(&guard);
-    DB_TRY(status);
+    DB_TRY(read_all(context, path, frame, 1, &image, geometry));
     const double ratio = image.pixel_size[1] / image.pixel_size[0];
     if (fabs(ratio - 1) > 1e-9)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "%s: expected square pixels, found a ratio of %g", path, ratio);
-    *geometry = r.geometry;
-    geometry->pixel_size = image.pixel_size[0];
-    geometry->wavelength = image.wavelength;
-    geometry->phi = image.phi;
-    geometry->osc_range = image.osc_range;
-    geometry->sensor_thickness = image.sensor_thickness;
-    geometry->sensor_material = image.sensor_material;
     return DB_OK;
+}
+
+db_status db_nexus_state(db_context *context, const char *path, long frame,
+                         db_image_geometry *geometry) {
+    db_measured_image image;
+    return read_all(context, path, frame, 0, &image, geometry);
 }
 #else
 static db_status refuse(db_context *context, const char *path) {
@@ -407,6 +421,15 @@ db_status db_nexus_geometry(db_context *context, const char *path, long frame,
                             db_image_geometry *geometry) {
     (void)frame;
     (void)geometry;
+    return refuse(context, path);
+}
+
+db_status db_nexus_experiment(db_context *context, const char *path,
+                              const db_expt_selection *selection, db_experiment *experiment,
+                              db_expt_content *content) {
+    (void)selection;
+    (void)experiment;
+    (void)content;
     return refuse(context, path);
 }
 #endif

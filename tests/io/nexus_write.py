@@ -1,4 +1,5 @@
-"""Looks at HDF5 images with h5py. usage: nexus_write.py floats|counts FILE RAW, nexus_write.py same LIST LIST"""
+"""Looks at HDF5 images with h5py. usage: nexus_write.py floats|counts FILE RAW, nexus_write.py same LIST LIST; makes
+lists and files of several modules: two LIST LIST, stack FILE FILE LIST LIST"""
 import json
 import math
 import sys
@@ -64,4 +65,46 @@ def same(first, second):
     assert math.isclose(*thick, abs_tol=1e-9), thick
 
 
-{"floats": floats, "counts": counts, "same": same}[sys.argv[1]](*sys.argv[2:])
+def two(given, made):
+    """A list of two panels in one array: the given one, and below it one that is moved and turned."""
+    document = json.load(open(given))
+    detector = document["detector"][0]
+    panel = json.loads(json.dumps(detector["panels"][0]))
+    turn = 0.02
+    fast, slow = (numpy.array(panel[axis]) for axis in ("fast_axis", "slow_axis"))
+    panel["fast_axis"] = list(fast * math.cos(turn) + slow * math.sin(turn))
+    panel["slow_axis"] = list(slow * math.cos(turn) - fast * math.sin(turn))
+    panel["origin"] = list(numpy.array(panel["origin"]) + [0.3, -1.2 * panel["image_size"][1] * panel["pixel_size"][1], 1.1])
+    panel["raw_image_offset"] = [0, panel["image_size"][1]]
+    detector["panels"].append(panel)
+    detector["hierarchy"]["children"] = [{"panel": 0}, {"panel": 1}]
+    json.dump(document, open(made, "w"))
+
+
+def stack(rows, stacked, given, made):
+    """The modules of one array as arrays of a stack, named so that their order is not that of their names."""
+    import h5py
+    import hdf5plugin  # noqa: F401
+
+    with h5py.File(rows) as source, h5py.File(stacked, "w") as file:
+        for name in source:
+            source.copy(name, file)
+        pixels = file["entry/data/data"][()]
+        del file["entry/data/data"]
+        file["entry/data/data"] = pixels.reshape(pixels.shape[0], 2, pixels.shape[1] // 2, pixels.shape[2])
+        detector = file["entry/instrument/detector"]
+        for n in (0, 1):
+            module = detector[f"module_{n:04}"]
+            size = module["data_size"][()]
+            del module["data_origin"], module["data_size"]
+            module["data_origin"], module["data_size"] = numpy.array([n, 0, 0]), numpy.array([1, *size])
+        detector.move("module_0000", "zz")
+        for axis in ("fast_pixel_direction", "slow_pixel_direction"):
+            detector["zz"][axis].attrs["depends_on"] = "/entry/instrument/detector/zz/module_offset"
+    document = json.load(open(given))
+    for panel in document["detector"][0]["panels"]:
+        panel["raw_image_offset"] = [0, 0]
+    json.dump(document, open(made, "w"))
+
+
+{"floats": floats, "counts": counts, "same": same, "two": two, "stack": stack}[sys.argv[1]](*sys.argv[2:])

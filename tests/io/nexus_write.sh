@@ -50,6 +50,14 @@ case $("$DUALBRAGG" --version) in *JSON*)
         # shellcheck disable=SC2086
         sim -img w.h5 $crystal -exptfile read.expt -phisteps 1
         "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" same written.expt read.expt || complain "$flags: not the same"
+    done
+    # Several modules, each with a chain of its own: rows of one array, and a stack of arrays; the file as the list.
+    "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" two written.expt two.expt || complain "no list of two panels"
+    sim -expt two.expt $crystal -phisteps 1 -hdf5file two.h5 -exptfile rows.expt
+    "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" stack two.h5 stack.h5 rows.expt stacked.expt || complain "no stack"
+    for file in two:rows stack:stacked; do
+        sim -expt "${file%:*}.h5" $crystal -phisteps 1 -exptfile read.expt
+        "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" same "${file#*:}.expt" read.expt || complain "$file: not the same"
     done ;;
 esac
 
