@@ -63,7 +63,7 @@ static db_status run(db_context *context, const db_experiment *start,
                      const db_measured_image *image, db_fit_settings *settings,
                      db_fit_progress progress, void *user, db_fit_result **result) {
     if (settings->stage_count == 0) db_fit_default_stages(start, settings);
-    DB_TRY(db_fit_check(context, start, image, settings));
+    DB_TRY(db_fit_check(context, start, image, settings, 0));
     for (size_t i = 0; i < settings->parameter_count; i++)
         db_limit_bounds(start, &settings->starts, &settings->parameters[i]);
     db_strong_pixels strong;

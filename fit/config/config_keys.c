@@ -251,7 +251,8 @@ static const db_config_key shots_keys[] = {
         "refined is shared, but for the scale, and the orientation is found on the first; parts of a reflection on "
         "neighbouring frames have one intensity"),
     NUMBERS("knots", 1, IN_CONFIG(series_knots), (NOT_NEGATIVE), "frames", NULL, NULL,
-        "of a series: the misset may vary, linearly between knots that are about so far apart; 0: constant"),
+        "of a series: the misset, and a scale that is shared, may vary, linearly between knots that are about so far apart; "
+        "0: constant"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
         "shots whose chi2 is so many robust standard deviations (of its logarithm) above the median are set aside; "
         "0: none"),

@@ -138,11 +138,12 @@ static int is_mosaic(db_parameter p) {
 
 /* Where a parameter cannot be found because the image does not change with it. */
 static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
-                                 const db_fit_settings *settings) {
-    if (p == DB_SCALE && settings->intensity == DB_FIT_FREE)
+                                 const db_fit_settings *settings, int is_frame) {
+    if (p == DB_SCALE && settings->intensity == DB_FIT_FREE && !is_frame)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter scale cannot be refined with free intensities, which it would "
-                       "only multiply");
+                       "only multiply; expected intensity: known, or frames of a series "
+                       "(shots.series)");
     const int closed = start->spread.spots == DB_SPOTS_CLOSED,
               of_closed = (db_parameter_describe(p)->moves & DB_MOVES_SPREAD) != 0;
     if (of_closed && !db_parameter_exists(start, p))
@@ -202,7 +203,7 @@ static db_status check_motion(db_context *context, const db_experiment *start,
 }
 
 static db_status check_parameters(db_context *context, const db_experiment *start,
-                                  const db_fit_settings *settings) {
+                                  const db_fit_settings *settings, int is_frame) {
     if (settings->parameter_count < 1 || settings->parameter_count > DB_FIT_MOST_PARAMETERS)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu parameters, expected 1 to %d",
                        settings->parameter_count, DB_FIT_MOST_PARAMETERS);
@@ -216,7 +217,7 @@ static db_status check_parameters(db_context *context, const db_experiment *star
         if (db_fit_parameter_index(settings, db_fit_quantity_of(p)) != i)
             return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
                            quantity_name(settings, db_fit_quantity_of(p), name));
-        DB_TRY(check_influence(context, start, p->parameter, settings));
+        DB_TRY(check_influence(context, start, p->parameter, settings, is_frame));
         DB_TRY(db_fit_parameter_is_tied(p) ? check_follower(context, settings, i)
                                            : check_bounds(context, start, settings, p));
     }
@@ -308,9 +309,10 @@ db_status db_fit_check_data(db_context *context, const db_experiment *start,
 }
 
 db_status db_fit_check(db_context *context, const db_experiment *start,
-                       const db_measured_image *image, const db_fit_settings *settings) {
+                       const db_measured_image *image, const db_fit_settings *settings,
+                       int is_frame) {
     DB_TRY(db_fit_check_data(context, start, image, settings));
-    DB_TRY(check_parameters(context, start, settings));
+    DB_TRY(check_parameters(context, start, settings, is_frame));
     DB_TRY(check_amplitudes(context, start, settings));
     if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",

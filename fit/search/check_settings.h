@@ -4,9 +4,11 @@
 
 #include <dualbragg/fit.h>
 
-/* DB_ERROR_USAGE names the setting or parameter; DB_ERROR_INPUT what does not match. */
+/* DB_ERROR_USAGE names the setting or parameter; DB_ERROR_INPUT what does not match. is_frame: of a
+ * series whose frames share intensities, so that each may have a scale. */
 db_status db_fit_check(db_context *context, const db_experiment *start,
-                       const db_measured_image *image, const db_fit_settings *settings);
+                       const db_measured_image *image, const db_fit_settings *settings,
+                       int is_frame);
 
 /* The same without parameters and stages, for an evaluation. */
 db_status db_fit_check_data(db_context *context, const db_experiment *start,

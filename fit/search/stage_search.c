@@ -144,6 +144,7 @@ db_lm_result db_stage_minimize(const db_unknowns *u, const db_fit_stage *stage, 
 static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
     const double near = 1e-6 * u->scale[i];
     double least, most;
+    if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
     db_physical_range(u->settings->parameters[u->index[i]].parameter, &least, &most);
     if (value <= u->lower[i] + near && u->lower[i] <= least) return -1;
     if (value >= u->upper[i] - near && u->upper[i] >= most) return 1;

@@ -17,14 +17,19 @@ static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p)
     return db_fit_parameter_is_shared(p);
 }
 
+/* A scale that free intensities would take, but for those that frames share. */
+static int needs_frames(const db_fit_settings *settings, const db_fit_parameter *p) {
+    return p->parameter == DB_SCALE && settings->intensity == DB_FIT_FREE;
+}
+
 /* Stage number `to` refines what stage number `from` does, but for what is shared if only_local. 0:
  * that is nothing. */
 static int take_over(db_fit_settings *settings, size_t from, size_t to, int only_local) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
-        const int refined =
-            db_fit_parameter_in_stage(p, from) && !(only_local && is_shared(settings, p));
+        const int refined = db_fit_parameter_in_stage(p, from) &&
+                            !(only_local && (is_shared(settings, p) || needs_frames(settings, p)));
         db_fit_parameter_set_stage(p, to, refined);
         any |= refined && !db_fit_parameter_is_tied(p);
     }
@@ -60,7 +65,8 @@ void db_stages_mark_shared(db_shots *all) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         const int shared = is_shared(&all->settings, p) != 0;
         all->varies[i] = shared && all->options->series && all->options->knots > 0 &&
-                         p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z;
+                         ((p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z) ||
+                          p->parameter == DB_SCALE);
         all->shared[i] = shared && !all->varies[i];
     }
 }
@@ -74,6 +80,27 @@ static int is_joint(const db_shots *all, int stage) {
             return 1;
     }
     return 0;
+}
+
+/* The scales of a series' frames: relative to each other, where frames meet. */
+static db_status check_scale(const db_shots *all) {
+    const db_fit_settings *const settings = &all->settings;
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (!needs_frames(settings, p) || !db_series_shares(all)) continue;
+        if (all->shared[i])
+            return db_fail(all->context, DB_ERROR_USAGE,
+                           "parameter scale: shared by all frames of a series, whose free "
+                           "intensities it would only multiply; expected shared: no, or "
+                           "shots.knots");
+        for (size_t s = 0; s < settings->stage_count; s++)
+            if (db_fit_parameter_in_stage(p, s) && !is_joint(all, (int)s))
+                return db_fail(all->context, DB_ERROR_USAGE,
+                               "stage %s: scale is refined by frames together; expected a stage "
+                               "that refines a shared parameter, too",
+                               settings->stages[s].name);
+    }
+    return DB_OK;
 }
 
 db_status db_stages_check(const db_shots *all) {
@@ -103,6 +130,7 @@ db_status db_stages_check(const db_shots *all) {
                            "the algorithm LM, found %s",
                            stage->name, stage->algorithm);
     }
+    DB_TRY(check_scale(all));
     if (any && !is_joint(all, (int)settings->stage_count - 1))
         return db_fail(all->context, DB_ERROR_USAGE,
                        "stage %s: the last stage must refine a shared parameter, as one before it "

@@ -118,6 +118,19 @@ static void start_bare_knots(db_series *s) {
     }
 }
 
+/* Scales of frames are relative to that of the first, since intensities are free. */
+static void hold_first_scale(db_series *s) {
+    for (size_t l = 0; l < s->order.local && s->count; l++) {
+        const size_t index = s->order.index[s->order.shared + l];
+        const db_frame_link *part[2];
+        if (s->all->settings.parameters[index].parameter != DB_SCALE) continue;
+        const size_t parts = db_series_parts(s, 0, l, part);
+        const size_t nearest = parts == 2 && part[1]->weight > part[0]->weight;
+        db_series_unknown *const u = &s->unknown[part[nearest]->unknown];
+        u->lower = u->upper = u->start;
+    }
+}
+
 static void start_shared(db_series *s) {
     const db_variables *const v = &s->open[0].objective.variables;
     for (size_t i = 0; i < s->order.shared; i++) {
@@ -178,6 +191,7 @@ db_status db_series_open(db_shots *all, int stage, db_series *series) {
         start_shared(series);
         start_local(series);
         start_bare_knots(series);
+        hold_first_scale(series);
         status = db_frames_make(all->context, series->frame, series->count, series->unknowns,
                                 &series->frames);
     }

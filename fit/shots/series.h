@@ -12,6 +12,11 @@ typedef struct db_series_unknown {
     double centre, sigma; /* prior */
 } db_series_unknown;
 
+/* Held where it is: a scale that the others are relative to, or what no frame tells of. */
+static inline int db_series_is_held(const db_series_unknown *unknown) {
+    return !(unknown->lower < unknown->upper);
+}
+
 typedef struct db_series {
     db_shots *all;
     int stage;

@@ -114,6 +114,7 @@ static db_status estimate_errors(const db_series *s, const double *normal, const
             e->plain[i] = estimate.error[i];
             e->scaled[i] = estimate.error[i] * misfit;
             e->quoted[i] = fmax(e->scaled[i], e->robust[i]);
+            if (db_series_is_held(&s->unknown[i])) e->quoted[i] = 0;
         }
         spread_local(s, &estimate, e);
         list_shared(s, e, result);
@@ -161,7 +162,8 @@ db_status db_series_conclude(const db_series *series, const db_stage_result *end
                              const double *normal, db_fit_shots_result *result) {
     const size_t n = series->unknowns;
     int used[DB_FIT_MOST_PARAMETERS];
-    for (size_t i = 0; i < n; i++) used[i] = end->at_bound[i] == 0;
+    for (size_t i = 0; i < n; i++)
+        used[i] = end->at_bound[i] == 0 && !db_series_is_held(&series->unknown[i]);
     DB_TRY(measure(series));
     double *const numbers = malloc((4 * n + 1) * sizeof *numbers);
     if (!numbers) return db_fail_memory(series->all->context, "the errors of a series");

@@ -11,8 +11,7 @@
 #include <string.h>
 
 db_status db_series_begin(db_shots *all) {
-    all->shares_intensities =
-        all->options->series && all->settings.intensity == DB_FIT_FREE && !all->image;
+    all->shares_intensities = db_series_shares(all);
     if (all->shares_intensities && all->team.size > 1)
         return db_fail(all->context, DB_ERROR_UNSUPPORTED,
                        "a series whose frames share intensities is refined by one process, found "

@@ -248,7 +248,8 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         status = source->load(source->user, context, shot, image, &state->start, &settings);
     if (status == DB_OK) db_modes_leave_zero(&settings, &state->start);
     if (status == DB_OK) status = check_quantities(all, context, &settings);
-    if (status == DB_OK) status = db_fit_check(context, &state->start, image, &settings);
+    if (status == DB_OK)
+        status = db_fit_check(context, &state->start, image, &settings, db_series_shares(all));
     if (status == DB_OK) {
         state->gain = settings.gain;
         state->spots = settings.spots;

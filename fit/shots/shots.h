@@ -82,6 +82,11 @@ static inline double *db_shots_value(const db_shots *all, size_t shot) {
     return all->value + shot * all->parameters;
 }
 
+/* Do the shots share intensities, as frames of a series? */
+static inline int db_series_shares(const db_shots *all) {
+    return all->options->series && all->settings.intensity == DB_FIT_FREE && !all->image;
+}
+
 static inline size_t db_shots_chunks(const db_shots *all) {
     return (all->count + all->chunk - 1) / all->chunk;
 }

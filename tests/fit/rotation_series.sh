@@ -59,16 +59,23 @@ before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' found.log)
 fit 0 found.yaml --output again
 near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$before" 0.01
 
-# a crystal that slips on its way: the orientation is linear between knots, here the first and the last frame
+# a crystal that slips on its way, in a beam that flickers: the orientation is linear between knots, here the first and the last
+# frame, and each frame has a scale, relative to the first
 rm frames.txt
+photons() { echo "1 0.8 1.2 0.9" | cut -d ' ' -f $(($1 + 1)); }
 for frame in 0 1 2 3; do
-    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 \
-        -oversample 1 -spots closed -mosaic_rms 0.1 -misset "$(awk -v n=$frame 'BEGIN { print 20 + 0.03 * n }')" 20 30 -osc 0.5 \
+    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence "$(awk -v p="$(photons $frame)" 'BEGIN { print 3e19 * p }')" \
+        -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 -oversample 1 -spots closed -mosaic_rms 0.1 -misset "$(awk -v n=$frame 'BEGIN { print 20 + 0.03 * n }')" 20 30 -osc 0.5 \
         -phi "$(awk -v n=$frame 'BEGIN { print 10 + n / 2 }')" -water 30 -seed $((frame + 1)) -noisefile frame_$frame.img > /dev/null
     echo frame_$frame.img >> frames.txt
 done
-fit 0 series.yaml --output slips shots.knots=10
+fit 0 series.yaml --output slips shots.knots=10 refine.scale.min=0.1
 for frame in 0 1 2 3; do
     angle=$(sed -n 's/^  misset: \[\(.*\), .*, .*\].*/\1/p' slips_shots/000$((frame + 1))_frame_$frame.yaml)
     near "misset x of frame $frame" "$angle" "$(awk -v n=$frame 'BEGIN { print 20 + 0.03 * n }')" 0.004
+    near "scale of frame $frame" "$(sed -n 's/^  scale: \([0-9.]\)/\1/p' slips_shots/000$((frame + 1))_frame_$frame.yaml)" "$(photons $frame)" 0.03
 done
+
+# one scale of all frames is no other than that of the free intensities
+fit 2 series.yaml --output none refine.scale.shared=yes
+grep -q 'parameter scale: shared by all frames of a series' out err || fail "a shared scale: $(cat out err)"

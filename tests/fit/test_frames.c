@@ -1,5 +1,6 @@
 /* Frames of a turning crystal: gradient and normal matrix of their loss, with an intensity of each
- * reflection for all of its parts, and with a quantity that varies between knots. */
+ * reflection for all of its parts, with a quantity that varies between knots, and with a scale of
+ * each frame. */
 #include "support/context.h"
 #include "fit/objective/frames.h"
 #include "fit/objective/stage_data.h"
@@ -9,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 3, PIXELS = 600, QUANTITIES = 3, UNKNOWNS = 4 };
+enum { FRAMES = 3, PIXELS = 600, QUANTITIES = 4, LINKS = 5, UNKNOWNS = 7 };
 static const double width = 0.3; /* of a frame (degree) */
 
-/* One that all share, the size of the crystal, and an angle with a knot at either end. */
-static const db_parameter quantity[QUANTITIES] = { DB_MISSET_Y, DB_CELL_A, DB_CELLS_A };
+/* Two that all share, an angle with a knot at either end, and what each frame has of its own. */
+static const db_parameter quantity[QUANTITIES] = { DB_MISSET_Y, DB_CELL_A, DB_CELLS_A, DB_SCALE };
 
 typedef struct picture {
     db_experiment truth;
@@ -21,7 +22,7 @@ typedef struct picture {
     db_strong_pixels strong;
     db_stage_data taken;
     db_objective objective;
-    db_frame_link link[UNKNOWNS];
+    db_frame_link link[LINKS];
 } picture;
 
 static db_fit_settings settings;
@@ -30,12 +31,12 @@ static db_frame frame[FRAMES];
 
 static void link_frame(int k) {
     const double place = k / (double)(FRAMES - 1);
-    const db_frame_link link[UNKNOWNS] = {
-        { 0, 0, 1 - place }, { 0, 1, place }, { 1, 2, 1 }, { 2, 3, 1 }
+    const db_frame_link link[LINKS] = {
+        { 0, 0, 1 - place }, { 0, 1, place }, { 1, 2, 1 }, { 2, 3, 1 }, { 3, 4 + (size_t)k, 1 }
     };
     picture *const p = &pictures[k];
     memcpy(p->link, link, sizeof link);
-    frame[k] = (db_frame){ &p->objective, p->taken.boxes.reflection, p->link, UNKNOWNS, (size_t)k };
+    frame[k] = (db_frame){ &p->objective, p->taken.boxes.reflection, p->link, LINKS, (size_t)k };
 }
 
 static void take_picture(int k, db_fit_target target) {
@@ -125,8 +126,9 @@ static void look_at(db_fit_target target) {
     for (int k = 0; k < FRAMES; k++) take_picture(k, target);
     assert_int_equal(db_frames_make(context, frame, FRAMES, UNKNOWNS, &frames), DB_OK);
     const double *const start = pictures[0].objective.variables.start;
-    const double value[UNKNOWNS] = { start[0] + 0.02, start[0] - 0.01, start[1] * 1.0002,
-                                     start[2] * 1.1 };
+    const double value[UNKNOWNS] = {
+        start[0] + 0.02, start[0] - 0.01, start[1] * 1.0002, start[2] * 1.1, 1, 0.8, 1.2
+    };
     compare_with_differences(&frames, value);
     has_parts(&frames);
     db_frames_clear(&frames);

@@ -102,8 +102,9 @@ typedef struct db_fit_shots_options {
     int (*cancelled)(void *user);
     void *user;
     /** 1: shots are frames of one turning crystal in the order of time; with free intensities parts
-     * of a reflection on neighbouring frames have one intensity, and the angles of the misset, if
-     * they are shared, may vary along the series */
+     * of a reflection on neighbouring frames have one intensity, a scale is relative to that of the
+     * first frame, and the angles of the misset and the scale, if they are shared, may vary along the
+     * series */
     int series;
     double knots; /**< they are linear between knots that are so many frames apart; 0: constant */
 } db_fit_shots_options;
