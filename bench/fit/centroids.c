@@ -4,6 +4,8 @@
 #include "held_out.h"
 #include "scene.h"
 
+#include "base/context_internal.h"
+#include "fit/config/modes.h"
 #include "fit/pixels/shoeboxes.h"
 
 #include <math.h>
@@ -11,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The start; the start refined by centroids; that model with size and shape of the spots refined by
+/* The start; the start refined by centroids; both with size and shape of the spots refined by
  * pixels; all refined by pixels. */
-enum { LISTED, CENTROIDS, SHAPED, PIXELS, MODELS };
-static const char *const model_name[MODELS] = { "start", "centroids",
+enum { LISTED, LISTED_SHAPED, CENTROIDS, SHAPED, PIXELS, MODELS };
+static const char *const model_name[MODELS] = { "start", "start, then shape by pixels", "centroids",
                                                 "centroids, then shape by pixels", "pixels" };
 
 typedef struct comparison {
@@ -83,21 +85,32 @@ static db_status refine_pixels(comparison *c, const db_fit_settings *settings,
     return DB_OK;
 }
 
-/* Crystal size and mosaic spread, which move no spot. */
+/* Crystal size and spreads, which move no spot but by how far it is from the Ewald sphere; modes do. */
+static int is_shape(db_parameter p) {
+    return (p >= DB_CELLS_A && p <= DB_CELLS_C) || p == DB_MOSAIC_SPREAD ||
+           ((db_parameter_describe(p)->moves & DB_MOVES_SPREAD) &&
+            db_mode_of(p) >= DB_SPREAD_MODES);
+}
+
+/* The last stage that need not be earned, and not that of an ideal crystal's pixels. */
+static size_t usual_stage(const db_fit_settings *settings) {
+    size_t s = settings->stage_count - 1;
+    if (settings->stages[s].most_misfit > 0)
+        while (s > 0 && (settings->stages[s].most_misfit > 0 || settings->stages[s].earned)) s--;
+    return s;
+}
+
 static int shape_stage(db_fit_settings *settings) {
-    static const db_parameter shape[] = { DB_CELLS_A, DB_CELLS_B, DB_CELLS_C, DB_MOSAIC_SPREAD };
     db_fit_stage *const stage = &settings->stages[0];
     int some = 0;
-    *stage = settings->stages[settings->stage_count - 1];
+    *stage = settings->stages[usual_stage(settings)];
     stage->tolerance = 1e-5;
     settings->stage_count = 1;
     snprintf(stage->name, sizeof stage->name, "shape");
     for (size_t i = 0; i < settings->parameter_count; i++) {
-        int is_shape = 0;
-        for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++)
-            is_shape |= settings->parameters[i].parameter == shape[k];
-        db_fit_parameter_set_stage(&settings->parameters[i], 0, is_shape);
-        some |= is_shape;
+        const int shape = is_shape(settings->parameters[i].parameter);
+        db_fit_parameter_set_stage(&settings->parameters[i], 0, shape);
+        some |= shape;
     }
     return some;
 }
@@ -106,8 +119,8 @@ static db_status refine_by(comparison *c, int kind, const unsigned char *use,
                            db_fit_settings *settings, db_experiment *model) {
     if (kind == PIXELS) return refine_pixels(c, settings, model);
     if (kind == LISTED) return DB_OK;
-    const db_status status = db_centroid_fit(c->context, settings, &c->spots, use, model);
-    if (kind == CENTROIDS || status != DB_OK || !shape_stage(settings)) return status;
+    if (kind != LISTED_SHAPED) DB_TRY(db_centroid_fit(c->context, settings, &c->spots, use, model));
+    if (kind == CENTROIDS || !shape_stage(settings)) return DB_OK;
     return refine_pixels(c, settings, model);
 }
 
@@ -125,7 +138,12 @@ static db_status refine(comparison *c, int kind, const unsigned char *use, const
 static db_status measure(comparison *c, int kind, const unsigned char *use,
                          const db_fit_spots *list, double *figure) {
     const db_fit_data data = { &c->image, &c->strong, &c->config.settings };
-    const db_held_out held = { &data, &c->start, &c->spots, is_held_out, c };
+    const db_held_out held = { .data = &data,
+                               .placed_by = &c->start,
+                               .spots = &c->spots,
+                               .is_held_out = is_held_out,
+                               .user = c,
+                               .on_sphere = kind == LISTED || kind == CENTROIDS };
     db_experiment model;
     db_status status = db_experiment_copy(c->context, &c->start, &model);
     if (status != DB_OK) return status;
@@ -147,7 +165,7 @@ static void print_table(const double *figures, int splits) {
     enum { STRIDE = MODELS * DB_HELD_FIGURES };
     printf("| held-out half |");
     for (int m = 0; m < MODELS; m++) printf(" %s |", model_name[m]);
-    printf(" pixels - centroids |\n|---|---:|---:|---:|---:|---:|\n");
+    printf(" pixels - centroids |\n|---|---:|---:|---:|---:|---:|---:|\n");
     for (int f = 0; f < DB_HELD_FIGURES; f++) {
         printf("| %s |", db_held_out_name[f]);
         double *const gain = calloc((size_t)splits, sizeof *gain);

@@ -1,14 +1,16 @@
 #include "held_out.h"
 
 #include "fit/objective/stage_data.h"
+#include "base/context_internal.h"
 #include "fit/objective/statistics.h"
 
+#include <dualbragg/spots.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const db_held_out_name[DB_HELD_FIGURES] = {
-    "position, rms (pixels)",
+    "position, rms of the best 90 % (pixels)",
     "position, median (pixels)",
     "turn, rms (degree)",
     "rendered position, rms (pixels)",
@@ -24,32 +26,58 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Where reflections whose hkl and panel are known appear: spots in closed form where the formula that
+ * renders them puts them; others, and those of centroids, as if turned onto the Ewald sphere. */
+static db_status place(db_context *context, const db_held_out *held, const db_experiment *model,
+                       db_spot *spot) {
+    const size_t count = held->spots->count;
+    db_fit_geometry geometry;
+    for (size_t i = 0; i < count; i++) {
+        const db_observed_spot *const observed = &held->spots->spot[i];
+        spot[i] = (db_spot){ .panel = observed->panel };
+        memcpy(spot[i].hkl, observed->hkl, sizeof spot[i].hkl);
+    }
+    const int closed = model->spread.spots == DB_SPOTS_CLOSED && !held->on_sphere;
+    db_experiment all_shown = *model; /* borrows; amplitudes are not known */
+    all_shown.structure_factors = (db_structure_factors){ .default_F = 1 };
+    if (closed) DB_TRY(db_spots_place(context, &all_shown, 0, spot, count));
+    DB_TRY(db_fit_geometry_of(context, model, &geometry));
+    for (size_t i = 0; i < count; i++) {
+        db_reflection r = { .panel = spot[i].panel };
+        memcpy(r.hkl, spot[i].hkl, sizeof r.hkl);
+        const int there = db_predict_on_panel(&geometry, &r);
+        spot[i].turn = there ? r.excitation : (double)NAN;
+        for (int k = 0; k < 2 && !closed; k++) spot[i].position[k] = r.position[k];
+    }
+    db_fit_geometry_clear(&geometry);
+    return DB_OK;
+}
+
 static db_status predictions(db_context *context, const db_held_out *held,
                              const db_experiment *model, double *figure) {
-    db_fit_geometry geometry;
-    double *const distance = malloc((held->spots->count + 1) * sizeof *distance);
-    if (!distance) return DB_ERROR_MEMORY;
-    const db_status status = db_fit_geometry_of(context, model, &geometry);
+    const size_t all = held->spots->count;
+    double *const distance = malloc((all + 1) * sizeof *distance);
+    db_spot *const spot = malloc((all + 1) * sizeof *spot);
     double square = 0, turn = 0;
     size_t count = 0;
-    for (size_t i = 0; i < held->spots->count && status == DB_OK; i++) {
-        const db_observed_spot *const spot = &held->spots->spot[i];
-        db_reflection r = { .panel = spot->panel };
-        memcpy(r.hkl, spot->hkl, sizeof r.hkl);
-        if (!held->is_held_out(held->user, spot->hkl) || !db_predict_on_panel(&geometry, &r))
+    const db_status status = distance && spot ? place(context, held, model, spot) : DB_ERROR_MEMORY;
+    for (size_t i = 0; i < all && status == DB_OK; i++) {
+        const db_observed_spot *const observed = &held->spots->spot[i];
+        if (!held->is_held_out(held->user, observed->hkl) || !isfinite(spot[i].turn) ||
+            !isfinite(spot[i].position[0]))
             continue;
-        distance[count] =
-            hypot(spot->position[0] - r.position[0], spot->position[1] - r.position[1]);
-        square += distance[count] * distance[count];
-        turn += r.excitation * r.excitation;
-        count++;
+        distance[count++] = hypot(observed->position[0] - spot[i].position[0],
+                                  observed->position[1] - spot[i].position[1]);
+        turn += spot[i].turn * spot[i].turn;
     }
-    if (status == DB_OK) db_fit_geometry_clear(&geometry);
-    qsort(distance, count, sizeof *distance, ascending);
-    figure[DB_HELD_POSITION] = sqrt(square / (double)count);
+    if (status == DB_OK) qsort(distance, count, sizeof *distance, ascending);
+    const size_t best = count * 9 / 10;
+    for (size_t i = 0; i < best; i++) square += distance[i] * distance[i];
+    figure[DB_HELD_POSITION] = best ? sqrt(square / (double)best) : NAN;
     figure[DB_HELD_TURN] = sqrt(turn / (double)count);
-    figure[DB_HELD_MEDIAN] = count ? distance[count / 2] : NAN;
+    figure[DB_HELD_MEDIAN] = best ? distance[count / 2] : NAN;
     free(distance);
+    free(spot);
     return status;
 }
 

@@ -7,7 +7,8 @@
 
 /* Figures of a model on held-out reflections. */
 typedef enum db_held_out_figure {
-    DB_HELD_POSITION, /* pixels: rms distance of observed centroids from predicted positions */
+    DB_HELD_POSITION, /* pixels: rms distance of observed centroids from predicted positions, of
+                         the best 90 % */
     DB_HELD_MEDIAN,   /* pixels: median of these distances */
     DB_HELD_TURN,     /* degree: rms turn that brings observed reflections onto the Ewald sphere */
     DB_HELD_RENDERED, /* pixels: rms distance of observed centroids from those of rendered spots */
@@ -33,6 +34,7 @@ typedef struct db_held_out {
     const db_observed_spots *spots; /* indexed */
     int (*is_held_out)(void *user, const int hkl[3]);
     void *user;
+    int on_sphere; /* 1: places as if on the Ewald sphere, of a model without spreads */
 } db_held_out;
 
 db_status db_held_out_measure(db_context *context, const db_held_out *held,
