@@ -237,6 +237,18 @@ static db_status finish(const db_session *session, float *image) {
                            : db_session_complain(session, status);
 }
 
+/* The first of several processes speaks for all. */
+static db_status simulate_many(db_session *session) {
+    db_processes all;
+    db_status status = db_processes_join(session->settings.command, &all);
+    if (status != DB_OK) return status;
+    session->settings.quiet |= all.rank > 0;
+    status = db_report_experiment(session);
+    if (status == DB_OK) status = db_shots_run(session, &all);
+    db_processes_leave();
+    return status;
+}
+
 static db_status simulate(db_session *session) {
     db_status status = check_outputs(&session->settings);
     if (status == DB_OK && session->settings.spot_file &&
@@ -250,9 +262,9 @@ static db_status simulate(db_session *session) {
     const int many = db_shots_wanted(&session->settings);
     if (status == DB_OK && many) status = db_shots_check(session);
     if (status != DB_OK) return status;
+    if (many) return simulate_many(session);
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
-    if (many) return db_shots_run(session);
     float *image = db_image_buffer(&session->sheet, &session->region);
     if (!image)
         return db_complain(session->settings.command, DB_ERROR_MEMORY,

@@ -7,10 +7,9 @@
 #include "cli/progress_bar.h"
 #include "cli/shot_chance.h"
 #include "cli/shot_list.h"
+#include "cli/shot_parcel.h"
 #include "cli/stopwatch.h"
-#include "base/context_internal.h"
 #include "base/threads.h"
-#include "io/nexus_labels.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -71,10 +70,12 @@ typedef struct output {
     db_nexus_labels *labels;
 } output;
 
-enum { PHOTONS, NOISY, OUTPUTS };
+enum { PHOTONS = DB_SHOT_PHOTONS, NOISY = DB_SHOT_NOISY, OUTPUTS = DB_SHOT_OUTPUTS };
 
 typedef struct shots_run {
     db_session *session;
+    const db_processes *all;
+    int failed_here; /* 1: before the first shot */
     db_shot_list list;
     size_t first, count; /* shots of this run, from 0 */
     long seed;
@@ -96,31 +97,6 @@ typedef struct worker {
     int32_t *number;
 } worker;
 
-/* An image on its way to the files. */
-typedef struct shot {
-    size_t number; /* from 0 */
-    db_experiment experiment;
-    db_predicted_spots spots;
-    db_packed packed[OUTPUTS];
-    db_shot_label label;
-    char *owned[2];
-} shot;
-
-/* Structure factors and amorphous amplitudes are those of the session. */
-static void lend(const shots_run *r, db_experiment *experiment) {
-    const db_experiment *const base = &r->session->experiment;
-    const double water = experiment->background.water_size;
-    experiment->structure_factors = base->structure_factors;
-    experiment->background = base->background;
-    experiment->background.water_size = water;
-    if (base->spread.spots == DB_SPOTS_CLOSED) experiment->oversample = base->oversample;
-}
-
-static void take_back(db_experiment *experiment) {
-    experiment->structure_factors.amplitude = NULL;
-    experiment->background.stol = experiment->background.amplitude = NULL;
-}
-
 /* Edges that are equal stay so. */
 static void vary_cell(const shots_run *r, size_t number, db_crystal *crystal) {
     const double jitter = r->session->settings.cell_jitter;
@@ -133,7 +109,7 @@ static void vary_cell(const shots_run *r, size_t number, db_crystal *crystal) {
     for (int i = 0; i < 3; i++) crystal->cell[i] *= fmax(factor[i], 0.5);
 }
 
-static db_status vary(const shots_run *r, worker *w, shot *s) {
+static db_status vary(const shots_run *r, worker *w, db_shot *s) {
     const db_settings *const settings = &r->session->settings;
     db_beam *const beam = &s->experiment.beam;
     if (settings->cell_jitter > 0) vary_cell(r, s->number, &s->experiment.crystal);
@@ -149,7 +125,7 @@ static db_status vary(const shots_run *r, worker *w, shot *s) {
                             r->seed, s->number);
 }
 
-static db_status prepare(const shots_run *r, worker *w, shot *s) {
+static db_status prepare(const shots_run *r, worker *w, db_shot *s) {
     db_setup setup = r->session->settings.setup;
     long seed = 0;
     setup.misset_seed = db_chance_seed(r->seed, s->number, DB_CHANCE_ORIENTATION);
@@ -160,11 +136,11 @@ static db_status prepare(const shots_run *r, worker *w, shot *s) {
         seed ? (uint32_t)seed
              : (uint32_t)(db_chance_bits(r->seed, 0, DB_CHANCE_NOISE, 0) + s->number);
     DB_TRY(db_setup_resolve(w->context, &setup, &s->experiment, NULL, NULL));
-    lend(r, &s->experiment);
+    db_shot_lend(&r->session->experiment, &s->experiment);
     return vary(r, w, s);
 }
 
-static db_status render(const shots_run *r, worker *w, shot *s) {
+static db_status render(const shots_run *r, worker *w, db_shot *s) {
     db_status status = w->plan ? db_plan_update(w->plan, &s->experiment) : DB_ERROR_USAGE;
     if (status == DB_ERROR_USAGE) { /* the first one, or other numbers of sources and the like */
         db_plan_destroy(&w->plan);
@@ -181,7 +157,7 @@ static db_status render(const shots_run *r, worker *w, shot *s) {
                    "pixels are beyond the 3.4e38 that 32-bit floats hold");
 }
 
-static db_status add_noise(const shots_run *r, worker *w, shot *s, size_t count) {
+static db_status add_noise(const shots_run *r, worker *w, db_shot *s, size_t count) {
     db_noise_options options = r->noise;
     db_noise_summary summary;
     options.seed = s->label.noise_seed;
@@ -193,7 +169,7 @@ static db_status add_noise(const shots_run *r, worker *w, shot *s, size_t count)
                               (size_t)options.bits / 8, &s->packed[NOISY]);
 }
 
-static db_status make(const shots_run *r, worker *w, shot *s) {
+static db_status make(const shots_run *r, worker *w, db_shot *s) {
     const size_t count =
         (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
     DB_TRY(prepare(r, w, s));
@@ -206,16 +182,8 @@ static db_status make(const shots_run *r, worker *w, shot *s) {
     return db_spots_predict(w->context, &s->experiment, NULL, &s->spots);
 }
 
-static void discard(shot *s) {
-    take_back(&s->experiment);
-    db_experiment_clear(&s->experiment);
-    db_predicted_spots_clear(&s->spots);
-    for (int i = 0; i < OUTPUTS; i++) db_packed_clear(&s->packed[i]);
-    for (int i = 0; i < 2; i++) free(s->owned[i]);
-}
-
 /* The first image tells what the file has room for. */
-static db_status begin_file(shots_run *r, output *out, const shot *s) {
+static db_status begin_file(shots_run *r, output *out, const db_shot *s) {
     DB_TRY(db_nexus_create(r->session->context, out->path, &s->experiment, &out->format,
                            &out->writer));
     return db_nexus_labels_create(out->writer, r->with_spots, &out->labels);
@@ -225,7 +193,7 @@ static int turns(const db_experiment *e) {
     return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
 }
 
-static db_status write_shot(shots_run *r, const shot *s) {
+static db_status write_shot(shots_run *r, const db_shot *s) {
     if (r->written == 0) r->turns = turns(&s->experiment);
     if (turns(&s->experiment) != r->turns)
         return db_fail(r->session->context, DB_ERROR_INPUT,
@@ -244,31 +212,98 @@ static db_status write_shot(shots_run *r, const shot *s) {
 }
 
 /* In the order of shots, one thread at a time. */
-static void deliver(shots_run *r, const worker *w, const shot *s, db_status status) {
-    char reason[DB_MESSAGE_SIZE / 2] = "";
+static void deliver(shots_run *r, db_shot *s) {
+    db_context *const context = r->session->context;
     if (atomic_load(&r->stopped) != DB_OK) return;
-    if (status == DB_OK)
+    s->label.spots = &s->spots;
+    db_status status = s->status;
+    if (status == DB_OK) {
         status = write_shot(r, s);
-    else
-        db_record_message(r->session->context, "%s", db_context_message(w->context));
+        if (status != DB_OK)
+            snprintf(s->reason, sizeof s->reason, "%s", db_context_message(context));
+    }
     if (status != DB_OK) {
-        snprintf(reason, sizeof reason, "%s", db_context_message(r->session->context));
-        db_record_message(r->session->context, "shot %zu: %s", s->number + 1, reason);
+        db_record_message(context, "shot %zu: %s", s->number + 1, s->reason);
         atomic_store(&r->stopped, (int)status);
         return;
     }
     db_progress_bar_draw(&r->bar, (double)r->written / (double)r->count, "of %zu shots", r->count);
 }
 
-static void work(shots_run *r, worker *w, size_t number, shot *s) {
-    *s = (shot){ .number = number, .label = { .number = (int64_t)number + 1, .flicker = 1 } };
-    db_status status = DB_OK;
-    if (atomic_load(&r->stopped) == DB_OK) status = make(r, w, s);
-    s->label.spots = &s->spots;
+static void render_shot(shots_run *r, worker *w, size_t number, db_shot *s) {
+    *s = (db_shot){ .number = number, .label = { .number = (int64_t)number + 1, .flicker = 1 } };
+    if (atomic_load(&r->stopped) != DB_OK) return;
+    s->status = make(r, w, s);
+    if (s->status != DB_OK)
+        snprintf(s->reason, sizeof s->reason, "%s", db_context_message(w->context));
     db_crystal_misset(&s->experiment.crystal, s->label.misset);
+}
+
+static void work(shots_run *r, worker *w, size_t number) {
+    db_shot s;
+    render_shot(r, w, number, &s);
 #pragma omp ordered
-    deliver(r, w, s, status);
-    discard(s);
+    deliver(r, &s);
+    db_shot_clear(&s);
+}
+
+/* The shots of one process; each is written as soon as those before it are. */
+static db_status render_alone(shots_run *r, worker *each, int workers) {
+#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(workers) if (workers > 1)
+    for (size_t i = 0; i < r->count; i++)
+        work(r, &each[workers > 1 ? db_thread_number() : 0], r->first + i);
+    return (db_status)atomic_load(&r->stopped);
+}
+
+/* Of `count` shots from number `at` on, those of this process, in the order of shots. */
+static size_t render_own(shots_run *r, worker *each, int workers, size_t at, size_t count,
+                         db_shot *own) {
+    const size_t rank = (size_t)r->all->rank, size = (size_t)r->all->size,
+                 mine = count > rank ? (count - rank + size - 1) / size : 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers) if (workers > 1)
+    for (size_t k = 0; k < mine; k++)
+        render_shot(r, &each[workers > 1 ? db_thread_number() : 0], at + k * size + rank, &own[k]);
+    return mine;
+}
+
+/* The first process writes what all have rendered, in the order of shots. */
+static void collect(shots_run *r, size_t count, db_shot *own) {
+    const size_t size = (size_t)r->all->size;
+    for (size_t i = 0; i < count; i++) {
+        db_shot *const s = &own[i / size];
+        if (i % size) {
+            db_shot other;
+            db_shot_receive((int)(i % size), &r->session->experiment, &other);
+            deliver(r, &other);
+            db_shot_clear(&other);
+        } else {
+            deliver(r, s);
+        }
+    }
+}
+
+/* In rounds, after each of which all processes know whether to go on. */
+static db_status render_together(shots_run *r, worker *each, int workers) {
+    enum { A_THREAD = 4 };
+    const size_t mine = A_THREAD * (size_t)workers;
+    db_shot *const own = malloc(mine * sizeof *own);
+    db_status status = db_processes_agree(
+        r->all, own ? DB_OK : db_fail_memory(r->session->context, "the shots of a round"));
+    const size_t round = mine * (size_t)r->all->size;
+    for (size_t at = 0; at < r->count && status == DB_OK && own; at += round) {
+        const size_t count = r->count - at < round ? r->count - at : round;
+        const size_t made = render_own(r, each, workers, r->first + at, count, own);
+        int sent = 1;
+        if (r->all->rank == 0) collect(r, count, own);
+        for (size_t k = 0; k < made; k++) {
+            if (r->all->rank > 0) sent = db_shot_send(&own[k]) && sent;
+            db_shot_clear(&own[k]);
+        }
+        status = db_processes_agree(r->all,
+                                    sent ? (db_status)atomic_load(&r->stopped) : DB_ERROR_DEVICE);
+    }
+    free(own);
+    return status;
 }
 
 static db_status open_worker(const shots_run *r, int threads, worker *w) {
@@ -296,25 +331,22 @@ static void close_worker(worker *w) {
 
 /* A shot a thread: threads that share a shot wait for each other. On a device, and for few shots, all
  * of them share it. */
-static db_status render_all(shots_run *r) {
+static db_status render_all(shots_run *r, db_status status) {
     const int threads = db_threads(r->session->context);
     const char *const device = r->session->settings.device;
     const int alone = (device && strcmp(device, "cpu") != 0) || r->count < (size_t)threads;
     const int workers = alone ? 1 : threads;
     worker *const each = calloc((size_t)workers, sizeof *each);
-    if (!each) return db_fail_memory(r->session->context, "the threads of a training set");
-    db_status status = DB_OK;
+    if (!each && status == DB_OK)
+        status = db_fail_memory(r->session->context, "the threads of a training set");
     for (int i = 0; i < workers && status == DB_OK; i++)
         status = open_worker(r, alone ? r->session->settings.threads : 1, &each[i]);
-    if (status == DB_OK) {
-#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(workers) if (workers > 1)
-        for (size_t i = 0; i < r->count; i++) {
-            shot s;
-            work(r, &each[workers > 1 ? db_thread_number() : 0], r->first + i, &s);
-        }
-        status = (db_status)atomic_load(&r->stopped);
-    }
-    for (int i = 0; i < workers; i++) close_worker(&each[i]);
+    r->failed_here = status != DB_OK;
+    status = db_processes_agree(r->all, status);
+    if (status == DB_OK && each)
+        status =
+            r->all->size > 1 ? render_together(r, each, workers) : render_alone(r, each, workers);
+    for (int i = 0; each && i < workers; i++) close_worker(&each[i]);
     free(each);
     return status;
 }
@@ -335,9 +367,9 @@ static db_status choose_range(shots_run *r) {
     return DB_OK;
 }
 
-static db_status open_run(db_session *session, shots_run *r) {
+static db_status open_run(db_session *session, const db_processes *all, shots_run *r) {
     const db_settings *const s = &session->settings;
-    *r = (shots_run){ .session = session, .seed = s->seed ? s->seed : 1 };
+    *r = (shots_run){ .session = session, .all = all, .seed = s->seed ? s->seed : 1 };
     r->noise = db_noise_options_of(s, &session->experiment);
     r->with_spots = session->experiment.spread.spots == DB_SPOTS_CLOSED;
     r->out[PHOTONS].path = s->hdf5_file ? s->hdf5_file : s->float_file;
@@ -358,9 +390,9 @@ static void tell(const shots_run *r) {
     printf("%.3f s, %.4g shots/s\n", time, (double)r->count / time);
 }
 
-db_status db_shots_run(db_session *session) {
+db_status db_shots_run(db_session *session, const db_processes *all) {
     shots_run r;
-    db_status status = open_run(session, &r);
+    db_status status = open_run(session, all, &r);
     r.options = (db_plan_options)DB_PLAN_OPTIONS_INIT;
     r.options.regions = session->regions;
     r.options.region_count = session->region_count;
@@ -368,7 +400,7 @@ db_status db_shots_run(db_session *session) {
     if (status == DB_OK) status = db_session_choose_precision(session, &r.options);
     r.begin = db_stopwatch();
     db_progress_bar_start(&r.bar, session->settings.progress != 0 && !session->settings.quiet);
-    if (status == DB_OK) status = render_all(&r);
+    status = render_all(&r, status);
     db_progress_bar_clear(&r.bar);
     for (int i = 0; i < OUTPUTS; i++) {
         db_nexus_labels_destroy(&r.out[i].labels);
@@ -376,5 +408,7 @@ db_status db_shots_run(db_session *session) {
     }
     if (status == DB_OK) tell(&r);
     db_shot_list_clear(&r.list);
-    return status == DB_OK ? DB_OK : db_session_complain(session, status);
+    /* one process says what failed */
+    if (status == DB_OK || (all->rank > 0 && !r.failed_here)) return status;
+    return db_session_complain(session, status);
 }

@@ -2,6 +2,7 @@
 #ifndef DB_CLI_SHOTS_H
 #define DB_CLI_SHOTS_H
 
+#include "cli/processes.h"
 #include "cli/session.h"
 
 int db_shots_wanted(const db_settings *settings);
@@ -9,7 +10,7 @@ int db_shots_wanted(const db_settings *settings);
 /* Whether flags and outputs go with it; reports what does not. */
 db_status db_shots_check(const db_session *session);
 
-/* Renders and writes them all. Reports failures itself. */
-db_status db_shots_run(db_session *session);
+/* Renders and writes them all, together with the other processes. Reports failures itself. */
+db_status db_shots_run(db_session *session, const db_processes *all);
 
 #endif

@@ -1,0 +1,116 @@
+/* Processes of MPI. */
+#include "cli/processes.h"
+
+#include "cli/complaint.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifdef DB_HAVE_MPI
+/* The C++ bindings that mpi.h offers are not wanted. */
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+#endif
+
+/* Set by mpirun of Open MPI, of MPICH and its relatives, and by srun with PMIx. */
+static int was_launched(void) {
+    static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i])) return 1;
+    return 0;
+}
+
+#ifdef DB_HAVE_MPI
+/* MPI counts in int. */
+static const size_t MOST_AT_ONCE = (size_t)1 << 30;
+
+db_status db_processes_join(const char *command, db_processes *all) {
+    int provided = 0;
+    *all = (db_processes){ 0, 1 };
+    if (!was_launched()) return DB_OK;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        return db_complain(command, DB_ERROR_DEVICE, "MPI does not start");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &all->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &all->size);
+    return DB_OK;
+}
+
+void db_processes_leave(void) {
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    if (begun) MPI_Finalized(&ended);
+    if (begun && !ended) MPI_Finalize();
+}
+
+db_status db_processes_agree(const db_processes *all, db_status own) {
+    int mine = (int)own, worst = (int)own;
+    if (all->size > 1 &&
+        MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
+        return DB_ERROR_DEVICE;
+    return (db_status)worst;
+}
+
+int db_processes_send(int to, const void *bytes, size_t size) {
+    const uint64_t total = size;
+    const char *from = bytes;
+    if (MPI_Send(&total, 1, MPI_UINT64_T, to, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return 0;
+    while (size > 0) {
+        const size_t part = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
+        if (MPI_Send(from, (int)part, MPI_BYTE, to, 1, MPI_COMM_WORLD) != MPI_SUCCESS) return 0;
+        from += part;
+        size -= part;
+    }
+    return 1;
+}
+
+int db_processes_receive(int from, void **bytes, size_t *size) {
+    uint64_t total = 0;
+    *bytes = NULL;
+    if (MPI_Recv(&total, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
+        return 0;
+    char *const room = malloc(total ? (size_t)total : 1);
+    if (!room) return 0;
+    for (size_t at = 0; at < (size_t)total;) {
+        const size_t rest = (size_t)total - at, part = rest < MOST_AT_ONCE ? rest : MOST_AT_ONCE;
+        if (MPI_Recv(room + at, (int)part, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS) {
+            free(room);
+            return 0;
+        }
+        at += part;
+    }
+    *bytes = room;
+    *size = (size_t)total;
+    return 1;
+}
+#else
+db_status db_processes_join(const char *command, db_processes *all) {
+    *all = (db_processes){ 0, 1 };
+    if (!was_launched()) return DB_OK;
+    return db_complain(command, DB_ERROR_UNSUPPORTED,
+                       "started by a launcher of MPI, but this build has no MPI");
+}
+
+void db_processes_leave(void) {}
+
+db_status db_processes_agree(const db_processes *all, db_status own) {
+    (void)all;
+    return own;
+}
+
+int db_processes_send(int to, const void *bytes, size_t size) {
+    (void)to;
+    (void)bytes;
+    (void)size;
+    return 0;
+}
+
+int db_processes_receive(int from, void **bytes, size_t *size) {
+    (void)from;
+    (void)size;
+    *bytes = NULL;
+    return 0;
+}
+#endif
