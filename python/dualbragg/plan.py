@@ -153,6 +153,34 @@ class Plan:
             pointer(gradient, "double *"), pointer(curvature, "double *")))
         return chi2[0], gradient, curvature
 
+    def vjp(self, cotangent, out=None):
+        """Sums of cotangent times derivative over all pixels, one for each parameter (float64): the
+        gradient of a loss by the parameters, if the cotangent is that by the pixels.
+
+        cotangent: of the images' shape and type; out: an array that receives the image, too."""
+        array(cotangent, "cotangent", self.shape, self.dtype)
+        if out is not None:
+            self._image(out)
+            if numpy.may_share_memory(cotangent, out):
+                raise errors.UsageError("cotangent and out: expected arrays that share no memory")
+        gradient = numpy.empty(len(self.names))
+        check(self._context, lib.db_plan_vjp(
+            self._plan, pointer(cotangent, "void *"),
+            ffi.NULL if out is None else pointer(out, "void *"), pointer(gradient, "double *")))
+        return gradient
+
+    def jvp(self, direction, out=None, tangent=None):
+        """The image, and its derivative along a direction in the space of the parameters.
+
+        direction: float64, one for each parameter, in its unit"""
+        array(direction, "direction", (len(self.names),), numpy.float64)
+        image, tangent = self._image(out), self._image(tangent, "tangent")
+        if numpy.may_share_memory(image, tangent):
+            raise errors.UsageError("out and tangent: expected arrays that share no memory")
+        check(self._context, lib.db_plan_jvp(self._plan, pointer(direction, "double *"),
+                                             pointer(image, "void *"), pointer(tangent, "void *")))
+        return image, tangent
+
     def __repr__(self):
         return (f"<dualbragg.Plan: {' x '.join(map(str, self.shape))} pixels, "
                 f"{len(self.names)} parameters, {self.precision}, {self.dtype.name}>")

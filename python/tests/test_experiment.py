@@ -143,13 +143,23 @@ class Refused(unittest.TestCase):
         refuses(dualbragg.UsageError, ["C order"], plan.normal,
                 numpy.zeros((44, 120), numpy.float32)[:, ::2])
         refuses(dualbragg.UsageError, ["weight"], plan.normal, data, data[:3])
+        refuses(dualbragg.UsageError, ["cotangent", "float64"], plan.vjp, data.astype(float))
+        refuses(dualbragg.InputError, ["(3, 2)"], plan.vjp, self.bad_at(2, 3))
+        refuses(dualbragg.UsageError, ["direction", "(1,)"], plan.jvp, numpy.zeros(2))
+        refuses(dualbragg.InputError, ["cell_a"], plan.jvp, numpy.array([numpy.nan]))
+        refuses(dualbragg.UsageError, ["no memory"], plan.vjp, data, data)
         data.flags.writeable = False
         refuses(dualbragg.UsageError, ["written"], plan.forward, data)
-        bad = numpy.zeros((44, 60), numpy.float32)
-        bad[4, 7] = numpy.nan
+        bad = self.bad_at(4, 7)
         refuses(dualbragg.InputError, ["(7, 4)"], plan.normal, bad)
         refuses(dualbragg.UsageError, ["parameters"],
                 dualbragg.Plan(dualbragg.Experiment(**SCENE)).normal, bad)
+
+    @staticmethod
+    def bad_at(slow, fast):
+        image = numpy.zeros((44, 60), numpy.float32)
+        image[slow, fast] = numpy.nan
+        return image
 
     def test_files(self):
         with tempfile.NamedTemporaryFile(suffix=".cbf") as f:

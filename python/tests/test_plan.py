@@ -59,6 +59,26 @@ class Images(unittest.TestCase):
         numpy.testing.assert_allclose(curvature, (jacobian * w) @ jacobian.T, rtol=1e-8,
                                       atol=1e-12 * abs(curvature).max())
 
+    def test_products_are_those_with_the_derivatives(self):
+        names = ["cell_a", "misset_y", "scale"]
+        for keywords in (SCENE, CLOSED):
+            plan = dualbragg.Plan(dualbragg.Experiment(**keywords), names, precision="double",
+                                  dtype=numpy.float64)
+            image, derivatives = plan.gradient()
+            random = numpy.random.default_rng(7)
+            cotangent, direction = random.normal(size=image.shape), random.normal(size=3)
+            own = numpy.empty_like(image)
+            gradient = plan.vjp(cotangent, own)
+            rows = derivatives.reshape(3, -1)
+            lengths = numpy.linalg.norm(rows, axis=1) * numpy.linalg.norm(cotangent)
+            self.assertLess((abs(gradient - rows @ cotangent.ravel()) / lengths).max(), 1e-12)
+            numpy.testing.assert_allclose(own, image, rtol=1e-14)
+            again, tangent = plan.jvp(direction)
+            numpy.testing.assert_allclose(again, image, rtol=1e-14)
+            expected = numpy.tensordot(direction, derivatives, 1)
+            size = numpy.tensordot(abs(direction), abs(derivatives), 1).max()
+            self.assertLess(abs(tangent - expected).max(), 1e-12 * size)
+
     def test_arrays_of_the_caller_are_filled(self):
         plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
         own, rows = numpy.zeros((44, 60), numpy.float32), numpy.zeros((1, 44, 60), numpy.float32)

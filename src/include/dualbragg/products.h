@@ -21,7 +21,7 @@ extern "C" {
  * Pixels are of the plan's pixel type and laid out as its image. Where the cotangent is 0, nothing
  * counts, and unless the image is wanted nothing is rendered in groups of such pixels. Sums are in
  * double precision, of products that in mixed precision are formed in float, and have the same bits
- * for any number of threads. One pass costs no more than db_plan_normal.
+ * for any number of threads. One pass costs about as much as db_plan_normal, or less.
  *
  * On a GPU the plan needs pixels of 32 bits; all products of the normal equations are summed there
  * (cotangent times what a typical step of a parameter changes must stay below 1e18), and the image
