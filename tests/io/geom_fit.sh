@@ -43,4 +43,6 @@ output: refined
 END
 "$DUALBRAGG" fit fit.yaml > said 2>&1 || { tail -n 20 said; exit 1; }
 grep -q "^clen = /z$" refined.geom || { echo "clen is not what it was"; exit 1; }
-awk '/^m3\/corner_x/ { found = $3 } END { print "corner_x of m3:", found; exit !(found > 10.35 && found < 10.45) }' refined.geom
+awk '/^m3\/corner_x/ { found = $3 } END { print "corner_x of m3:", found; exit !(found > 10.35 && found < 10.45) }' refined.geom || exit 1
+"$DUALBRAGG" fit refined.yaml model.expt=refined.geom model.matrix=refined.mat --output again > said 2>&1 ||
+    { echo "the refinement does not go on:"; tail -n 20 said; exit 1; }
