@@ -122,9 +122,10 @@ static void start_bare_knots(db_series *s) {
 static void hold_first_scale(db_series *s) {
     for (size_t l = 0; l < s->order.local && s->count; l++) {
         const size_t index = s->order.index[s->order.shared + l];
-        const db_frame_link *part[2];
+        const db_frame_link *part[2] = { NULL };
         if (s->all->settings.parameters[index].parameter != DB_SCALE) continue;
         const size_t parts = db_series_parts(s, 0, l, part);
+        if (!parts) continue;
         const size_t nearest = parts == 2 && part[1]->weight > part[0]->weight;
         db_series_unknown *const u = &s->unknown[part[nearest]->unknown];
         u->lower = u->upper = u->start;
