@@ -71,6 +71,19 @@ static db_status read_number(const db_hdf5_object *group, const char *name, doub
     return group->id < 0 ? DB_OK : db_hdf5_find_number(group, name, 0, value, &found);
 }
 
+/* Gain and pedestal of our own files; NXmx has no names for them. */
+static db_status read_counting(const reading *r) {
+    char creator[64] = "";
+    double gain = NAN, pedestal = NAN;
+    db_hdf5_attribute_text(&r->file.root, "creator", creator, sizeof creator);
+    if (strncmp(creator, "dualbragg", strlen("dualbragg")) != 0) return DB_OK;
+    DB_TRY(read_number(&r->file.detector, "gain", &gain));
+    DB_TRY(read_number(&r->file.detector, "pedestal", &pedestal));
+    if (gain > 0 && isfinite(gain)) r->image->gain = gain;
+    if (isfinite(pedestal)) r->image->pedestal = pedestal;
+    return DB_OK;
+}
+
 static db_status read_detector(reading *r) {
     const db_hdf5_object *const d = &r->file.detector;
     db_measured_image *const image = r->image;
@@ -92,7 +105,7 @@ static db_status read_detector(reading *r) {
         image->sensor_thickness = 1e3 * metres;
         image->sensor_material = db_sensor_material_find(material);
     }
-    return DB_OK;
+    return read_counting(r);
 }
 
 /* From the frame of NeXus to this program's: beam, up, along the fast axis of detectors that face
@@ -282,6 +295,14 @@ static db_status collect(reading *r, long frame, db_hdf5_pieces *pixels, db_hdf5
 }
 
 /* Pieces of one image may come from data sets of several types. */
+static void subtract_pedestal(db_measured_image *image) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    if (image->pedestal == 0) return;
+    for (size_t i = 0; i < count; i++)
+        image->value[i] = (float)((double)image->value[i] - image->pedestal);
+    image->overload -= image->pedestal;
+}
+
 static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_pieces *mask) {
     db_nexus_sink s;
     const db_hdf5_format *const first = &pixels->piece[0].format;
@@ -293,7 +314,9 @@ static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_
     db_nexus_sink_init(&r->limits, first, r->image, &s);
     db_nexus_mark_gaps(pixels, r->image);
     DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, mask, db_nexus_take_mask, &s));
-    return db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s);
+    DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s));
+    subtract_pedestal(r->image);
+    return DB_OK;
 }
 
 /* Images have no room for axes: numbers that do not hold without them are left out. */
