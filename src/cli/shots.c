@@ -34,6 +34,11 @@ static const char *other_output(const db_settings *s) {
 db_status db_shots_check(const db_session *session) {
     const db_settings *const s = &session->settings;
     const char *const other = other_output(s);
+    if (!strstr(db_features(), "HDF5"))
+        return db_complain(
+            s->command, DB_ERROR_UNSUPPORTED,
+            "many shots go to an HDF5 file, which this build does not write (Debian: "
+            "libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev)");
     if (s->shots_file && s->random_shots)
         return db_complain(s->command, DB_ERROR_USAGE, "expected --shots or --random, found both");
     if (other)

@@ -1,23 +1,26 @@
 /* Bitshuffled chunks: elements to rows of bits, blocks to LZ4. */
-#if defined(DB_HAVE_HDF5)
 #include "io/bitshuffle_write.h"
 
-#include "base/threads.h"
-#include "io/bitshuffle.h"
+#include "base/context_internal.h"
 
-#include <lz4.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { HEADER = 12, LENGTH = 4, BLOCK = 8192 }; /* bytes */
-
-static const uint64_t LARGEST_CHUNK = UINT32_MAX;
 
 void db_packed_clear(db_packed *packed) {
     free(packed->bytes);
     *packed = (db_packed){ NULL, 0 };
 }
+
+#if defined(DB_HAVE_HDF5)
+#include "base/threads.h"
+#include "io/bitshuffle.h"
+
+#include <lz4.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { HEADER = 12, LENGTH = 4, BLOCK = 8192 }; /* bytes */
+
+static const uint64_t LARGEST_CHUNK = UINT32_MAX;
 
 /* Bit i of byte k becomes bit k of byte i. */
 static inline uint64_t transpose(uint64_t x) {
@@ -121,5 +124,12 @@ db_status db_pack_bitshuffle(db_context *context, const char *what, const void *
     return DB_OK;
 }
 #else
-typedef int db_without_bitshuffle_write;
+db_status db_pack_bitshuffle(db_context *context, const char *what, const void *elements,
+                             size_t count, size_t width, db_packed *packed) {
+    (void)elements;
+    (void)count;
+    (void)width;
+    *packed = (db_packed){ NULL, 0 };
+    return db_fail(context, DB_ERROR_UNSUPPORTED, "%s: this build does not write HDF5", what);
+}
 #endif
