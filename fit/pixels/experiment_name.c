@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 
-#include <dualbragg/io.h>
 #include <string.h>
 
 db_status db_config_experiment(db_context *context, const db_fit_config *config, long *number,
@@ -24,18 +23,9 @@ db_status db_config_experiment(db_context *context, const db_fit_config *config,
     return status;
 }
 
-/* Geometries of CrystFEL and files of XDS have nothing that a list of DIALS could keep. */
-static int is_list(db_context *context, const char *path) {
-    db_file_kind kind;
-    if (db_recognize_file(context, path, &kind) != DB_OK) return 1;
-    return strcmp(kind.label, ".geom") != 0 && strcmp(kind.label, ".stream") != 0 &&
-           strcmp(kind.label, "XPARM.XDS") != 0;
-}
-
 db_status db_config_keep_list(db_context *context, const db_fit_config *config, const char *path) {
     char identifier[DB_IDENTIFIER_SIZE];
     long number;
-    if (*config->expt_file && !is_list(context, config->expt_file)) return DB_OK;
     DB_TRY(db_config_experiment(context, config, &number, identifier));
     return number < 0 ? DB_OK : db_expt_keep(context, path, config->expt_file, (size_t)number);
 }

@@ -223,7 +223,7 @@ db_status db_expt_keep(db_context *context, const char *path, const char *from, 
     db_json at;
     const db_format *format;
     DB_TRY(db_format_of_file(context, from, DB_HOLDS_GEOMETRY, &format));
-    if (format && format->geometry != db_expt_read) return DB_OK; /* no list */
+    if (format && format->geometry != db_expt_read) return DB_OK; /* geometries, images: no list */
     const size_t failures = db_json_failures();
     db_status status = db_json_open(context, path, &written, &at);
     if (status == DB_OK) status = db_json_open(context, from, &original, &at);
