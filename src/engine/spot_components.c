@@ -196,19 +196,20 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options, int
             k[i] = component_of(plan, options, photons, &name[i], &f);
             continue;
         }
-        p.count = 0;
+        int found = 0;
         for (int j = i; j < count; j++) {
             if (j > i && !same_place(&name[i], &name[j])) continue;
             const double node[3] = { name[j].hkl[0], name[j].hkl[1], name[j].hkl[2] };
-            for (int c = 0; c < 3; c++) p.hkl[c][p.count] = node[c];
-            p.amplitude[p.count] = node_amplitude_double_0(factors, NULL, node).v;
+            for (int c = 0; c < 3; c++) p.hkl[c][found] = node[c];
+            p.amplitude[found] = node_amplitude_double_0(factors, NULL, node).v;
             done[j] = 1;
-            number[p.count++] = j;
+            number[found++] = j;
         }
+        p.count = found;
         const db_spot_find find = db_spot_find_of(plan, NULL, name[i].source);
         const db_spot_window window = db_spot_window_of(plan, name[i].panel, NULL);
         db_spot_finder_instance(plan->context->isa)->places(&find, &window, name[i].tail, &p);
-        for (int j = 0; j < p.count; j++) {
+        for (int j = 0; j < found; j++) {
             const spot_facts f = { .distance = p.distance[j],
                                    .width = p.width[j],
                                    .rho = p.rho[j],
