@@ -17,7 +17,7 @@ static const db_flag flags[] = {
     { .name = "--symmetry", .arguments = "SYSTEM", DB_ONE(TEXT), DB_TO(symmetry),
       .help = "likewise: crystal system, lattice or space group" },
     { .name = "--matrix", .arguments = "FILE", DB_ONE(TEXT), DB_TO(matrix), .help = "likewise: MOSFLM matrix" },
-    { .name = "--expt", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt), .help = "likewise: experiment list of DIALS" },
+    { .name = "--expt", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt), .help = "likewise: experiment list of DIALS, .geom or .stream of CrystFEL, XPARM.XDS, NXmx file" },
     { .name = "--output", .arguments = "PREFIX", DB_ONE(TEXT), DB_TO(output),
       .help = "prefix of the output files, or a folder (ends in /), instead of the configuration's" },
     { .name = "--threads", .arguments = "COUNT", DB_ONE(INTEGER), DB_TO(threads), .help = "threads; 0 (default): all" },

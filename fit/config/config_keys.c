@@ -73,7 +73,8 @@ static const db_config_key model_keys[] = {
         "with header, what is left out below comes from the image header"),
     FIELD(CONVENTION, NULL, NULL),
     OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header", "refined.expt",
-        "DIALS experiment list: its frame, panels, beam, spindle and crystal; keys of crystal, beam and spindle "
+        "DIALS experiment list, .geom or .stream of CrystFEL, XPARM.XDS, NXmx file: its frame, panels, beam, spindle "
+        "and crystal; keys of crystal, beam and spindle "
         "win, distance moves the panels"),
     FIELD(EXPT_NUMBER, "the only one, or the one that shows the image", "0"),
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame", "crystal.mat",
