@@ -112,7 +112,7 @@ static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
     return s->moments.status;
 }
 
-/* Right models of crystals of large cells reach 0.06; wrong ones that took all pixels for theirs 0.3. */
+/* Right models of thaumatin reach 0.06, a wrong one that took all pixels for its own 0.3 to 0.6. */
 static const double MOST_COVERED = 0.25;
 
 /* How much of the detector the model's spots cover, as far as two standard deviations. Where

@@ -51,15 +51,15 @@ def encoded(path):
     return value
 
 
-def integer(value, what):
-    """A whole number that fits an int of C."""
+def integer(value, what, bits=32):
+    """A whole number that fits so many bits, its sign included."""
     import operator
     try:
         number = operator.index(value)
     except TypeError:
         raise errors.UsageError(f"{what}: expected a whole number, found {value!r}") from None
-    if not -2**31 <= number < 2**31:
-        raise errors.UsageError(f"{what}: expected a whole number of 32 bits, found {number}")
+    if not -2**(bits - 1) <= number < 2**(bits - 1):
+        raise errors.UsageError(f"{what}: expected a whole number of {bits} bits, found {number}")
     return number
 
 

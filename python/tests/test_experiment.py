@@ -98,6 +98,9 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["distance", "finite"], make, distance=float("nan"))
         self.refuses(dualbragg.InputError, ["distance"], make, **dict(SCENE, distance=-1))
         self.refuses(dualbragg.UsageError, ["mosaic_domains", "whole"], make, mosaic_domains=1.5)
+        for name, value in dict(mosaic_domains=10**12, mosaic_seed=2**70).items():
+            self.refuses(dualbragg.UsageError, [name, "bits"], make, **{**SCENE, name: value})
+        self.refuses(dualbragg.InputError, ["oversample"], make, **dict(SCENE, oversample=10**7))
         self.refuses(dualbragg.UsageError, ["cell", "number"], make, cell="long")
         self.refuses(dualbragg.FileError, ["/nowhere.hkl"], make, **dict(SCENE, hkl="/nowhere.hkl"))
         self.refuses(dualbragg.UsageError, ["zero bytes"], make, **dict(SCENE, hkl="a\0b"))

@@ -1,5 +1,5 @@
-/* Normal equations, and the row of them that a cotangent wants. A slot's sums are made in the order of its tiles, and slots are added
- * pairwise. */
+/* Normal equations, and the row of them that a cotangent wants. A slot's sums are made in the order
+ * of its tiles, and slots are added pairwise. */
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/normal_basis.h"
