@@ -53,9 +53,9 @@ static db_status open_file(db_context *context, const char *path, hid_t *file) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_file_locking(access, 0, 1); /* files that are only read, on whatever file system */
     *file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
+    if (*file < 0) H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
+    H5Pclose(access); /* it forgets the reason */
     if (*file >= 0) return DB_OK;
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
     /* libhdf5 has it open, as a source of a virtual data set without end, and locked it */
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file >= 0) return DB_OK;

@@ -39,7 +39,7 @@ def damage(folder):
         whole = file.read()
     with open(os.path.join(folder, "cut.h5"), "wb") as file:
         file.write(whole[: len(whole) // 2])
-    expect("cut.h5#3", "damaged")
+    expect("cut.h5#3", "a damaged one: truncated file")
     expect("lz4_u2.h5#6", "expected image 6, found 5 images")
     expect("lz4_u2.h5#0", "counted from 1")
     expect("lz4_u2.h5", "lz4_u2.h5#1")
