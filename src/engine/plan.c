@@ -79,6 +79,10 @@ static db_status take_regions(db_plan *plan, const db_plan_options *options) {
             r->offset + (size_t)(r->slow_count - 1) * r->stride + (size_t)r->fast_count;
         if (end > plan->pixels) plan->pixels = end;
     }
+    plan->given_count = plan->region_count;
+    plan->given = malloc(plan->given_count * sizeof *plan->given);
+    if (!plan->given) return db_fail_memory(plan->context, "the regions of a plan");
+    memcpy(plan->given, plan->regions, plan->given_count * sizeof *plan->given);
     return DB_OK;
 }
 
@@ -325,8 +329,6 @@ db_status db_plan_update(db_plan *plan, const db_experiment *experiment) {
     return DB_OK;
 }
 
-size_t db_plan_pixels(const db_plan *plan) { return plan->pixels; }
-
 void db_plan_destroy(db_plan **plan) {
     if (!plan || !*plan) return;
     db_plan *p = *plan;
@@ -337,6 +339,7 @@ void db_plan_destroy(db_plan **plan) {
     db_spots_destroy(p->spots);
     void *const owned[] = { p->parameters,
                             p->regions,
+                            p->given,
                             p->tiles,
                             p->directions,
                             p->plain.rotation,

@@ -21,6 +21,8 @@ struct db_plan {
     size_t beyond_table; /* so many of them are not in the table */
     db_region *regions;
     size_t region_count, pixels;
+    db_region *given; /* regions as they were given; those above may be cut into tiles */
+    size_t given_count;
     db_tile *tiles;
     size_t tile_count;
 

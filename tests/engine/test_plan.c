@@ -330,9 +330,55 @@ static void huge_indices_keep_their_fractions(void **state) {
     free(image[1]);
 }
 
+static void a_plan_tells_what_it_was_made_for(void **state) {
+    (void)state;
+    const db_region given = { 0, 3, 5, 150, 40, 7, 160 };
+    const int min[3] = { -1, 0, 2 }, extent[3] = { 3, 2, 4 };
+    double list[24] = { 0 };
+    assert_int_equal(db_experiment_set_amplitudes(context, &experiment, min, extent, list), DB_OK);
+    for (int closed = 0; closed < 2; closed++) {
+        const db_parameter own[] = { DB_DISTANCE, DB_SCALE, db_parameter_amplitude(-1, 0, 3) };
+        static const char *const unit[] = { "mm", "1", "electrons" };
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        db_plan *plan;
+        char name[64];
+        size_t regions;
+        options.parameters = own;
+        options.parameter_count = 3;
+        options.regions = &given;
+        options.region_count = 1;
+        options.pixel_type = DB_FLOAT64;
+        options.precision = DB_PRECISION_MIXED;
+        experiment.spread.spots = closed ? DB_SPOTS_CLOSED : DB_SPOTS_SAMPLED;
+        experiment.crystal.mosaic_spread = 0;
+        experiment.crystal.mosaic_domains = 1;
+        assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_parameter_count(plan), 3);
+        for (size_t k = 0; k < 3; k++) {
+            assert_int_equal(db_plan_parameter(plan, k), own[k]);
+            assert_string_equal(db_plan_parameter_unit(plan, k), unit[k]);
+        }
+        db_plan_parameter_name(plan, 2, name, sizeof name);
+        assert_string_equal(name, "F:-1:0:3");
+        assert_true(db_plan_parameter_value(plan, 0) == experiment.detector.distance);
+        assert_int_equal(db_plan_parameter(plan, 3), DB_PARAMETER_COUNT);
+        assert_null(db_plan_parameter_unit(plan, 3));
+        db_plan_parameter_name(plan, 3, name, sizeof name);
+        assert_string_equal(name, "");
+        assert_true(db_plan_parameter_value(plan, 3) == 0);
+        assert_int_equal(db_plan_amplitude_count(plan), 24);
+        assert_memory_equal(db_plan_regions(plan, &regions), &given, sizeof given);
+        assert_int_equal(regions, 1);
+        assert_int_equal(db_plan_pixel_type(plan), DB_FLOAT64);
+        assert_int_equal(db_plan_precision(plan), DB_PRECISION_MIXED);
+        db_plan_destroy(&plan);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(huge_indices_keep_their_fractions, start, finish),
+        cmocka_unit_test_setup_teardown(a_plan_tells_what_it_was_made_for, start, finish),
         cmocka_unit_test_setup_teardown(same_bits_for_any_number_of_threads, start, finish),
         cmocka_unit_test_setup_teardown(regions_hold_the_pixels_of_the_whole_image, start, finish),
         cmocka_unit_test_setup_teardown(pixels_outside_the_regions_stay_untouched, start, finish),
