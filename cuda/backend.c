@@ -60,25 +60,38 @@ static void *create_memory(int number, db_memory kind, size_t bytes) {
 static void destroy_memory(int number, void *memory) {
     db_cuda_scope scope;
     if (db_cuda_enter(NULL, number, &scope) != DB_OK) return;
-    if (db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE)
+    if (db_cuda_place_of(number, memory) == DB_CUDA_ON_DEVICE)
         (void)cudaFree(memory);
     else
         (void)cudaFreeHost(memory);
     db_cuda_leave(&scope);
 }
 
+/* A copy may return before all is there, and the streams of plans do not wait for it: it is waited
+ * for here. */
+static db_status copy_and_wait(db_context *context, int number, void *to, const void *from,
+                               size_t bytes) {
+    static const char what[] = "copying memory";
+    DB_CUDA_TRY(context, number, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, NULL), what);
+    return db_cuda_status(context, number, cudaStreamSynchronize(NULL), what);
+}
+
 static db_status copy_memory(db_context *context, int number, void *to, const void *from,
                              size_t bytes) {
     db_cuda_scope scope;
     DB_TRY(db_cuda_enter(context, number, &scope));
-    const db_status status = db_cuda_status(
-        context, number, cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying memory");
+    const db_status status = copy_and_wait(context, number, to, from, bytes);
     db_cuda_leave(&scope);
     return status;
 }
 
-static int is_device_memory(const void *memory) {
-    return db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE;
+/* Of whichever GPU: none of it can the host read. */
+static int is_device_memory(int number, const void *memory) {
+    db_cuda_scope scope;
+    if (db_cuda_enter(NULL, number, &scope) != DB_OK) return 0;
+    const db_cuda_place place = db_cuda_place_of(number, memory);
+    db_cuda_leave(&scope);
+    return place == DB_CUDA_ON_DEVICE || place == DB_CUDA_ELSEWHERE;
 }
 
 static const db_device_operations operations = { .create = db_cuda_plan_create,

@@ -16,9 +16,14 @@ static void *image_of(const db_device_work *work, size_t i) {
     return i == 0 ? work->job.image : work->job.derivative[i - 1];
 }
 
-static db_cuda_layout layout_of_images(const db_device_work *work, size_t images) {
+static int is_there(const db_device_plan *plan, const void *image) {
+    return db_cuda_place_of(plan->number, image) == DB_CUDA_ON_DEVICE;
+}
+
+static db_cuda_layout layout_of_images(const db_device_plan *plan, const db_device_work *work,
+                                       size_t images) {
     for (size_t i = 0; i < images; i++)
-        if (db_cuda_place_of(image_of(work, i)) == DB_CUDA_ON_DEVICE) return DB_CUDA_AS_GIVEN;
+        if (is_there(plan, image_of(work, i))) return DB_CUDA_AS_GIVEN;
     return DB_CUDA_PACKED;
 }
 
@@ -50,7 +55,7 @@ static db_status start_images(db_context *context, db_device_plan *plan, const d
 static db_status render(db_context *context, db_device_plan *plan, const db_device_work *work) {
     const size_t images = 1 + (db_device_has_slopes(work->kind) ? work->job.parameter_count : 0),
                  size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
-    const db_cuda_layout layout = layout_of_images(work, images);
+    const db_cuda_layout layout = layout_of_images(plan, work, images);
     const size_t image_bytes =
         (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
     char *own[DB_CUDA_MOST_IMAGES + 1] = { 0 };
@@ -60,15 +65,18 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "cuda:%d: %zu derivative images; expected at most %d", plan->number,
                        images - 1, DB_CUDA_MOST_IMAGES - 1);
-    for (size_t i = 0; i < images; i++)
-        own_count += db_cuda_place_of(image_of(work, i)) != DB_CUDA_ON_DEVICE;
+    for (size_t i = 0; i < images; i++) {
+        DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
+                                   i ? "a derivative image" : "the image"));
+        own_count += !is_there(plan, image_of(work, i));
+    }
     DB_TRY(db_cuda_need(context, plan->number, &plan->results, own_count * image_bytes,
                         images > 1 ? "image and derivative images" : "an image"));
     DB_TRY(db_cuda_values_bring(context, plan, work, 0, &a));
     own_count = 0;
     for (size_t i = 0; i < images; i++) {
         void *there = image_of(work, i);
-        if (db_cuda_place_of(there) != DB_CUDA_ON_DEVICE)
+        if (!is_there(plan, there))
             there = own[i] = (char *)plan->results.memory + own_count++ * image_bytes;
         if (i == 0)
             a.job.image = there;

@@ -94,10 +94,13 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     db_status status =
         db_cuda_need(context, plan->number, &plan->regions, bytes, "the regions of a plan");
     if (status == DB_OK)
-        status =
-            db_cuda_status(context, plan->number,
-                           cudaMemcpy(plan->regions.memory, memory, bytes, cudaMemcpyHostToDevice),
-                           "copying regions");
+        status = db_cuda_status(context, plan->number,
+                                cudaMemcpyAsync(plan->regions.memory, memory, bytes,
+                                                cudaMemcpyHostToDevice, plan->stream),
+                                "copying regions");
+    if (status == DB_OK)
+        status = db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
+                                "copying regions");
     free(memory);
     plan->region = plan->regions.memory;
     plan->packed_region = plan->region + count;

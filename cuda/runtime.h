@@ -15,9 +15,9 @@ db_status db_cuda_status(db_context *context, int number, cudaError_t error, con
     DB_TRY(db_cuda_status((context), (number), (call), (what)))
 
 /* Makes a device the current one while something is done with it: the caller of the library may
- * have chosen another. */
+ * have chosen another. No context is made on any other GPU. */
 typedef struct db_cuda_scope {
-    int before;
+    int pushed; /* 1: there is a context to go back from */
 } db_cuda_scope;
 db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope);
 void db_cuda_leave(const db_cuda_scope *scope);
@@ -37,7 +37,17 @@ db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *b
 void db_cuda_release(db_cuda_buffer *buffer);
 void db_cuda_release_locked(db_cuda_buffer *buffer);
 
-typedef enum db_cuda_place { DB_CUDA_PAGEABLE, DB_CUDA_LOCKED, DB_CUDA_ON_DEVICE } db_cuda_place;
-db_cuda_place db_cuda_place_of(const void *memory);
+/* Of the host, of GPU `number` (or managed), or of another GPU. */
+typedef enum db_cuda_place {
+    DB_CUDA_PAGEABLE,
+    DB_CUDA_LOCKED,
+    DB_CUDA_ON_DEVICE,
+    DB_CUDA_ELSEWHERE
+} db_cuda_place;
+db_cuda_place db_cuda_place_of(int number, const void *memory);
+
+/* DB_ERROR_INPUT for memory of another GPU. what: the memory, for the message; memory may be NULL. */
+db_status db_cuda_check_place(db_context *context, int number, const void *memory,
+                              const char *what);
 
 #endif

@@ -10,6 +10,10 @@ enum {
     MOST_SLOTS = 4096          /* ... which are enough to keep any GPU busy */
 };
 
+static int on_device(const db_device_plan *plan, const void *memory) {
+    return memory && db_cuda_place_of(plan->number, memory) == DB_CUDA_ON_DEVICE;
+}
+
 /* Data and weights on the device: used in place if they are there already, else copied. */
 static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
                             db_cuda_layout layout, db_cuda_arguments *a) {
@@ -20,7 +24,8 @@ static db_status bring_data(db_context *context, db_device_plan *plan, const db_
     size_t own = 0;
     int wanted[2];
     for (int i = 0; i < 2; i++) {
-        wanted[i] = given[i] && db_cuda_place_of(given[i]) != DB_CUDA_ON_DEVICE;
+        DB_TRY(db_cuda_check_place(context, plan->number, given[i], i ? "weights" : "data"));
+        wanted[i] = given[i] && !on_device(plan, given[i]);
         own += (size_t)wanted[i];
     }
     DB_TRY(db_cuda_need(context, plan->number, &plan->data, own * bytes, "data and weights"));
@@ -34,10 +39,6 @@ static db_status bring_data(db_context *context, db_device_plan *plan, const db_
     a->job.data = there[0];
     a->job.weight = there[1];
     return DB_OK;
-}
-
-static int on_device(const void *memory) {
-    return memory && db_cuda_place_of(memory) == DB_CUDA_ON_DEVICE;
 }
 
 /* Spots in closed form: a slot is a run of tiles. As many groups as fit beside the least piece, and
@@ -118,9 +119,9 @@ static size_t panel_count(const db_device_work *work) {
 
 static db_status normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                         double *sums) {
-    const db_cuda_layout layout = on_device(work->job.data) || on_device(work->job.weight)
-                                      ? DB_CUDA_AS_GIVEN
-                                      : DB_CUDA_PACKED;
+    const db_cuda_layout layout =
+        on_device(plan, work->job.data) || on_device(plan, work->job.weight) ? DB_CUDA_AS_GIVEN
+                                                                             : DB_CUDA_PACKED;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
     const uint32_t threads = db_device_has_spots(work->kind) ? choose_slots_of_spots(plan, work, &a)
                                                              : choose_slots(plan, work, &a);

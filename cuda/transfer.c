@@ -68,7 +68,8 @@ static db_status copy_directly(db_context *context, db_device_plan *plan, db_cud
 }
 
 static int is_direct(const db_device_plan *plan, const void *host) {
-    return plan->span_count <= MOST_COPIES && db_cuda_place_of(host) == DB_CUDA_LOCKED;
+    return plan->span_count <= MOST_COPIES &&
+           db_cuda_place_of(plan->number, host) == DB_CUDA_LOCKED;
 }
 
 /* The piece of an image on the device that holds the pixels which are packed from `first` on; as

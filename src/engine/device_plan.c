@@ -75,6 +75,18 @@ static db_device_work work_of(const db_plan *plan, const db_kernel_job *job, db_
     return work;
 }
 
+/* Notes why the processor takes over from the device of "auto". A device that has failed, not merely
+ * refused, is not asked again. */
+static void leave_device(db_context *context, db_status why) {
+    db_device *const device = &context->device;
+    snprintf(device->note, sizeof device->note, "%.500s", context->message);
+    context->message[0] = 0;
+    if (why != DB_ERROR_DEVICE) return;
+    device->backend = NULL;
+    device->model[0] = 0;
+    snprintf(device->name, sizeof device->name, "cpu");
+}
+
 db_status db_plan_attach_device(db_plan *plan) {
     db_context *context = plan->context;
     plan->device = context->device;
@@ -88,8 +100,7 @@ db_status db_plan_attach_device(db_plan *plan) {
             : plan->device.backend->operations->create(context, plan->device.number, &work,
                                                        &plan->device_part);
     if (status == DB_OK || !plan->device.automatic) return status;
-    snprintf(context->device.note, sizeof context->device.note, "%.500s", context->message);
-    context->message[0] = 0;
+    leave_device(context, status);
     return DB_OK;
 }
 
@@ -104,7 +115,8 @@ const char *db_plan_device(const db_plan *plan) {
 }
 
 static int in_device_memory(const db_plan *plan, const void *memory) {
-    return memory && plan->device.backend->operations->is_device_memory(memory);
+    return memory &&
+           plan->device.backend->operations->is_device_memory(plan->device.number, memory);
 }
 
 static int any_in_device_memory(const db_plan *plan, const db_device_work *work) {
@@ -117,11 +129,9 @@ static int any_in_device_memory(const db_plan *plan, const db_device_work *work)
 }
 
 /* Whether, after a failure, the processor takes over from now on. */
-static int moves_to_processor(db_plan *plan, const db_device_work *work) {
-    db_context *context = plan->context;
+static int moves_to_processor(db_plan *plan, const db_device_work *work, db_status why) {
     if (!plan->device.automatic || any_in_device_memory(plan, work)) return 0;
-    snprintf(context->device.note, sizeof context->device.note, "%.500s", context->message);
-    context->message[0] = 0;
+    leave_device(plan->context, why);
     db_plan_detach_device(plan);
     return 1;
 }
@@ -137,7 +147,7 @@ static db_status run(db_plan *plan, const db_device_work *work, double *sums, in
     const db_status status = sums ? device->normal(context, plan->device_part, work, sums)
                                   : device->render(context, plan->device_part, work);
     db_leave_stage(context, "device");
-    *done = status == DB_OK || !moves_to_processor(plan, work);
+    *done = status == DB_OK || !moves_to_processor(plan, work, status);
     if (!*done) return DB_OK;
     if (status == DB_OK && context->progress) context->progress(context->progress_user, 1);
     return status;

@@ -41,8 +41,9 @@ static inline int db_device_has_spots(db_kernel_kind kind) {
 typedef struct db_device_plan db_device_plan;
 
 /* Calls return when results are there. Failures: DB_ERROR_MEMORY where the device's memory is
- * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails; after any
- * of them the plan can still be used. */
+ * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails, DB_ERROR_INPUT for
+ * memory of another device. The plan can still be used after all of them, but for failures of the
+ * device that the message calls final. */
 typedef struct db_device_operations {
     /* Prepares for work of this size on device `number`. */
     db_status (*create)(db_context *context, int number, const db_device_work *work,
@@ -59,7 +60,7 @@ typedef struct db_device_operations {
     db_status (*memory_copy)(db_context *context, int number, void *to, const void *from,
                              size_t bytes);
     /* 1: memory that the host cannot read */
-    int (*is_device_memory)(const void *memory);
+    int (*is_device_memory)(int number, const void *memory);
 } db_device_operations;
 
 /* Gives a new plan its part on the context's device; nothing for the processor. */

@@ -498,6 +498,85 @@ static void the_callers_device_stays_current(void **state) {
     assert_int_equal(db_plan_forward(plan, image), DB_OK);
     db_plan_destroy(&plan);
     assert_int_equal(stand_in.current, 1);
+    assert_int_equal(stand_in.pushed, 0);
+}
+
+/* A context takes half a gigabyte of a GPU, and processes beside each other have one each. */
+static void only_the_plans_device_gets_a_context(void **state) {
+    (void)state;
+    float image[PIXELS];
+    void *there;
+    assert_int_equal(db_context_set_device(device, "cuda:1"), DB_OK);
+    db_plan *plan = plan_of(device, defaults());
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof image, &there), DB_OK);
+    assert_int_equal(db_plan_memory_write(plan, there, image, sizeof image), DB_OK);
+    assert_int_equal(db_plan_forward(plan, there), DB_OK);
+    db_plan_memory_destroy(plan, &there);
+    db_plan_destroy(&plan);
+    assert_int_equal(stand_in.contexts, 1U << 1);
+    assert_int_equal(stand_in.current, 0);
+    assert_int_equal(stand_in.pushed, 0);
+}
+
+static void memory_of_another_device_is_refused(void **state) {
+    (void)state;
+    float image[PIXELS] = { 0 };
+    void *there;
+    equations e;
+    db_plan *own = plan_of(device, defaults());
+    assert_int_equal(db_context_set_device(device, "cuda:1"), DB_OK);
+    db_plan *other = plan_of(device, defaults());
+    assert_int_equal(db_plan_memory_create(own, DB_MEMORY_DEVICE, sizeof image, &there), DB_OK);
+    assert_int_equal(db_plan_memory_write(own, there, image, sizeof image), DB_OK);
+    assert_int_equal(db_plan_forward(own, there), DB_OK);
+    assert_int_equal(db_plan_forward(other, there), DB_ERROR_INPUT);
+    assert_string_equal(
+        db_context_message(device),
+        "cuda:1: the image: expected memory of this GPU or of the host, found memory "
+        "of cuda:0");
+    assert_int_equal(normal(other, image, there, &e), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "weights: expected memory of this GPU"));
+    assert_int_equal(db_plan_forward(other, image), DB_OK);
+    db_plan_memory_destroy(own, &there);
+    db_plan_destroy(&own);
+    db_plan_destroy(&other);
+}
+
+/* After an illegal address every call fails until the process ends. */
+static void a_final_failure_is_said(void **state) {
+    (void)state;
+    float image[PIXELS];
+    db_plan *plan = plan_of(device, defaults());
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    stand_in.failure = cudaErrorIllegalAddress;
+    stand_in.calls_until_failure = 3;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(db_plan_forward(plan, image), DB_ERROR_DEVICE);
+        assert_non_null(strstr(db_context_message(device), "illegal memory access"));
+        assert_non_null(
+            strstr(db_context_message(device), "this process cannot use the GPU any more"));
+    }
+    db_plan_destroy(&plan);
+    stand_in_reset();
+    /* with auto the processor goes on, with plans of later, too */
+    assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+    plan = plan_of(device, defaults());
+    assert_string_equal(db_plan_device(plan), "cuda:0");
+    stand_in.failure = cudaErrorIllegalAddress;
+    stand_in.calls_until_failure = 3;
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    assert_string_equal(db_plan_device(plan), "cpu");
+    assert_string_equal(db_context_device(device), "cpu");
+    assert_non_null(strstr(db_context_device_note(device), "illegal memory access"));
+    const long calls = stand_in.calls;
+    db_plan *later = plan_of(device, defaults());
+    assert_int_equal(db_plan_forward(later, image), DB_OK);
+    assert_int_equal(stand_in.calls, calls);
+    assert_non_null(strstr(db_context_device_note(device), "illegal memory access"));
+    db_plan_destroy(&later);
+    db_plan_destroy(&plan);
+    stand_in_reset();
 }
 
 static void memory_that_runs_out_is_said(void **state) {
@@ -597,6 +676,9 @@ int main(void) {
 #if !defined(DB_ON_GPU)
         TEST(what_is_missing_is_said),
         TEST(the_callers_device_stays_current),
+        TEST(only_the_plans_device_gets_a_context),
+        TEST(memory_of_another_device_is_refused),
+        TEST(a_final_failure_is_said),
         TEST(memory_that_runs_out_is_said),
         TEST(any_call_may_fail),
 #endif

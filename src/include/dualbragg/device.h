@@ -20,7 +20,8 @@ extern "C" {
  *   "cpu"              (default)
  *   "cuda", "cuda:1"   a backend's first device, or the one of that number
  *   "auto"             the first device there is, else the processor. A plan that does not fit
- *                      there, or asks for what the device cannot do, runs on the processor
+ *                      there, or asks for what the device cannot do, runs on the processor; all do
+ *                      once the device has failed
  *
  * The environment variable DUALBRAGG_DEVICE sets the default. Errors, which leave the choice as it
  * was: DB_ERROR_USAGE for a text that is not a device's name; DB_ERROR_DEVICE if the program has no
@@ -31,7 +32,8 @@ extern "C" {
  * @return DB_OK; DB_ERROR_USAGE or DB_ERROR_DEVICE */
 DB_API db_status db_context_set_device(db_context *context, const char *name);
 
-/** The device in effect: "cpu", "cuda:0". Owned by the context, until the next choice.
+/** The device in effect: "cpu", "cuda:0". Owned by the context, until the next choice or, with "auto",
+ * a failure of the device.
  *
  * @param context to ask
  * @return its name */

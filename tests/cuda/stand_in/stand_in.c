@@ -9,6 +9,8 @@
 #include "stand_in.h"
 
 #include "cuda/arguments.h"
+
+#include <cuda.h>
 #include "stand_in_threads.h"
 
 #include <setjmp.h>
@@ -32,6 +34,7 @@ enum {
     { .devices = 2, .major = 9, .memory = (size_t)1 << 32, .calls_until_failure = -1 }
 stand_in_state stand_in = PLENTY;
 static cudaError_t last_error;
+static cudaError_t final_error; /* that of every call from now on */
 
 static void stop(const char *what) {
     fprintf(stderr, "CUDA stand-in: %s\n", what);
@@ -43,7 +46,7 @@ void stand_in_reset(void) {
     stand_in = (stand_in_state)PLENTY;
     stand_in.live = live;
     stand_in.allocated = allocated;
-    last_error = cudaSuccess;
+    last_error = final_error = cudaSuccess;
 }
 
 static cudaError_t failed(cudaError_t error) { return last_error = error; }
@@ -51,6 +54,7 @@ static cudaError_t failed(cudaError_t error) { return last_error = error; }
 /* Every call comes through here; `as` is how it fails. */
 static int fails(void) {
     stand_in.calls++;
+    if (final_error != cudaSuccess) return 1;
     if (stand_in.calls_until_failure < 0) return 0;
     if (stand_in.calls_until_failure > 0) {
         stand_in.calls_until_failure--;
@@ -59,8 +63,26 @@ static int fails(void) {
     stand_in.calls_until_failure = -1;
     return 1;
 }
+static cudaError_t error_of_failure(cudaError_t as) {
+    if (final_error != cudaSuccess) return final_error;
+    if (stand_in.failure == cudaSuccess) return as;
+    if (stand_in.failure == cudaErrorIllegalAddress) final_error = stand_in.failure;
+    return stand_in.failure;
+}
 #define MAY_FAIL(as)                                                                               \
-    if (fails()) return failed(as)
+    if (fails()) return failed(error_of_failure(as))
+
+/* The device of a call, which makes a context there if there is none. */
+enum { MOST_PUSHED = 8 };
+static int pushed_device[MOST_PUSHED];
+static int current_device(void) {
+    return stand_in.pushed ? pushed_device[stand_in.pushed - 1] : stand_in.current;
+}
+static int use_device(void) {
+    const int device = current_device();
+    stand_in.contexts |= 1U << device;
+    return device;
+}
 
 /* Memory */
 
@@ -68,6 +90,7 @@ typedef struct {
     char *memory;
     size_t bytes, mapped;
     enum cudaMemoryType type;
+    int device;
 } piece;
 static piece pieces[MOST_PIECES];
 
@@ -100,7 +123,7 @@ static cudaError_t allocate(void **memory, size_t bytes, enum cudaMemoryType typ
     void *made = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED) return failed(cudaErrorMemoryAllocation);
     memset(made, 0xff, mapped);
-    pieces[i] = (piece){ made, bytes, mapped, type };
+    pieces[i] = (piece){ made, bytes, mapped, type, use_device() };
     if (type == cudaMemoryTypeDevice) {
         stand_in.allocated += bytes;
         if (mprotect(made, mapped, PROT_NONE) != 0) stop("mprotect");
@@ -140,7 +163,9 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory) {
     const piece *p = piece_of(memory);
+    use_device();
     attributes->type = p ? p->type : cudaMemoryTypeUnregistered;
+    attributes->device = p ? p->device : -1;
     return cudaSuccess;
 }
 
@@ -160,11 +185,20 @@ typedef struct {
 
 struct CUstream_st {
     operation *queue; /* [MOST_OPERATIONS] */
-    int count;
+    int count, device;
 };
 struct CUevent_st {
     cudaStream_t stream; /* of a recording that has not happened yet */
 };
+
+/* The stream of calls that name none. Others do not wait for it. */
+static struct CUstream_st legacy;
+static cudaStream_t stream_of(cudaStream_t stream) {
+    const int device = use_device();
+    if (!stream && !legacy.queue) legacy.queue = calloc(MOST_OPERATIONS, sizeof *legacy.queue);
+    if (stream && stream->device != device) stop("a stream of another device");
+    return stream ? stream : &legacy;
+}
 
 static void check_inside(const void *memory, size_t bytes, const char *what) {
     const piece *p = piece_of(memory);
@@ -214,9 +248,10 @@ static void add(cudaStream_t stream, operation o) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     *stream = NULL;
-    MAY_FAIL(cudaErrorLaunchFailure);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (flags != cudaStreamNonBlocking) stop("a stream that waits for others");
     *stream = calloc(1, sizeof **stream);
+    (*stream)->device = use_device();
     (*stream)->queue = calloc(MOST_OPERATIONS, sizeof *(*stream)->queue);
     stand_in.live++;
     return cudaSuccess;
@@ -231,15 +266,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    run_stream(stream, NULL);
-    MAY_FAIL(cudaErrorLaunchFailure);
+    run_stream(stream_of(stream), NULL);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
     (void)flags;
     *event = NULL;
-    MAY_FAIL(cudaErrorLaunchFailure);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     *event = calloc(1, sizeof **event);
     stand_in.live++;
     return cudaSuccess;
@@ -253,7 +288,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    MAY_FAIL(cudaErrorLaunchFailure);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     event->stream = stream;
     add(stream, (operation){ .what = RECORD, .event = event });
     return cudaSuccess;
@@ -261,7 +296,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (event->stream) run_stream(event->stream, event);
-    MAY_FAIL(cudaErrorLaunchFailure);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     return cudaSuccess;
 }
 
@@ -288,17 +323,9 @@ static int direction_is_right(const void *to, const void *from, enum cudaMemcpyK
                 (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice));
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    MAY_FAIL(cudaErrorLaunchFailure);
-    if (!direction_is_right(to, from, kind)) return failed(cudaErrorInvalidValue);
-    count_copy(to, from, bytes);
-    copy_now(to, from, bytes);
-    return cudaSuccess;
-}
-
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    MAY_FAIL(cudaErrorLaunchFailure);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (!direction_is_right(to, from, kind)) return failed(cudaErrorInvalidValue);
     count_copy(to, from, bytes);
     operation o = { .what = COPY, .to = to, .from = from, .bytes = bytes };
@@ -308,8 +335,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
         o.from = staged;
         o.staged = 1;
     }
-    add(stream, o);
-    if (!piece_of(to)) run_stream(stream, NULL); /* and written before the call returns */
+    add(stream_of(stream), o);
+    if (!piece_of(to))
+        run_stream(stream_of(stream), NULL); /* and written before the call returns */
     return cudaSuccess;
 }
 
@@ -416,7 +444,7 @@ static void run_kernel(const operation *o) {
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                              size_t shared_bytes, cudaStream_t stream) {
-    MAY_FAIL(cudaErrorLaunchFailure);
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (!function) return failed(cudaErrorInvalidValue);
     if (grid.x < 1 || grid.y != 1 || grid.z != 1 || block.x < 1 || block.x > MOST_THREADS ||
         block.y != 1 || block.z != 1 || shared_bytes > MOST_SHARED_BYTES)
@@ -426,7 +454,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     o.arguments = malloc(sizeof *o.arguments);
     memcpy(o.arguments, arguments[0], sizeof *o.arguments);
     stand_in.launches++;
-    add(stream, o);
+    add(stream_of(stream), o);
     return cudaSuccess;
 }
 
@@ -442,13 +470,67 @@ cudaError_t cudaGetDeviceCount(int *count) {
 
 cudaError_t cudaGetDevice(int *device) {
     MAY_FAIL(cudaErrorInvalidDevice);
-    *device = stand_in.current;
+    *device = current_device();
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
     if (device < 0 || device >= stand_in.devices) return failed(cudaErrorInvalidDevice);
     stand_in.current = device;
+    stand_in.pushed = 0;
+    use_device();
+    return cudaSuccess;
+}
+
+/* The driver */
+
+struct CUctx_st {
+    int device;
+};
+static struct CUctx_st primary[32];
+
+static CUresult retain(CUcontext *context, CUdevice device) {
+    *context = NULL;
+    if (fails()) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (device < 0 || device >= stand_in.devices) return CUDA_ERROR_INVALID_DEVICE;
+    primary[device].device = device;
+    stand_in.contexts |= 1U << device;
+    *context = &primary[device];
+    return CUDA_SUCCESS;
+}
+
+static CUresult push(CUcontext context) {
+    if (stand_in.pushed == MOST_PUSHED) stop("contexts that nobody goes back from");
+    pushed_device[stand_in.pushed++] = context->device;
+    return CUDA_SUCCESS;
+}
+
+static CUresult pop(CUcontext *context) {
+    if (!stand_in.pushed) stop("going back from a context that is none");
+    *context = &primary[pushed_device[--stand_in.pushed]];
+    return CUDA_SUCCESS;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found) {
+    (void)version;
+    (void)flags;
+    CUresult (*const retains)(CUcontext *, CUdevice) = retain;
+    CUresult (*const pushes)(CUcontext) = push;
+    CUresult (*const pops)(CUcontext *) = pop;
+    const struct {
+        const char *name;
+        const void *call;
+    } calls[] = { { "cuDevicePrimaryCtxRetain", &retains },
+                  { "cuCtxPushCurrent", &pushes },
+                  { "cuCtxPopCurrent", &pops } };
+    *found = cudaDriverEntryPointSymbolNotFound;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i].name, name) != 0) continue;
+        memcpy(function, calls[i].call, sizeof *function);
+        *found = cudaDriverEntryPointSuccess;
+    }
     return cudaSuccess;
 }
 
@@ -472,7 +554,8 @@ const char *cudaGetErrorString(cudaError_t error) {
     case cudaSuccess: return "no error";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
-    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    case cudaErrorLaunchOutOfResources: return "too many resources requested for launch";
     default: return "another error";
     }
 }

@@ -10,10 +10,13 @@ typedef struct stand_in {
     int major, minor;         /* compute capability */
     size_t memory;            /* bytes of the device */
     long calls_until_failure; /* this many calls succeed, the next one fails; -1: all succeed */
+    cudaError_t failure;      /* how it fails; cudaSuccess: as such a call may */
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
     size_t bytes_to_device, bytes_to_host;
-    int current;            /* device */
+    int current;            /* device that the thread has chosen */
+    int pushed;             /* contexts that the thread has to go back from */
+    unsigned contexts;      /* bit i: there is a context on device i */
     size_t allocated, live; /* bytes on the device; pieces of memory, streams and events */
 } stand_in_state;
 extern stand_in_state stand_in;
