@@ -4,9 +4,11 @@
 #include "cli/help.h"
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
+#include "base/context_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static db_status check_outputs(const db_session *session) {
     const db_settings *s = &session->settings;
@@ -67,15 +69,59 @@ static db_status write_all(const db_session *session, const float *image) {
     return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, &style);
 }
 
+/* Pixels that the file masks are left out, as those of -mask. */
+static db_status take_mask(db_session *session, const db_measured_image *from) {
+    const size_t count = db_experiment_pixels(&session->experiment);
+    if (from->masked == 0) return DB_OK;
+    if (!session->mask) {
+        session->mask = malloc(count);
+        if (!session->mask) return db_fail_memory(session->context, "a mask");
+        memset(session->mask, 1, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (from->mask[i] != DB_MASK_TRUSTED) session->mask[i] = 0;
+    if (!session->settings.quiet)
+        db_remark(session->settings.command, "%s: %zu pixels are masked: they get no counts",
+                  session->settings.float_file, from->masked);
+    return DB_OK;
+}
+
+/* Photons of an image with a header: of counts those that they stand for. */
+static db_status read_measured(db_session *session, float *image) {
+    const char *const path = session->settings.float_file;
+    const db_panel *const panel = &session->experiment.detector.panels[0];
+    db_measured_image from;
+    DB_TRY(db_read_image(session->context, path, &from));
+    db_status status = DB_OK;
+    if (from.fast_pixels != panel->fast_pixels || from.slow_pixels != panel->slow_pixels)
+        status = db_fail(session->context, DB_ERROR_INPUT,
+                         "-floatfile %s: expected %d x %d pixels, as the detector has, found %d x "
+                         "%d",
+                         path, panel->fast_pixels, panel->slow_pixels, from.fast_pixels,
+                         from.slow_pixels);
+    if (status == DB_OK) status = take_mask(session, &from);
+    const size_t count = db_experiment_pixels(&session->experiment);
+    for (size_t i = 0; i < count && status == DB_OK; i++)
+        image[i] = (float)((double)from.value[i] / from.gain);
+    db_measured_image_clear(&from);
+    return status;
+}
+
+static db_status read_input(db_session *session, float *image) {
+    const db_panel *const panel = &session->experiment.detector.panels[0];
+    if (db_noise_of_image(session->context, &session->settings))
+        return read_measured(session, image);
+    return db_read_float_image(session->context, session->settings.float_file, panel->fast_pixels,
+                               panel->slow_pixels, image);
+}
+
 static db_status add_noise(db_session *session) {
     const db_settings *s = &session->settings;
-    const db_panel *panel = &session->experiment.detector.panels[0];
     db_status status = check_outputs(session);
     if (status != DB_OK) return status;
     float *image = malloc(db_experiment_pixels(&session->experiment) * sizeof *image);
     if (!image) return db_complain(s->command, DB_ERROR_MEMORY, "out of memory for the image");
-    status = db_read_float_image(session->context, s->float_file, panel->fast_pixels,
-                                 panel->slow_pixels, image);
+    status = read_input(session, image);
     if (status == DB_OK) {
         db_session_apply_mask(session, image);
         status = write_all(session, image);

@@ -339,7 +339,8 @@ static db_flag flags[] = {
     { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file), .writes = IMAGES,
       .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "image in photons as 32-bit floats, little-endian, without a header (- is standard output); "
-              "dualbragg noise reads it; where the name ends in .h5, .hdf5 or .nxs as -hdf5file" },
+              "dualbragg noise reads it, and any image with a header (FILE.h5#N is image N); where the name of an image "
+              "to be written ends in .h5, .hdf5 or .nxs as -hdf5file" },
     { G, .name = "-hdf5file", .aliases = "-hdf5image -nxmxfile", .arguments = "FILE", OUTPUT(hdf5_file),
       .commands = IMAGES, .for_terminal = 1,
       .help = "image in photons with all that is known of the experiment, as HDF5 (NeXus, NXmx), which DIALS reads; "

@@ -66,16 +66,23 @@ static db_status choose_shape(db_settings *s, long long count) {
                        shape[0], shape[1], count);
 }
 
-db_status db_noise_prepare(db_settings *settings) {
+int db_noise_of_image(db_context *context, const db_settings *settings) {
+    db_file_kind kind;
+    return db_noise_alone(settings) && settings->float_file &&
+           db_recognize_file(context, settings->float_file, &kind) == DB_OK &&
+           (kind.holds & DB_HOLDS_IMAGES);
+}
+
+db_status db_noise_prepare(db_context *context, db_settings *settings) {
     long long count = 0;
     if (!db_noise_alone(settings)) return DB_OK;
     if (!settings->float_file)
         return db_complain(settings->command, DB_ERROR_USAGE,
                            "no image named: expected -floatfile FILE, found none");
-    db_status status = count_floats(settings, &count);
-    if (status == DB_OK) status = choose_shape(settings, count);
     for (int i = 0; i < 3; i++) settings->setup.cell[i] = 1;
-    return status;
+    if (db_noise_of_image(context, settings)) return DB_OK;
+    const db_status status = count_floats(settings, &count);
+    return status == DB_OK ? choose_shape(settings, count) : status;
 }
 
 db_noise_options db_noise_options_of(const db_settings *s, const db_experiment *experiment) {

@@ -36,7 +36,7 @@ static db_status open_context(db_session *session) {
 static db_status resolve(db_session *session) {
     const db_setup *setup = &session->settings.setup;
     db_status prepared = db_amorphous_prepare(&session->settings);
-    if (prepared == DB_OK) prepared = db_noise_prepare(&session->settings);
+    if (prepared == DB_OK) prepared = db_noise_prepare(session->context, &session->settings);
     if (prepared != DB_OK) return prepared;
     const int crystal =
         !db_amorphous_alone(&session->settings) && !db_noise_alone(&session->settings);
@@ -225,16 +225,19 @@ static db_status take_list(db_session *session, db_setup *setup) {
 }
 
 /* Where -mask, -img and -expt name files, these stand in for the defaults: first the header of the
- * mask, then that of the image, then the experiment list, then the flags, which win. */
+ * mask, then that of the image, then the experiment list, then the flags, which win. What gets noise
+ * has a header of its own, if it is no raw floats. */
 static db_status take_headers(db_session *session) {
     const db_settings *const named = &session->settings;
-    if (!named->mask_file && !named->img_file && !named->setup.expt_file) return DB_OK;
+    const char *const image = named->img_file                              ? named->img_file
+                              : db_noise_of_image(session->context, named) ? named->float_file
+                                                                           : NULL;
+    if (!named->mask_file && !image && !named->setup.expt_file) return DB_OK;
     db_settings again;
     db_settings_init(&again, named->flags);
     again.setup.compat = named->setup.compat;
     db_status status = take_header(session, named->mask_file, DB_HEADER_OF_MASK, &again.setup);
-    if (status == DB_OK)
-        status = take_header(session, named->img_file, DB_HEADER_OF_IMAGE, &again.setup);
+    if (status == DB_OK) status = take_header(session, image, DB_HEADER_OF_IMAGE, &again.setup);
     if (status == DB_OK) status = take_list(session, &again.setup);
     if (status != DB_OK) return status;
     db_settings_apply(&again, &session->given);

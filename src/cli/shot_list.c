@@ -255,6 +255,43 @@ static db_status take(const reading *r, const pair *p) {
         r, "%s is no key of a shot (matrix, spectrum, seed, misset, cell, fluence ...)", p->key);
 }
 
+/* What a key stands for: keys of one meaning are one key. */
+static const void *meaning(const pair *p) {
+    static const char matrix, spectrum, seed;
+    return strcmp(p->key, "matrix") == 0     ? (const void *)&matrix
+           : strcmp(p->key, "spectrum") == 0 ? (const void *)&spectrum
+           : strcmp(p->key, "seed") == 0     ? (const void *)&seed
+                                             : (const void *)db_setup_field_find(p->key);
+}
+
+/* Fails if a pair of the line in front of `until` has the same key. */
+static db_status check_single(const reading *r, const pair *last, const char *until) {
+    const char *cursor = r->line->text;
+    int found = 1;
+    for (int first = 1; found; first = 0) {
+        pair p;
+        DB_TRY(next_pair(r, &cursor, first, &p, &found));
+        if (!found || cursor >= until) break;
+        if (meaning(&p) && meaning(&p) == meaning(last))
+            return fail_line(r, "%s: expected a key once in a line, found %s before", last->key,
+                             strcmp(p.key, last->key) ? p.key : "it");
+    }
+    return DB_OK;
+}
+
+db_status db_shot_list_check(db_context *context, const db_shot_list *list, const db_setup *setup) {
+    db_status status = DB_OK;
+    for (size_t i = 0; i < list->count && status == DB_OK; i++) {
+        db_setup own = *setup;
+        char *owned[2] = { NULL, NULL };
+        long seed = 0;
+        status = db_shot_list_apply(context, list, i, &own, &seed, owned);
+        free(owned[0]);
+        free(owned[1]);
+    }
+    return status;
+}
+
 db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size_t shot,
                              db_setup *setup, long *seed, char *owned[2]) {
     if (!list->path) return DB_OK;
@@ -264,6 +301,7 @@ db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size
     for (int first = 1; found; first = 0) {
         pair p;
         DB_TRY(next_pair(&r, &cursor, first, &p, &found));
+        if (found) DB_TRY(check_single(&r, &p, cursor));
         if (found) DB_TRY(take(&r, &p));
     }
     return DB_OK;

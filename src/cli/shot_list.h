@@ -21,6 +21,9 @@ typedef struct db_shot_list {
 db_status db_shot_list_read(db_context *context, const char *path, db_shot_list *list);
 void db_shot_list_clear(db_shot_list *list);
 
+/* Checks all lines against the set-up of the command line, as far as that goes without their files. */
+db_status db_shot_list_check(db_context *context, const db_shot_list *list, const db_setup *setup);
+
 /* Changes the set-up to that of a shot (from 0); *seed, if the line has one. Names of files that the
  * set-up gets are put into owned[2], to be freed. */
 db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size_t shot,

@@ -381,7 +381,10 @@ static db_status open_run(db_session *session, const db_processes *all, shots_ru
     r->out[PHOTONS].format = db_photon_format(session);
     r->out[NOISY].path = db_noise_wanted(s) ? s->noise_file : NULL;
     r->out[NOISY].format = db_noise_format(session, &r->noise);
-    if (s->shots_file) DB_TRY(db_shot_list_read(session->context, s->shots_file, &r->list));
+    if (s->shots_file) {
+        DB_TRY(db_shot_list_read(session->context, s->shots_file, &r->list));
+        DB_TRY(db_shot_list_check(session->context, &r->list, &s->setup));
+    }
     return choose_range(r);
 }
 

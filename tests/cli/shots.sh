@@ -78,6 +78,8 @@ bad "distance: all shots" "distance=3"
 bad "nonsense is no key" "a.cbf nonsense=3"
 bad "seed: expected a whole number" "seed=0"
 bad "expected KEY=VALUE, found 'b'" "a b"
+bad "misset: expected a key once" "model.misset=[1, 2, 3] phi=3 misset=random"
+bad "seed: expected a key once" "a.cbf seed=4 seed=5"
 bad "shape: 'cube' is no choice" "shape=cube"
 printf '# none\n' > empty.txt
 # shellcheck disable=SC2086
@@ -93,6 +95,18 @@ refuse "-intfile is for one image" $closed --random 5 -intfile x.img
 refuse "found both" $closed --random 5 --shots list.txt -hdf5file x.h5
 # shellcheck disable=SC2086
 refuse "would replace the input" $closed --shots list.txt -hdf5file list.txt
+
+# noise on an image of such a file, whose geometry goes on
+printf 'misset=[1, 2, 3]\nmisset=[4, 5, 6] seed=9\n' > two.txt
+# shellcheck disable=SC2086
+sim $base -lambda 1.2 -Xbeam 30 -Ybeam 33 -roi 0 149 20 130 --shots two.txt -hdf5file f.h5 -noisefile fn.h5
+"$DUALBRAGG" noise -floatfile f.h5#2 -seed 9 -calibration 0 -noisefile g.h5 --quiet > said 2>&1 || complain "noise of HDF5: $(cat said)"
+"$DUALBRAGG" compare fn.h5#2 g.h5 -quiet || complain "noise on an image of a file is not that of the shot"
+"$DUALBRAGG" noise -floatfile f.h5#2 -noisefile f.h5 > said 2>&1 && complain "noise replaces its input"
+"$DUALBRAGG" noise -floatfile f.h5 -noisefile h.h5 > said 2>&1
+grep -q "several images; name one" said || complain "noise of several images: $(cat said)"
+"$DUALBRAGG" noise -floatfile f.h5#1 -detpixels 100 -noisefile h.h5 > said 2>&1
+grep -q "expected 100 x 100 pixels, as the detector has, found 150 x 150" said || complain "noise, other shape: $(cat said)"
 
 # stopped in the middle
 # shellcheck disable=SC2086
