@@ -11,6 +11,7 @@
 #include "fit/cli/many_shots.h"
 #include "fit/config/config_print.h"
 #include "fit/config/output_prefix.h"
+#include "fit/config/listed_experiment.h"
 #include "fit/shots/shot_list.h"
 #include "fit/shots/shots_document.h"
 
@@ -308,7 +309,7 @@ static db_status write_list(const fit_run *run, const char *path) {
 /* In the form that the experiment came in, unless the fit has cut its panel into modules. */
 static db_status write_like(const fit_run *run, const char *path) {
     const db_fit_config *const config = &run->config;
-    const db_expt_selection selection = { config->setup.expt_number, config->image_file };
+    const db_expt_selection selection = db_listed_experiment(config);
     return db_write_expt_like(run->context, path, config->expt_file, &selection,
                               &run->result->experiment);
 }

@@ -5,6 +5,7 @@
 #include "fit/config/detector_modules.h"
 #include "fit/config/output_prefix.h"
 #include "fit/config/quantity.h"
+#include "fit/config/listed_experiment.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -217,8 +218,7 @@ static db_status count_panels(const db_config_reader *reader, const db_fit_confi
 /* Groups of the model's experiment list. */
 static db_status take_listed(const db_config_reader *reader, const db_yaml_node *node, int level,
                              db_fit_config *config) {
-    const char *const image = *config->image_file ? config->image_file : NULL;
-    const db_expt_selection selection = { config->setup.expt_number, image };
+    const db_expt_selection selection = db_listed_experiment(config);
     db_experiment experiment;
     db_expt_content content;
     if (!*config->expt_file)

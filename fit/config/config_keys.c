@@ -77,6 +77,7 @@ static const db_config_key model_keys[] = {
         "and crystal; keys of crystal, beam and spindle "
         "win, distance moves the panels"),
     FIELD(EXPT_NUMBER, "the only one, or the one that shows the image", "0"),
+    FIELD(EXPT_FRAME, NULL, "17"),
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame", "crystal.mat",
         "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell"),
     FIELD(CELL, "from the matrix", "[58.4, 58.4, 152.2, 90, 90, 90]"),

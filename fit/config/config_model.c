@@ -109,6 +109,7 @@ static db_status take_list(db_context *context, db_fit_config *config,
     const char *const image = *config->image_file ? config->image_file : NULL;
     db_setup listed;
     db_setup_init(&listed);
+    listed.expt_frame = setup->expt_frame;
     DB_TRY(db_setup_read_expt(context, config->expt_file, setup->expt_number, image, &listed,
                               notices, user));
     if (!isnan(config->beam_centre[0]))

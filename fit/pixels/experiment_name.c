@@ -2,12 +2,13 @@
 #include "fit/pixels/experiment_name.h"
 
 #include "base/context_internal.h"
+#include "fit/config/listed_experiment.h"
 
 #include <string.h>
 
 db_status db_config_experiment(db_context *context, const db_fit_config *config, long *number,
                                char identifier[DB_IDENTIFIER_SIZE]) {
-    const db_expt_selection selection = { config->setup.expt_number, config->image_file };
+    const db_expt_selection selection = db_listed_experiment(config);
     db_experiment experiment;
     db_expt_content content;
     *number = -1;

@@ -1,6 +1,7 @@
 /* The measured image of a configuration, with everything masked that must not count. */
 #include "base/context_internal.h"
 #include "fit/config/detector_modules.h"
+#include "fit/config/listed_experiment.h"
 #include "fit/pixels/image_noise.h"
 #include "fit/pixels/measured_image.h"
 
@@ -163,7 +164,7 @@ static db_status apply_all(const reading *r, db_experiment *listed,
 
 /* As the list says that it lies in its file. */
 static db_status read_listed(const reading *r) {
-    const db_expt_selection selection = { r->config->setup.expt_number, r->config->image_file };
+    const db_expt_selection selection = db_listed_experiment(r->config);
     db_experiment listed;
     db_expt_content content;
     DB_TRY(db_experiment_init(r->context, &listed));

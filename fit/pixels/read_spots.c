@@ -1,5 +1,6 @@
 /* Lists of reflections that get shoeboxes: files of them, and the one of a configuration. */
 #include "fit/config/detector_modules.h"
+#include "fit/config/listed_experiment.h"
 #include "base/context_internal.h"
 #include "base/growth.h"
 #include "base/text_reader.h"
@@ -300,7 +301,7 @@ db_status db_fit_config_read_spots(db_context *context, const db_fit_config *con
     const char *const path = listing == DB_FIT_LISTED_BY_BOX        ? config->box_file
                              : listing == DB_FIT_LISTED_BY_POSITION ? config->spot_file
                                                                     : config->reflection_file;
-    const db_expt_selection selection = { config->setup.expt_number, config->image_file };
+    const db_expt_selection selection = db_listed_experiment(config);
     db_experiment listed;
     db_expt_content content;
     *spots = (db_fit_spots){ .listing = listing };

@@ -119,6 +119,7 @@ static void leave_to_list(db_fit_config *config) {
     memset(setup->panel_shift, 0, sizeof setup->panel_shift);
     memset(setup->spindle_tilt, 0, sizeof setup->spindle_tilt);
     setup->expt_number = -1;
+    setup->expt_frame = 0;
 }
 
 db_status db_fit_refined_config(db_context *context, const db_fit_config *config,

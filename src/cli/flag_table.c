@@ -319,6 +319,8 @@ static db_flag flags[] = {
               "crystal, beam and spindle win, -distance moves the panels" },
     { G, .name = "-expt_number", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_NUMBER),
       .help = "which experiment of the list, from 0; default: the only one, or the one that shows -img" },
+    { G, .name = "-expt_frame", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_FRAME),
+      .help = "which image of the experiment's scan, as the scan counts them; default: -img, or the first one" },
 #undef G
     /* sampling */
 #define G .group = DB_GROUP_SAMPLING

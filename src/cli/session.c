@@ -218,6 +218,7 @@ static db_status take_header(db_session *session, const char *file, db_header_ro
 static db_status take_list(db_session *session, db_setup *setup) {
     const db_settings *const s = &session->settings;
     if (!s->setup.expt_file) return DB_OK;
+    setup->expt_frame = s->setup.expt_frame;
     const db_status status =
         db_setup_read_expt(session->context, s->setup.expt_file, s->setup.expt_number, s->img_file,
                            setup, s->quiet ? NULL : db_notices_add, &session->notices);

@@ -185,6 +185,7 @@ static int is_shared(const db_setup_field *field) {
     static const db_setup_field_id shared[] = {
         DB_FIELD_CONVENTION,
         DB_FIELD_EXPT_NUMBER,
+        DB_FIELD_EXPT_FRAME,
         DB_FIELD_DISTANCE,
         DB_FIELD_CLOSE_DISTANCE,
         DB_FIELD_PIXEL_SIZE,

@@ -13,6 +13,12 @@ db_status db_read_expt(db_context *context, const char *path, const db_expt_sele
     memset(content, 0, sizeof *content);
     content->mosaicity = content->domain_size = NAN;
     DB_TRY(db_format_of_file(context, path, DB_HOLDS_GEOMETRY, &format));
+    if (format && format->geometry && format->geometry != db_expt_read && selection->frame > 0)
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "%s: image %ld of a scan: expected an experiment list of DIALS, found %s; name "
+            "the image instead",
+            path, selection->frame, format->name);
     if (format && format->geometry)
         return format->geometry(context, path, selection, experiment, content);
     if (format && !format->uncertain)

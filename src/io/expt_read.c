@@ -12,7 +12,7 @@
 #if defined(DB_HAVE_JANSSON)
 #include "io/dxtbx.h"
 #include "io/expt_detector.h"
-#include "base/frame_name.h"
+#include "io/expt_scan.h"
 #include "base/path.h"
 #include "base/vector.h"
 
@@ -22,46 +22,6 @@
 typedef struct models {
     db_json experiment, beam, detector, goniometer, scan, crystal, imageset;
 } models;
-
-/* Does a template such as image_####.cbf stand for the file? *number: what is in place of the
- * signs. */
-static int fits_template(const char *pattern, const char *file, long *number) {
-    *number = 0;
-    for (; *pattern && *file; pattern++, file++) {
-        if (*pattern == '#') {
-            if (*file < '0' || *file > '9' || *number > 100000000) return 0;
-            *number = 10 * *number + (*file - '0');
-        } else if (*pattern != *file) {
-            return 0;
-        }
-    }
-    return *pattern == *file;
-}
-
-/* Is image number i of a set's list the one of that number in its file? */
-static int is_frame(const db_json *imageset, size_t i, long frame) {
-    const db_json list = db_json_member(imageset, "single_file_indices");
-    const json_t *const index = json_array_get(list.value, i);
-    return !index || json_integer_value(index) == (frame > 0 ? frame - 1 : 0);
-}
-
-/* The number of the image in the set, from 0 or as its name says; -1: it is not there. */
-static long image_number(const db_json *imageset, const char *image) {
-    char whole[4096];
-    const long frame = db_frame_split(image, whole, sizeof whole);
-    const char *const file = db_file_name(whole);
-    const char *const template = db_json_text(imageset, "template");
-    long number;
-    if (template)
-        return !fits_template(db_file_name(template), file, &number) ? -1 : frame ? frame : number;
-    const db_json images = db_json_member(imageset, "images");
-    for (size_t i = 0; i < json_array_size(images.value); i++) {
-        const char *const name = json_string_value(json_array_get(images.value, i));
-        if (name && strcmp(db_file_name(name), file) == 0 && is_frame(imageset, i, frame))
-            return (long)i;
-    }
-    return -1;
-}
 
 /* The model that an experiment refers to by its number, in the list of all models of that kind. */
 static db_status model_of(const db_json *root, const db_json *experiment, const char *kind,
@@ -88,7 +48,7 @@ static db_status shows(const db_json *root, const db_json *experiment, const cha
     if (!image) return DB_OK;
     DB_TRY(model_of(root, experiment, "imageset", &imageset));
     DB_TRY(model_of(root, experiment, "scan", &scan));
-    const long number = image_number(&imageset, image);
+    const long number = db_imageset_number(&imageset, image);
     *found = number >= 0;
     const db_json images = db_json_member(&scan, "image_range");
     if (!images.value || !db_json_text(&imageset, "template")) return DB_OK;
@@ -154,8 +114,22 @@ static db_status check_beam(const models *m) {
                    m->beam.place, kind);
 }
 
-/* shot: the image's own wavelength, of pulses that differ; NAN: it has none. */
-static db_status read_beam(const models *m, double shot, db_beam *beam) {
+/* A beam that moves along the scan: where it comes from, and its wavelength. */
+static db_status move_beam(const models *m, const db_scan_place *place, double against[3],
+                           double *wavelength) {
+    double s0[3];
+    int found;
+    DB_TRY(db_mean_at_scan_points(&m->beam, "s0_at_scan_points", place, s0, 3, &found));
+    if (!found) return DB_OK;
+    const double length = db_length(s0);
+    const db_json points = db_json_member(&m->beam, "s0_at_scan_points");
+    if (!(length > 1e-6)) return db_json_fail(&points, "vectors of length 1/wavelength");
+    *wavelength = 1 / length;
+    for (int i = 0; i < 3; i++) against[i] = -s0[i];
+    return DB_OK;
+}
+
+static db_status read_beam(const models *m, const db_scan_place *place, db_beam *beam) {
     double against[3], normal[3] = { 0, 1, 0 }, fraction = 0.5;
     if (!m->beam.value) return db_json_fail(&m->beam, "the experiment's beam");
     DB_TRY(check_beam(m));
@@ -164,8 +138,10 @@ static db_status read_beam(const models *m, double shot, db_beam *beam) {
                   plane = db_json_member(&m->beam, "polarization_normal"),
                   polarized = db_json_member(&m->beam, "polarization_fraction");
     DB_TRY(db_json_numbers(&direction, against, 3));
-    if (isnan(shot)) DB_TRY(db_json_number(&wavelength, &beam->wavelength));
-    if (!isnan(shot)) beam->wavelength = shot;
+    beam->wavelength = NAN;
+    DB_TRY(move_beam(m, place, against, &beam->wavelength));
+    if (!isnan(place->wavelength)) beam->wavelength = place->wavelength;
+    if (isnan(beam->wavelength)) DB_TRY(db_json_number(&wavelength, &beam->wavelength));
     if (plane.value) DB_TRY(db_json_numbers(&plane, normal, 3));
     if (polarized.value) DB_TRY(db_json_number(&polarized, &fraction));
     if (!(beam->wavelength > 0)) return db_json_fail(&wavelength, "a length > 0 (A)");
@@ -227,7 +203,18 @@ static db_status read_axes(const db_json *model, gonio *g) {
     return DB_OK;
 }
 
-static db_status read_gonio(const db_json *model, gonio *g) {
+/* The nearest rotation to a mean of two. */
+static void make_rotation(double matrix[9]) {
+    double *const x = matrix;
+    double *const y = matrix + 3;
+    db_normalize(x);
+    const double along = db_dot(x, y);
+    for (int i = 0; i < 3; i++) y[i] -= along * x[i];
+    db_normalize(y);
+    db_cross(x, y, matrix + 6);
+}
+
+static db_status read_fixed_gonio(const db_json *model, gonio *g) {
     *g = (gonio){ { 1, 0, 0 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
     if (!model->value) return DB_OK;
     if (db_json_member(model, "axes").value) return read_axes(model, g);
@@ -237,85 +224,54 @@ static db_status read_gonio(const db_json *model, gonio *g) {
     return db_json_optional_numbers(model, "setting_rotation", g->setting, 9);
 }
 
-/* The wavelength of an image, which stands in the scan where pulses differ. step: number of the image
- * in the scan, which has `count` of them. */
-static db_status read_wavelength(const db_json *properties, long step, long count,
-                                 double *wavelength) {
-    const db_json list = db_json_member(properties, "wavelength");
-    const size_t found = json_array_size(list.value);
-    if (!list.value) return DB_OK;
-    if (found != 1 && found != (size_t)count)
-        return db_json_fail(&list, "a wavelength of each image of the scan");
-    const db_json own = db_json_element(&list, found == 1 ? 0 : (size_t)step);
-    DB_TRY(db_json_number(&own, wavelength));
-    return *wavelength > 0 ? DB_OK : db_json_fail(&own, "a length > 0 (A)");
-}
-
-/* Start and width (degree) of the image's rotation, and its wavelength (NAN: that of the beam). Lists before dxtbx 3.11 have start and width of
- * the first image, later ones the starts of all. */
-static db_status read_scan(const models *m, const char *image, double *start, double *width,
-                           double *wavelength) {
-    double oscillation[2] = { 0, 0 };
-    int range[2] = { 1, 1 };
-    *start = *width = 0;
-    *wavelength = NAN;
-    if (!m->scan.value) return DB_OK;
-    const db_json old = db_json_member(&m->scan, "oscillation"),
-                  properties = db_json_member(&m->scan, "properties"),
-                  images = db_json_member(&m->scan, "image_range");
-    const db_json starts = db_json_member(&properties, "oscillation");
-    DB_TRY(db_json_integers(&images, range, 2));
-    if (old.value) {
-        DB_TRY(db_json_numbers(&old, oscillation, 2));
-    } else if (starts.value) {
-        const size_t count = json_array_size(starts.value);
-        const db_json first = db_json_element(&starts, 0), second = db_json_element(&starts, 1);
-        DB_TRY(db_json_number(&first, &oscillation[0]));
-        if (count > 1) DB_TRY(db_json_number(&second, &oscillation[1]));
-        if (count > 1) oscillation[1] -= oscillation[0];
-        const db_json widths = db_json_member(&properties, "oscillation_width");
-        const db_json width_of_first = db_json_element(&widths, 0);
-        if (width_of_first.value) DB_TRY(db_json_number(&width_of_first, &oscillation[1]));
-    }
-    const long number = image ? image_number(&m->imageset, image) : -1;
-    const int is_template = db_json_text(&m->imageset, "template") != NULL;
-    const int is_one = range[0] == range[1]; /* of the images of a set */
-    const long step = number < 0 ? 0 : is_template ? number - range[0] : is_one ? 0 : number;
-    if (step < 0 || step > (long)range[1] - range[0])
-        return db_json_fail(&images, "a range with the image in it");
-    const db_json times = db_json_member(&properties, "time_of_flight");
-    if (times.value)
-        return db_fail(times.context, DB_ERROR_UNSUPPORTED,
-                       "%s: %s: expected images of one wavelength each, found times of flight",
-                       times.path, times.place);
-    DB_TRY(read_wavelength(&properties, step, (long)range[1] - range[0] + 1, wavelength));
-    *start = oscillation[0] + (double)step * oscillation[1];
-    *width = oscillation[1];
-    if (*width < 0) { /* the same exposure, the other way round */
-        *start += *width;
-        *width = -*width;
-    }
+/* As it stands at an image of its scan. */
+static db_status read_gonio(const db_json *model, const db_scan_place *place, gonio *g) {
+    int found;
+    DB_TRY(read_fixed_gonio(model, g));
+    DB_TRY(db_mean_at_scan_points(model, "setting_rotation_at_scan_points", place, g->setting, 9,
+                                  &found));
+    if (found) make_rotation(g->setting);
     return DB_OK;
 }
 
-static db_status read_crystal(const models *m, const gonio *g, int is_still, db_crystal *crystal,
-                              db_expt_content *content) {
+/* The reciprocal matrix (columns a*, b*, c*) of the crystal's axes, as it stands on the goniometer. */
+static db_status read_axes_of_crystal(const db_json *crystal, double a_star[9]) {
     static const char *const names[] = { "real_space_a", "real_space_b", "real_space_c" };
     double real[9]; /* A */
     double dual[9]; /* rows a*, b*, c* */
-    double a_star[9];
-    if (!m->crystal.value) return DB_OK;
     for (int i = 0; i < 3; i++) {
-        double v[3], turned[3];
-        const db_json at = db_json_member(&m->crystal, names[i]);
-        DB_TRY(db_json_numbers(&at, v, 3));
-        db_apply(g->fixed, v, turned);
-        db_apply(g->setting, turned, real + 3 * i);
-        if (is_still) memcpy(real + 3 * i, v, sizeof v); /* described as it stands in the beam */
+        const db_json at = db_json_member(crystal, names[i]);
+        DB_TRY(db_json_numbers(&at, real + 3 * i, 3));
     }
     if (!(db_dual_basis(real, dual) > 0))
-        return db_json_fail(&m->crystal, "a right-handed basis real_space_a, _b, _c");
+        return db_json_fail(crystal, "a right-handed basis real_space_a, _b, _c");
     db_transpose(dual, a_star);
+    return DB_OK;
+}
+
+/* Columns of a matrix, turned. */
+static void turn_columns_by(const double rotation[9], double matrix[9]) {
+    for (int column = 0; column < 3; column++) {
+        double v[3] = { matrix[column], matrix[3 + column], matrix[6 + column] }, turned[3];
+        db_apply(rotation, v, turned);
+        for (int i = 0; i < 3; i++) matrix[3 * i + column] = turned[i];
+    }
+}
+
+static db_status read_crystal(const models *m, const gonio *g, const db_scan_place *place,
+                              db_crystal *crystal, db_expt_content *content) {
+    double a_star[9];
+    if (!m->crystal.value) return DB_OK;
+    DB_TRY(read_axes_of_crystal(&m->crystal, a_star));
+    DB_TRY(db_mean_at_scan_points(&m->crystal, "A_at_scan_points", place, a_star, 9,
+                                  &content->varies));
+    const double volume = db_dual_basis(a_star, (double[9]){ 0 });
+    const db_json points = db_json_member(&m->crystal, "A_at_scan_points");
+    if (!(volume > 0)) return db_json_fail(&points, "matrices of right-handed axes a*, b*, c*");
+    if (place->width != 0) { /* stills are described as they stand in the beam */
+        turn_columns_by(g->fixed, a_star);
+        turn_columns_by(g->setting, a_star);
+    }
     DB_TRY(db_crystal_set_matrix(m->crystal.context, crystal, a_star));
     content->has_crystal = 1;
     const char *const group = db_json_text(&m->crystal, "space_group_hall_symbol");
@@ -327,21 +283,22 @@ static db_status read_crystal(const models *m, const gonio *g, int is_still, db_
     return db_json_optional_number(&m->crystal, "ML_domain_size_ang", &content->domain_size);
 }
 
-static db_status read_models(const models *m, const char *image, db_experiment *experiment,
-                             db_expt_content *content) {
+static db_status read_models(const models *m, const db_expt_selection *selection,
+                             db_experiment *experiment, db_expt_content *content) {
     db_goniometer *const goniometer = &experiment->goniometer;
     gonio g;
     if (!m->detector.value) return db_json_fail(&m->detector, "the experiment's detector");
-    double wavelength;
-    DB_TRY(read_scan(m, image, &content->phi, &content->osc_range, &wavelength));
-    DB_TRY(read_beam(m, wavelength, &experiment->beam));
-    DB_TRY(read_gonio(&m->goniometer, &g));
+    db_scan_place place;
+    DB_TRY(db_scan_place_of(&m->scan, &m->imageset, selection->image, selection->frame, &place));
+    DB_TRY(read_beam(m, &place, &experiment->beam));
+    DB_TRY(read_gonio(&m->goniometer, &place, &g));
     DB_TRY(db_expt_detector(&m->detector, &experiment->beam, &experiment->detector, content));
     db_apply(g.setting, g.axis, goniometer->spindle_axis);
     if (!db_normalize(goniometer->spindle_axis))
         return db_json_fail(&m->goniometer, "a setting rotation");
-    const int is_still = content->osc_range == 0;
-    if (is_still) content->phi = 0;
+    const int is_still = place.width == 0;
+    content->phi = is_still ? 0 : place.start;
+    content->osc_range = place.width;
     goniometer->phi = content->phi;
     goniometer->phi_step = content->osc_range;
     goniometer->phi_steps = 1;
@@ -351,12 +308,12 @@ static db_status read_models(const models *m, const char *image, db_experiment *
     }
     experiment->detector.twotheta = 0;
     experiment->detector.curved = 0;
-    return read_crystal(m, &g, is_still, &experiment->crystal, content);
+    return read_crystal(m, &g, &place, &experiment->crystal, content);
 }
 
 /* A list's only experiment may show another image than the one asked for. */
 static void note_other_image(const db_json *imageset, const char *image, db_expt_content *content) {
-    if (!image || !imageset->value || image_number(imageset, image) >= 0) return;
+    if (!image || !imageset->value || db_imageset_number(imageset, image) >= 0) return;
     const db_json images = db_json_member(imageset, "images");
     const char *first = db_json_text(imageset, "template");
     if (!first) first = json_string_value(json_array_get(images.value, 0));
@@ -381,7 +338,7 @@ static db_status read_list(const db_json *root, const db_expt_selection *selecti
     DB_TRY(model_of(root, &m.experiment, "crystal", &m.crystal));
     DB_TRY(model_of(root, &m.experiment, "imageset", &m.imageset));
     note_other_image(&m.imageset, selection->image, content);
-    return read_models(&m, selection->image, experiment, content);
+    return read_models(&m, selection, experiment, content);
 }
 #endif
 

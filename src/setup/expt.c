@@ -44,7 +44,8 @@ static void note_mosaicity(const db_setup *setup, const db_expt_content *content
 
 static db_status take(db_context *context, const db_setup *setup, db_experiment *experiment,
                       db_expt_content *content, const db_setup_notes *notes) {
-    const db_expt_selection selection = { setup->expt_number, setup->expt_image };
+    const db_expt_selection selection = { setup->expt_number, setup->expt_image,
+                                          setup->expt_frame };
     db_detector *const detector = &experiment->detector;
     DB_TRY_STAGE(context, "read files",
                  db_read_expt(context, setup->expt_file, &selection, experiment, content));
@@ -98,7 +99,7 @@ db_status db_setup_read_expt(db_context *context, const char *path, int number, 
                              db_setup *setup, void (*notices)(void *user, const char *line),
                              void *user) {
     const db_setup_notes notes = { notices, user };
-    const db_expt_selection selection = { number, image };
+    const db_expt_selection selection = { number, image, setup->expt_frame };
     db_experiment experiment;
     db_expt_content content;
     DB_TRY(db_experiment_init(context, &experiment));

@@ -56,6 +56,8 @@ const db_setup_field db_setup_fields[] = {
         NULL, "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
     [DB_FIELD_EXPT_NUMBER] = INTEGERS("expt_number", "number of the experiment", 1, expt_number, (FROM(0)), -1,
         "the only one, or the one that shows the image", "which experiment of the list, from 0"),
+    [DB_FIELD_EXPT_FRAME] = INTEGERS("expt_frame", "number of the image", 1, expt_frame, (FROM(0)), 0,
+        "the named image, or the first one", "which image of the experiment's scan, as the scan counts them"),
     [DB_FIELD_CELL] = OPEN_NUMBERS("cell", "unit cell", "A, deg", 6, cell, (POSITIVE),
         "from the matrix", "a, b, c, alpha, beta, gamma"),
     [DB_FIELD_MISSET] = NUMBERS("misset", "misset", "degree", 3, misset, (ANY),

@@ -118,7 +118,7 @@ static void read_header(db_context *context, const char *path) {
 }
 
 static void read_experiments(db_context *context, const char *path) {
-    const db_expt_selection selection = { -1, "image_0001.cbf" };
+    const db_expt_selection selection = { .number = -1, .image = "image_0001.cbf" };
     db_experiment e;
     db_expt_content content;
     fuzz_require(db_experiment_init(context, &e) == DB_OK, "experiment", "not created");

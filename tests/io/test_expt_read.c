@@ -12,7 +12,7 @@
 
 #if defined(DB_HAVE_JANSSON)
 
-static const db_expt_selection the_only_one = { -1, NULL };
+static const db_expt_selection the_only_one = { .number = -1 };
 
 static void make_experiment(db_convention convention, double osc, db_experiment *experiment) {
     db_setup setup;
@@ -248,7 +248,7 @@ static void a_written_list_keeps_what_its_origin_says(void **state) {
     char written[4200];
     db_experiment e;
     db_expt_content content;
-    const db_expt_selection second = { 1, "m.h5#7" };
+    const db_expt_selection second = { .number = 1, .image = "m.h5#7" };
     read_experiment(origin, &second, &e, &content);
     db_expt_content_clear(&content);
     for (size_t p = 0; p < 2; p++) expect_panel(&e, p, before[p]);
@@ -259,7 +259,7 @@ static void a_written_list_keeps_what_its_origin_says(void **state) {
     expect_ok(test_context(), db_write_expt(test_context(), written, &e, &image));
     expect_ok(test_context(), db_expt_keep(test_context(), written, origin, 1));
     db_experiment_clear(&e);
-    const db_expt_selection shown = { -1, "m.h5#7" };
+    const db_expt_selection shown = { .number = -1, .image = "m.h5#7" };
     read_experiment(written, &shown, &e, &content);
     for (size_t p = 0; p < 2; p++) expect_panel(&e, p, after[p]);
     assert_string_equal(content.identifier, "still-2");
@@ -308,7 +308,7 @@ static void a_goniometer_turns_what_stands_on_it(void **state) {
                                                                              "}]}",
             models[k]);
         const char *path = folder_text("gonio.expt", text);
-        const db_expt_selection fifth = { -1, "elsewhere/x_0005.cbf" };
+        const db_expt_selection fifth = { .number = -1, .image = "elsewhere/x_0005.cbf" };
         db_experiment e;
         db_expt_content content;
         read_experiment(path, &fifth, &e, &content);
@@ -321,10 +321,107 @@ static void a_goniometer_turns_what_stands_on_it(void **state) {
         assert_true(fabs(a[2] - 1 / 60.0) < 1e-12); /* x of c* */
         assert_string_equal(content.space_group, " P 2ac 2ab");
         db_expt_content_clear(&content);
-        const db_expt_selection beyond = { -1, "x_0013.cbf" };
+        const db_expt_selection beyond = { .number = -1, .image = "x_0013.cbf" };
         expect_failure(test_context(), DB_ERROR_INPUT,
                        db_read_expt(test_context(), path, &beyond, &e, &content), path,
                        "image_range", "[3,12]");
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
+/* Crystal, beam and goniometer of each image are half-way between the points beside it. */
+#define SCAN_POINTS(crystal, beam, gonio)                                                          \
+    "{" ONE(                                                                                       \
+        ",\"goniometer\":0,\"scan\":0,\"crystal\":0,\"imageset\":0") "," FLAT                      \
+                                                                     ",\"crystal\":[{\"real_"      \
+                                                                     "space_a\":[40,0,0],\"real_"  \
+                                                                     "space_b\":[0,50,0],\"real_"  \
+                                                                     "space_c\":"                  \
+                                                                     "[0,0,60],\"A_at_scan_"       \
+                                                                     "points\":[" crystal "]}],"   \
+                                                                     "\"beam\":[{\"direction\":["  \
+                                                                     "0,0,1],\"wavelength\":1.5,"  \
+                                                                     "\"s0_at_scan_points\":"      \
+                                                                     "[" beam "]}],"               \
+                                                                     "\"goniometer\":[{"           \
+                                                                     "\"rotation_axis\":[1,0,0],"  \
+                                                                     "\"setting_rotation_at_scan_" \
+                                                                     "points\":[" gonio            \
+                                                                     "]}],\"imageset\":[{"         \
+                                                                     "\"template\":\"/"            \
+                                                                     "x_###.cbf\"}],\"scan\":[{"   \
+                                                                     "\"image_range\":[3,4],"      \
+                                                                     "\"oscillation\":[10,0.5]}]}"
+#define UPRIGHT "[1,0,0,0,1,0,0,0,1]"
+#define TURNED ",[0.8,-0.6,0,0.6,0.8,0,0,0,1]"
+#define ALONG(a) "[" a ",0,0,0,0.02,0,0,0,0.025]"
+#define POINTS ALONG("0.02") "," ALONG("0.03") "," ALONG("0.05")
+#define BEAMS "[0,0,-1],[0,0,-1],[0,0.2,-1.5]"
+
+static void what_varies_along_a_scan_is_taken_at_the_image(void **state) {
+    (void)state;
+    const char *const path =
+        folder_text("varies.expt", SCAN_POINTS(POINTS, BEAMS, UPRIGHT "," UPRIGHT TURNED));
+    static const double a_star[2] = { 0.025, 0.04 };
+    for (int i = 0; i < 2; i++) {
+        const db_expt_selection by_name = { .number = -1, .image = i ? "x_004.cbf" : "x_003.cbf" },
+                                by_number = { -1, "x_003.cbf", 3 + i };
+        const double half_turn = i ? 0.5 * atan2(0.6, 0.8) : 0;
+        for (int k = 0; k < 2; k++) {
+            db_experiment e;
+            db_expt_content content;
+            double a[9];
+            read_experiment(path, k ? &by_number : &by_name, &e, &content);
+            assert_int_equal(content.varies, 1);
+            assert_true(fabs(content.phi - (10 + 0.5 * i)) < 1e-12);
+            db_crystal_matrix(&e.crystal, a);
+            assert_true(fabs(a[0] - a_star[i] * cos(half_turn)) < 1e-12);
+            assert_true(fabs(a[3] - a_star[i] * sin(half_turn)) < 1e-12);
+            assert_true(fabs(a[8] - 0.025) < 1e-12);
+            assert_true(fabs(e.goniometer.spindle_axis[1] - sin(half_turn)) < 1e-12);
+            const double s0[2] = { i ? 0.1 : 0, i ? -1.25 : -1 }, length = hypot(s0[0], s0[1]);
+            assert_true(fabs(e.beam.wavelength - 1 / length) < 1e-12);
+            assert_true(fabs(e.beam.direction[1] - s0[0] / length) < 1e-12);
+            assert_true(fabs(e.beam.direction[2] - s0[1] / length) < 1e-12);
+            expect_panel(&e, 0, (double[3]){ -1, 1, -100 });
+            db_expt_content_clear(&content);
+            db_experiment_clear(&e);
+        }
+    }
+}
+
+static void points_that_are_no_scan_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        long frame;
+        const char *place, *expected;
+    } cases[] = {
+        { SCAN_POINTS(ALONG("0.02") "," ALONG("0.03"), BEAMS, ""), 0,
+          "crystal[0].A_at_scan_points: expected 3 points", "2 images of the scan, found 2" },
+        { SCAN_POINTS(POINTS, "[0,0,-1]", ""), 0, "beam[0].s0_at_scan_points", "found 1" },
+        { SCAN_POINTS(POINTS, BEAMS, UPRIGHT), 0, "setting_rotation_at_scan_points", "found 1" },
+        { SCAN_POINTS("[1],[2],[3]", BEAMS, UPRIGHT "," UPRIGHT "," UPRIGHT), 0,
+          "A_at_scan_points[0]", "9 numbers" },
+        { SCAN_POINTS(ALONG("-1") "," ALONG("-1") "," ALONG("-1"), BEAMS,
+                      UPRIGHT "," UPRIGHT "," UPRIGHT),
+          0, "A_at_scan_points", "right-handed" },
+        { SCAN_POINTS(POINTS, "[0,0,1],[0,0,-1],[0,0,1]", UPRIGHT "," UPRIGHT "," UPRIGHT), 0,
+          "s0_at_scan_points", "1/wavelength" },
+        { SCAN_POINTS(POINTS, BEAMS, UPRIGHT "," UPRIGHT "," UPRIGHT), 5, "image_range",
+          "a range with image 5 in it, found [3,4]" },
+        { "{" ONE("") "," BEAM "," FLAT "}", 1, "scan", "has the image of that number" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const db_expt_selection selection = { -1, NULL, cases[i].frame };
+        const char *const path = folder_text("wrong.expt", cases[i].text);
+        db_experiment e;
+        db_expt_content content;
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_read_expt(test_context(), path, &selection, &e, &content), path,
+                       cases[i].place, cases[i].expected);
         db_expt_content_clear(&content);
         db_experiment_clear(&e);
     }
@@ -340,8 +437,9 @@ static void of_several_experiments_one_is_chosen(void **state) {
         ",\"imageset\":[{\"images\":[\"/a/one.cbf\"]},{\"images\":[\"/a/two.cbf\"]}]}");
     db_experiment e;
     db_expt_content content;
-    const db_expt_selection one = { -1, "/b/one.cbf" }, two = { -1, "two.cbf" },
-                            third = { 2, NULL }, fourth = { 3, NULL }, none = { -1, "three.cbf" };
+    const db_expt_selection one = { .number = -1, .image = "/b/one.cbf" },
+                            two = { .number = -1, .image = "two.cbf" }, third = { .number = 2 },
+                            fourth = { .number = 3 }, none = { .number = -1, .image = "three.cbf" };
     read_experiment(path, &one, &e, &content);
     assert_true(e.beam.wavelength == 1 && content.number == 0);
     assert_string_equal(content.other_image, "");
@@ -352,7 +450,7 @@ static void of_several_experiments_one_is_chosen(void **state) {
     assert_string_equal(content.other_image, "");
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
-    const db_expt_selection forced = { 1, "one.cbf" };
+    const db_expt_selection forced = { .number = 1, .image = "one.cbf" };
     read_experiment(path, &forced, &e, &content);
     assert_string_equal(content.other_image, "two.cbf");
     db_expt_content_clear(&content);
@@ -387,7 +485,7 @@ static void each_shot_of_a_sequence_has_its_wavelength(void **state) {
         db_experiment e;
         db_expt_content content;
         snprintf(image, sizeof image, "m.h5#%d", i + 1);
-        const db_expt_selection shot = { -1, image };
+        const db_expt_selection shot = { .number = -1, .image = image };
         read_experiment(path, &shot, &e, &content);
         assert_int_equal(content.number, i < 2 ? i : 2);
         assert_true(e.beam.wavelength == wavelengths[i]);
@@ -517,6 +615,8 @@ int main(void) {
         cmocka_unit_test(panels_stand_in_groups_within_groups),
         cmocka_unit_test(a_written_list_keeps_what_its_origin_says),
         cmocka_unit_test(a_goniometer_turns_what_stands_on_it),
+        cmocka_unit_test(what_varies_along_a_scan_is_taken_at_the_image),
+        cmocka_unit_test(points_that_are_no_scan_are_refused),
         cmocka_unit_test(of_several_experiments_one_is_chosen),
         cmocka_unit_test(each_shot_of_a_sequence_has_its_wavelength),
         cmocka_unit_test(beams_of_many_wavelengths_are_refused),

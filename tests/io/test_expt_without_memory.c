@@ -100,7 +100,7 @@ static double sum_of(const db_experiment *e, const db_expt_content *content) {
 /* What was read until then can be cleared. */
 static db_status read_list(db_context *context, int *right) {
     static double sum;
-    const db_expt_selection selection = { -1, "image_name_0004.cbf" };
+    const db_expt_selection selection = { .number = -1, .image = "image_name_0004.cbf" };
     db_experiment e;
     db_expt_content content;
     *right = 1;

@@ -75,7 +75,7 @@ static void other_formats_are_named(void **state) {
 static void lists_and_experiments_are_told_apart(void **state) {
     (void)state;
     db_context *const c = test_context();
-    const db_expt_selection first = { 0, NULL };
+    const db_expt_selection first = { .number = 0 };
     db_experiment experiment;
     db_expt_content content;
     expect_ok(c, db_experiment_init(c, &experiment));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const db_expt_selection the_only_one = { -1, NULL };
+static const db_expt_selection the_only_one = { .number = -1 };
 
 static const char geom[] = "; two panels, the second one tilted\n"
                            "photon_energy = 9.5 keV\n"
@@ -202,7 +202,7 @@ static char *stack_path(const char *image) {
 
 static db_status read_stack(const char *geometry, const char *name, db_experiment *e,
                             db_measured_image *image) {
-    const db_expt_selection selection = { -1, stack_path(name) };
+    const db_expt_selection selection = { .number = -1, .image = stack_path(name) };
     const char *const path = folder_text("stack.geom", geometry);
     db_expt_content content;
     expect_ok(test_context(), db_experiment_init(test_context(), e));
@@ -334,13 +334,13 @@ static void crystals_of_a_stream_are_experiments(void **state) {
         db_expt_selection selection;
         long number; /* -1: fails with */
         const char *message;
-    } cases[] = { { { 1, NULL }, 1, NULL },
-                  { { -1, "here/run.h5#1" }, 0, NULL },
-                  { { -1, "run.h5#//0" }, 0, NULL },
-                  { { -1, "run.h5#2" }, -1, "number 1 and 2" },
-                  { { -1, "run.h5#3" }, -1, "none of the 3" },
-                  { { -1, "other.h5#1" }, -1, "none of the 3" },
-                  { { 3, NULL }, -1, "below 3" } };
+    } cases[] = { { { .number = 1 }, 1, NULL },
+                  { { .number = -1, .image = "here/run.h5#1" }, 0, NULL },
+                  { { .number = -1, .image = "run.h5#//0" }, 0, NULL },
+                  { { .number = -1, .image = "run.h5#2" }, -1, "number 1 and 2" },
+                  { { .number = -1, .image = "run.h5#3" }, -1, "none of the 3" },
+                  { { .number = -1, .image = "other.h5#1" }, -1, "none of the 3" },
+                  { { .number = 3 }, -1, "below 3" } };
     const char *const path = folder_text("run.stream", make_stream());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         db_experiment e;
@@ -388,7 +388,7 @@ static void what_is_wrong_in_a_stream_is_named(void **state) {
         const char *const at = strstr(whole, cases[i].from);
         db_experiment e;
         db_expt_content content;
-        const db_expt_selection first = { 0, NULL };
+        const db_expt_selection first = { .number = 0 };
         assert_non_null(at);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole), whole,
                  cases[i].to ? cases[i].to : "", cases[i].to ? at + strlen(cases[i].from) : "");
@@ -423,7 +423,7 @@ static void xparm_goes_out_as_it_came_in(void **state) {
     db_expt_content content;
     const char *const source = folder_text("XPARM.XDS", xparm);
     const char *const path = folder_path("NEW_XPARM.XDS");
-    const db_expt_selection fifth = { -1, "frame_0005.cbf" };
+    const db_expt_selection fifth = { .number = -1, .image = "frame_0005.cbf" };
     expect_ok(test_context(), db_experiment_init(test_context(), &e));
     expect_ok(test_context(), db_read_expt(test_context(), source, &fifth, &e, &content));
     assert_true(fabs(content.phi - 12) < 1e-12 && fabs(content.osc_range - 0.5) < 1e-12);

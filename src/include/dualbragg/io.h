@@ -482,6 +482,9 @@ typedef struct db_expt_selection {
     /** the one whose images include this one (only the last part of the path counts), and the place
      * of that image in its scan; NULL: open */
     const char *image;
+    /** number of an image of its scan, as the scan counts them, whatever is named; 0: open, the first
+     * one if none is named */
+    long frame;
 } db_expt_selection;
 
 /** What a list says of one panel beyond its place. */
@@ -505,11 +508,12 @@ typedef struct db_expt_content {
     /** the selection names an image that the experiment does not show: the first one that it does;
      * "" */
     char other_image[128];
-    int has_crystal;          /**< 0: cell and orientation are as they were */
-    double phi, osc_range;    /**< of the image (degree); osc_range 0: a still */
-    char space_group[96];     /**< Hall symbol; "" */
-    double mosaicity;         /**< full width (degree); NAN */
-    double domain_size;       /**< angstrom; NAN */
+    int has_crystal;       /**< 0: cell and orientation are as they were */
+    int varies;            /**< 1: the crystal varies along the scan; taken as it is at the image */
+    double phi, osc_range; /**< of the image (degree); osc_range 0: a still */
+    char space_group[96];  /**< Hall symbol; "" */
+    double mosaicity;      /**< full width (degree); NAN */
+    double domain_size;    /**< angstrom; NAN */
     double sensor_thickness;  /**< um; 0: none, or not said */
     double attenuation_depth; /**< um; NAN: not said */
     db_sensor_material sensor_material;
@@ -543,7 +547,9 @@ DB_API db_status db_write_expt_like(db_context *context, const char *path, const
  * The experiment must have been initialized; its beam direction, polarization and wavelength (of
  * all sources: there is one afterwards), spindle, detector plate and panels are replaced, and cell
  * and orientation if the list has a crystal. A crystal of a scan is the one at phi = 0, with the
- * settings of the goniometer in it; the scan's range becomes one phi step. The sensor stays as it
+ * settings of the goniometer in it; the scan's range becomes one phi step. What varies along a scan
+ * (A_at_scan_points, s0_at_scan_points, setting_rotation_at_scan_points) is the mean of the two points
+ * beside the image. The sensor stays as it
  * was. If several experiments fit the selection: DB_ERROR_INPUT, with their numbers.
  * DB_ERROR_UNSUPPORTED without jansson. *content is to be cleared in any case.
  *

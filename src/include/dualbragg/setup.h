@@ -179,6 +179,7 @@ typedef struct db_setup {
     double
         model_resolution; /**< A: to which they are calculated; NAN = open: that of the detector */
     int anomalous;        /**< 1: with f' and f'' at the wavelength; 0: without */
+    int expt_frame;       /**< image of the experiment's scan, as that counts them; 0: open */
     double reserved[12];  /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
@@ -226,7 +227,7 @@ DB_API db_status db_setup_read_header(db_context *context, const char *path, db_
  * and direction of the beam, and cell and orientation as far as the setup has none. Then a distance
  * moves the plate of the panels, and rotations and two-theta turn it; conventions, beam centre,
  * origin, size and number of pixels cannot be given. path and image are borrowed; image may be
- * NULL, number -1.
+ * NULL, number -1. expt_frame of the setup says which image of a scan is meant, whatever is named.
  *
  * @param context receives the message of a failure
  * @param path name of the file

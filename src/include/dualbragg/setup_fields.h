@@ -43,6 +43,7 @@ typedef struct db_setup_field {
 typedef enum db_setup_field_id {
     DB_FIELD_CONVENTION,
     DB_FIELD_EXPT_NUMBER,
+    DB_FIELD_EXPT_FRAME,
     DB_FIELD_CELL,
     DB_FIELD_MISSET,
     DB_FIELD_SHAPE,
