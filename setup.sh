@@ -40,7 +40,7 @@ step() {
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
         echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.25, pkg-config;" \
-            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, libhdf5 with lz4 and zstd," \
+            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, libhdf5 with lz4 and zstd, libtiff," \
             "gemmi with a C++ compiler, cmocka)"
         return
     fi
@@ -170,7 +170,7 @@ configure_with=
 
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev
-    libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev"
+    libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev libtiff-dev"
 test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 

@@ -96,6 +96,16 @@ if(DB_WITH_HDF5)
   endif()
 endif()
 
+# Known to the two sources that ask for it (src/CMakeLists.txt). 4.5 reports errors to those who opened the file, and bounds what it allocates.
+set(DB_HAVE_TIFF OFF)
+if(DB_WITH_TIFF)
+  db_pkg(TIFF libtiff-4)
+  if(TIFF_FOUND AND TIFF_VERSION VERSION_GREATER_EQUAL 4.5.0)
+    set(DB_HAVE_TIFF ON)
+    list(APPEND DB_PRIVATE_LIBRARIES PkgConfig::TIFF)
+  endif()
+endif()
+
 db_pkg(GSL gsl)
 if(DB_WITH_FIT)
   db_pkg(NLOPT nlopt)

@@ -60,7 +60,7 @@ static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth
 /* clang-format off */
 static const db_config_key top_keys[] = {
     OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image", "frame_0001.cbf",
-        "measured image: SMV or CBF"),
+        "measured image of any format"),
     OTHER("output", DB_KEY_FILE, IN_CONFIG(output_prefix),
           "the configuration's name with _refined, in the working directory", "frame_0001",
           "prefix of the files written: .yaml .mat .json .html .log"),

@@ -30,6 +30,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_HDF5
                                ", HDF5"
 #endif
+#ifdef DB_HAVE_TIFF
+                               ", TIFF"
+#endif
 #ifdef DB_HAVE_CUDA
                                ", CUDA"
 #endif

@@ -311,7 +311,7 @@ static db_flag flags[] = {
       .help = "SMV image of the detector's size; pixels that are 0 in it are left out, and its header counts as "
               "that of -img" },
     { G, .name = "-img", .aliases = "-header", .arguments = "FILE", TEXT(img_file),
-      .help = "SMV or CBF image; size, pixel, wavelength, phi, two-theta, distance, beam centre and sensor of its "
+      .help = "image; size, pixel, wavelength, phi, two-theta, distance, beam centre and sensor of its "
               "header hold where no flag says otherwise" },
     { G, .name = "-expt", .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
       .help = "DIALS experiment list (.expt), .geom of CrystFEL or XPARM.XDS: beam, panels, spindle and crystal, in its "

@@ -79,4 +79,8 @@ db_status db_cbf_decode(db_context *context, const char *path, const db_file_con
 db_status db_cbf_full_decode(db_context *context, const char *path, const db_file_content *content,
                              db_measured_image *image);
 
+/* What lines "# Key value" say of the experiment; TIFF images of Pilatus detectors have them, too. */
+db_status db_cbf_mini_header_read(db_context *context, const char *path, const char *text,
+                                  db_measured_image *image);
+
 #endif

@@ -4,34 +4,9 @@
  * the lowest of each byte up. */
 #include "io/cbf.h"
 
+#include "io/bit_stream.h"
+
 enum { HEADER = 32, WHOLE = 65 }; /* 65 bits stand for a whole element */
-
-typedef struct bit_stream {
-    const unsigned char *next;
-    const unsigned char *end;
-    uint64_t held;
-    int count; /* bits held */
-} bit_stream;
-
-/* The next bits (at most 32) as unsigned number; 0 if there are not so many. */
-static int take_bits(bit_stream *s, int bits, uint32_t *value) {
-    while (s->count < bits) {
-        if (s->next == s->end) return 0;
-        s->held |= (uint64_t)*s->next++ << s->count;
-        s->count += 8;
-    }
-    *value = (uint32_t)(s->held & (((uint64_t)1 << bits) - 1));
-    s->held >>= bits;
-    s->count -= bits;
-    return 1;
-}
-
-/* Two's complement of so many bits. */
-static uint32_t widen(uint32_t value, int bits) {
-    if (bits == 0 || bits == 32) return value;
-    const uint32_t sign = (uint32_t)1 << (bits - 1);
-    return (value ^ sign) - sign;
-}
 
 typedef struct shape {
     size_t fast, slow;
@@ -85,24 +60,24 @@ size_t db_cbf_unpack(const unsigned char *bytes, size_t size, size_t fast, size_
     const shape s = { fast, slow, flags };
     const int second = (flags & DB_PACKED_VERSION_2) != 0;
     if (size < HEADER || stated_count(bytes) != total) return 0;
-    bit_stream stream = { bytes + HEADER, bytes + size, 0, 0 };
+    db_bit_stream stream = { bytes + HEADER, bytes + size, 0, 0 };
     size_t i = 0;
     while (i < total) {
         uint32_t code, difference;
-        if (!take_bits(&stream, second ? 7 : 6, &code)) break;
+        if (!db_take_bits(&stream, second ? 7 : 6, &code)) break;
         const int width = second ? second_widths[code >> 3] : first_widths[code >> 3];
         const int bits = width != WHOLE ? width : flags & DB_PACKED_FLAT ? 33 : 32;
         for (int left = 1 << (code & 7); left > 0 && i < total; left--, i++) {
             if (bits > 32) { /* of a flat image: the sign has a bit of its own */
                 uint32_t rest;
-                if (!take_bits(&stream, 32, &difference)) return i;
+                if (!db_take_bits(&stream, 32, &difference)) return i;
                 for (int taken = 32; taken < WHOLE; taken += 11)
-                    if (!take_bits(&stream, 11, &rest)) return i;
-            } else if (!take_bits(&stream, bits, &difference)) {
+                    if (!db_take_bits(&stream, 11, &rest)) return i;
+            } else if (!db_take_bits(&stream, bits, &difference)) {
                 return i;
             }
-            element[i] =
-                (int32_t)(foretold(&s, element, i) + widen(difference, bits > 32 ? 32 : bits));
+            element[i] = (int32_t)(foretold(&s, element, i) +
+                                   db_widen_bits(difference, bits > 32 ? 32 : bits));
         }
     }
     return i;

@@ -191,12 +191,17 @@ static db_status decode_pixels(db_context *context, const char *path, const db_c
     return DB_OK;
 }
 
+db_status db_cbf_mini_header_read(db_context *context, const char *path, const char *text,
+                                  db_measured_image *image) {
+    const mini_header header = { context, path, text };
+    return read_metadata(&header, image);
+}
+
 db_status db_cbf_decode(db_context *context, const char *path, const db_file_content *content,
                         db_measured_image *image) {
     const char *start = find_mini_header(content);
     if (!start) return db_cbf_full_decode(context, path, content, image);
     snprintf(image->format, sizeof image->format, "miniCBF");
-    const mini_header header = { context, path, start + sizeof header_item - 1 };
     db_cbf_binary binary;
     DB_TRY(db_cbf_binary_next(context, path, content, content->bytes, &binary));
     if (!binary.bytes)
@@ -209,7 +214,7 @@ db_status db_cbf_decode(db_context *context, const char *path, const db_file_con
                        "miniCBF, found %lld%s",
                        path, binary.sections,
                        binary.compression == DB_CBF_PACKED ? " of x-CBF_PACKED" : "");
-    DB_TRY(read_metadata(&header, image));
+    DB_TRY(db_cbf_mini_header_read(context, path, start + sizeof header_item - 1, image));
     DB_TRY(db_image_allocate(context, path, binary.fast_pixels, binary.slow_pixels, image));
     return decode_pixels(context, path, &binary, image);
 }

@@ -11,6 +11,7 @@
 #include "io/nexus.h"
 #include "io/reflection_list.h"
 #include "io/smv.h"
+#include "io/tiff.h"
 #include "io/xparm.h"
 
 #include <dualbragg/reflections.h>
@@ -27,7 +28,11 @@ static int begins_with(const db_file_head *head, const char *magic, size_t lengt
 static int is_smv(const db_file_head *head) { return db_is_smv(&head->start); }
 static int is_cbf(const db_file_head *head) { return db_is_cbf(&head->start); }
 static int is_hdf5(const db_file_head *head) { return BEGINS("\x89HDF\r\n\x1a\n"); }
-static int is_tiff(const db_file_head *head) { return BEGINS("II*\0") || BEGINS("MM\0*"); }
+static int is_mar_ccd(const db_file_head *head) { return db_is_mar_ccd(&head->start); }
+static int is_mar345(const db_file_head *head) { return db_is_mar345(&head->start); }
+static int is_tiff(const db_file_head *head) {
+    return BEGINS("II*\0") || BEGINS("MM\0*") || BEGINS("II+\0") || BEGINS("MM\0+");
+}
 static int is_mtz(const db_file_head *head) { return BEGINS("MTZ "); }
 static int is_table(const db_file_head *head) {
     return db_is_reflection_table(head->start.bytes, head->start.size);
@@ -76,7 +81,21 @@ static const db_format formats[] = {
       .frame = db_nexus_read,
       .header = db_nexus_geometry,
       .geometry = db_nexus_experiment },
-    { .label = "TIFF", .name = "a TIFF image", .begins = is_tiff },
+    { .label = "MarCCD",
+      .name = "an image of a MarCCD or Rayonix detector",
+      .holds = DB_HOLDS_IMAGES,
+      .begins = is_mar_ccd,
+      .image = db_mar_ccd_decode },
+    { .label = "TIFF",
+      .name = "a TIFF image",
+      .holds = DB_HOLDS_IMAGES,
+      .begins = is_tiff,
+      .frame = db_tiff_read },
+    { .label = "mar345",
+      .name = "an image of a mar345",
+      .holds = DB_HOLDS_IMAGES,
+      .begins = is_mar345,
+      .image = db_mar345_decode },
     { .label = ".expt",
       .name = "an experiment list of DIALS",
       .holds = DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,

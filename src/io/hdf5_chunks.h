@@ -3,11 +3,10 @@
 #ifndef DB_IO_HDF5_CHUNKS_H
 #define DB_IO_HDF5_CHUNKS_H
 
+#include "io/counts.h"
 #include "io/hdf5_file.h"
 
 enum { DB_HDF5_RANK = 4, DB_HDF5_FILTERS = 8, DB_HDF5_FILTER_VALUES = 8 };
-
-typedef enum db_pixel_kind { DB_PIXELS_UNSIGNED, DB_PIXELS_SIGNED, DB_PIXELS_FLOAT } db_pixel_kind;
 
 typedef struct db_hdf5_filter {
     H5Z_filter_t id;

@@ -71,8 +71,8 @@ static db_status read_any(db_context *context, const char *path, const int *shap
     if (access(file, R_OK) != 0)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", file, strerror(errno));
     return db_fail(context, DB_ERROR_INPUT,
-                   "%s: expected an HDF5 file, of which #%ld is an image, found %s", file, frame,
-                   format ? format->name : "something else");
+                   "%s: expected an HDF5 or TIFF file, of which #%ld is an image, found %s", file,
+                   frame, format ? format->name : "something else");
 }
 
 static db_status read_image(db_context *context, const char *path, const int *shape,

@@ -5,66 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#define TAKE_UNSIGNED(type)                                                                        \
-    do {                                                                                           \
-        const type *const count = (const void *)elements;                                          \
-        const uint64_t highest = s->highest > 0 ? (uint64_t)s->highest : 0;                        \
-        const type most = highest > (type)-1 ? (type)-1 : (type)highest;                           \
-        const type gap = (type)s->gap;                                                             \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            const uint8_t own = (uint8_t)(count[i] == gap   ? DB_MASK_BAD                          \
-                                          : count[i] > most ? DB_MASK_OVERLOAD                     \
-                                                            : DB_MASK_TRUSTED);                    \
-            value[i] = (float)count[i];                                                            \
-            mask[i] = mask[i] ? mask[i] : own;                                                     \
-        }                                                                                          \
-    } while (0)
-
-#define TAKE_SIGNED(type)                                                                          \
-    do {                                                                                           \
-        const type *const count = (const void *)elements;                                          \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            const uint8_t own =                                                                    \
-                (uint8_t)(count[i] < s->lowest    ? (count[i] == -1 ? DB_MASK_GAP : DB_MASK_BAD)   \
-                          : count[i] > s->highest ? DB_MASK_OVERLOAD                               \
-                                                  : DB_MASK_TRUSTED);                              \
-            value[i] = (float)count[i];                                                            \
-            mask[i] = mask[i] ? mask[i] : own;                                                     \
-        }                                                                                          \
-    } while (0)
-
-#define TAKE_FLOAT(type)                                                                           \
-    do {                                                                                           \
-        const type *const count = (const void *)elements;                                          \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            const double stored = (double)count[i];                                                \
-            const int bad = !isfinite(stored) || stored < s->least;                                \
-            const uint8_t own = (uint8_t)(bad                ? DB_MASK_BAD                         \
-                                          : stored > s->most ? DB_MASK_OVERLOAD                    \
-                                                             : DB_MASK_TRUSTED);                   \
-            value[i] = isfinite(stored) ? (float)stored : 0;                                       \
-            mask[i] = mask[i] ? mask[i] : own;                                                     \
-        }                                                                                          \
-    } while (0)
-
 void db_nexus_take_pixels(void *user, const db_hdf5_format *format, const unsigned char *elements,
                           size_t n, size_t to) {
     const db_nexus_sink *const s = user;
-    float *const value = s->value + to;
-    uint8_t *const mask = s->mask + to;
-    const int kind = (int)format->kind * 16 + (int)format->width;
-    switch (kind) {
-    case DB_PIXELS_UNSIGNED * 16 + 1: TAKE_UNSIGNED(uint8_t); break;
-    case DB_PIXELS_UNSIGNED * 16 + 2: TAKE_UNSIGNED(uint16_t); break;
-    case DB_PIXELS_UNSIGNED * 16 + 4: TAKE_UNSIGNED(uint32_t); break;
-    case DB_PIXELS_UNSIGNED * 16 + 8: TAKE_UNSIGNED(uint64_t); break;
-    case DB_PIXELS_SIGNED * 16 + 1: TAKE_SIGNED(int8_t); break;
-    case DB_PIXELS_SIGNED * 16 + 2: TAKE_SIGNED(int16_t); break;
-    case DB_PIXELS_SIGNED * 16 + 4: TAKE_SIGNED(int32_t); break;
-    case DB_PIXELS_SIGNED * 16 + 8: TAKE_SIGNED(int64_t); break;
-    case DB_PIXELS_FLOAT * 16 + 4: TAKE_FLOAT(float); break;
-    default: TAKE_FLOAT(double); break;
-    }
+    db_counts_take(&s->counts, format->kind, format->width, elements, n, s->value + to,
+                   s->mask + to);
 }
 
 #define TAKE_MASK(type)                                                                            \
@@ -91,21 +36,22 @@ void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned
 
 void db_nexus_sink_init(const db_nexus_limits *limits, const db_hdf5_format *format,
                         db_measured_image *image, db_nexus_sink *s) {
-    *s = (db_nexus_sink){ .value = image->value, .mask = image->mask };
+    *s =
+        (db_nexus_sink){ .value = image->value, .mask = image->mask, .counts.gap_is = DB_MASK_BAD };
     const double saturation = isnan(limits->saturation) ? INFINITY : limits->saturation;
     const unsigned bits = (unsigned)(8 * format->width);
     const double own = limits->bits > 0 && limits->bits < bits ? limits->bits : bits;
-    s->least = isnan(limits->underload) ? -INFINITY : limits->underload;
-    s->most = saturation;
+    s->counts.least = isnan(limits->underload) ? -INFINITY : limits->underload;
+    s->counts.most = saturation;
     if (format->kind == DB_PIXELS_FLOAT) {
         image->overload = isfinite(saturation) ? nextafter(saturation, INFINITY) : INFINITY;
         return;
     }
     const int is_signed = format->kind == DB_PIXELS_SIGNED;
     const double largest = ldexp(1, (int)own - is_signed) - 1;
-    s->gap = own < 64 ? ((uint64_t)1 << (int)own) - 1 : UINT64_MAX;
-    s->lowest = isnan(limits->underload) ? 0 : (int64_t)fmax(ceil(limits->underload), -9e18);
-    s->highest = (int64_t)fmin(floor(fmin(saturation, largest - 1)), 9e18);
+    s->counts.gap = own < 64 ? ((uint64_t)1 << (int)own) - 1 : UINT64_MAX;
+    s->counts.lowest = isnan(limits->underload) ? 0 : (int64_t)fmax(ceil(limits->underload), -9e18);
+    s->counts.highest = (int64_t)fmin(floor(fmin(saturation, largest - 1)), 9e18);
     image->overload = isfinite(saturation) ? floor(saturation) + 1 : INFINITY;
 }
 

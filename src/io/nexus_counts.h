@@ -2,6 +2,7 @@
 #ifndef DB_IO_NEXUS_COUNTS_H
 #define DB_IO_NEXUS_COUNTS_H
 
+#include "io/counts.h"
 #include "io/hdf5_chunks.h"
 #include "io/image.h"
 
@@ -14,9 +15,7 @@ typedef struct db_nexus_limits {
 typedef struct db_nexus_sink {
     float *value;
     uint8_t *mask;
-    int64_t lowest, highest; /* valid integers */
-    uint64_t gap;            /* of unsigned ones: no count, but a mark */
-    double least, most;      /* valid floats */
+    db_counts counts;
 } db_nexus_sink;
 
 /* Limits: those stated, and of the type. Sets the image's overload. */

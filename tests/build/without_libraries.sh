@@ -57,8 +57,9 @@ compile_without jansson 'JANSSON|FIT|MPI' jansson.h 'DB_HAVE_(JANSSON|FIT)'
 compile_without msgpack MSGPACK msgpack.h DB_HAVE_MSGPACK
 hdf5="hdf5.h lz4.h zstd.h zlib.h"
 compile_without hdf5 HDF5 "$hdf5" DB_HAVE_HDF5
-compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|GEMMI|HDF5|FIT|MPI|CUDA' \
-    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
+compile_without tiff TIFF tiffio.h DB_HAVE_TIFF
+compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|GEMMI|HDF5|TIFF|FIT|MPI|CUDA' \
+    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
 
 # The program: its own objects, unless they are new.
 for object in "$program"/src/cli/*.o "$program"/help_*.o; do

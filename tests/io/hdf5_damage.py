@@ -44,7 +44,7 @@ def damage(folder):
     expect("lz4_u2.h5#0", "counted from 1")
     expect("lz4_u2.h5", "lz4_u2.h5#1")
     expect("none.h5#1", "cannot open")
-    expect("gzip.h5_3.floats#1", "expected an HDF5 file")
+    expect("gzip.h5_3.floats#1", "expected an HDF5 or TIFF file")
     for name, change, text in (
         ("total.h5", lambda b: struct.pack(">Q", 1 << 60) + b[8:], "another size"),
         ("block.h5", lambda b: b[:8] + struct.pack(">I", 1 << 30) + b[12:], "blocks"),

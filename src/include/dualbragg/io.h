@@ -220,7 +220,7 @@ typedef struct db_measured_image {
     /** counts, pedestal subtracted: fast_pixels * slow_pixels, fast index fastest; owned */
     float *value;
     uint8_t *mask;        /**< same shape; owned */
-    char format[16];      /**< "SMV", "miniCBF", "CBF", "HDF5", "float" */
+    char format[16];      /**< "SMV", "miniCBF", "CBF", "HDF5", "MarCCD", "TIFF", ... "float" */
     double wavelength;    /**< angstrom; NAN where the header does not say */
     double distance;      /**< mm; NAN */
     double pixel_size[2]; /**< mm; NAN */
@@ -244,7 +244,8 @@ typedef struct db_measured_image {
 
 /** Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels
  * as byte offsets or packed, arrays cut into sections, each of which is a panel), HDF5 (NXmx, master
- * files of Dectris), where the build has libhdf5.
+ * files of Dectris), where the build has libhdf5, TIFF, where it has libtiff, MarCCD and Rayonix,
+ * mar345.
  *
  * @param context receives the message of a failure
  * @param path name of the file; of one that holds many images FILE#N, the first being number 1
