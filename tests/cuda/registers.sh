@@ -1,6 +1,6 @@
 #!/bin/sh
-# Registers and spills of the device's kernels, as the assembler reports them, are those of the record; kernels of
-# mixed precision do not spill. After a change that is worth its registers, or with another nvcc:
+# Registers, spills and stack of the device's kernels, as the assembler reports them, are those of the record; kernels
+# of mixed precision do not spill. After a change that is worth its registers, or with another nvcc:
 #     sh tests/cuda/registers.sh --renew BUILD
 # writes the record anew from a build with DB_WITH_CUDA.
 set -eu
@@ -54,12 +54,16 @@ recorded=$(sed -n 's/^nvcc //p' "$record")
     exit 77
 }
 awk '
-    FNR == NR { if ($2 ~ /^sm_/) { registers[$1, $2] = $3; spills[$1, $2] = $4; arch[$2] = 1 } next }
+    FNR == NR {
+        if ($2 ~ /^sm_/) { registers[$1, $2] = $3; spills[$1, $2] = $4; stack[$1, $2] = $5; arch[$2] = 1 }
+        next
+    }
     $2 in arch {
         seen[$1, $2] = 1
         if (!(($1, $2) in registers)) { print $1, $2 ": not in the record"; bad = 1 }
-        else if ($3 > registers[$1, $2] + 4 || $4 > spills[$1, $2]) {
-            print $1, $2 ": " $3, "registers,", $4, "bytes of spills; recorded:", registers[$1, $2], spills[$1, $2]
+        else if ($3 > registers[$1, $2] + 4 || $4 > spills[$1, $2] || $5 > stack[$1, $2]) {
+            print $1, $2 ": " $3, "registers,", $4, "bytes of spills,", $5, "of stack; recorded:",
+                registers[$1, $2], spills[$1, $2], stack[$1, $2]
             bad = 1
         }
         count++
