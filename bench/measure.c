@@ -300,9 +300,7 @@ static db_status call(db_context *context, const db_bench_options *options,
     if (status != DB_OK) return status;
     status = db_bench_caller_open(context, workload, options->once_precision, DB_BENCH_PARAMETERS,
                                   &caller);
-    if (status == DB_OK)
-        status = db_bench_execute(
-            &caller, options->once_derivatives ? DB_BENCH_DERIVATIVES : DB_BENCH_IMAGE, &images);
+    if (status == DB_OK) status = db_bench_execute(&caller, options->once_output, &images);
     db_bench_caller_close(&caller);
     db_bench_images_destroy(&images);
     return status;

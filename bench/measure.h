@@ -78,7 +78,7 @@ db_status db_bench_rows_write_list(db_context *context, db_bench_results *result
 
 /* A single call, for a profiler. */
 
-/* Runs what --once says, by one db_plan_forward or db_plan_gradient. */
+/* Runs what --once says, by one db_plan_forward, db_plan_gradient or db_plan_normal. */
 db_status db_bench_single_call(db_context *context, const db_bench_options *options);
 
 #endif

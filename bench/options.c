@@ -51,8 +51,8 @@ static const db_flag flags[] = {
       .help = "the dualbragg program to run beside the reference; default: the one beside this program or in the "
               "folder above" },
     { .name = "--once", .arguments = "LOAD,PRECISION,RESULT", DB_ONE(TEXT), DB_TO(once_text),
-      .help = "nothing but a single call, to be looked at by a profiler: double or mixed; image or derivatives; the "
-              "load's size is the first of --sizes" },
+      .help = "nothing but a single call, to be looked at by a profiler: double or mixed; image, derivatives or "
+              "normal; the load's size is the first of --sizes" },
     { .name = "--version", DB_SETS(version, 1), .help = "version and compiler" },
     { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "this text" },
     // clang-format on
@@ -129,19 +129,29 @@ static db_status read_loads(db_context *context, const char *list, db_bench_opti
 }
 
 static db_status read_once(db_context *context, const char *text, db_bench_options *options) {
-    static const char *const rest[] = { ",double,image", ",mixed,image", ",double,derivatives",
-                                        ",mixed,derivatives" };
+    static const struct {
+        const char *text;
+        db_precision precision;
+        db_bench_output output;
+    } rest[] = {
+        { ",double,image", DB_PRECISION_DOUBLE, DB_BENCH_IMAGE },
+        { ",mixed,image", DB_PRECISION_MIXED, DB_BENCH_IMAGE },
+        { ",double,derivatives", DB_PRECISION_DOUBLE, DB_BENCH_DERIVATIVES },
+        { ",mixed,derivatives", DB_PRECISION_MIXED, DB_BENCH_DERIVATIVES },
+        { ",double,normal", DB_PRECISION_DOUBLE, DB_BENCH_NORMAL },
+        { ",mixed,normal", DB_PRECISION_MIXED, DB_BENCH_NORMAL },
+    };
     const size_t length = strcspn(text, ",");
     options->once = db_bench_find_load(text, length);
     if (!options->once) return unknown_load(context, "--once", text);
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(text + length, rest[i]) != 0) continue;
-        options->once_precision = i % 2 ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
-        options->once_derivatives = i / 2;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+        if (strcmp(text + length, rest[i].text) != 0) continue;
+        options->once_precision = rest[i].precision;
+        options->once_output = rest[i].output;
         return DB_OK;
     }
     return db_fail(context, DB_ERROR_USAGE,
-                   "--once: expected LOAD,double|mixed,image|derivatives, found '%s'", text);
+                   "--once: expected LOAD,double|mixed,image|derivatives|normal, found '%s'", text);
 }
 
 static void fill_defaults(db_bench_options *options) {

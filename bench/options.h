@@ -2,6 +2,7 @@
 #ifndef DB_BENCH_OPTIONS_H
 #define DB_BENCH_OPTIONS_H
 
+#include "bench/library_calls.h"
 #include "bench/workloads.h"
 
 #include <dualbragg/plan.h>
@@ -26,7 +27,7 @@ typedef struct db_bench_options {
     /* a single call instead of all measurements; NULL load: none */
     const db_bench_load *once;
     db_precision once_precision;
-    int once_derivatives; /* 0: the image alone */
+    db_bench_output once_output;
     int help, version;
     /* as given */
     const char *size_list;
