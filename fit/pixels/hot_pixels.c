@@ -6,9 +6,20 @@
 
 static const double neighbours_share = 0.05;
 
-static int ascending(const void *a, const void *b) {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
+/* The middle one of up to 24 numbers, the larger one of two: a sorted list of the lower half is
+ * enough. */
+static float middle_of(const float *list, int count) {
+    float low[13] = { 0 }; /* ascending */
+    const int room = count / 2 + 1;
+    int held = 0;
+    for (int i = 0; i < count; i++) {
+        const float x = list[i];
+        if (held == room && !(x < low[held - 1])) continue;
+        int k = held < room ? held++ : held - 1;
+        for (; k > 0 && x < low[k - 1]; k--) low[k] = low[k - 1];
+        low[k] = x;
+    }
+    return low[held - 1];
 }
 
 /* Trusted pixels around one, at most 24; those next to it come first. */
@@ -37,8 +48,7 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
     if (next_to < 3) return 0;
     float brightest = around[0];
     for (int i = 1; i < next_to; i++) brightest = fmaxf(brightest, around[i]);
-    qsort(around, (size_t)count, sizeof *around, ascending);
-    const double median = (double)around[count / 2];
+    const double median = (double)middle_of(around, count);
     const double noise = sqrt(db_pixel_variance(settings, median)), excess = value - median;
     return excess > sigma * noise &&
            (double)brightest - median < neighbours_share * excess + 3 * noise;

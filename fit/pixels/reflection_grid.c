@@ -35,7 +35,8 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
     const size_t cells = grid->panels * (size_t)grid->columns * (size_t)grid->rows;
     grid->start = calloc(cells + 2, sizeof *grid->start);
     grid->entry = malloc((prediction->count + 1) * sizeof *grid->entry);
-    if (!grid->start || !grid->entry) {
+    grid->position = malloc((prediction->count + 1) * sizeof *grid->position);
+    if (!grid->start || !grid->entry || !grid->position) {
         db_reflection_grid_clear(grid);
         return db_fail_memory(context, "the neighbours of the reflections");
     }
@@ -43,44 +44,61 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
     for (size_t i = 0; i < prediction->count; i++)
         grid->start[cell_of(grid, &prediction->reflection[i]) + 2]++;
     for (size_t c = 2; c < cells + 2; c++) grid->start[c] += grid->start[c - 1];
-    for (size_t i = 0; i < prediction->count; i++)
-        grid->entry[grid->start[cell_of(grid, &prediction->reflection[i]) + 1]++] = i;
+    for (size_t i = 0; i < prediction->count; i++) {
+        const db_reflection *const r = &prediction->reflection[i];
+        const size_t place = grid->start[cell_of(grid, r) + 1]++;
+        grid->entry[place] = i;
+        memcpy(grid->position[place], r->position, sizeof r->position);
+    }
     return DB_OK;
 }
 
 void db_reflection_grid_clear(db_reflection_grid *grid) {
     free(grid->start);
     free(grid->entry);
+    free(grid->position);
     memset(grid, 0, sizeof *grid);
 }
 
-/* The cells around a position, its own included, row by row; returns how many. */
-static size_t cells_around(const db_reflection_grid *grid, size_t panel, const double position[2],
-                           size_t cells[9]) {
+/* Reflections, first to end - 1 in the order of the cells. */
+typedef struct run {
+    size_t first, end;
+} run;
+
+/* Those in the cells around a position, its own included: a run in each row of cells; returns in how
+ * many rows. */
+static int runs_around(const db_reflection_grid *grid, size_t panel, const double position[2],
+                       run runs[3]) {
     const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
                  home = cell_at(grid, panel, position);
     const int column = (int)(home % columns), row = (int)(home / columns % rows);
-    size_t count = 0;
-    for (int r = row - 1; r <= row + 1; r++)
-        for (int c = column - 1; c <= column + 1; c++)
-            if (r >= 0 && c >= 0 && r < grid->rows && c < grid->columns)
-                cells[count++] = (panel * rows + (size_t)r) * columns + (size_t)c;
+    const int first = column > 0 ? column - 1 : 0,
+              last = column + 1 < grid->columns ? column + 1 : column;
+    int count = 0;
+    for (int r = row - 1; r <= row + 1; r++) {
+        if (r < 0 || r >= grid->rows) continue;
+        const size_t *const start = grid->start + (panel * rows + (size_t)r) * columns;
+        runs[count++] = (run){ start[first], start[last + 1] };
+    }
     return count;
 }
 
 size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
                                   const double position[2], size_t except, double *distance) {
-    size_t nearest = grid->prediction->count, cells[9];
+    size_t nearest = grid->prediction->count;
+    run runs[3];
     if (panel >= grid->panels) return nearest;
-    const size_t count = cells_around(grid, panel, position, cells);
-    for (size_t n = 0; n < count; n++) {
-        for (size_t k = grid->start[cells[n]]; k < grid->start[cells[n] + 1]; k++) {
-            const size_t other = grid->entry[k];
-            const double *const at = grid->prediction->reflection[other].position;
-            const double off = hypot(at[0] - position[0], at[1] - position[1]);
-            if (other == except || !(off < *distance)) continue;
-            *distance = off;
-            nearest = other;
+    const int count = runs_around(grid, panel, position, runs);
+    for (int n = 0; n < count; n++) {
+        for (size_t k = runs[n].first; k < runs[n].end; k++) {
+            const double *const at = grid->position[k];
+            const double off[2] = { at[0] - position[0], at[1] - position[1] };
+            /* far cheaper than the distance, and a little less */
+            if (fmax(fabs(off[0]), fabs(off[1])) >= *distance || grid->entry[k] == except) continue;
+            const double apart = hypot(off[0], off[1]);
+            if (!(apart < *distance)) continue;
+            *distance = apart;
+            nearest = grid->entry[k];
         }
     }
     return nearest;
@@ -94,6 +112,13 @@ typedef struct interval {
 
 /* Rows of a region of which intervals are worked out at a time. */
 enum { ROWS = 64 };
+
+/* The least whole number that is not below a positive one, but at most `most`. */
+static int up(double x, int most) {
+    if (x >= most) return most;
+    const int whole = (int)x;
+    return whole + (whole < x);
+}
 
 /* Takes away the pixels on the other reflection's side of the perpendicular bisector, in the rows
  * from first to last - 1 of a region. */
@@ -116,8 +141,7 @@ static void cut_off(const double mine[2], const double other[2], const db_region
         if (step[0] > 0) {
             if (edge < row[s].high) row[s].high = edge < 0 ? 0 : 1 + (int)edge;
         } else if (step[0] < 0) {
-            if (edge > row[s].low)
-                row[s].low = edge >= region->fast_count ? region->fast_count : (int)ceil(edge);
+            if (edge > row[s].low) row[s].low = up(edge, region->fast_count);
         } else {
             row[s].high = 0;
         }
@@ -126,14 +150,13 @@ static void cut_off(const double mine[2], const double other[2], const db_region
 
 static void share_rows(const db_reflection_grid *grid, size_t reflection, const db_region *region,
                        int first, int last, interval *row) {
-    const db_reflection *const all = grid->prediction->reflection;
-    const db_reflection *const own = &all[reflection];
-    size_t cells[9];
-    const size_t count = cells_around(grid, own->panel, own->position, cells);
-    for (size_t n = 0; n < count; n++)
-        for (size_t k = grid->start[cells[n]]; k < grid->start[cells[n] + 1]; k++)
+    const db_reflection *const own = &grid->prediction->reflection[reflection];
+    run runs[3];
+    const int count = runs_around(grid, own->panel, own->position, runs);
+    for (int n = 0; n < count; n++)
+        for (size_t k = runs[n].first; k < runs[n].end; k++)
             if (grid->entry[k] != reflection)
-                cut_off(own->position, all[grid->entry[k]].position, region, first, last, row);
+                cut_off(own->position, grid->position[k], region, first, last, row);
 }
 
 void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,

@@ -10,8 +10,9 @@ typedef struct db_reflection_grid {
     double cell;       /* pixels */
     int columns, rows; /* of one panel */
     size_t panels;
-    size_t *start; /* [panels * columns * rows + 1]: first entry of each cell in `entry` */
-    size_t *entry; /* [count]: indices of reflections */
+    size_t *start;         /* [panels * columns * rows + 1]: first entry of each cell in `entry` */
+    size_t *entry;         /* [count]: indices of reflections, cell by cell */
+    double (*position)[2]; /* [count]: theirs, in the same order */
 } db_reflection_grid;
 
 /* cell: pixels; at least the largest distance asked for later. */

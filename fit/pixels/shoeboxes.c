@@ -89,13 +89,25 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
     return count;
 }
 
-/* Whether a box may have so many strong pixels of its own. Counts all strong pixels around it,
- * which is far less work than to find the nearest reflection of each. */
-static int may_have(const db_fit_data *data, const db_region *region, int least) {
+/* Strong pixels of a region, whichever reflection they are nearest to. */
+static size_t all_strong(const db_fit_data *data, const db_region *region) {
+    size_t count = 0;
+    for (int s = 0; s < region->slow_count; s++) {
+        const uint8_t *const row =
+            data->strong->strong + db_measured_index(data->image, region, 0, s);
+        for (int f = 0; f < region->fast_count; f++) count += row[f];
+    }
+    return count;
+}
+
+/* Whether a box may have so many strong pixels of its own. Counts all strong pixels around it and
+ * in it, which is far less work than to find the nearest reflection of each. */
+static int may_have(const db_fit_data *data, const db_region *region, size_t least) {
     const int first = db_measured_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
     const int slow[2] = { first, first + region->slow_count - 1 };
-    return db_strong_pixels_at_most(data->strong, fast, slow) >= (size_t)least;
+    return db_strong_pixels_at_most(data->strong, fast, slow) >= least &&
+           all_strong(data, region) >= least;
 }
 
 static int stronger_first(const void *a, const void *b) {
@@ -156,7 +168,7 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
     if (!is_inside(&region, data->image)) return 0;
     if (choice == DB_SHOEBOXES_BRIGHT)
         return of_interest(data, &region) && own_pixels(p, reflection, &region, own);
-    if (least > 0 && !may_have(data, &region, least)) return 0;
+    if (least > 0 && !may_have(data, &region, (size_t)least)) return 0;
     const int enough = own_pixels(p, reflection, &region, own);
     if (!enough && choice != DB_SHOEBOXES_SEEN && choice != DB_SHOEBOXES_LIGHT) return 0;
     if (strong_pixels(data, &region, own, excess) < least) return 0;
