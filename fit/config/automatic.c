@@ -7,7 +7,8 @@
 
 /* Blocks so large that their size widens no spot: which is what one image can say of it. */
 static const double LARGE_BLOCK = 1e4; /* angstrom */
-/* Where the search for spreads begins: far enough from 0 for orientations that are a little off. */
+/* Where the search begins for spreads that the model does not have: far enough from 0 for orientations
+ * that are a little off. */
 static const double MOSAIC = 0.01;    /* degree^2 */
 static const double FOOTPRINT = 0.01; /* mm^2 */
 
@@ -21,10 +22,11 @@ static void start_spreads(const db_fit_config *config, db_experiment *start) {
     const db_spread_setup *const given = &config->setup.spread;
     for (int i = 0; i < 3 && !config->blocks_given; i++)
         start->crystal.cells[i] = ceil(LARGE_BLOCK / start->crystal.cell[i]);
-    if (isnan(given->mosaic_rms) && isnan(given->mosaic_rms_abc[0]) &&
+    if (s->mosaic <= 0 && isnan(given->mosaic_rms) && isnan(given->mosaic_rms_abc[0]) &&
         isnan(given->mosaic_tensor[0]))
         s->mosaic = MOSAIC;
-    if (isnan(given->footprint_rms[0])) s->footprint[0] = s->footprint[1] = FOOTPRINT;
+    if (s->footprint[0] <= 0 && isnan(given->footprint_rms[0]))
+        s->footprint[0] = s->footprint[1] = FOOTPRINT;
 }
 
 /* Distance and tilts: a turn about the axis that lies nearest to the beam would be one of the crystal. */

@@ -320,38 +320,66 @@ static void take_noise(const db_measured_image *image, db_fit_settings *settings
     if (!(settings->readout_noise > 0)) settings->readout_noise = image->readout_noise;
 }
 
-db_status db_fit_config_start(db_context *context, db_fit_config *config,
-                              const db_measured_image *image, db_experiment *start,
-                              void (*notices)(void *user, const char *line), void *user) {
+static db_status check_region(db_context *context, const db_fit_settings *settings,
+                              const db_measured_image *image) {
+    if (settings->roi[1] < image->fast_pixels && settings->roi[3] < image->slow_pixels)
+        return DB_OK;
+    return db_fail(context, DB_ERROR_USAGE,
+                   "data.roi: [%d, %d, %d, %d] reaches beyond the image of %d x %d pixels",
+                   settings->roi[0], settings->roi[1], settings->roi[2], settings->roi[3],
+                   image->fast_pixels, image->slow_pixels);
+}
+
+/* What is refined, from where and how far, once there is a model to start from. */
+static db_status prepare(db_context *context, db_fit_config *config, const db_measured_image *image,
+                         db_experiment *start, void (*notices)(void *user, const char *line),
+                         void *user) {
     db_fit_settings *const settings = &config->settings;
-    take_noise(image, settings);
-    if (settings->roi[1] >= image->fast_pixels || settings->roi[3] >= image->slow_pixels)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "data.roi: [%d, %d, %d, %d] reaches beyond the image of %d x %d pixels",
-                       settings->roi[0], settings->roi[1], settings->roi[2], settings->roi[3],
-                       image->fast_pixels, image->slow_pixels);
-    DB_TRY(complete_setup(context, config, image, notices, user));
-    DB_TRY(db_setup_resolve(context, &config->setup, start, notices, user));
+    if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
+    DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
+    start_ties(settings, start, notices, user);
+    DB_TRY(db_experiment_check(context, start));
+    DB_TRY(check_frame(context, config, start));
+    DB_TRY(check_groups(context, config, start));
+    DB_TRY(find_orientation(context, config, image, start, notices, user));
+    DB_TRY(complete_bounds(context, config, start, 1));
+    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
+    start_modes(settings, start, notices, user);
+    return DB_OK;
+}
+
+static void take_model(const db_fit_config *config, db_experiment *start) {
     if (!isnan(config->orientation[0]))
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
     for (int i = 0; i < 2; i++) start->beam.tilt[i] = config->beam_tilt[i];
     start->beam.scale = config->scale;
+}
+
+db_status db_fit_config_start(db_context *context, db_fit_config *config,
+                              const db_measured_image *image, db_experiment *start,
+                              void (*notices)(void *user, const char *line), void *user) {
     int cut;
+    take_noise(image, &config->settings);
+    DB_TRY(check_region(context, &config->settings, image));
+    DB_TRY(complete_setup(context, config, image, notices, user));
+    DB_TRY(db_setup_resolve(context, &config->setup, start, notices, user));
+    take_model(config, start);
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
-    if (status == DB_OK && config->automatic)
-        status = db_fit_choose_parameters(context, config, start);
-    if (status == DB_OK) status = db_fit_tie_cell(context, config, start, notices, user);
-    if (status == DB_OK) start_ties(settings, start, notices, user);
-    if (status == DB_OK) status = db_experiment_check(context, start);
-    if (status == DB_OK) status = check_frame(context, config, start);
-    if (status == DB_OK) status = check_groups(context, config, start);
-    if (status == DB_OK) status = find_orientation(context, config, image, start, notices, user);
-    if (status == DB_OK) status = complete_bounds(context, config, start, 1);
-    if (status != DB_OK) {
-        db_experiment_clear(start);
-        return status;
-    }
-    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
-    start_modes(settings, start, notices, user);
-    return DB_OK;
+    if (status == DB_OK) status = prepare(context, config, image, start, notices, user);
+    if (status != DB_OK) db_experiment_clear(start);
+    return status;
+}
+
+db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
+                                 const db_measured_image *image, db_experiment *start,
+                                 void (*notices)(void *user, const char *line), void *user) {
+    take_noise(image, &config->settings);
+    DB_TRY(check_region(context, &config->settings, image));
+    if (config->automatic && start->spread.spots != DB_SPOTS_CLOSED)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "%s: nothing is said of what to refine (section refine), which needs a model "
+            "with spots in closed form, found sampled ones",
+            config->config_file);
+    return prepare(context, config, image, start, notices, user);
 }

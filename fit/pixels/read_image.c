@@ -178,12 +178,17 @@ static db_status read_listed(const reading *r) {
     return status;
 }
 
-static db_status read_masked(const reading *r) {
-    if (*r->config->expt_file) return read_listed(r);
-    DB_TRY(db_read_image(r->context, r->config->image_file, r->image));
+/* Masks for an image that no list describes. */
+static db_status apply_plain(const reading *r) {
     if (!isnan(r->config->trusted[0]))
         trust(r->config->trusted, 0, r->image->slow_pixels, r->image);
     return apply_files(r);
+}
+
+static db_status read_masked(const reading *r) {
+    if (*r->config->expt_file) return read_listed(r);
+    DB_TRY(db_read_image(r->context, r->config->image_file, r->image));
+    return apply_plain(r);
 }
 
 static void count_masked(db_measured_image *image) {
@@ -230,4 +235,12 @@ db_status db_fit_config_read_image(db_context *context, const db_fit_config *con
     if (status == DB_OK) status = finish(&r);
     if (status != DB_OK) db_measured_image_clear(image);
     return status;
+}
+
+db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
+                                   db_measured_image *image,
+                                   void (*notices)(void *user, const char *line), void *user) {
+    const reading r = { context, config, image, notices, user };
+    DB_TRY(apply_plain(&r));
+    return finish(&r);
 }

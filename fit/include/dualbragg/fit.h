@@ -846,7 +846,7 @@ DB_API void db_fit_config_clear(db_fit_config *config);
  * as below.
  *
  * @param context receives the message of a failure
- * @param image name of the measured image
+ * @param image name of the measured image; "": none is named, or overrides name it or a list of shots
  * @param overrides `override_count` texts "key.path=value"
  * @param override_count their number
  * @param config replaced
@@ -900,6 +900,23 @@ DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_conf
                                           void (*notices)(void *user, const char *line),
                                           void *user);
 
+/** Masks in an image that the caller has what the configuration says must not count: pixels outside
+ * the trusted range, those of the mask file and of the list of hot pixels, and pixels found hot.
+ * Gain and readout noise are measured where they were not given, as of an image that is read. What an
+ * experiment list says of pixels is not asked.
+ *
+ * @param context receives the message of a failure
+ * @param config says what masks it
+ * @param image its mask, and what is known of its noise, are changed
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
+                                          db_measured_image *image,
+                                          void (*notices)(void *user, const char *line),
+                                          void *user);
+
 /** Reads the list of reflections that the configuration names, if any (else spots->count is 0); of
  * a reflection table those of the experiment that the model comes from. Clear it with
  * db_fit_spots_clear.
@@ -927,6 +944,21 @@ DB_API db_status db_fit_config_read_spots(db_context *context, const db_fit_conf
 DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
                                      const db_measured_image *image, db_experiment *start,
                                      void (*notices)(void *user, const char *line), void *user);
+
+/** The same for a starting model that the caller has: what is refined, ties by symmetry, bounds,
+ * stages, and the orientation if it is to be found. The section model of the configuration is not
+ * asked, but for symmetry and find_orientation.
+ *
+ * @param context receives the message of a failure
+ * @param config completed
+ * @param image that is to be refined against
+ * @param start the model; changed as the configuration asks, also if the call fails
+ * @param notices as for db_fit_config_start
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
+                                        const db_measured_image *image, db_experiment *start,
+                                        void (*notices)(void *user, const char *line), void *user);
 
 /* Outputs. All are written atomically. */
 
