@@ -17,11 +17,14 @@ from .errors import (CancelledError, DeviceError, Error, FileError, InputError, 
 from .experiment import Experiment
 from .fields import Field, Parameter, fields, parameters
 from .images import MeasuredImage, load
+from .orientation import Orientation, find_lattices, find_orientation
 from .plan import Plan
+from .refinement import FitResult, fit
+from .shots import ShotsResult
 from .spots import predict
 
 __version__ = version()
-__all__ = ["CancelledError", "DeviceError", "Error", "Experiment", "Field", "FileError",
-           "InputError", "MeasuredImage", "OutOfMemoryError", "Parameter", "Plan",
-           "UnsupportedError", "UsageError", "features", "fields", "load", "parameters", "predict",
-           "threads", "version"]
+__all__ = ["CancelledError", "DeviceError", "Error", "Experiment", "Field", "FileError", "FitResult",
+           "InputError", "MeasuredImage", "Orientation", "OutOfMemoryError", "Parameter", "Plan",
+           "ShotsResult", "UnsupportedError", "UsageError", "features", "fields", "find_lattices",
+           "find_orientation", "fit", "load", "parameters", "predict", "threads", "version"]

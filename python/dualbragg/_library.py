@@ -15,6 +15,7 @@ _ERRORS = {
     lib.DB_ERROR_DEVICE: errors.DeviceError,
 }
 _threads = 0
+_PASS = ffi.addressof(lib, "pass_progress")
 
 
 def version():
@@ -84,14 +85,49 @@ def check(context, status):
         raise kind(text(lib.db_context_message(context)) or text(lib.db_status_text(status)))
 
 
+class Watch:
+    """What long work is told to, and what ended it: an exception of that function, or of a signal
+    (KeyboardInterrupt), which the call raises once the library is back."""
+
+    def __init__(self, function=None):
+        self.function = function
+        self.raised = None
+        self.handle = ffi.new_handle(self)
+
+    def of_context(self, context):
+        """Is told the progress of a context's work."""
+        tell = lib.take_progress if self.function else _PASS
+        lib.db_context_set_progress(context, tell, self.handle)
+        return self
+
+    def tell(self, what):
+        """True: the work is to end."""
+        return self.raised is not None or bool(self.function and self.function(what))
+
+    def progressed(self, fraction):
+        return self.tell(fraction)
+
+    def check(self, context, status):
+        """As check, once nothing was raised meanwhile."""
+        raised, self.raised = self.raised, None
+        if raised is not None:
+            raise raised
+        check(context, status)
+
+
+def keep_raised(kind, value, trace):
+    """An exception in a function that C has called: its watch keeps it."""
+    ffi.from_handle(trace.tb_frame.f_locals["user"]).raised = value
+
+
 @ffi.def_extern()
 def take_notice(user, line):
     ffi.from_handle(user).append(text(line))
 
 
-@ffi.def_extern(error=1)
+@ffi.def_extern(error=1, onerror=keep_raised)
 def take_progress(user, fraction):
-    return bool(ffi.from_handle(user)(fraction))
+    return ffi.from_handle(user).progressed(fraction)
 
 
 def array(value, what, shape, dtype, writable=False):

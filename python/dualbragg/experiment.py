@@ -5,7 +5,7 @@ import copy
 import numpy
 
 from . import errors
-from ._library import check, encoded, ffi, integer, lib, new_context, text
+from ._library import array, check, encoded, ffi, integer, lib, new_context, pointer, text
 from .fields import parameters
 
 # Members of db_setup that are files, by the keyword that names them.
@@ -142,17 +142,38 @@ class Experiment:
         context = new_context()
         check(context, lib.db_write_expt(context, encoded(path), self._c, ffi.NULL))
 
+    def write_matrix(self, path):
+        """Writes the crystal's orientation matrix as MOSFLM does."""
+        context = new_context()
+        check(context, lib.db_write_mosflm_matrix(context, encoded(path), self._c))
+
+    def write_smv(self, path, image, scale=1.0, adc=0.0):
+        """Writes an image of one panel as SMV, with this experiment in its header.
+
+        image: photons, float32 of (slow, fast); numbers in the file are image * scale + adc, rounded,
+        0 to 65535. scale: ADU per photon; 0: such that the brightest pixel has 55000"""
+        array(image, "image", self.shape, numpy.float32)
+        context = new_context()
+        check(context, lib.db_write_smv(context, encoded(path), self._c, pointer(image, "float *"),
+                                        _values(scale, 1, "scale")[0], _values(adc, 1, "adc")[0],
+                                        ffi.NULL))
+
     def copy(self):
         """An experiment that shares nothing with this one."""
         return copy.copy(self)
 
-    def __copy__(self):
-        other = object.__new__(type(self))
-        other.notices = list(self.notices)
-        other._c = _new_experiment()
+    @classmethod
+    def copy_of(cls, c, notices=()):
+        """An experiment that shares nothing with a struct of the library."""
+        made = object.__new__(cls)
+        made.notices = list(notices)
+        made._c = _new_experiment()
         context = new_context()
-        check(context, lib.db_experiment_copy(context, self._c, other._c))
-        return other
+        check(context, lib.db_experiment_copy(context, c, made._c))
+        return made
+
+    def __copy__(self):
+        return self.copy_of(self._c, self.notices)
 
     def __deepcopy__(self, memo):
         return self.__copy__()

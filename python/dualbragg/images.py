@@ -6,25 +6,42 @@ from typing import Optional
 
 import numpy
 
-from ._library import check, encoded, ffi, lib, new_context, text
+from . import errors
+from ._library import array, check, encoded, ffi, integer, lib, new_context, pointer, text
 
 
 @dataclass
 class MeasuredImage:
-    """A measured image with what its header says; None: it does not say."""
+    """A measured image with what its header says; None: it does not say.
+
+    Make one of your own arrays to refine against them: MeasuredImage(counts, mask, gain=1)."""
     value: numpy.ndarray  # counts, pedestal subtracted; float32 of (slow, fast)
-    mask: numpy.ndarray  # uint8 of the same shape: 0 for a trusted pixel
-    format: str
-    wavelength: Optional[float]  # A
-    distance: Optional[float]  # mm
-    pixel_size: Optional[tuple]  # mm, fast and slow
-    beam_centre: Optional[tuple]  # pixels, fast and slow
-    phi: Optional[float]  # degree
-    osc_range: Optional[float]  # degree
-    overload: Optional[float]  # counts
-    gain: float  # counts per photon
-    exposure: Optional[float]  # s
-    detector: str
+    mask: Optional[numpy.ndarray] = None  # uint8 of the same shape: 0 for a trusted pixel; None: all
+    format: str = "array"
+    wavelength: Optional[float] = None  # A
+    distance: Optional[float] = None  # mm
+    pixel_size: Optional[tuple] = None  # mm, fast and slow
+    beam_centre: Optional[tuple] = None  # pixels, fast and slow, from the first one's outer corner
+    phi: Optional[float] = None  # degree
+    osc_range: Optional[float] = None  # degree
+    overload: Optional[float] = None  # counts
+    gain: float = 1.0  # counts per photon
+    exposure: Optional[float] = None  # s
+    detector: str = ""
+    polarization: Optional[float] = None  # Kahn factor
+    twotheta: Optional[float] = None  # degree
+    pedestal: float = 0.0  # counts; already subtracted
+    readout_noise: float = 0.0  # counts, standard deviation of a pixel
+    sensor_thickness: Optional[float] = None  # um
+    attenuation_depth: Optional[float] = None  # um
+    sensor_material: str = ""  # "Si", "CdTe" ...; "": not known
+    panel_rows: Optional[tuple] = None  # rows of each panel, one below the other; None: one panel
+
+
+# Those that are one number, by whether the header may be silent about them.
+_OPEN = ("wavelength", "distance", "phi", "osc_range", "exposure", "polarization", "twotheta",
+         "sensor_thickness", "attenuation_depth")
+_KNOWN = ("gain", "pedestal", "readout_noise")
 
 
 def _said(value):
@@ -33,6 +50,64 @@ def _said(value):
 
 def _both(values):
     return tuple(values) if all(math.isfinite(v) for v in values) else None
+
+
+def _one(value, what):
+    if not isinstance(value, (int, float, numpy.number)) or not math.isfinite(value):
+        raise errors.UsageError(f"image.{what}: expected a finite number, found {value!r}")
+    return float(value)
+
+
+def as_image(image):
+    """What a caller gives as an image: a MeasuredImage or an array of counts."""
+    if isinstance(image, numpy.ndarray):
+        image = MeasuredImage(image)
+    if not isinstance(image, MeasuredImage):
+        raise errors.UsageError("image: expected a file name, an array or a MeasuredImage, found "
+                                f"{type(image).__name__}")
+    return image
+
+
+def c_image(image):
+    """The library's struct of a MeasuredImage or array, and what must live as long. It has the
+    caller's counts, which nobody changes, and a mask of its own."""
+    image = as_image(image)
+    counts = image.value
+    if not isinstance(counts, numpy.ndarray) or counts.ndim != 2 or counts.size == 0:
+        raise errors.UsageError("image: expected an array of the shape (slow, fast), found "
+                                f"{getattr(counts, 'shape', type(counts).__name__)}")
+    array(counts, "image", counts.shape, numpy.float32)
+    if image.mask is None:
+        mask = numpy.zeros(counts.shape, numpy.uint8)
+    else:
+        mask = array(image.mask, "image.mask", counts.shape, numpy.uint8).copy()
+    bad = numpy.argwhere(~numpy.isfinite(counts) & (mask == 0))
+    if len(bad):
+        raise errors.InputError(f"image: pixel ({bad[0][1]}, {bad[0][0]}) (fast, slow) is "
+                                f"{counts[tuple(bad[0])]}; expected a number of counts, or a mask there")
+    c = ffi.new("db_measured_image *")
+    c.slow_pixels, c.fast_pixels = counts.shape
+    c.value, c.mask = pointer(counts, "float *"), pointer(mask, "uint8_t *")
+    c.format, c.detector = image.format.encode()[:15], image.detector.encode()[:63]
+    for name in _OPEN + _KNOWN:
+        given = getattr(image, name)
+        setattr(c, name, math.nan if given is None and name in _OPEN else _one(given, name))
+    for name in ("pixel_size", "beam_centre"):
+        given = getattr(image, name)
+        setattr(c, name, [math.nan] * 2 if given is None else [_one(v, name) for v in given])
+    c.sensor_material = lib.db_sensor_material_find(image.sensor_material.encode())
+    c.overload = math.inf if image.overload is None else _one(image.overload, "overload")
+    panels = ffi.NULL
+    if image.panel_rows is not None and len(image.panel_rows) > 1:
+        panels = ffi.new("db_image_panel[]", len(image.panel_rows))
+        row = 0
+        for panel, rows in zip(panels, image.panel_rows):
+            panel.first_row, panel.slow_pixels = row, integer(rows, "image.panel_rows")
+            row += rows
+        if row != c.slow_pixels:
+            raise errors.UsageError(f"image.panel_rows: expected {c.slow_pixels} rows in all, found {row}")
+        c.panels, c.panel_count = panels, len(image.panel_rows)
+    return c, (image, counts, mask, panels)
 
 
 def load(path):
@@ -51,7 +126,11 @@ def load(path):
         format=text(c.format), wavelength=_said(c.wavelength), distance=_said(c.distance),
         pixel_size=_both(c.pixel_size), beam_centre=_both(c.beam_centre), phi=_said(c.phi),
         osc_range=_said(c.osc_range), overload=_said(c.overload), gain=c.gain,
-        exposure=_said(c.exposure), detector=text(c.detector))
+        exposure=_said(c.exposure), detector=text(c.detector), polarization=_said(c.polarization),
+        twotheta=_said(c.twotheta), pedestal=c.pedestal, readout_noise=c.readout_noise,
+        sensor_thickness=_said(c.sensor_thickness), attenuation_depth=_said(c.attenuation_depth),
+        sensor_material=text(lib.db_sensor_material_name(c.sensor_material)),
+        panel_rows=tuple(c.panels[p].slow_pixels for p in range(c.panel_count)) or None)
 
 
 class _Owned:

@@ -5,7 +5,7 @@ import math
 import numpy
 
 from . import errors
-from ._library import array, check, ffi, integer, lib, new_context, pointer, text
+from ._library import Watch, array, check, ffi, integer, lib, new_context, pointer, text
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
 
@@ -20,7 +20,8 @@ class Plan:
     regions: None: all pixels; or a list of (panel, slow, fast), each a slice or (first, end): images
         are then one row, region after region
     device: "cpu", "cuda", "cuda:1", "auto"
-    progress: called now and then with the finished fraction; what it returns, if true, cancels
+    progress: called now and then with the finished fraction; what it returns, if true, cancels, and
+        an exception goes on from the call. Ctrl-C ends an image in any case
 
     A plan is used by one thread at a time and parallelizes inside; other threads of Python go on
     meanwhile. The experiment is copied: update() takes over its changes.
@@ -50,9 +51,7 @@ class Plan:
             o.parameters, o.parameter_count = self._parameters, len(numbers)
         o.tolerance = tolerance
         self.shape = self._set_regions(experiment, regions)
-        if progress is not None:
-            self._progress = ffi.new_handle(progress)
-            lib.db_context_set_progress(self._context, lib.take_progress, self._progress)
+        self._watch = Watch(progress).of_context(self._context)
         self.precision = self._choose(experiment, precision)
         out = ffi.new("db_plan **")
         check(self._context, lib.db_plan_create(self._context, experiment._c, o, out))
@@ -110,6 +109,9 @@ class Plan:
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
         check(self._context, lib.db_plan_update(self._plan, experiment._c))
 
+    def _check(self, status):
+        self._watch.check(self._context, status)
+
     def _image(self, value, what="out"):
         if value is None:
             return numpy.empty(self.shape, self.dtype)
@@ -118,7 +120,7 @@ class Plan:
     def forward(self, out=None):
         """The image (photons). out: an array that receives it."""
         image = self._image(out)
-        check(self._context, lib.db_plan_forward(self._plan, pointer(image, "void *")))
+        self._check(lib.db_plan_forward(self._plan, pointer(image, "void *")))
         return image
 
     def gradient(self, out=None, derivatives=None):
@@ -134,7 +136,7 @@ class Plan:
         if numpy.may_share_memory(image, derivatives):
             raise errors.UsageError("out and derivatives: expected arrays that share no memory")
         rows = ffi.new("void *[]", [pointer(d, "void *") for d in derivatives])
-        check(self._context, lib.db_plan_gradient(self._plan, pointer(image, "void *"), rows))
+        self._check(lib.db_plan_gradient(self._plan, pointer(image, "void *"), rows))
         return image, derivatives
 
     def normal(self, data, weight=None):
@@ -147,7 +149,7 @@ class Plan:
         count = len(self.names)
         chi2 = ffi.new("double *")
         gradient, curvature = numpy.empty(count), numpy.empty((count, count))
-        check(self._context, lib.db_plan_normal(
+        self._check(lib.db_plan_normal(
             self._plan, pointer(data, "float *"),
             ffi.NULL if weight is None else pointer(weight, "float *"), chi2,
             pointer(gradient, "double *"), pointer(curvature, "double *")))
@@ -164,7 +166,7 @@ class Plan:
             if numpy.may_share_memory(cotangent, out):
                 raise errors.UsageError("cotangent and out: expected arrays that share no memory")
         gradient = numpy.empty(len(self.names))
-        check(self._context, lib.db_plan_vjp(
+        self._check(lib.db_plan_vjp(
             self._plan, pointer(cotangent, "void *"),
             ffi.NULL if out is None else pointer(out, "void *"), pointer(gradient, "double *")))
         return gradient
@@ -177,7 +179,7 @@ class Plan:
         image, tangent = self._image(out), self._image(tangent, "tangent")
         if numpy.may_share_memory(image, tangent):
             raise errors.UsageError("out and tangent: expected arrays that share no memory")
-        check(self._context, lib.db_plan_jvp(self._plan, pointer(direction, "double *"),
+        self._check(lib.db_plan_jvp(self._plan, pointer(direction, "double *"),
                                              pointer(image, "void *"), pointer(tangent, "void *")))
         return image, tangent
 

@@ -1,0 +1,82 @@
+"""What a caller says of a refinement, as a configuration of the library."""
+
+import json
+import math
+import os
+
+import numpy
+
+from . import errors
+from ._library import check, encoded, ffi, lib
+
+
+def need_refinement():
+    """Whether this build has it."""
+    if not lib.DB_PYTHON_FIT:
+        raise errors.UnsupportedError("this build of the package has no refinement: it needs NLopt, "
+                                      "GSL, libyaml and jansson (Debian: libnlopt-dev libgsl-dev "
+                                      "libyaml-dev libjansson-dev)")
+
+
+def _plain(value, what):
+    """What JSON, and so YAML, can say."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, numpy.generic):
+        return _plain(value.item(), what)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise errors.UsageError(f"{what}: expected a finite number, found {value!r}")
+    if isinstance(value, (int, float, str)):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, numpy.ndarray):
+        return _plain(value.tolist(), what)
+    if isinstance(value, (list, tuple)):
+        return [_plain(v, what) for v in value]
+    if isinstance(value, dict):
+        return {_key(k, what): _plain(v, f"{what}.{k}") for k, v in value.items()}
+    raise errors.UsageError(f"{what}: expected a number, a text, a list or a dictionary, found "
+                            f"{value!r}")
+
+
+def _key(key, what):
+    if not isinstance(key, str) or not key:
+        raise errors.UsageError(f"{what}: expected names as keys, found {key!r}")
+    return key
+
+
+def _lines(path, value):
+    """Overrides "key.path=value" that say a value; one for each leaf, so that they add to a file."""
+    simple = isinstance(value, dict) and value and not any(c in k for k in value for c in ".=")
+    if simple:
+        for key, inner in value.items():
+            yield from _lines(f"{path}.{key}", inner)
+    else:
+        yield f"{path}={json.dumps(value, ensure_ascii=False)}"
+
+
+class Configuration:
+    """A db_fit_config, from a file (or nothing), a dictionary and keywords."""
+
+    def __init__(self, context, file, sections, image=""):
+        if isinstance(file, dict):
+            sections, file = {**file, **sections}, None
+        if isinstance(sections.get("refine"), (list, tuple)):
+            sections["refine"] = {_key(n, "refine"): {} for n in sections["refine"]}
+        self.texts = [line for name, value in sections.items()
+                      for line in _lines(name, _plain(value, name))]
+        self._bytes = [ffi.new("char[]", t.encode(errors="surrogateescape")) for t in self.texts]
+        self.overrides = ffi.new("char *[]", self._bytes)
+        self.c = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
+        count = len(self._bytes)
+        if file is None:
+            status = lib.db_fit_config_make(context, encoded(image), self.overrides, count, self.c)
+        else:
+            status = lib.db_fit_config_read(context, encoded(file), self.overrides, count, self.c)
+        check(context, status)
+
+    @property
+    def many(self):
+        """Whether many shots are refined, or several lattices of an image."""
+        return self.c.shot_list[0] != b"\0" or self.c.find_orientation > 1

@@ -1,0 +1,68 @@
+"""Structs of the library as dataclasses and as tables (numpy's structured arrays), by their members' names."""
+
+import dataclasses
+
+import numpy
+
+from ._library import ffi, text
+
+_NUMBERS = {"double": "f8", "float": "f4"}
+
+
+def _format(c):
+    """numpy's format of a C type; None: not one of numbers and texts."""
+    if c.kind == "primitive":
+        if c.cname in _NUMBERS:
+            return _NUMBERS[c.cname]
+        return ("i" if int(ffi.cast(c, -1)) < 0 else "u") + str(ffi.sizeof(c))
+    if c.kind == "enum":
+        return "i4"
+    if c.kind == "array":
+        if c.item.cname == "char":
+            return f"S{c.length}"
+        inner = _format(c.item)
+        return None if inner is None else (inner, (c.length,))
+    if c.kind == "struct":
+        return dtype(c.cname)
+    return None
+
+
+def dtype(c_type, leave_out=()):
+    """numpy's type of a struct: its members of numbers, texts and structs of such."""
+    found = []
+    for name, field in ffi.typeof(c_type).fields:
+        made = None if name == "reserved" or name in leave_out else _format(field.type)
+        if made is not None:
+            found.append((name, made, field.offset))
+    return numpy.dtype({"names": [n for n, _, _ in found], "formats": [f for _, f, _ in found],
+                        "offsets": [o for _, _, o in found], "itemsize": ffi.sizeof(c_type)})
+
+
+def table(start, count, c_type, leave_out=()):
+    """`count` structs from `start` on, copied to an array with a column for each member."""
+    kind = dtype(c_type, leave_out)
+    if count == 0 or start == ffi.NULL:
+        return numpy.empty(0, kind)
+    return numpy.frombuffer(ffi.buffer(start, count * kind.itemsize), kind).copy()
+
+
+def numbers(start, count):
+    """`count` doubles from `start` on, copied."""
+    if count == 0:
+        return numpy.empty(0)
+    return numpy.frombuffer(ffi.buffer(start, 8 * count)).copy()
+
+
+def values(c, kind):
+    """A dataclass with the values of the members that its fields are named after."""
+    return kind(**{f.name: value(getattr(c, f.name)) for f in dataclasses.fields(kind)})
+
+
+def value(member):
+    """A number as it is, an array of them as a tuple, characters as a text."""
+    if not isinstance(member, ffi.CData):
+        return member
+    c = ffi.typeof(member)
+    if c.kind == "array" and c.item.cname == "char" or c.cname in ("char *", "char const *"):
+        return text(member)
+    return tuple(member)

@@ -1,0 +1,185 @@
+"""Refinement from Python: what goes in, what comes out, what is refused."""
+
+import math
+import os
+import signal
+import tempfile
+import threading
+import unittest
+
+import numpy
+
+import dualbragg
+from dualbragg._dualbragg import lib
+
+SCENE = dict(cell=(78, 78, 38), cells=(128, 128, 263), default_F=300, spots="closed",
+             mosaic_rms=0.15, wavelength=1.1, distance=120, detector_pixels=(480, 480), pixel_size=0.15,
+             misset=(10, 20, 30), fluence=2e23)
+REFINED = ["misset_x", "misset_y", "misset_z", "cell_a", "cell_c"]
+
+
+def shot(seed=1, **changes):
+    """A model with reflections of different brightness, and counts of it above a background."""
+    truth = dualbragg.Experiment(**SCENE)
+    random = numpy.random.default_rng(3)
+    hkl = numpy.stack(numpy.meshgrid(*[numpy.arange(-26, 27)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    truth.set_amplitudes(hkl, random.exponential(200, len(hkl)))
+    for name, value in changes.items():
+        truth[name] = value
+    image = dualbragg.Plan(truth, precision="double").forward()
+    counts = numpy.random.default_rng(seed).poisson(image + 10).astype(numpy.float32)
+    return truth, counts
+
+
+def start_of(truth):
+    start = truth.copy()
+    for name, change in dict(misset_x=0.06, misset_y=-0.05, misset_z=0.05, cell_a=0.12,
+                             cell_c=0.05).items():
+        start[name] += change
+    return start
+
+
+@unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
+class Fits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.truth, cls.counts = shot()
+
+    def test_arrays_are_refined_from_an_experiment(self):
+        told = []
+        result = dualbragg.fit(image=self.counts, experiment=start_of(self.truth), refine=REFINED,
+                               model=dict(symmetry="P 4 2 2"), progress=told.append)
+        self.assertTrue(result.usable, result.reason)
+        self.assertEqual(list(result.parameters)[:5], REFINED)
+        for name in REFINED:
+            p = result.parameters[name]
+            self.assertLess(abs(p.value - self.truth[name]), 5 * p.error, str(p))
+            self.assertEqual(p.unit, "A" if name.startswith("cell") else "deg")
+            self.assertEqual(result.experiment[name], p.value)
+        self.assertLess(result.errors["cell_a"], 0.05)
+        self.assertEqual(result.experiment["cell_b"], result.experiment["cell_a"])  # tied
+        self.assertEqual(len(result.history), result.evaluations)
+        numpy.testing.assert_array_equal([e.target for e in told], result.history["target"])
+        self.assertEqual(told[-1].values["cell_a"], result.history["value"][-1][3])
+        variance = result.covariance[0, 0]
+        self.assertAlmostEqual(variance, result.errors["misset_x"]**2, delta=1e-9 * variance)
+        self.assertEqual(result.model_image.shape, self.counts.shape)
+        self.assertGreater(len(result.reflections), 50)
+        measured, model, sigma = result.pixels(0)
+        box = result.shoeboxes[0]["region"]
+        numpy.testing.assert_array_equal(
+            measured, self.counts[box["slow_start"]:, box["fast_start"]:][:measured.shape[0],
+                                                                          :measured.shape[1]])
+        self.assertEqual(model.shape, sigma.shape)
+        self.assertIn("cell_a", str(result))
+        self.written(result)
+
+    def written(self, result):
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("json", "yaml", "html", "expt", "mat", "hkl"):
+                path = os.path.join(folder, "a." + ending)
+                result.write(path)
+                self.assertGreater(os.path.getsize(path), 50)
+            with self.assertRaisesRegex(dualbragg.UsageError, ".json"):
+                result.write(os.path.join(folder, "a.txt"))
+
+    def test_orientation_is_found(self):
+        lost = self.truth.copy()
+        for name in ("misset_x", "misset_y", "misset_z"):
+            lost[name] = 0
+        found = dualbragg.find_orientation(lost, self.counts)
+        self.assertGreater(found.indexed, 5 * found.by_chance)
+        # the spots of the model found are those of the image
+        image = dualbragg.Plan(found.experiment.copy(), precision="double").forward()
+        self.assertEqual(image.shape, self.counts.shape)
+        again = dualbragg.fit(image=self.counts, experiment=found.experiment, refine=REFINED[:3])
+        self.assertTrue(again.usable, again.reason)
+        lattices = dualbragg.find_lattices(lost, self.counts, 2)
+        self.assertEqual(lattices[0].indexed, found.indexed)
+
+    def test_many_shots_share_a_cell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            names = []
+            for i in range(2):
+                truth, counts = shot(i, misset_x=10 + 7 * i)
+                truth.write_matrix(os.path.join(folder, f"{i}.mat"))
+                names.append(os.path.join(folder, f"{i}.img"))
+                truth.write_smv(names[-1], counts)
+            listing = os.path.join(folder, "shots.txt")
+            with open(listing, "w", encoding="utf-8") as out:
+                out.writelines(f"{n} model.matrix={n[:-4]}.mat\n" for n in names)
+            told = []
+            result = dualbragg.fit(
+                shots=dict(list=listing), progress=told.append,
+                model=dict(spots="closed", mosaic_rms=0.15, cells=[128, 128, 263], misset=[0.05, -0.05, 0.05]),
+                refine=dict(misset_x={}, misset_y={}, misset_z={}, cell_a=dict(shared=True)),
+                data=dict(max_shoeboxes=40), stages=[dict(name="joint", max_evaluations=8)])
+        self.assertEqual(result.used, 2, result.shots)
+        self.assertEqual(list(result.shared), ["cell_a"])
+        self.assertLess(abs(result.shared["cell_a"].value - 78), 5 * result.shared["cell_a"].error)
+        self.assertEqual(result.local, REFINED[:3])
+        self.assertTrue(any(e.kind == "evaluated" for e in told))
+        table = result.table
+        self.assertEqual(list(table["misset_x"]), [s.values["misset_x"] for s in result.shots])
+
+    def test_progress_ends_it(self):
+        start = start_of(self.truth)
+        result = dualbragg.fit(image=self.counts, experiment=start, refine=REFINED,
+                               progress=lambda e: e.evaluation >= 2)
+        self.assertEqual(result.status, "cancelled")
+
+        def fails(_):
+            raise KeyError("mine")
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            dualbragg.fit(image=self.counts, experiment=start, refine=REFINED, progress=fails)
+
+    def test_control_c_ends_it(self):
+        start = start_of(self.truth)
+
+        def press(evaluation):
+            signal.raise_signal(signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt):
+            dualbragg.fit(image=self.counts, experiment=start, refine=REFINED, progress=press)
+        slow = dualbragg.Experiment(cell=(78, 78, 38), default_F=100, cells=(9, 9, 9), wavelength=1,
+                                    distance=100, mosaic_spread=1, mosaic_domains=400,
+                                    detector_pixels=(1500, 1500))
+        plan = dualbragg.Plan(slow, precision="mixed")
+        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        with self.assertRaises(KeyboardInterrupt):
+            plan.forward()
+
+    def test_what_does_not_fit_is_refused(self):
+        start = start_of(self.truth)
+
+        def refuses(kind, words, **keywords):
+            keywords = {**dict(image=self.counts, experiment=start, refine=REFINED), **keywords}
+            with self.assertRaises(kind) as caught:
+                dualbragg.fit(**keywords)
+            for word in words:
+                self.assertIn(word, str(caught.exception))
+
+        refuses(dualbragg.UsageError, ["misset_q", "misset_x"], refine=["misset_q"])
+        refuses(dualbragg.UsageError, ["refine"], refin={})
+        refuses(dualbragg.UsageError, ["data", "gian", "gain"], data=dict(gian=1))
+        refuses(dualbragg.UsageError, ["finite"], data=dict(gain=math.nan))
+        refuses(dualbragg.UsageError, ["image", "float64"], image=self.counts.astype(float))
+        refuses(dualbragg.UsageError, ["image", "shape"], image=self.counts[0])
+        refuses(dualbragg.InputError, ["480 x 480"], image=self.counts[:-1])
+        refuses(dualbragg.UsageError, ["expected an image"], image=None)
+        refuses(dualbragg.UsageError, ["image", "list"], image=[[1.0]])
+        refuses(dualbragg.UsageError, ["experiment", "dict"], experiment={})
+        refuses(dualbragg.UsageError, ["model.cell", "beside experiment"], model=dict(cell=[1, 2, 3]))
+        refuses(dualbragg.FileError, ["/nowhere.cbf"], image="/nowhere.cbf", experiment=None)
+        refuses(dualbragg.FileError, ["/nowhere.yaml"], config="/nowhere.yaml")
+        refuses(dualbragg.InputError, ["strong"], image=numpy.zeros_like(self.counts))
+        bad = self.counts.copy()
+        bad[3, 5] = math.nan
+        refuses(dualbragg.InputError, ["(5, 3)", "nan"], image=bad)
+        mask = numpy.zeros(bad.shape, numpy.uint8)
+        refuses(dualbragg.UsageError, ["image.mask"], image=dualbragg.MeasuredImage(bad, mask[1:]))
+
+
+if __name__ == "__main__":
+    unittest.main()
