@@ -1,6 +1,7 @@
 """Experiments, files, and what is refused."""
 
 import gc
+import json
 import os
 import tempfile
 import unittest
@@ -8,6 +9,7 @@ import unittest
 import numpy
 
 import dualbragg
+import dualbragg.dxtbx
 
 SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30))
@@ -64,6 +66,24 @@ class Experiments(unittest.TestCase):
         a, b = dualbragg.Plan(e).forward(), dualbragg.Plan(back).forward()
         self.assertEqual(a.shape, b.shape)
         self.assertLess(abs(a - b).max(), 1e-5 * a.max())
+
+    def test_models_are_taken_by_what_they_can_do(self):
+        class Model:
+            def __init__(self, content):
+                self.to_dict = lambda: content
+
+        e = dualbragg.Experiment(**SCENE)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.expt")
+            e.to_expt(path)
+            with open(path, encoding="utf-8") as file:
+                listed = json.load(file)
+        models = {n: Model(listed[n][0]) for n in ("beam", "detector", "goniometer", "crystal")}
+        back = dualbragg.dxtbx.from_models(**models, cells=SCENE["cells"], default_F=100)
+        for name in ("cell_a", "cell_c", "distance", "wavelength"):
+            self.assertAlmostEqual(back[name], e[name], places=9, msg=name)
+        with self.assertRaisesRegex(dualbragg.UsageError, "crystal: .*to_dict.*str"):
+            dualbragg.dxtbx.from_models(**{**models, "crystal": "P1"})
 
     def test_measured_images_keep_their_memory(self):
         image = dualbragg.load(STILL)
